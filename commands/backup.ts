@@ -1,4 +1,4 @@
-// `svc backup`. src/platform/store/restore.ts makes the copy.
+// `svc backup`. src/platform/upkeep/backup.ts makes the copy.
 import { createReadStream, rmSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { Args, Flags } from '@oclif/core';
 import { NoStoreError } from '../src/platform/errors.ts';
 import { systemClock } from '../src/platform/runtime/clock.ts';
-import type { BackupSource } from '../src/platform/store/restore.ts';
+import type { BackupSource } from '../src/platform/upkeep/backup.ts';
 import { BaseCommand } from './base/command.ts';
 import { asUnmet, UsageError } from './base/failure.ts';
 import { print, writeWarning } from './base/output.ts';
@@ -67,8 +67,8 @@ export default class Backup extends BaseCommand {
     const loaded = await readStoreConfig(flags);
     const { database, dataDir, secret: settings } = loaded.config;
     const { describeLocation, storeLocation } = await import('../src/platform/store/open.ts');
-    const { saveBackup } = await import('../src/platform/store/restore.ts');
-    const { noteBackup } = await import('../src/platform/store/last-backup.ts');
+    const { saveBackup } = await import('../src/platform/upkeep/backup.ts');
+    const { noteBackup } = await import('../src/platform/upkeep/last-backup.ts');
     const { readSecret, secretFile } = await import('../src/platform/runtime/key-ring.ts');
     const location = storeLocation(database.url, dataDir);
     const secret = flags['with-secret'] ? readSecret(dataDir, settings) : undefined;

@@ -109,10 +109,10 @@ async function copyStore(
   const onProgress = progress.update;
   try {
     if (location.kind === 'sqlite') {
-      const { saveBackup } = await import('../src/platform/store/restore.ts');
+      const { saveBackup } = await import('../src/platform/upkeep/backup.ts');
       await saveBackup(location, join(directory, 'svc.db'), { overwrite: false, onProgress });
     } else {
-      const { copyPostgres } = await import('../src/platform/store/copying/from-postgres.ts');
+      const { copyPostgres } = await import('../src/platform/upkeep/copying/from-postgres.ts');
       const { systemClock: clock } = await import('../src/platform/runtime/clock.ts');
       await copyPostgres(database, join(directory, 'svc.db'), { clock, rests: true, onProgress });
     }

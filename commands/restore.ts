@@ -1,7 +1,7 @@
-// `svc restore`. src/platform/store/restore.ts checks the backup and keeps the replaced store.
+// `svc restore`. src/platform/upkeep/restore.ts checks the backup and keeps the replaced store.
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';
-import type { Restored } from '../src/platform/store/restore.ts';
+import type { Restored } from '../src/platform/upkeep/restore.ts';
 import { confirmed } from './base/ask.ts';
 import { BaseCommand, yesFlag } from './base/command.ts';
 import { print, writeWarning } from './base/output.ts';
@@ -37,7 +37,7 @@ export default class Restore extends BaseCommand {
     const { systemRandom } = await import('../src/platform/runtime/random.ts');
     const { secretFile } = await import('../src/platform/runtime/key-ring.ts');
     const { describeLocation, storeLocation } = await import('../src/platform/store/open.ts');
-    const { restoreBackup } = await import('../src/platform/store/restore.ts');
+    const { restoreBackup } = await import('../src/platform/upkeep/restore.ts');
     const location = storeLocation(config.database.url, config.dataDir);
     const place = describeLocation(location);
     const isFile = location.kind === 'sqlite';
@@ -66,9 +66,7 @@ export default class Restore extends BaseCommand {
         keptAs === null ? `${message}.` : `${message}.\nThe replaced store: ${keptAs}`,
       );
     } else {
-      const { restoreToPostgres } = await import(
-        '../src/platform/store/copying/restore-to-postgres.ts'
-      );
+      const { restoreToPostgres } = await import('../src/platform/upkeep/restore-to-postgres.ts');
       const progress = await startProgress(flags, 'restored');
       const onProgress = progress.update;
       const done = await restoreToPostgres(backup, { ...target, database, onProgress })

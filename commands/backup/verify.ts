@@ -1,4 +1,4 @@
-// `svc backup verify`. The checks: src/platform/store/restore.ts.
+// `svc backup verify`. The checks: src/platform/upkeep/backup.ts.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';
@@ -23,7 +23,7 @@ export default class BackupVerify extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BackupVerify);
-    const { verifyBackup } = await import('../../src/platform/store/restore.ts');
+    const { verifyBackup } = await import('../../src/platform/upkeep/backup.ts');
     const file = resolve(args.file);
     if (!existsSync(file)) throw new UsageError(`${file}: there is no such file`);
     const { migration, hasSecret, tables } = sound(() => verifyBackup(file));

@@ -38,7 +38,7 @@ export default class DevReset extends BaseCommand {
       throw withConfiguration(new NoStoreError(`There is no store to empty: ${place}`), loaded);
     }
     await confirmed(`Delete everything in the store ${place}?`, flags.yes);
-    const { emptyStore } = await import('../../src/platform/store/empty-store.ts');
+    const { emptyStore } = await import('../../src/platform/upkeep/empty-store.ts');
     const { removeClockFile } = await import('../../src/service/virtual-clock/clock-file.ts');
     const { systemClock } = await import('../../src/platform/runtime/clock.ts');
     const { blobFolder } = await import('../../src/core/blobs/blobs.ts');

@@ -1,9 +1,9 @@
-// `svc migrate copy`. src/platform/store/copying/ copies and compares.
+// `svc migrate copy`. src/platform/upkeep/copying/ copies and compares.
 import { existsSync } from 'node:fs';
 import { Flags } from '@oclif/core';
 import { ConflictError } from '../../src/platform/errors.ts';
-import type { TableDigest } from '../../src/platform/store/copying/digest.ts';
 import type { DatabaseSettings } from '../../src/platform/store/postgres/settings.ts';
+import type { TableDigest } from '../../src/platform/upkeep/copying/digest.ts';
 import { BaseCommand } from '../base/command.ts';
 import { UsageError } from '../base/failure.ts';
 import { refuseDaemons } from '../base/no-daemon.ts';
@@ -85,7 +85,7 @@ async function toPostgres(
 ): Promise<TableDigest[]> {
   const { lockDaemon, openStore, storeLocation } = await import('../../src/platform/store/open.ts');
   const { systemClock } = await import('../../src/platform/runtime/clock.ts');
-  const { loadIntoPostgres } = await import('../../src/platform/store/copying/to-postgres.ts');
+  const { loadIntoPostgres } = await import('../../src/platform/upkeep/copying/to-postgres.ts');
   const location = storeLocation(database.url, dataDir);
   const store = await openStore(database, dataDir, systemClock, { mustExist: true });
   await store.close();
@@ -109,8 +109,8 @@ async function toSqlite(
   }
   await refuseDaemons(database);
   const { systemClock: clock } = await import('../../src/platform/runtime/clock.ts');
-  const { saveBackup } = await import('../../src/platform/store/restore.ts');
-  const { digestsOfFile } = await import('../../src/platform/store/copying/tables.ts');
+  const { saveBackup } = await import('../../src/platform/upkeep/backup.ts');
+  const { digestsOfFile } = await import('../../src/platform/upkeep/copying/tables.ts');
   // A backup appears under its name once it is whole, and was compared with the database.
   const source = { kind: 'postgres', database, clock } as const;
   await saveBackup(source, file, { overwrite: false, onProgress: progress.update });

@@ -1,4 +1,4 @@
-// `svc storage compact`. The rewriting: src/platform/store/compact.ts.
+// `svc storage compact`. The rewriting: src/platform/upkeep/compact.ts.
 import { bytesInWords } from '../base/bytes.ts';
 import { BaseCommand } from '../base/command.ts';
 import { refuseDaemons } from '../base/no-daemon.ts';
@@ -26,7 +26,7 @@ export default class StorageCompact extends BaseCommand {
     const { storeLocation, describeLocation, readMigrationStatus } = await import(
       '../../src/platform/store/open.ts'
     );
-    const { compactSqlite, compactPostgres } = await import('../../src/platform/store/compact.ts');
+    const { compactSqlite, compactPostgres } = await import('../../src/platform/upkeep/compact.ts');
     const location = storeLocation(database.url, dataDir);
     const place = describeLocation(location);
     const isFile = location.kind === 'sqlite';

@@ -7,8 +7,8 @@ import { type QueueSnapshot, queueSnapshot } from '../outbound/queue/lanes/lane-
 import { messageOf } from '../platform/errors.ts';
 import { urlAt } from '../platform/net/network-address.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
-import { readLastBackup } from '../platform/store/last-backup.ts';
 import { describeLocation, storeLocation } from '../platform/store/open.ts';
+import { readLastBackup } from '../platform/upkeep/last-backup.ts';
 import { countEndpoints } from '../webhooks/queries.ts';
 import { type FindingRow, selectFindings } from './doctor/queries.ts';
 import { type JobStatus, listJobs } from './jobs/jobs.ts';

@@ -34,10 +34,10 @@ import {
   insertMessages,
   type MessageRow,
 } from '../../src/outbound/messages/queries.ts';
+import { wordsOfDocument } from '../../src/platform/full-text/document.ts';
 import { firstIdAt } from '../../src/platform/runtime/ids.ts';
 import { createLogger } from '../../src/platform/runtime/log.ts';
 import type { Db } from '../../src/platform/store/db.ts';
-import { wordsOfDocument } from '../../src/platform/store/full-text/document.ts';
 import { firstStart } from '../../src/service/first-start.ts';
 import { openService } from '../../src/service/service.ts';
 import { arrive, mailboxOf } from '../inbox/threads/mails.ts';

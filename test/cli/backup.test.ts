@@ -15,9 +15,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { digestsOfFile } from '../../src/platform/store/copying/tables.ts';
 import { migrations } from '../../src/platform/store/migrate.ts';
-import { saveBackup } from '../../src/platform/store/restore.ts';
+import { saveBackup } from '../../src/platform/upkeep/backup.ts';
+import { digestsOfFile } from '../../src/platform/upkeep/copying/tables.ts';
 import { type CliWorkspace, initializedWorkspace, svc } from '../support/cli.ts';
 
 let cli: CliWorkspace;

@@ -29,11 +29,11 @@ import { automatedBy } from '../../src/outbound/tracking/automated.ts';
 import { unsubscribeUrlsOf } from '../../src/outbound/tracking/content.ts';
 import { wordsOf as contactWords, foldedName } from '../../src/people/contacts/words.ts';
 import { ValidationError } from '../../src/platform/errors.ts';
+import { wordsOfDocument } from '../../src/platform/full-text/document.ts';
+import { parseQuery } from '../../src/platform/full-text/query.ts';
+import { folded } from '../../src/platform/full-text/words.ts';
 import { foldAddress, parseAddress } from '../../src/platform/net/address.ts';
 import { parseRange } from '../../src/platform/net/network-address.ts';
-import { wordsOfDocument } from '../../src/platform/store/full-text/document.ts';
-import { parseQuery } from '../../src/platform/store/full-text/query.ts';
-import { folded } from '../../src/platform/store/full-text/words.ts';
 import { startWork, workedMs } from '../support/work-time.ts';
 
 const field = 65_536;

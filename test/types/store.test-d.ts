@@ -1,8 +1,8 @@
 // Mistakes at the store that must not compile. Where one does, its `@ts-expect-error` is unused and
 // `npm run check` fails. Nothing here runs.
 import { area } from '../../src/core/api/area.ts';
+import { fullTextOf } from '../../src/platform/full-text/full-text.ts';
 import { type Db, isOneOf, tables } from '../../src/platform/store/db.ts';
-import { fullTextOf } from '../../src/platform/store/full-text/full-text.ts';
 import { ownTables } from '../../src/platform/store/own-tables.ts';
 
 type Color = 'red' | 'green';

@@ -2,7 +2,7 @@
 import type { ThreadHooks } from '../../core/app.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import { findMessageRow } from '../../outbound/messages/queries.ts';
-import { wordsOfDocument } from '../../platform/store/full-text/document.ts';
+import { wordsOfDocument } from '../../platform/full-text/document.ts';
 import { deleteAnswering } from './draft-queries.ts';
 import {
   deleteThread,

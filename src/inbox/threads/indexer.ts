@@ -13,13 +13,13 @@ import { findContentBriefs } from '../../outbound/messages/content-queries.ts';
 import { findFoundTextStarts } from '../../outbound/messages/projection-queries.ts';
 import { findMessageRows, shareMessages } from '../../outbound/messages/queries.ts';
 import { CapacityError } from '../../platform/errors.ts';
-import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
 import {
   type DocumentWords,
   type FullTextDocument,
   mostCharacters,
   wordsOfDocument,
-} from '../../platform/store/full-text/document.ts';
+} from '../../platform/full-text/document.ts';
+import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
 import { findThreadMessages } from './queries.ts';
 import { insertDocuments, selectWaiting, takeWaiting } from './search-queries.ts';
 

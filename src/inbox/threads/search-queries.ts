@@ -1,10 +1,11 @@
-// The full text of messages in threads (`thread_search`; src/platform/store/full-text defines its
+// The full text of messages in threads (`thread_search`; src/platform/full-text defines its
 // storage), and the messages that wait for indexing (`thread_search_waiting`). Both rows are
 // deleted with their message.
+
+import type { DocumentWords } from '../../platform/full-text/document.ts';
+import { fullTextOf } from '../../platform/full-text/full-text.ts';
+import type { FullTextQuery } from '../../platform/full-text/query.ts';
 import { type Db, isOneOf } from '../../platform/store/db.ts';
-import type { DocumentWords } from '../../platform/store/full-text/document.ts';
-import { fullTextOf } from '../../platform/store/full-text/full-text.ts';
-import type { FullTextQuery } from '../../platform/store/full-text/query.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 /** A message with its indexed words. */

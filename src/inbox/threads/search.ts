@@ -6,8 +6,8 @@
 //   below 1,000    | all of them, to their threads, in the order of the list | no
 //   more           | the list, 200 threads at a time, each checked for words | after 5,000 threads
 import type { CursorPosition } from '../../core/api/cursor.ts';
+import type { FullTextQuery } from '../../platform/full-text/query.ts';
 import type { Db } from '../../platform/store/db.ts';
-import type { FullTextQuery } from '../../platform/store/full-text/query.ts';
 import {
   hitsAmong,
   type ListedThread,

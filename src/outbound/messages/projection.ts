@@ -20,9 +20,9 @@ import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
 import type { MailAttachment, ParsedMail } from '../../mail/mime/parse/parsed-mail.ts';
 import { previewOf } from '../../mail/mime/parse/preview.ts';
+import type { DocumentWords } from '../../platform/full-text/document.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
-import type { DocumentWords } from '../../platform/store/full-text/document.ts';
 import { groupWrites } from '../../platform/store/group.ts';
 import {
   closeProjections,

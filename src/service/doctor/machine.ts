@@ -7,8 +7,8 @@ import { messageOf } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { secretFile } from '../../platform/runtime/key-ring.ts';
 import { machineTime } from '../../platform/store/database-clock.ts';
-import { readLastBackup } from '../../platform/store/last-backup.ts';
 import { storeLocation } from '../../platform/store/open.ts';
+import { readLastBackup } from '../../platform/upkeep/last-backup.ts';
 import { type Check, fail, type Machine, ok, skipped, warn } from './finding.ts';
 import { engineVersion } from './queries.ts';
 

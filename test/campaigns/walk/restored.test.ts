@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runStatuses } from '../../../src/people/runs/schema.ts';
 import { pauseOfRestored } from '../../../src/people/runs/walk-queries.ts';
-import { restoreBackup } from '../../../src/platform/store/restore.ts';
+import { restoreBackup } from '../../../src/platform/upkeep/restore.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { storedRun } from '../campaigns/fixtures.ts';
 

@@ -7,8 +7,8 @@ import { createThreadIndexer, indexWaiting } from '../../../src/inbox/threads/in
 import { findDocuments } from '../../../src/inbox/threads/search-queries.ts';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
 import { CapacityError } from '../../../src/platform/errors.ts';
+import { parseQuery } from '../../../src/platform/full-text/query.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
-import { parseQuery } from '../../../src/platform/store/full-text/query.ts';
 import { eachApi } from '../../support/each-app.ts';
 import { stores } from '../../support/test-app.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { ConfigInput } from '../../../src/core/config/config.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
-import { noteBackup } from '../../../src/platform/store/last-backup.ts';
+import { noteBackup } from '../../../src/platform/upkeep/last-backup.ts';
 import { checks, examine } from '../../../src/service/doctor/examine.ts';
 import type { Finding, FindingStatus, Machine } from '../../../src/service/doctor/finding.ts';
 import { thisMachine } from '../../../src/service/doctor/machine.ts';

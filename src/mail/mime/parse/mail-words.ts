@@ -1,5 +1,5 @@
 // The words by which full-text search finds a received mail, made in the parse worker.
-import { type DocumentWords, wordsOfDocument } from '../../../platform/store/full-text/document.ts';
+import { type DocumentWords, wordsOfDocument } from '../../../platform/full-text/document.ts';
 import type { ParsedMail } from './parsed-mail.ts';
 
 /** Reads the words of subject, author and text, and whether a file is attached. */

@@ -1,8 +1,8 @@
 // The worker side of parse-thread.ts: parses one mail after another, in a thread that may be terminated at
 // any moment. Imports mailparser and similar libraries, so that the main thread never loads them.
 import { parentPort, workerData } from 'node:worker_threads';
+import { type DocumentWords, wordsOfDocument } from '../../../platform/full-text/document.ts';
 import { threadName } from '../../../platform/runtime/worker-watch.ts';
-import { type DocumentWords, wordsOfDocument } from '../../../platform/store/full-text/document.ts';
 import { type Extracts, extractsOf } from '../extracts/extracts.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
 import { type BounceReport, readBounce } from './bounce/bounce-report.ts';

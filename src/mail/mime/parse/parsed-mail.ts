@@ -1,6 +1,6 @@
 // The result of parsing a received mail: types behind the email projection (specification 2.2), and the
 // bounds of every step. parse-mime.ts fills them in.
-import type { DocumentWords } from '../../../platform/store/full-text/document.ts';
+import type { DocumentWords } from '../../../platform/full-text/document.ts';
 
 /**
  * A received header field: `value` is unfolded, trimmed, without control characters; encoded words stay
@@ -133,7 +133,7 @@ export interface ParsedMail extends HeaderSummary {
    * not begun with this mail, which is then not the cause. `within`: it had.
    */
   cutShort?: 'before' | 'within';
-  /** Words for full-text search (src/platform/store/full-text); absent if parsing was cut short. */
+  /** Words for full-text search (src/platform/full-text); absent if parsing was cut short. */
   words?: DocumentWords;
 }
 

@@ -2,12 +2,9 @@
 // minutes, and must block neither the event loop nor the next mail. parse-mime.ts does the parsing;
 // parse-thread.ts manages a worker. Light to import: a worker starts with the first mail.
 import { CapacityError } from '../../../platform/errors.ts';
+import type { DocumentWords, FullTextDocument } from '../../../platform/full-text/document.ts';
 import type { Clock } from '../../../platform/runtime/clock.ts';
 import { FairQueue, ownHolder } from '../../../platform/runtime/fair-queue.ts';
-import type {
-  DocumentWords,
-  FullTextDocument,
-} from '../../../platform/store/full-text/document.ts';
 import { type Extracts, searchedPart } from '../extracts/extracts.ts';
 import type { MailText } from '../extracts/find-code.ts';
 import { type AnyReading, ParseThread, type PendingMail } from './parse-thread.ts';

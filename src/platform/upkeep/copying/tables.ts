@@ -1,6 +1,6 @@
 // The tables that a copy of a store contains, and what each engine needs to read or fill them.
 import Database from 'better-sqlite3';
-import { migratedTables } from '../migrate.ts';
+import { migratedTables } from '../../store/migrate.ts';
 import { DigestOfTable, type TableDigest } from './digest.ts';
 
 /** Each engine keeps its own list of migrations, and its own index of words, which fills again. */

@@ -9,9 +9,9 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
-import { compactPostgres, compactSqlite } from '../../../src/platform/store/compact.ts';
-import { digestsOfFile } from '../../../src/platform/store/copying/tables.ts';
 import { lockDaemon } from '../../../src/platform/store/open.ts';
+import { compactPostgres, compactSqlite } from '../../../src/platform/upkeep/compact.ts';
+import { digestsOfFile } from '../../../src/platform/upkeep/copying/tables.ts';
 import { type CliWorkspace, initializedWorkspace } from '../../support/cli.ts';
 import { emptyTestApp } from '../../support/test-app.ts';
 
@@ -73,7 +73,7 @@ describe('a SQLite store', () => {
     const before = digestsOfFile(file);
     for (const waitMs of [0, 5, 10, 20, 40]) {
       const script = `
-        const { compactSqlite } = await import('./src/platform/store/compact.ts');
+        const { compactSqlite } = await import('./src/platform/upkeep/compact.ts');
         process.stdout.write('ready');
         compactSqlite(process.argv[1]);`;
       const child = spawn(process.execPath, ['--input-type=module', '-e', script, file], {

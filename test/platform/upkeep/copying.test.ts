@@ -8,11 +8,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import { ConflictError, UnreachableError } from '../../../src/platform/errors.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
 import { type Random, seededRandom } from '../../../src/platform/runtime/random.ts';
-import { copyPostgres } from '../../../src/platform/store/copying/from-postgres.ts';
-import { copiedTables, digestsOfFile } from '../../../src/platform/store/copying/tables.ts';
-import { loadIntoPostgres } from '../../../src/platform/store/copying/to-postgres.ts';
 import { openStore } from '../../../src/platform/store/open.ts';
-import { saveBackup, verifyBackup } from '../../../src/platform/store/restore.ts';
+import { saveBackup, verifyBackup } from '../../../src/platform/upkeep/backup.ts';
+import { copyPostgres } from '../../../src/platform/upkeep/copying/from-postgres.ts';
+import { copiedTables, digestsOfFile } from '../../../src/platform/upkeep/copying/tables.ts';
+import { loadIntoPostgres } from '../../../src/platform/upkeep/copying/to-postgres.ts';
 import { type PostgresSchema, postgresSchema } from '../../support/postgres.ts';
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 100_000);

@@ -11,9 +11,9 @@
 import Database from 'better-sqlite3';
 import type pg from 'pg';
 import { ConflictError, UnreachableError } from '../../errors.ts';
-import { migratedTables, migrations, schemaStatements } from '../migrate.ts';
-import type { DatabaseSettings } from '../postgres/settings.ts';
-import { withoutNul } from '../without-nul.ts';
+import { migratedTables, migrations, schemaStatements } from '../../store/migrate.ts';
+import type { DatabaseSettings } from '../../store/postgres/settings.ts';
+import { withoutNul } from '../../store/without-nul.ts';
 import { DigestOfTable, differences, type TableDigest } from './digest.ts';
 import { batchesOf, connectForCopy } from './server.ts';
 import { columnsOf, copiedTables, digestsOfFile, refillWords, rowsOf } from './tables.ts';

@@ -1,50 +1,16 @@
-// Backups as files of SQLite, from both engines. A backup is written whole or not at all. It is checked before a
-// restore, which keeps the replaced store, or fills an empty database (copying/). The commands are
-// commands/backup.ts and restore.ts.
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+// Backups as files of SQLite, from both engines. A backup is written whole or not at all. It can be checked with its
+// digests at any time. The command is commands/backup.ts.
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { ConflictError, NoStoreError, ValidationError } from '../errors.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { putSecret } from '../runtime/key-ring.ts';
-import type { Random } from '../runtime/random.ts';
+import { foreignSchema } from '../store/migrate.ts';
+import { backupSqlite, isStoreFileThere, openStore } from '../store/open.ts';
+import type { DatabaseSettings } from '../store/postgres/settings.ts';
 import { differences, type TableDigest } from './copying/digest.ts';
 import type { CopyOptions } from './copying/from-postgres.ts';
 import { digestsOfFile } from './copying/tables.ts';
-import { lockStore, storeInUse } from './lock-store.ts';
-import { foreignSchema } from './migrate.ts';
-import { backupSqlite, isStoreFileThere, openStore } from './open.ts';
-import type { DatabaseSettings } from './postgres/settings.ts';
-
-/** Suffixes of SQLite's files next to a database: its write-ahead log, and the index of the log. */
-const companions = ['-wal', '-shm'];
-
-function syncPath(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-export function removeWithCompanions(file: string): void {
-  for (const suffix of ['', ...companions]) rmSync(`${file}${suffix}`, { force: true });
-}
+import { removeWithCompanions, syncPath } from './database-files.ts';
 
 /**
  * Name of a table that only backups have: it holds the secret of the source installation, if
@@ -53,6 +19,9 @@ export function removeWithCompanions(file: string): void {
 const secretTable = 'backup_secret';
 /** Name of a table that only backups have: it holds the digests of the others. */
 const digestTable = 'backup_digests';
+
+/** Tables that only backups have. A restore removes them. */
+export const tablesOfBackups = [secretTable, digestTable];
 
 /** The store that a backup copies. */
 export type BackupSource =
@@ -197,7 +166,7 @@ function readDigestsOf(file: string): TableDigest[] | null {
  * Checks a file and returns its contents.
  * @throws ValidationError if the file is not a store of ours, or is damaged.
  */
-function checkBackup(
+export function checkBackup(
   copy: string,
   shownAs: string,
   { readonly }: { readonly: boolean },
@@ -231,138 +200,4 @@ function readSecretOf(database: Database.Database): Buffer | null {
   const has = database.prepare('select 1 from sqlite_master where name = ?').get(secretTable);
   if (!has) return null;
   return database.prepare(`select key from ${secretTable}`).pluck().get() as Buffer;
-}
-
-/** SQL that changes a restored store, if it has the table. */
-export interface RestoredChange {
-  table: string;
-  sql: string;
-}
-
-/**
- * Removes the secret from the copy, as an installation keeps it in a separate file, never in the store, and applies
- * the changes.
- */
-function adaptCopy(copy: string, changes: readonly RestoredChange[]): void {
-  const database = new Database(copy, { fileMustExist: true });
-  try {
-    database.pragma('secure_delete = ON');
-    database.exec(`drop table if exists ${secretTable}; drop table if exists ${digestTable}`);
-    const has = database.prepare('select 1 from sqlite_master where name = ?').pluck();
-    for (const { table, sql } of changes) if (has.get(table)) database.exec(sql);
-  } finally {
-    database.close();
-  }
-}
-
-/** Writes the log of the store into `file`. Ignores a damaged store, as it is being replaced. */
-function foldLog(file: string): void {
-  let database: Database.Database | undefined;
-  try {
-    database = new Database(file, { fileMustExist: true, timeout: 2_000 });
-    // Fails while another process has the store open.
-    database.pragma('journal_mode = DELETE');
-  } catch (error) {
-    const code = String((error as { code?: unknown }).code);
-    if (!/^SQLITE_(BUSY|LOCKED)/.test(code)) return;
-    throw storeInUse(file);
-  } finally {
-    database?.close();
-  }
-}
-
-/** Moves the restored copy to `file`. At every instant `file` names a whole store. */
-function replaceStore(file: string, copy: string, keptAs: string): void {
-  for (const suffix of companions) {
-    if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${keptAs}${suffix}`);
-  }
-  if (existsSync(file)) linkSync(file, keptAs);
-  renameSync(copy, file);
-  syncPath(dirname(file));
-}
-
-/** Gives the files the owner of `like`, so that a restore as root does not lock out the daemon. */
-function keepOwner(like: string, files: readonly string[]): void {
-  const { uid, gid } = statSync(like);
-  for (const file of files) {
-    if (!existsSync(file)) continue;
-    const found = statSync(file);
-    if (found.uid !== uid || found.gid !== gid) chownSync(file, uid, gid);
-  }
-}
-
-/** Result of a restore. */
-export interface Restored {
-  /** File of the previous store; null if it did not exist. */
-  keptAs: string | null;
-  /** State of the secret: `restored` from the backup, existing one `kept`, or `missing`. */
-  secret: 'restored' | 'kept' | 'missing';
-}
-
-/** Destination of a restore. */
-export interface RestoreTarget {
-  file: string;
-  /** File of the root keys; null if they come from the configuration. */
-  secretFile: string | null;
-  clock: Clock;
-  random: Random;
-  /** Changes of the restored store before it is in place. */
-  changes: readonly RestoredChange[];
-}
-
-/**
- * Makes a checked copy of a backup, with the changes, as a plain file for this account alone.
- * @returns the secret that the backup contains
- * @throws ValidationError if the file is damaged or not a backup
- */
-export function unpackBackup(
-  backup: string,
-  copy: string,
-  changes: readonly RestoredChange[],
-): Buffer | null {
-  if (!existsSync(backup)) throw new ValidationError(`${backup}: there is no such file`);
-  removeWithCompanions(copy);
-  copyFileSync(backup, copy, constants.COPYFILE_FICLONE);
-  if (existsSync(`${backup}-wal`)) copyFileSync(`${backup}-wal`, `${copy}-wal`);
-  chmodSync(copy, 0o600);
-  const { secret } = checkBackup(copy, backup, { readonly: false });
-  adaptCopy(copy, changes);
-  return secret;
-}
-
-/**
- * Replaces the store at `file` by a backup. Keeps the old store under another name, and its owner and mode.
- * @throws ValidationError if the file is damaged or not a backup, before any change; ConflictError while a
- * daemon or another command uses the store.
- */
-export function restoreBackup(
-  backup: string,
-  { file, secretFile: key, clock, random, changes }: RestoreTarget,
-): Restored {
-  if (!existsSync(backup)) throw new ValidationError(`${backup}: there is no such file`);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const lock = lockStore(file);
-  const copy = `${file}.restoring`;
-  try {
-    const hadStore = existsSync(file);
-    const owner = hadStore ? file : dirname(file);
-    const secret = unpackBackup(backup, copy, changes);
-    if (hadStore) chmodSync(copy, statSync(file).mode & 0o777);
-    keepOwner(owner, [copy, `${file}.daemon`]);
-    syncPath(copy);
-    if (hadStore) foldLog(file);
-    const at = new Date(clock.now()).toISOString().replaceAll(':', '');
-    const keptAs = `${file}.before-restore-${at}`;
-    const isPut =
-      secret !== null &&
-      key !== null &&
-      putSecret(key, secret, `${key}.before-restore-${at}`, random);
-    if (isPut) keepOwner(owner, [key]);
-    replaceStore(file, copy, keptAs);
-    const found = key === null || existsSync(key) ? 'kept' : 'missing';
-    return { keptAs: hadStore ? keptAs : null, secret: isPut ? 'restored' : found };
-  } finally {
-    removeWithCompanions(copy);
-    lock.release();
-  }
 }

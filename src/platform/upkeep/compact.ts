@@ -4,9 +4,9 @@ import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { UnreachableError } from '../errors.ts';
+import type { DatabaseSettings } from '../store/postgres/settings.ts';
 import { connectForCopy } from './copying/server.ts';
 import { lockStore, storeInUse } from './lock-store.ts';
-import type { DatabaseSettings } from './postgres/settings.ts';
 
 const busyTimeoutMs = 2_000;
 

@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { systemClock } from '../../../../src/platform/runtime/clock.ts';
-import type { Store } from '../../../../src/platform/store/db.ts';
 import {
   type FullTextDocument,
   wordsOfDocument,
-} from '../../../../src/platform/store/full-text/document.ts';
-import { fullTextOf } from '../../../../src/platform/store/full-text/full-text.ts';
-import { parseQuery } from '../../../../src/platform/store/full-text/query.ts';
-import { migrations } from '../../../../src/platform/store/migrate.ts';
-import { statementsOf } from '../../../../src/platform/store/migration.ts';
-import { openStore } from '../../../../src/platform/store/open.ts';
-import { postgresSchema } from '../../../support/postgres.ts';
+} from '../../../src/platform/full-text/document.ts';
+import { fullTextOf } from '../../../src/platform/full-text/full-text.ts';
+import { parseQuery } from '../../../src/platform/full-text/query.ts';
+import { systemClock } from '../../../src/platform/runtime/clock.ts';
+import type { Store } from '../../../src/platform/store/db.ts';
+import { migrations } from '../../../src/platform/store/migrate.ts';
+import { statementsOf } from '../../../src/platform/store/migration.ts';
+import { openStore } from '../../../src/platform/store/open.ts';
+import { postgresSchema } from '../../support/postgres.ts';
 import { injections } from './injections.ts';
 import { foundByReading, mailsOf, placesOfAll, queriesOver } from './ten-scripts.ts';
 

@@ -10,7 +10,7 @@
 // from:joe  subject:"the plan"  | with the word in the sender, or the phrase in the subject
 // has:attachment                | with an attachment
 // repor*  "annual rep*"  from:j*| with a word that begins with this
-import { ValidationError } from '../../errors.ts';
+import { ValidationError } from '../errors.ts';
 import { attachmentWord, marks } from './document.ts';
 import { addressesIn, folded, isUnspaced, type Phrase, phraseOf } from './words.ts';
 

@@ -6,8 +6,8 @@ import {
   placesOf,
   placesOfWords,
   wordsOfDocument,
-} from '../../../../src/platform/store/full-text/document.ts';
-import { scanAscii } from '../../../../src/platform/store/full-text/scan-ascii.ts';
+} from '../../../src/platform/full-text/document.ts';
+import { scanAscii } from '../../../src/platform/full-text/scan-ascii.ts';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 

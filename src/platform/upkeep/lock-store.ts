@@ -1,6 +1,6 @@
 // The lock of a SQLite store for commands that rewrite its file.
 import { ConflictError, UnreachableError } from '../errors.ts';
-import { lockDaemon } from './open.ts';
+import { lockDaemon } from '../store/open.ts';
 
 /** The error of a command that meets another one. */
 export function storeInUse(file: string): ConflictError {

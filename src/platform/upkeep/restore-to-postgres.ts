@@ -1,13 +1,19 @@
 // Fills an empty database of PostgreSQL from a backup. The backup is unpacked beside the data first, and migrated
 // there: an older one is brought to this version.
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { putSecret } from '../../runtime/key-ring.ts';
-import { openStore } from '../open.ts';
-import type { DatabaseSettings } from '../postgres/settings.ts';
-import { type RestoreTarget, removeWithCompanions, unpackBackup } from '../restore.ts';
-import type { TableDigest } from './digest.ts';
-import { loadIntoPostgres } from './to-postgres.ts';
+import { openStore } from '../store/open.ts';
+import type { DatabaseSettings } from '../store/postgres/settings.ts';
+import type { TableDigest } from './copying/digest.ts';
+import { loadIntoPostgres } from './copying/to-postgres.ts';
+import { removeWithCompanions } from './database-files.ts';
+import {
+  keptSuffix,
+  type RestoreTarget,
+  restoreSecret,
+  type StateOfSecret,
+  unpackBackup,
+} from './restore.ts';
 
 /** Destination of a restore on PostgreSQL. */
 export interface DatabaseTarget extends Omit<RestoreTarget, 'file'> {
@@ -17,8 +23,7 @@ export interface DatabaseTarget extends Omit<RestoreTarget, 'file'> {
 }
 
 interface RestoredDatabase {
-  /** State of the secret: `restored` from the backup, existing one `kept`, or `missing`. */
-  secret: 'restored' | 'kept' | 'missing';
+  secret: StateOfSecret;
   tables: TableDigest[];
 }
 
@@ -38,13 +43,7 @@ export async function restoreToPostgres(
     const store = await openStore({ url: `sqlite:${copy}` }, dirname(copy), clock);
     await store.close();
     const tables = await loadIntoPostgres(copy, database, onProgress);
-    const at = new Date(clock.now()).toISOString().replaceAll(':', '');
-    const isPut =
-      secret !== null &&
-      key !== null &&
-      putSecret(key, secret, `${key}.before-restore-${at}`, random);
-    const found = key === null || existsSync(key) ? 'kept' : 'missing';
-    return { secret: isPut ? 'restored' : found, tables };
+    return { secret: restoreSecret(secret, key, keptSuffix(clock), random), tables };
   } finally {
     removeWithCompanions(copy);
   }

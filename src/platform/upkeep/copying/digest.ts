@@ -1,7 +1,7 @@
 // Digests of tables, equal on both engines for equal rows: proof that a copy is complete. The digest of a table is
 // the sum of the SHA-256 of its rows, so that the order of the rows does not matter.
 import { hash } from 'node:crypto';
-import { withoutNul } from '../without-nul.ts';
+import { withoutNul } from '../../store/without-nul.ts';
 
 /** Content of a table: its number of rows and their digest in hex. */
 export interface TableDigest {

@@ -2,9 +2,9 @@
 import { rmSync } from 'node:fs';
 import { sql } from 'kysely';
 import type { Clock } from '../runtime/clock.ts';
-import { migratedTables } from './migrate.ts';
-import { lockDaemon, openStore, storeLocation } from './open.ts';
-import type { DatabaseSettings } from './postgres/settings.ts';
+import { migratedTables } from '../store/migrate.ts';
+import { lockDaemon, openStore, storeLocation } from '../store/open.ts';
+import type { DatabaseSettings } from '../store/postgres/settings.ts';
 
 /**
  * Removes the file of the store, or all its tables on PostgreSQL. The secret of the installation stays.

@@ -1,11 +1,9 @@
 // Mails in ten scripts and searches in them, by a seed; and the expected results, from reading all mails.
-import { seededRandom } from '../../../../src/platform/runtime/random.ts';
-import {
-  type FullTextDocument,
-  placesOf,
-} from '../../../../src/platform/store/full-text/document.ts';
-import { type FullTextQuery, parseQuery } from '../../../../src/platform/store/full-text/query.ts';
-import { folded } from '../../../../src/platform/store/full-text/words.ts';
+
+import { type FullTextDocument, placesOf } from '../../../src/platform/full-text/document.ts';
+import { type FullTextQuery, parseQuery } from '../../../src/platform/full-text/query.ts';
+import { folded } from '../../../src/platform/full-text/words.ts';
+import { seededRandom } from '../../../src/platform/runtime/random.ts';
 
 const vocabulary: Readonly<Record<string, string>> = {
   latin:

@@ -12,8 +12,8 @@
 // characters: the caller must check the scope of each result.
 import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { amongOf, type Db, engineOf, type Untyped } from '../db.ts';
-import { compiledOnce } from '../statement.ts';
+import { amongOf, type Db, engineOf, type Untyped } from '../store/db.ts';
+import { compiledOnce } from '../store/statement.ts';
 import { type DocumentWords, gap, placesOfWords } from './document.ts';
 import type { FullTextQuery } from './query.ts';
 import type { Phrase } from './words.ts';

@@ -1,7 +1,7 @@
 // What both directions of a copy need of PostgreSQL: a connection of their own, and rows without end.
 import pg from 'pg';
 import { UnreachableError } from '../../errors.ts';
-import { clientSettings, type DatabaseSettings } from '../postgres/settings.ts';
+import { clientSettings, type DatabaseSettings } from '../../store/postgres/settings.ts';
 
 /** Number of rows in a full batch. */
 export const rowsAtOnce = 1_000;

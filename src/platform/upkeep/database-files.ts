@@ -1,0 +1,20 @@
+// The files of a SQLite database.
+import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
+
+/** Suffixes of SQLite's files next to a database: its write-ahead log, and the index of the log. */
+export const companions = ['-wal', '-shm'];
+
+/** Makes a file, or the names in a folder, durable. */
+export function syncPath(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Removes a database and its companions; missing ones are ignored. */
+export function removeWithCompanions(file: string): void {
+  for (const suffix of ['', ...companions]) rmSync(`${file}${suffix}`, { force: true });
+}

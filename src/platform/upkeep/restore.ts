@@ -1,0 +1,170 @@
+// Replaces a store on SQLite by a backup, which is checked first. The replaced store is kept. The command is
+// commands/restore.ts; restore-to-postgres.ts does the same for an empty database of PostgreSQL.
+import {
+  chmodSync,
+  chownSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { ValidationError } from '../errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { putSecret } from '../runtime/key-ring.ts';
+import type { Random } from '../runtime/random.ts';
+import { checkBackup, tablesOfBackups } from './backup.ts';
+import { companions, removeWithCompanions, syncPath } from './database-files.ts';
+import { lockStore, storeInUse } from './lock-store.ts';
+
+/** SQL that changes a restored store, if it has the table. */
+export interface RestoredChange {
+  table: string;
+  sql: string;
+}
+
+/**
+ * Removes the secret from the copy, as an installation keeps it in a separate file, never in the store, and applies
+ * the changes.
+ */
+function adaptCopy(copy: string, changes: readonly RestoredChange[]): void {
+  const database = new Database(copy, { fileMustExist: true });
+  try {
+    database.pragma('secure_delete = ON');
+    for (const table of tablesOfBackups) database.exec(`drop table if exists ${table}`);
+    const has = database.prepare('select 1 from sqlite_master where name = ?').pluck();
+    for (const { table, sql } of changes) if (has.get(table)) database.exec(sql);
+  } finally {
+    database.close();
+  }
+}
+
+/** Writes the log of the store into `file`. Ignores a damaged store, as it is being replaced. */
+function foldLog(file: string): void {
+  let database: Database.Database | undefined;
+  try {
+    database = new Database(file, { fileMustExist: true, timeout: 2_000 });
+    // Fails while another process has the store open.
+    database.pragma('journal_mode = DELETE');
+  } catch (error) {
+    const code = String((error as { code?: unknown }).code);
+    if (!/^SQLITE_(BUSY|LOCKED)/.test(code)) return;
+    throw storeInUse(file);
+  } finally {
+    database?.close();
+  }
+}
+
+/** Moves the restored copy to `file`. At every instant `file` names a whole store. */
+function replaceStore(file: string, copy: string, keptAs: string): void {
+  for (const suffix of companions) {
+    if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${keptAs}${suffix}`);
+  }
+  if (existsSync(file)) linkSync(file, keptAs);
+  renameSync(copy, file);
+  syncPath(dirname(file));
+}
+
+/** Gives the files the owner of `like`, so that a restore as root does not lock out the daemon. */
+function keepOwner(like: string, files: readonly string[]): void {
+  const { uid, gid } = statSync(like);
+  for (const file of files) {
+    if (!existsSync(file)) continue;
+    const found = statSync(file);
+    if (found.uid !== uid || found.gid !== gid) chownSync(file, uid, gid);
+  }
+}
+
+/** State of the secret: `restored` from the backup, existing one `kept`, or `missing`. */
+export type StateOfSecret = 'restored' | 'kept' | 'missing';
+
+/** Result of a restore. */
+export interface Restored {
+  /** File of the previous store; null if it did not exist. */
+  keptAs: string | null;
+  secret: StateOfSecret;
+}
+
+/** Destination of a restore. */
+export interface RestoreTarget {
+  file: string;
+  /** File of the root keys; null if they come from the configuration. */
+  secretFile: string | null;
+  clock: Clock;
+  random: Random;
+  /** Changes of the restored store before it is in place. */
+  changes: readonly RestoredChange[];
+}
+
+/**
+ * Makes a checked copy of a backup, with the changes, as a plain file for this account alone.
+ * @returns the secret that the backup contains
+ * @throws ValidationError if the file is damaged or not a backup
+ */
+export function unpackBackup(
+  backup: string,
+  copy: string,
+  changes: readonly RestoredChange[],
+): Buffer | null {
+  if (!existsSync(backup)) throw new ValidationError(`${backup}: there is no such file`);
+  removeWithCompanions(copy);
+  copyFileSync(backup, copy, constants.COPYFILE_FICLONE);
+  if (existsSync(`${backup}-wal`)) copyFileSync(`${backup}-wal`, `${copy}-wal`);
+  chmodSync(copy, 0o600);
+  const { secret } = checkBackup(copy, backup, { readonly: false });
+  adaptCopy(copy, changes);
+  return secret;
+}
+
+/** Suffix of the names that replaced files get. */
+export function keptSuffix(clock: Clock): string {
+  return `.before-restore-${new Date(clock.now()).toISOString().replaceAll(':', '')}`;
+}
+
+/** Puts the secret of a backup into the file of the root keys. A different file is kept with the suffix. */
+export function restoreSecret(
+  secret: Buffer | null,
+  file: string | null,
+  suffix: string,
+  random: Random,
+): StateOfSecret {
+  if (file === null) return 'kept';
+  if (secret !== null && putSecret(file, secret, `${file}${suffix}`, random)) return 'restored';
+  return existsSync(file) ? 'kept' : 'missing';
+}
+
+/**
+ * Replaces the store at `file` by a backup. Keeps the old store under another name, and its owner and mode.
+ * @throws ValidationError if the file is damaged or not a backup, before any change; ConflictError while a
+ * daemon or another command uses the store.
+ */
+export function restoreBackup(
+  backup: string,
+  { file, secretFile: key, clock, random, changes }: RestoreTarget,
+): Restored {
+  if (!existsSync(backup)) throw new ValidationError(`${backup}: there is no such file`);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const lock = lockStore(file);
+  const copy = `${file}.restoring`;
+  try {
+    const hadStore = existsSync(file);
+    const owner = hadStore ? file : dirname(file);
+    const secret = unpackBackup(backup, copy, changes);
+    if (hadStore) chmodSync(copy, statSync(file).mode & 0o777);
+    keepOwner(owner, [copy, `${file}.daemon`]);
+    syncPath(copy);
+    if (hadStore) foldLog(file);
+    const suffix = keptSuffix(clock);
+    const stateOfSecret = restoreSecret(secret, key, suffix, random);
+    if (stateOfSecret === 'restored' && key !== null) keepOwner(owner, [key]);
+    replaceStore(file, copy, `${file}${suffix}`);
+    return { keptAs: hadStore ? `${file}${suffix}` : null, secret: stateOfSecret };
+  } finally {
+    removeWithCompanions(copy);
+    lock.release();
+  }
+}
