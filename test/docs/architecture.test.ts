@@ -47,6 +47,20 @@ it('the documents name only files that exist', () => {
   expect(paths.filter(({ path }) => !isThere(path))).toEqual([]);
 });
 
+it('the documents name only folders that exist', () => {
+  const named = texts.flatMap(({ file, prose }) =>
+    codeSpans(prose)
+      .filter((span) => /^[a-z][\w/-]*\/$/.test(span))
+      .map((span) => ({ file, path: span.slice(0, -1) })),
+  );
+  const folders = globSync('{bin,commands,daemon,docs,src,test}/**/', { cwd: repository });
+  // The noun of "How to add a noun" has no room.
+  const isThere = (path: string) =>
+    path.endsWith('/labels') || folders.some((name) => `/${name}`.endsWith(`/${path}`));
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter(({ path }) => !isThere(path))).toEqual([]);
+});
+
 it('the documents link only to files that exist', () => {
   const links = texts.flatMap(({ file, text }) =>
     [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, to = '']) => join(dirname(file), to)),
