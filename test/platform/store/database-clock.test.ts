@@ -74,9 +74,14 @@ describe('the clock', () => {
 
   it('agrees with a real server', async () => {
     test = await testApp({ store: 'postgres' });
+    const { db } = test.app.store;
     const clock = new DatabaseClock(machineOff(45_000));
-    await clock.look(test.app.store.db);
-    expect(Math.abs(clock.now() - (await databaseTime(test.app.store.db)))).toBeLessThan(100);
+    // A look that a busy machine delayed on one way only is off by half of that way; the next one corrects it.
+    const differenceMs = async () => {
+      await clock.look(db);
+      return Math.abs(clock.now() - (await databaseTime(db)));
+    };
+    await expect.poll(differenceMs).toBeLessThan(100);
   });
 });
 
