@@ -110,7 +110,7 @@ function payersOf(profile: CpuProfile): Map<number, string> {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const payers = new Map<number, string>();
   const visit = (node: ProfileNode, above: string | null) => {
-    const isOurs = /^(src|daemon)\/(?!store\/)/.test(fileOf(node));
+    const isOurs = /^(src|daemon)\/(?!platform\/store\/)/.test(fileOf(node));
     const payer = isOurs ? nameOf(node) : above;
     if (payer) payers.set(node.id, payer);
     for (const id of node.children ?? []) {
