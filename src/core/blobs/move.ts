@@ -114,14 +114,23 @@ async function readUnmoved(app: App, row: BlobObjectRow): Promise<Buffer | null>
 }
 
 /**
- * Copies an object, then names its new place, then removes the old copy. Two moves to one place may do so at once: the
- * object keeps its key, so that the copy of either is the same. A copy without a row costs only space.
+ * Copies an object, then names its new place, then removes the old copy. Other moves may do the same at once: the
+ * object keeps its key, so that all copies are the same. A copy without a row costs only space.
+ *
+ * A move in the other direction may remove the copy that this one made, as its old copy has the same name. If it did so
+ * before this move looks for the copy, this move makes it again. If it does so later, the row names its old place by
+ * then, and the other move makes the copy again.
  */
 async function moveObject(app: App, row: BlobObjectRow, to: ObjectDriver): Promise<boolean> {
+  const { store } = app;
   const content = await readUnmoved(app, row);
   if (!content) return false;
-  await putObject(app, { ...row, driver: to }, content);
-  const moved = await app.store.write((trx) => replaceDriver(trx, row, to));
-  if (moved > 0) await (await placeOf(app, row.driver)).remove(row.key);
-  return moved > 0;
+  const moved = { ...row, driver: to };
+  await putObject(app, moved, content);
+  if ((await store.write((trx) => replaceDriver(trx, row, to))) === 0) return false;
+  if (!(await (await placeOf(app, to)).has(row.key))) await putObject(app, moved, content);
+  await (await placeOf(app, row.driver)).remove(row.key);
+  const now = await findObject(store.db, row.key);
+  if (now?.driver === row.driver) await putObject(app, now, content);
+  return true;
 }

@@ -1,6 +1,7 @@
 // `svc storage move` between the three drivers, while mail is sent.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
+import { placeOf } from '../../../src/core/blobs/blobs.ts';
 import { moveBlobs, type StorageDriver } from '../../../src/core/blobs/move.ts';
 import { countBlobs, countObjectsElsewhere } from '../../../src/core/blobs/queries.ts';
 import type { ConfigInput } from '../../../src/core/config/config.ts';
@@ -116,6 +117,56 @@ describe.each(stores)('svc storage move on %s', (store) => {
     await moveBlobs(test.app, 's3', nobody);
     expect(await left(test.app, 's3')).toBe(0);
     expect(server.objects.size).toBe(3);
+    await expectAll();
+  });
+
+  /** Runs `meanwhile` when a move of the app has named the new place of a file, and would remove its copy here. */
+  async function beforeRemoval(app: App, meanwhile: (key: string) => Promise<unknown>) {
+    const folder = await placeOf(app, 'filesystem');
+    const remove = folder.remove.bind(folder);
+    folder.remove = async (key) => {
+      folder.remove = remove;
+      await meanwhile(key);
+      await remove(key);
+    };
+  }
+
+  it('loses nothing to a move back that ended before the old copy was removed', async () => {
+    for (let n = 0; n < 3; n++) await sendOne();
+    await moveBlobs(test.app, 'filesystem', nobody);
+    const other = await test.another();
+    let isBack = false;
+    await beforeRemoval(test.app, async () => {
+      isBack = (await moveBlobs(other, 'filesystem', nobody)).files === 1;
+    });
+    await moveBlobs(test.app, 's3', nobody);
+    expect(isBack).toBe(true);
+    await expectAll();
+  });
+
+  it('loses nothing to a move back that has written the file, and not yet named it', async () => {
+    for (let n = 0; n < 3; n++) await sendOne();
+    await moveBlobs(test.app, 'filesystem', nobody);
+    const other = await test.another();
+    const written = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const back = await placeOf(other, 'filesystem');
+    const put = back.put.bind(back);
+    back.put = async (key, bytes) => {
+      back.put = put;
+      await put(key, bytes);
+      written.resolve();
+      await ended.promise;
+    };
+    let moveBack: Promise<unknown> = Promise.resolve();
+    await beforeRemoval(test.app, async () => {
+      moveBack = moveBlobs(other, 'filesystem', nobody);
+      await written.promise;
+    });
+    await moveBlobs(test.app, 's3', nobody);
+    ended.resolve();
+    await moveBack;
+    expect(await left(test.app, 'filesystem')).toBe(0);
     await expectAll();
   });
 

@@ -37,6 +37,15 @@ export function filesystemPlace(root: string): BlobPlace {
         throw isMissing(error) ? new NoBlobError(key) : error;
       }
     },
+    async has(key) {
+      try {
+        await stat(pathOf(key));
+        return true;
+      } catch (error) {
+        if (isMissing(error)) return false;
+        throw error;
+      }
+    },
     async remove(key) {
       await rm(pathOf(key), { force: true });
     },

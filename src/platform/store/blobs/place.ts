@@ -7,6 +7,8 @@ export interface BlobPlace {
   put(key: string, bytes: Buffer): Promise<void>;
   /** Returns the bytes of a key. @throws NoBlobError for a missing key; Error above `mostBytes` */
   get(key: string, mostBytes: number): Promise<Buffer>;
+  /** Tells whether a key has content, without reading it. */
+  has(key: string): Promise<boolean>;
   /** Resolves once the key is gone, also if it was missing. */
   remove(key: string): Promise<void>;
 }

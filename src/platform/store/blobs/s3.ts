@@ -39,6 +39,7 @@ export function s3Place(bucket: Bucket, clock: Clock, fetch = globalThis.fetch):
   return {
     put: (key, bytes) => called(() => putWhole(s3, key, bytes)),
     get: (key, mostBytes) => called(() => getWhole(s3, key, mostBytes)),
+    has: (key) => called(async () => (await s3.objectExists(key)) === true),
     async remove(key) {
       await called(() => removeOne(s3, key));
     },

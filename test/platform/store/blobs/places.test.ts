@@ -78,8 +78,10 @@ describe.each(Object.keys(places))('%s', (name) => {
 
   it('has nothing under another key, and after a removal', async () => {
     await place().put(key, Buffer.from('first'));
+    expect(await place().has(key)).toBe(true);
     await place().remove(key);
     await place().remove(key);
+    expect(await place().has(key)).toBe(false);
     await expect(place().get(key, 100)).rejects.toThrow(NoBlobError);
   });
 
