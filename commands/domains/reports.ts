@@ -16,7 +16,7 @@ function percent(passed: number, messages: number): string {
 }
 
 async function failingSources({ sources }: Report): Promise<string> {
-  const { hasPassed } = await import('../../src/mail/mime/parse/dmarc/dmarc-summary.ts');
+  const { hasPassed } = await import('../../src/mail/parse/dmarc/dmarc-summary.ts');
   const failing = sources.filter((source) => !hasPassed(source));
   const shown = failing.slice(0, shownSources).map(({ ip, count }) => `${ip} (${count})`);
   const more = failing.length - shown.length;

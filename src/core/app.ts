@@ -2,7 +2,7 @@
 // secrets, network. Tests replace them here. Functions take `app` as their first parameter.
 
 import { generateDkimKey } from '../mail/mime/dkim-key.ts';
-import { createMimeParser, type MimeParser } from '../mail/mime/parse/parser.ts';
+import { createMimeParser, type MimeParser } from '../mail/parse/parser.ts';
 import type { Connector } from '../platform/net/dial.ts';
 import { createDns, type Dns } from '../platform/net/dns.ts';
 import type { Clock } from '../platform/runtime/clock.ts';

@@ -88,7 +88,7 @@ const isPure = (path: string) =>
     'src/core/config/problems.ts',
     'src/outbound/explain/time-words.ts',
     'src/access/keys/roles.ts',
-    'src/mail/mime/parse/dmarc/dmarc-summary.ts',
+    'src/mail/parse/dmarc/dmarc-summary.ts',
     'src/platform/net/address.ts',
   ].includes(path);
 

@@ -13,7 +13,7 @@ import {
   encodeExtraHeader,
   encodeSubject,
 } from '../../src/mail/mime/header-encoding.ts';
-import { readHeaderBlock } from '../../src/mail/mime/parse/header-fields.ts';
+import { readHeaderBlock } from '../../src/mail/mime/header-fields.ts';
 import {
   decodeWords,
   parseAddressList,
@@ -21,9 +21,9 @@ import {
   readMessageIds,
   readParameters,
   readReferences,
-} from '../../src/mail/mime/parse/header-values.ts';
-import { projectHeader } from '../../src/mail/mime/parse/read-header.ts';
+} from '../../src/mail/mime/header-values.ts';
 import { answerSubject, baseSubject, forwardSubject } from '../../src/mail/mime/subject.ts';
+import { projectHeader } from '../../src/mail/parse/read-header.ts';
 import { classifyReply } from '../../src/mail/smtp/replies/classify-reply.ts';
 import { automatedBy } from '../../src/outbound/tracking/automated.ts';
 import { unsubscribeUrlsOf } from '../../src/outbound/tracking/content.ts';

@@ -8,7 +8,7 @@ import { createKey } from '../../src/access/keys/keys.ts';
 import { operatorOf } from '../../src/access/keys/roles.ts';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
 import { route } from '../../src/core/api/route.ts';
-import { createMimeParser } from '../../src/mail/mime/parse/parser.ts';
+import { createMimeParser } from '../../src/mail/parse/parser.ts';
 import { systemClock } from '../../src/platform/runtime/clock.ts';
 import { getRoute, type HttpService, httpService, ownerKey } from '../http/http-service.ts';
 import { type RawConnection, rawConnection } from '../http/raw-socket.ts';

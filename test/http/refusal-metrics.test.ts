@@ -2,7 +2,7 @@
 // (`svc_requests_refused_total`): one real refusal for each, which counts there and nowhere else.
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { pauseOrganization } from '../../src/access/organizations/organizations.ts';
-import { createMimeParser } from '../../src/mail/mime/parse/parser.ts';
+import { createMimeParser } from '../../src/mail/parse/parser.ts';
 import {
   CapacityError,
   ConflictError,

@@ -1,6 +1,6 @@
 // Mail parsers that the tests of one process use one after another: starting the worker of one takes
 // longer than most tests. One that is at work when its service closes is closed with it.
-import { createMimeParser, type MimeParser } from '../../src/mail/mime/parse/parser.ts';
+import { createMimeParser, type MimeParser } from '../../src/mail/parse/parser.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 
 /** A parser whose deadlines follow the clock of its current user. */

@@ -1,7 +1,7 @@
 // Limits a received mail for the checks of authenticate.ts: bounds its header and number of signatures, drops
 // the body unless it is signed or sealed, and yields the bytes in chunks.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type FieldSpan, findBodyStart, scanFields } from '../../mail/mime/parse/header-fields.ts';
+import { type FieldSpan, findBodyStart, scanFields } from '../../mail/mime/header-fields.ts';
 
 const maxSignatures = 10;
 /** Longest From field in bytes. mailauth takes 5 ms a KB to read a hostile one. */

@@ -5,7 +5,7 @@ import type { App } from '../../core/app.ts';
 import { draftBlob } from '../../core/blobs/blobs.ts';
 import type { BlobRow } from '../../core/blobs/queries.ts';
 import type { MessageEvent } from '../../history/events/record.ts';
-import type { HeaderAddress, ParsedMail } from '../../mail/mime/parse/parsed-mail.ts';
+import type { HeaderAddress, ParsedMail } from '../../mail/mime/parsed-mail.ts';
 import { messageIdOf } from '../../outbound/messages/own-message-id.ts';
 import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import type { MessageRow, RecipientRow } from '../../outbound/messages/queries.ts';

@@ -3,7 +3,7 @@
 import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
 import { findSmallBlobs } from '../../core/blobs/queries.ts';
-import { parseHeaderOnly } from '../../mail/mime/parse/read-header.ts';
+import { parseHeaderOnly } from '../../mail/parse/read-header.ts';
 import {
   finishProjection,
   foundRowOf,

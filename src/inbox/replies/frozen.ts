@@ -7,7 +7,7 @@ import type { App } from '../../core/app.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
 import { resolveSender } from '../../identity/senders/resolve.ts';
 import { compose } from '../../mail/mime/composer.ts';
-import { parseLimits } from '../../mail/mime/parse/parsed-mail.ts';
+import { parseLimits } from '../../mail/mime/parsed-mail.ts';
 import { cutRawMail, joinRawMail } from '../../mail/mime/raw-mail.ts';
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import { digestedContent, type SendContent } from '../../outbound/sending/content.ts';

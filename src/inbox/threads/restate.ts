@@ -1,7 +1,7 @@
 // Recomputes a thread's summary from its messages after a removal, a late message or a merge. A message at
 // the end of a thread only adds to the summary (take-in.ts).
 
-import { previewOf } from '../../mail/mime/parse/preview.ts';
+import { previewOf } from '../../mail/parse/preview.ts';
 import { findContents } from '../../outbound/messages/content-queries.ts';
 import { findFound } from '../../outbound/messages/projection-queries.ts';
 import { findMessageRow, type MessageRow } from '../../outbound/messages/queries.ts';

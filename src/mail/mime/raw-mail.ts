@@ -3,8 +3,8 @@
 import { isAscii } from 'node:buffer';
 import { dateText, mailboxesField } from './header.ts';
 import type { HeaderField } from './header-encoding.ts';
+import { type FieldSpan, scanFields } from './header-fields.ts';
 import type { Composed, Mailbox, RawInput } from './input.ts';
-import { type FieldSpan, scanFields } from './parse/header-fields.ts';
 
 /** The two halves of a mail, with CRLF line ends only. */
 export interface RawMail {

@@ -18,8 +18,8 @@
 // the last try the partial result is kept, so that no mail is retried for ever.
 import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
-import type { MailAttachment, ParsedMail } from '../../mail/mime/parse/parsed-mail.ts';
-import { previewOf } from '../../mail/mime/parse/preview.ts';
+import type { MailAttachment, ParsedMail } from '../../mail/mime/parsed-mail.ts';
+import { previewOf } from '../../mail/parse/preview.ts';
 import type { DocumentWords } from '../../platform/full-text/document.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';

@@ -1,6 +1,6 @@
 // Outcomes of a bounce for the deliveries that its return path names.
 import type { App } from '../../core/app.ts';
-import type { BouncedRecipient } from '../../mail/mime/parse/bounce/bounced-recipient.ts';
+import type { BouncedRecipient } from '../../mail/parse/bounce/bounced-recipient.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type DeliveryRow, findDeliveries, findDelivery } from '../deliveries/queries.ts';
 import { applyLateOutcomes, type LateOutcome } from '../queue/late-outcome.ts';

@@ -5,9 +5,9 @@
 import type { App } from '../../core/app.ts';
 import { findPublicKey } from '../../identity/domains/queries.ts';
 import { parsePublicKey } from '../../mail/mime/dkim-key.ts';
-import type { CopySignature } from '../../mail/mime/parse/bounce/returned-copy.ts';
-import type { ComplaintReport } from '../../mail/mime/parse/parse-worker.ts';
 import { isSignatureOf } from '../../mail/mime/sign.ts';
+import type { CopySignature } from '../../mail/parse/bounce/returned-copy.ts';
+import type { ComplaintReport } from '../../mail/parse/parse-worker.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type DeliveryRow, findDeliveries, findDelivery } from '../deliveries/queries.ts';
 import { messageIdOf } from '../messages/own-message-id.ts';

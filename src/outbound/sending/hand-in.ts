@@ -2,7 +2,7 @@
 // and idempotency keys as over HTTP. The mail is read by raw-content.ts.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { decodedParts } from '../../mail/mime/parse/decoded-parts.ts';
+import { decodedParts } from '../../mail/parse/decoded-parts.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Message } from '../messages/schema.ts';
 import { rawSendContent } from './content.ts';

@@ -6,16 +6,16 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { ClaimedOrigin } from '../../access/keys/constraints.ts';
 import { parseWith } from '../../core/api/validate.ts';
 import { isMessageId } from '../../mail/mime/header-encoding.ts';
-import { type HeaderBlock, readHeaderBlock } from '../../mail/mime/parse/header-fields.ts';
-import { decodeWords, parseAddressList } from '../../mail/mime/parse/header-values.ts';
+import { type HeaderBlock, readHeaderBlock } from '../../mail/mime/header-fields.ts';
+import { decodeWords, parseAddressList } from '../../mail/mime/header-values.ts';
 import {
   type ParsedMail,
   type ParsingErrorCode,
   parseLimits,
-} from '../../mail/mime/parse/parsed-mail.ts';
-import { projectHeader } from '../../mail/mime/parse/read-header.ts';
+} from '../../mail/mime/parsed-mail.ts';
 import { encodeRawHeader } from '../../mail/mime/raw-header.ts';
 import { cutRawMail, type RawMail } from '../../mail/mime/raw-mail.ts';
+import { projectHeader } from '../../mail/parse/read-header.ts';
 import { MalformedRequestError, ValidationError } from '../../platform/errors.ts';
 import { foldAddress, parseAddress } from '../../platform/net/address.ts';
 import type { MessageOrigin } from '../messages/schema.ts';

@@ -93,7 +93,7 @@ async function sentFile(app: App, row: MessageRow, index: number) {
 async function receivedFile(app: App, row: MessageRow, index: number) {
   const part = attachmentsOf(await readProjection(app, row))[index];
   if (!part) return undefined;
-  const { readAttachmentBytes } = await import('../../mail/mime/parse/attachment-bytes.ts');
+  const { readAttachmentBytes } = await import('../../mail/parse/attachment-bytes.ts');
   const raw = await receivedMail(app, row);
   return readAttachmentBytes(raw, part.partNumber, Number.MAX_SAFE_INTEGER);
 }

@@ -1,5 +1,5 @@
 // Searchable words of a document by position, as both engines index them. Runs in the parse worker
-// (src/mail/mime/parse), as hostile text costs up to a second. Words for `from:`, `subject:` and
+// (src/mail/parse), as hostile text costs up to a second. Words for `from:`, `subject:` and
 // `has:` follow the text, each with the mark of its field; no word of a text begins with a mark.
 // PostgreSQL bounds positions (16,383), positions of a word (256) and a whole tsvector (1 MB). The
 // same bounds hold here, so that both engines find the same.

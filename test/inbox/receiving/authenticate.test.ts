@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type AuthSession, authenticate } from '../../../src/inbox/receiving/authenticate.ts';
 import type { AuthResolver } from '../../../src/inbox/receiving/check-lookups.ts';
 import { type Clock, systemClock } from '../../../src/platform/runtime/clock.ts';
-import { mail } from '../../mail/mime/parse/fixture.ts';
+import { mail } from '../../mail/parse/fixture.ts';
 import { passingTime, virtualClock } from '../../support/virtual-clock.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 

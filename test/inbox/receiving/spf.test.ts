@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { authenticate } from '../../../src/inbox/receiving/authenticate.ts';
 import type { AuthResolver } from '../../../src/inbox/receiving/check-lookups.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
-import { mail } from '../../mail/mime/parse/fixture.ts';
+import { mail } from '../../mail/parse/fixture.ts';
 
 type Records = Record<string, string[] | string[][] | { exchange: string; priority: number }[]>;
 type Zone = Record<string, Records | string>;

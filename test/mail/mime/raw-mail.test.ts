@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Composer, composeHere, isForWorkers } from '../../../src/mail/mime/composer.ts';
 import type { ComposeRequest } from '../../../src/mail/mime/input.ts';
-import { decodedParts } from '../../../src/mail/mime/parse/decoded-parts.ts';
 import { composeRaw, cutRawMail, joinRawMail } from '../../../src/mail/mime/raw-mail.ts';
+import { decodedParts } from '../../../src/mail/parse/decoded-parts.ts';
 import { testSeed } from './compose-corpus.ts';
 import { ed25519Key, rsaKey, timestampSeconds } from './test-keys.ts';
 

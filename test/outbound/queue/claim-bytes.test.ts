@@ -1,6 +1,6 @@
 // A claim reads small contents alone; the attempt of a message reads a large one.
 import { expect, it } from 'vitest';
-import { parseMime } from '../../../src/mail/mime/parse/parse-mime.ts';
+import { parseMime } from '../../../src/mail/parse/parse-mime.ts';
 import { send, startPipeline } from '../../support/delivery.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';

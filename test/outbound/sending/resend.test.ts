@@ -1,8 +1,8 @@
 // Messages sent again: `resend` of any sent message, `release` of captured mail.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { parseMime } from '../../../src/mail/mime/parse/parse-mime.ts';
-import type { ParsedMail } from '../../../src/mail/mime/parse/parsed-mail.ts';
+import type { ParsedMail } from '../../../src/mail/mime/parsed-mail.ts';
+import { parseMime } from '../../../src/mail/parse/parse-mime.ts';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';
 import { handIn } from '../../../src/outbound/sending/hand-in.ts';
 import { releaseMessage, resendMessage } from '../../../src/outbound/sending/resend.ts';

@@ -2,7 +2,7 @@
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
 import { channelStats } from '../../../src/identity/reputation/stats.ts';
-import { parseMime } from '../../../src/mail/mime/parse/parse-mime.ts';
+import { parseMime } from '../../../src/mail/parse/parse-mime.ts';
 import { listMessageEvents } from '../../../src/outbound/messages/messages.ts';
 import {
   serveTracked,

@@ -1,13 +1,13 @@
 // DMARC aggregate reports on our domains: storing those sent to `dmarc@` at a return-path host, and listing
 // them. Anybody can write there, so a report counts only for a domain of the addressed organization, for a
-// plausible time, and up to a number a day. src/mail/mime/parse/dmarc/dmarc-mail.ts reads the mail.
+// plausible time, and up to a number a day. src/mail/parse/dmarc/dmarc-mail.ts reads the mail.
 
 import { toPage } from '../../../core/api/pagination.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { getDomainRows } from '../../../identity/domains/domains.ts';
 import { selectDomainsNamed } from '../../../identity/domains/queries.ts';
-import type { DmarcSource, DmarcSummary } from '../../../mail/mime/parse/dmarc/dmarc-summary.ts';
+import type { DmarcSource, DmarcSummary } from '../../../mail/parse/dmarc/dmarc-summary.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../../platform/store/db.ts';
 import * as queries from './dmarc-queries.ts';

@@ -14,7 +14,7 @@ import { resolveAddressee } from '../../../../src/inbox/receiving/resolve.ts';
 import { listDmarcReports } from '../../../../src/outbound/reports/dmarc/dmarc-reports.ts';
 import { listDmarcReportsQuery } from '../../../../src/outbound/reports/dmarc/dmarc-schema.ts';
 import { createReportReader } from '../../../../src/outbound/reports/reports.ts';
-import { zip } from '../../../mail/mime/parse/archives.ts';
+import { zip } from '../../../mail/parse/archives.ts';
 import { stores, type TestApp, testApp, testStart } from '../../../support/test-app.ts';
 
 const day = 86_400_000;

@@ -1,0 +1,180 @@
+// The result of parsing a received mail: types behind the email projection (specification 2.2), and the
+// bounds of every step. parse-mime.ts fills them in.
+import type { DocumentWords } from '../../platform/full-text/document.ts';
+
+/**
+ * A received header field: `value` is unfolded, trimmed, without control characters; encoded words stay
+ * encoded.
+ */
+export interface HeaderField {
+  name: string;
+  value: string;
+}
+
+export interface HeaderAddress {
+  /** Address `local@domain`, in the form of src/platform/net/address.ts if that grammar covers it. */
+  email: string;
+  name: string | null;
+}
+
+/** Reason why a part of a mail is missing or doubtful. A fault never stops the rest of the projection. */
+export type ParsingErrorCode =
+  | 'mail-too-large'
+  | 'header-too-large'
+  | 'too-many-header-fields'
+  | 'header-field-too-long'
+  | 'malformed-header'
+  | 'missing-header'
+  | 'duplicate-header'
+  | 'invalid-header'
+  | 'too-many-addresses'
+  | 'missing-boundary'
+  | 'unclosed-multipart'
+  | 'too-many-parts'
+  | 'nested-too-deep'
+  | 'part-header-too-large'
+  | 'unknown-charset'
+  | 'undecodable-text'
+  | 'text-truncated'
+  | 'html-truncated'
+  | 'report-truncated'
+  | 'split-truncated'
+  | 'split-timeout'
+  | 'parse-timeout'
+  | 'parser-failed';
+
+/** An element of `parsingErrors`. */
+export interface ParsingError {
+  code: ParsingErrorCode;
+  /** A sentence for people; names the header field if there is one. */
+  message: string;
+  /** IMAP number of the part (`1.2`); absent for the mail as a whole. */
+  part?: string;
+}
+
+export type AutoReplyReason =
+  | 'out-of-office'
+  | 'auto-response'
+  | 'delivery-status'
+  | 'read-receipt';
+
+export type MailPriority = 'high' | 'normal' | 'low';
+
+/** An attachment without its bytes, which stay in the raw mail. */
+export interface MailAttachment {
+  /** Position among the attachments of this mail, from 0. */
+  index: number;
+  /** IMAP part number (RFC 9051 6.4.5): `1` if the mail consists of one attachment. */
+  partNumber: string;
+  /** Name without folders and control characters; null if the mail gives none. */
+  filename: string | null;
+  /** Media type `type/subtype`, lower case. */
+  contentType: string;
+  /** Without angle brackets. */
+  contentId: string | null;
+  disposition: 'attachment' | 'inline' | null;
+  /** Number of decoded bytes. */
+  size: number;
+  /** True inside multipart/related: the HTML shows it, and lists of attachments omit it. */
+  related: boolean;
+}
+
+/** A machine-readable part, for the parsers of bounces, complaints and receipts. */
+export interface ReportPart {
+  /** `message/delivery-status`, `message/feedback-report`, `message/rfc822`, … */
+  contentType: string;
+  partNumber: string;
+  /** Decoded text; for an attached message only its header block. At most 64 KB. */
+  text: string;
+}
+
+/** The content of the header block alone; cheap enough for the receive path. */
+export interface HeaderSummary {
+  subject: string | null;
+  from: HeaderAddress | null;
+  to: HeaderAddress[];
+  cc: HeaderAddress[];
+  /** Message-ID with angle brackets, as in `inReplyTo` and `references`. */
+  messageIdHeader: string | null;
+  inReplyTo: string | null;
+  /** Oldest first, at most 100: the first, then the newest. */
+  references: string[];
+  /** Milliseconds since 1970; null if absent or not a date. */
+  date: number | null;
+}
+
+export interface ParsedMail extends HeaderSummary {
+  bcc: HeaderAddress[];
+  replyTo: HeaderAddress[];
+  text: string | null;
+  html: string | null;
+  /** The sender's own text, as plain text; null if the mail has no text. */
+  newContent: string | null;
+  quotedContent: string | null;
+  hasQuotedContent: boolean;
+  /** Signatures, which are in neither of the above. */
+  signature: string | null;
+  isAutoReply: boolean;
+  autoReplyReason: AutoReplyReason | null;
+  listUnsubscribeUrl: string | null;
+  listUnsubscribeEmail: string | null;
+  listId: string | null;
+  listHeaders: HeaderField[];
+  priority: MailPriority | null;
+  attachments: MailAttachment[];
+  /** All fields in their order, unfolded, with encoded words unchanged. */
+  headers: HeaderField[];
+  /** Parameter `report-type` of a multipart/report (RFC 6522), lower case. */
+  reportType: string | null;
+  reports: ReportPart[];
+  parsingErrors: ParsingError[];
+  /**
+   * Set only if the worker ended before it finished the mail; another try may yield more. `before`: it had
+   * not begun with this mail, which is then not the cause. `within`: it had.
+   */
+  cutShort?: 'before' | 'within';
+  /** Words for full-text search (src/platform/full-text); absent if parsing was cut short. */
+  words?: DocumentWords;
+}
+
+export interface ParseOptions {
+  /** MAIL FROM; empty or null for the null return path, absent if unknown. */
+  envelopeFrom?: string | null;
+  /** Part number of the requested attachment. */
+  partNumber?: string;
+}
+
+/** Limits in bytes of the raw mail and in characters of decoded text. */
+export const parseLimits = {
+  mailBytes: 50 * 1024 * 1024,
+  headerBytes: 256 * 1024,
+  /**
+   * Most lines of a header, folds included: mailauth takes 50 s for 64,000 of them in one field, and 10 ms
+   * for 2,000.
+   */
+  headerLines: 2000,
+  headerFields: 1000,
+  fieldCharacters: 64 * 1024,
+  addressesPerField: 500,
+  references: 100,
+  parts: 500,
+  depth: 20,
+  textCharacters: 2 * 1024 * 1024,
+  reportBytes: 64 * 1024,
+  reports: 20,
+  /**
+   * Characters split into new and quoted content, over all pieces; the worst HTML of this length takes 0.5 s.
+   */
+  splitCharacters: 256 * 1024,
+  parsingErrors: 100,
+} as const;
+
+/** Returns the mail with one more parsing error. */
+export function withFault(mail: ParsedMail, code: ParsingErrorCode, message: string): ParsedMail {
+  return { ...mail, parsingErrors: [...mail.parsingErrors, { code, message }] };
+}
+
+/** Returns the first value of a field, or null; `name` in lower case. */
+export function findHeader(mail: ParsedMail, name: string): string | null {
+  return mail.headers.find((field) => field.name.toLowerCase() === name)?.value ?? null;
+}

@@ -1,0 +1,161 @@
+// One recipient of a bounce, and the only place that calls a bounce hard. Finds the SMTP reply in the words
+// of any system: answered command, reply code, enhanced code and text. src/mail/smtp/replies/classify-reply.ts
+// classifies it.
+
+import { cleanLine } from '../../mime/header-fields.ts';
+import type { ErrorCode, RemoteReply } from '../../smtp/outcome.ts';
+import { classifyReply, isOfSender } from '../../smtp/replies/classify-reply.ts';
+
+/** Actions of RFC 3464 2.3.3. Only `failed` is final; `delayed` changes nothing. */
+export type BounceAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
+
+export interface BouncedRecipient {
+  /** The failed address, after aliases of that system; null if not stated. */
+  email: string | null;
+  /** The address that we sent to (Original-Recipient); null if not stated. */
+  originalEmail: string | null;
+  action: BounceAction;
+  /**
+   * True if the address is dead and may be blocked: permanently failed with `invalid-recipient` or
+   * `invalid-domain`.
+   */
+  isHard: boolean;
+  /** Null for `delivered`, `relayed` and `expanded`. */
+  errorCode: ErrorCode | null;
+  /** Reply code of the remote server; null if not stated. */
+  code: number | null;
+  /** Enhanced status code `x.y.z` (RFC 3463). */
+  enhancedCode: string | null;
+  /** Text of the remote server, at most 1,000 characters; empty if not stated. */
+  text: string;
+  remoteMta: string | null;
+  /** Milliseconds since 1970. */
+  lastAttemptAt: number | null;
+}
+
+interface RecipientFacts {
+  email: string | null;
+  originalEmail?: string | null;
+  action: BounceAction;
+  reply: RemoteReply;
+  /** Status of the report, which may be more or less specific than the reply behind it. */
+  status?: string | null;
+  /** False if a part may be cut or the words may be misread: such a bounce is never hard. */
+  isCertain: boolean;
+  remoteMta?: string | null;
+  lastAttemptAt?: number | null;
+}
+
+const isGeneric = (enhancedCode: string | null) =>
+  enhancedCode === null || enhancedCode.endsWith('.0.0');
+
+/**
+ * Turns `expired` into `connection` while a system still tries: X.4.7 of RFC 3463 then means only that it has
+ * not succeeded yet.
+ */
+function errorCodeOf(errorCode: ErrorCode, action: BounceAction): ErrorCode {
+  return action === 'delayed' && errorCode === 'expired' ? 'connection' : errorCode;
+}
+
+/** Classifies the facts about one recipient. */
+export function toBouncedRecipient(facts: RecipientFacts): BouncedRecipient {
+  const { email, action, reply, status = null, isCertain } = facts;
+  const enhancedCode = isGeneric(reply.enhancedCode)
+    ? (status ?? reply.enhancedCode)
+    : reply.enhancedCode;
+  const isBad = action === 'failed' || action === 'delayed';
+  const { errorCode, isHard } = classifyReply({ ...reply, enhancedCode });
+  // A system that gives up after a temporary refusal reports 4.x.x, whatever reply it quotes.
+  const isPermanent = status === null || status.startsWith('5');
+  return {
+    email,
+    originalEmail: facts.originalEmail ?? null,
+    action,
+    isHard: isHard && isPermanent && !isOfSender(status) && isCertain && action === 'failed',
+    errorCode: isBad ? errorCodeOf(errorCode, action) : null,
+    code: reply.code,
+    enhancedCode,
+    text: reply.text,
+    remoteMta: facts.remoteMta ?? null,
+    lastAttemptAt: facts.lastAttemptAt ?? null,
+  };
+}
+
+const maxCharacters = 4096;
+/** Text after a reply that already belongs to the next step of a transcript. */
+const afterReply = /\n[^\n]{0,40}(?:-->|>>>|---|giving up on)/i;
+const maxTextCharacters = 1000;
+
+/** Expressions for the answered command; the first match wins. */
+const verbs: readonly (readonly [RegExp, string])[] = [
+  [
+    /(?:in reply to|after|response to|to) (?:the )?(?:pipelined )?"?end of data|\[END_OF_MESSAGE\]/i,
+    'dot',
+  ],
+  [
+    /(?:in reply to|after|response to|>>>) (?:the )?(?:pipelined )?"?(?:sending )?rcpt\b|\[RCPT_TO\]|\(RCPT TO\)/i,
+    'RCPT',
+  ],
+  [
+    /(?:in reply to|after|response to|>>>) (?:the )?(?:pipelined )?"?(?:sending )?mail from|\[MAIL_FROM\]/i,
+    'MAIL',
+  ],
+  [/(?:in reply to|after|response to|>>>) (?:the )?(?:pipelined )?"?(?:sending )?data\b/i, 'DATA'],
+  [/(?:in reply to|after|response to|>>>) (?:the )?"?(?:ehlo|helo)\b/i, 'EHLO'],
+  [
+    /initial (?:connection|protocol|server) ?(?:greeting)?|refused to talk to me|\[CONNECT(?:ION)?\]/i,
+    'connect',
+  ],
+];
+
+/** A reply code followed by text; not a port, an address or a number within a word. */
+const code = /(?:^|[\s;:,"'(#>])([45]\d\d)(?:(?:[ -]+#?([45]\.\d{1,3}\.\d{1,3})\b)|(?=[ -]|$))/;
+const enhanced = /(?:^|[\s#(;:[])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;
+
+/** Introduction of another server's answer; the codes and words before it are the system's own. */
+const quotation =
+  /(?:said|respond(?:s|ed)(?: with)?|repl(?:ied|ies)(?: with)?|answered|reported|returned):? {0,3}["'(]?(?=[45]\d\d[ -])/gi;
+/**
+ * Words of a sender callout: another server checks our return path, so the quoted answer is about
+ * the sender, not about the recipient.
+ */
+const ofSender = /sender|\bfrom\b|call-?out|verif|return.?path/i;
+
+/** Returns the words of the last server if several are quoted inside each other. */
+function lastServer(words: string): string {
+  const last = [...words.matchAll(quotation)].at(-1);
+  if (!last || ofSender.test(words.slice(0, last.index))) return words;
+  return words.slice(last.index + last[0].length);
+}
+
+/** Removes the code repeated before each line of one reply: `550-5.1.1 first 550 5.1.1 second`. */
+function withoutRepeats(text: string, replyCode: string): string {
+  return text.replace(
+    new RegExp(`(^|\\s)${replyCode}[ -](?:[45]\\.\\d{1,3}\\.\\d{1,3}\\s)?`, 'g'),
+    '$1',
+  );
+}
+
+function readText(words: string): string {
+  const text = cleanLine(words).replace(/ {2,}/g, ' ');
+  return text.slice(0, maxTextCharacters).toWellFormed();
+}
+
+/**
+ * Reads a Diagnostic-Code without its type, or a paragraph of a notice. `verb` is `DSN` if the words name no
+ * command; `code` and `enhancedCode` are null if absent. `text` is the text after the code, or all of it
+ * without a code, at most 1,000 characters.
+ */
+export function readDiagnostic(words: string): RemoteReply {
+  const whole = words.slice(0, maxCharacters);
+  const verb = verbs.find(([pattern]) => pattern.test(whole))?.[1] ?? 'DSN';
+  const source = lastServer(whole);
+  const found = code.exec(source);
+  const rest = found ? source.slice(found.index + found[0].length) : '';
+  const after = rest.slice(0, afterReply.exec(rest)?.index);
+  const enhancedCode = found?.[2] ?? (enhanced.exec(after) ?? enhanced.exec(source))?.[1] ?? null;
+  if (!found) return { code: null, enhancedCode, text: readText(source), verb };
+  const said = readText(withoutRepeats(after.replace(/^[\s:-]+/, ' '), found[1] ?? ''));
+  const text = /\p{L}{3}/u.test(said) ? said : readText(source);
+  return { code: Number(found[1]), enhancedCode, text, verb };
+}

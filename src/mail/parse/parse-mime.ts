@@ -1,0 +1,101 @@
+// Parses one received mail into the email projection (specification 2.2). Pure: no clock, no store, no
+// network; every doubt becomes a parsing error, and it never throws. Blocks the event loop for as long as the
+// mail takes, so the service runs it in a worker (parser.ts). src/inbox/receiving/authenticate.ts gives the verdicts
+// of SPF, DKIM and DMARC.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { findBodyStart, type HeaderBlock, readHeaderBlock } from '../mime/header-fields.ts';
+import { type ParsedMail, type ParseOptions, parseLimits, withFault } from '../mime/parsed-mail.ts';
+import { readAttachmentBytes } from './attachment-bytes.ts';
+import { isEmbeddedMessage } from './attachment-collector.ts';
+import { readMimeBody } from './body.ts';
+import { htmlToText } from './html-reply.ts';
+import { parseHeaderOnly, projectHeader } from './read-header.ts';
+import { splitReply, wholeText } from './reply-split.ts';
+import type { ReadablePiece } from './text.ts';
+
+async function readBody(raw: Buffer, block: HeaderBlock) {
+  const bodyStart = block.bodyStart ?? findBodyStart(raw, block.end);
+  return await readMimeBody(block, raw.subarray(bodyStart));
+}
+
+/** Most characters split without a yield: the worst take 0.1 s. */
+const mostSplitAtOnce = 32 * 1024;
+
+function maySplitSlowly(pieces: readonly ReadablePiece[]): boolean {
+  return pieces.reduce((sum, { content }) => sum + content.length, 0) > mostSplitAtOnce;
+}
+
+/** Joins the pieces, up to the limit of the split. */
+function joinPieces(pieces: readonly ReadablePiece[]): { text: string; isCut: boolean } {
+  const texts: string[] = [];
+  let left: number = parseLimits.splitCharacters;
+  let isCut = false;
+  for (const { kind, content } of pieces) {
+    isCut ||= content.length > left;
+    const taken = content.slice(0, left);
+    left -= taken.length;
+    texts.push(kind === 'html' ? htmlToText(taken) : taken);
+  }
+  return { text: texts.join('\n').replaceAll('\0', '').toWellFormed(), isCut };
+}
+
+/** Splits the pieces, in reading order, into new and quoted content. */
+async function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): Promise<ParsedMail> {
+  const { text, isCut } = joinPieces(pieces);
+  if (maySplitSlowly(pieces)) await nextTurn();
+  const split = { ...mail, ...splitReply(text) };
+  if (!isCut) return split;
+  return withFault(
+    split,
+    'split-truncated',
+    `only ${parseLimits.splitCharacters} characters were split into new and quoted`,
+  );
+}
+
+/**
+ * Takes the text of the first attached mail as `newContent` if the mail has no word of its own: it forwards
+ * that mail. Reports keep theirs, because they are not written by their sender.
+ */
+async function withAttachedText(raw: Buffer, mail: ParsedMail): Promise<ParsedMail> {
+  const isSilent = [mail.newContent, mail.quotedContent].every((one) => !one?.trim());
+  const attached = mail.attachments.find(({ contentType }) => isEmbeddedMessage(contentType));
+  if (!isSilent || !attached || mail.reportType !== null) return mail;
+  const bytes = await readAttachmentBytes(raw, attached.partNumber, parseLimits.mailBytes);
+  if (bytes === null) return mail;
+  const { pieces } = await readBody(bytes, readHeaderBlock(bytes));
+  const newContent = wholeText(joinPieces(pieces).text);
+  return newContent === '' ? mail : { ...mail, newContent };
+}
+
+/**
+ * Parses a raw mail within `parseLimits`. Never throws on bad mail: `parsingErrors` lists the missing parts.
+ * Calls `onBody` with the projection before a reply split that may take long, since its libraries are slow on
+ * hostile text: a caller with a deadline then keeps the rest.
+ */
+export async function parseMime(
+  raw: Buffer,
+  options: ParseOptions = {},
+  onBody?: (mail: ParsedMail) => void,
+): Promise<ParsedMail> {
+  if (raw.length > parseLimits.mailBytes) {
+    const message = `larger than ${parseLimits.mailBytes} bytes: only the header was read`;
+    return parseHeaderOnly(raw, options, 'mail-too-large', message);
+  }
+  const block = readHeaderBlock(raw);
+  let mail = projectHeader(block, options);
+  try {
+    const { text, html, attachments, reports, faults, pieces } = await readBody(raw, block);
+    const parsingErrors = [...mail.parsingErrors, ...faults].slice(0, parseLimits.parsingErrors);
+    mail = { ...mail, text, html, attachments, reports, parsingErrors };
+    if (pieces.length === 0) return await withAttachedText(raw, mail);
+    if (maySplitSlowly(pieces)) {
+      onBody?.(mail);
+      await nextTurn();
+    }
+    return await withAttachedText(raw, await splitPieces(mail, pieces));
+  } catch {
+    // A library failed: the mail itself is stored and stays readable.
+    const kept = { ...mail, newContent: mail.text };
+    return withFault(kept, 'parser-failed', 'a part of the mail could not be read');
+  }
+}

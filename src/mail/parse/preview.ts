@@ -1,0 +1,35 @@
+// The first words of a mail, which lists show beside its subject.
+import { cleanLine } from '../mime/header-fields.ts';
+import type { ParsedMail } from '../mime/parsed-mail.ts';
+
+const previewCharacters = 200;
+/**
+ * Characters searched for words, so that long white space costs nothing. The first `nearlyAlwaysEnough`
+ * suffice for most mails.
+ */
+const maxCharacters = 10_000;
+const nearlyAlwaysEnough = 300;
+/** Marks of direction and characters of zero width, with which newsletters fill their preview. */
+const invisible = /\u034f|[\u00ad\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+
+const plain = /^[\x20-\x7e\r\n\t]*$/;
+
+function lineOf(text: string, characters: number): string {
+  const first = text.slice(0, characters);
+  const shown = plain.test(first) ? first : cleanLine(first).replace(invisible, '');
+  return shown.replace(/\s+/g, ' ').trim();
+}
+
+/**
+ * Returns one line of the sender's own text, else of the quoted text; null if the mail has no words. For a
+ * mail with HTML only, it uses the text made by the reply split.
+ */
+export function previewOf(mail: Pick<ParsedMail, 'newContent' | 'quotedContent' | 'text'>) {
+  for (const source of [mail.newContent, mail.quotedContent, mail.text]) {
+    const first = lineOf(source ?? '', nearlyAlwaysEnough);
+    const isEnough = first.length > previewCharacters;
+    const line = isEnough ? first : lineOf(source ?? '', maxCharacters);
+    if (line !== '') return line.slice(0, previewCharacters).trimEnd().toWellFormed();
+  }
+  return null;
+}
