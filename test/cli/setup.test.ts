@@ -66,11 +66,15 @@ async function setup(args: readonly string[] = [], npmCode = 0) {
   return { ...result, called };
 }
 
-it('setup installs the packages of a fresh clone', async () => {
+it('setup installs the production packages of a fresh clone', async () => {
   const { code, stdout, stderr, called } = await setup();
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain('(no packages are installed yet)');
-  expect(called).toMatch(/^ci --include=dev /);
+  expect(called).toMatch(/^ci --omit=dev /);
+});
+
+it('setup installs the development tools of a fresh clone with --dev', async () => {
+  expect((await setup(['--dev'])).called).toMatch(/^ci --include=dev /);
 });
 
 it('setup does nothing and prints nothing when all packages are there', async () => {
@@ -92,6 +96,16 @@ it('setup needs the development tools only with --dev', async () => {
   install({ 'node_modules/a': lock['node_modules/a'] });
   expect((await setup()).called).toBeNull();
   expect((await setup(['--dev'])).stderr).toContain('wants tool 2.0.0');
+});
+
+it('setup adds the development tools to packages that a daemon may run from', async () => {
+  install({ 'node_modules/a': lock['node_modules/a'] });
+  expect((await setup(['--dev'])).called).toMatch(/^install --no-save --include=dev /);
+});
+
+it('setup keeps installed development tools when it replaces a package', async () => {
+  install({ ...lock, 'node_modules/a': entry('0.9.0') });
+  expect((await setup()).called).toMatch(/^install --no-save --include=dev /);
 });
 
 it('the packages without the development tools include the Node of the service', () => {
