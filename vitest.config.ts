@@ -1,7 +1,17 @@
-// How the tests run: every test/**/*.test.ts, in three processes, file after file. To load the service
-// and to warm up costs more than most files, so a process does it once: a file leaves it as it was.
+// How the tests run, by command: file after file in three processes. To load the service and to warm up costs
+// more than most files, so a process does it once: a file leaves the process as it was.
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+/** The commands `npm test`, `npm run test:postgres` and `npm run test:long`. */
+export type TestCommand = 'test' | 'postgres' | 'long';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    testCommand: TestCommand;
+  }
+}
 
 // Node keeps what it has compiled of the packages for the second process, and for the next run.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node');
@@ -16,7 +26,6 @@ export const suite = {
   hookTimeout: 60_000,
 } as const;
 
-const all = 'test/**/*.test.ts';
 /**
  * Each has a process of its own: most change whom their process trusts, and Node keeps that. The fills measure stalls,
  * and the heap of other tests adds pauses that a daemon does not have.
@@ -25,27 +34,39 @@ const alone = [
   'test/content/rendering/fill.test.ts',
   'test/identity/domains/registrar.test.ts',
   'test/service/doctor/doctor.test.ts',
-  'test/mail/smtp/{mta-sts,mta-sts-kept,transport}.test.ts',
-  'test/outbound/tracking/custom/{hosts,pebble}.test.ts',
+  ...['mta-sts', 'mta-sts-kept', 'transport'].map((name) => `test/mail/smtp/${name}.test.ts`),
+  ...['hosts', 'pebble'].map((name) => `test/outbound/tracking/custom/${name}.test.ts`),
 ];
-const never = ['**/node_modules/**', 'test/bench/**'];
 
-export default defineConfig({
-  test: {
-    reporters: ['default', './test/support/summary-reporter.ts'],
-    globalSetup: ['test/support/postgres.ts'],
-    maxWorkers: 3,
-    projects: [
-      {
-        test: {
-          ...suite,
-          name: 'shared',
-          isolate: false,
-          include: [all],
-          exclude: [...never, ...alone],
-        },
-      },
-      { test: { ...suite, name: 'alone', include: alone, exclude: never } },
-    ],
-  },
-});
+/** Finds the test files of a command by their names, and by the words of test/support/command.ts in them. */
+function filesOf(command: TestCommand): string[] {
+  const files = globSync('test/**/*.test.ts', { cwd: import.meta.dirname }).sort();
+  const isLong = (file: string) => file.endsWith('.long.test.ts');
+  if (command === 'test') return files.filter((file) => !isLong(file));
+  const words = command === 'long' ? /\binLong\(/ : /\beach\(stores\)/;
+  return files.filter((file) => {
+    if (isLong(file)) return command === 'long';
+    return words.test(readFileSync(join(import.meta.dirname, file), 'utf8'));
+  });
+}
+
+/** Returns the configuration of a command. */
+export function testsOf(command: TestCommand): ViteUserConfig {
+  const files = filesOf(command);
+  const common = { ...suite, provide: { testCommand: command } };
+  const shared = files.filter((file) => !alone.includes(file));
+  const apart = files.filter((file) => alone.includes(file));
+  const projects = [{ test: { ...common, name: 'shared', isolate: false, include: shared } }];
+  const others = { test: { ...common, name: 'alone', isolate: true, include: apart } };
+  return defineConfig({
+    root: import.meta.dirname,
+    test: {
+      reporters: ['default', './test/support/summary-reporter.ts'],
+      globalSetup: ['test/support/postgres.ts'],
+      maxWorkers: 3,
+      projects: apart.length > 0 ? [...projects, others] : projects,
+    },
+  });
+}
+
+export default testsOf('test');

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { findMachineNames, namesInHosts } from '../../commands/base/machine-names.ts';
 import { addDomain } from '../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { stores } from '../support/command.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 
 describe('the names of a machine', () => {
   it.each([

@@ -11,8 +11,8 @@ import { createMailbox } from '../../src/identity/mailboxes/mailboxes.ts';
 import { addressIdsEnding, mailboxes } from '../../src/identity/mailboxes/queries.ts';
 import { prefixOf } from '../../src/platform/runtime/ids.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
+import { stores } from '../support/command.ts';
 import { eachApp } from '../support/each-app.ts';
-import { stores } from '../support/test-app.ts';
 
 interface Item {
   id: string;

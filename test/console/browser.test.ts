@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import axe from 'axe-core';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inLong } from '../support/command.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
 import { chromiumPath, openPage, startChromium, type WatchedPage } from './chromium.ts';
 import { fillPages, findPaths, type Post } from './fixture.ts';
@@ -199,7 +200,7 @@ describe.skipIf(path === null)('the console in a browser', () => {
     { colorScheme: 'dark', width: 1280, isSearched: true },
   ] as const;
 
-  it.each(looks)(
+  it.each(inLong<readonly (typeof looks)[number][]>(looks, looks.slice(0, 1)))(
     'has no fault and no barrier on any page: $colorScheme, $width wide',
     async (look) => {
       const { colorScheme, width, isSearched } = look;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { revokeKey, updateKey } from '../../src/access/keys/keys.ts';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
 import { makeLink, sweepSessions } from '../../src/access/sessions/sessions.ts';
-import { stores } from '../support/test-app.ts';
+import { stores } from '../support/command.ts';
 import { consoleWorld, type World } from './world.ts';
 
 const hour = 3600_000;

@@ -8,7 +8,8 @@ import { createKey } from '../../src/access/keys/keys.ts';
 import { makeLink } from '../../src/access/sessions/sessions.ts';
 import type { Permission } from '../../src/core/api/permission.ts';
 import type { ConfigInput } from '../../src/core/config/config.ts';
-import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';
+import type { TestStore } from '../support/command.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 
 export interface Answer {
   status: number;

@@ -7,6 +7,7 @@ import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
+import { inLong } from '../support/command.ts';
 import {
   type DaemonHome,
   type DaemonProcess,
@@ -19,7 +20,7 @@ import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 
 const givenSeed = process.env.CRASH_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
-const rounds = givenSeed ? 1 : Number(process.env.CRASH_ROUNDS ?? 2);
+const rounds = givenSeed ? 1 : Number(process.env.CRASH_ROUNDS ?? inLong(2, 1));
 const seeds = Array.from({ length: rounds }, (_, round) => firstSeed + round);
 const sends = 200;
 const atOnce = 32;

@@ -24,17 +24,15 @@ import { readLedger } from '../../src/service/rehearsal/report.ts';
 import type { LedgerEntry, Rehearsal } from '../../src/service/rehearsal/schema.ts';
 import { openService } from '../../src/service/service.ts';
 import { svc } from '../support/cli.ts';
+import { inLong, stores } from '../support/command.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
 import { type PostgresSchema, postgresSchema } from '../support/postgres.ts';
-import { stores } from '../support/test-app.ts';
 
 const at = '2026-03-02T09:00:00.000Z';
 const flags = ['--clock', 'virtual'];
 const days = 4;
 /** Worlds in one run; `SEEDS=10` is the whole proof, by hand. */
-const seedsOf = process.env.SEEDS
-  ? { sqlite: Number(process.env.SEEDS), postgres: Number(process.env.SEEDS) }
-  : { sqlite: 3, postgres: 1 };
+const seeds = Number(process.env.SEEDS ?? inLong(3, 1));
 const plans = ['free', 'starter', 'self-hosted'];
 
 /** Opens the store of a home as a command does, at the time of its clock. */
@@ -128,9 +126,9 @@ describe.each(stores)('a rehearsal on %s', (store) => {
     return answer.body.now;
   };
 
-  it(`says row for row what a real run then does, over ${seedsOf[store]} seeds`, async () => {
+  it(`says row for row what a real run then does, over ${seeds} seeds`, async () => {
     const first = Number(process.env.SEED ?? Math.floor(performance.now() * 1_000) % 100_000);
-    for (let seed = first; seed < first + seedsOf[store]; seed++) {
+    for (let seed = first; seed < first + seeds; seed++) {
       const before = await move({ advance: '1h' });
       const campaignId = await opened(home, before, (app, caller) => makeWorld(app, caller, seed));
       // The buckets of the daemon fill again, by the plan of this world.

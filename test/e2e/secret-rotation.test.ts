@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, inject, it } from 'vitest';
+import { stores } from '../support/command.ts';
 import {
   type DaemonHome,
   type DaemonProcess,
@@ -50,7 +51,7 @@ async function sendOn(daemons: readonly DaemonProcess[], isOver: () => boolean):
   return subjects;
 }
 
-describe.each(['sqlite', 'postgres'])('svc secret rotate on %s', (store) => {
+describe.each(stores)('svc secret rotate on %s', (store) => {
   it('replaces the key of running daemons without an error', async () => {
     sink = await startSmtpSink();
     hooks = await receiver();

@@ -8,6 +8,7 @@ import type { MailboxAction } from '../../src/inbox/approvals/schema.ts';
 import type { ReplyResult } from '../../src/inbox/replies/schema.ts';
 import type { Thread } from '../../src/inbox/threads/schema.ts';
 import type { Message, TimelineEvent } from '../../src/outbound/messages/schema.ts';
+import { stores } from '../support/command.ts';
 import {
   type DaemonHome,
   type DaemonProcess,
@@ -16,7 +17,6 @@ import {
 } from '../support/daemon-process.ts';
 import { type PostgresSchema, postgresSchema } from '../support/postgres.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
-import { stores } from '../support/test-app.ts';
 
 const at = '2026-03-02T09:00:00.000Z';
 const later = (ms: number) => new Date(Date.parse(at) + ms).toISOString();

@@ -9,9 +9,9 @@ import { latestOf, precedenceOf } from '../../src/extensions/precedence.ts';
 import type { Extension, ExtensionVersion } from '../../src/extensions/schema.ts';
 import { withdrawVersion } from '../../src/extensions/versions.ts';
 import { eventTypes } from '../../src/history/events/names.ts';
+import { stores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';
 import { meetInWrites } from '../support/meeting-writes.ts';
-import { stores } from '../support/test-app.ts';
 import { makeExtension, makeInstallation, publish } from './fixtures.ts';
 
 interface Problem {

@@ -12,9 +12,9 @@ import type { MailboxAction } from '../../src/inbox/approvals/schema.ts';
 import { contactCreated } from '../../src/people/contacts/events.ts';
 import type { WebhookDelivery } from '../../src/webhooks/schema.ts';
 import { deskOf, config as inbound } from '../inbox/replies/world.ts';
+import { stores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';
 import type { HttpApi } from '../support/http-client.ts';
-import { stores } from '../support/test-app.ts';
 import { grantsOf, makeExtension, makeInstallation, publish } from './fixtures.ts';
 
 interface Problem {

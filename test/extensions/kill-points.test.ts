@@ -18,15 +18,16 @@ import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
 import { record, told } from '../../src/history/events/record.ts';
 import { contactCreated } from '../../src/people/contacts/events.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
+import { inLong, stores } from '../support/command.ts';
 import { eachApp } from '../support/each-app.ts';
 import { type KillPoint, moments, mortal } from '../support/mortal.ts';
-import { stores, type TestApp } from '../support/test-app.ts';
+import type { TestApp } from '../support/test-app.ts';
 import { grantsOf, makeExtension, publish } from './fixtures.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
 const points = (most: number) => (givenSeed ? 1 : Number(process.env.KILL_POINTS ?? most));
-const seedsOn = { sqlite: points(8), postgres: points(4) };
+const seedsOn = { sqlite: points(inLong(8, 2)), postgres: points(4) };
 
 /** Transactions of the story, with the deliveries that it removes. */
 const mostTransactions = 11;

@@ -28,10 +28,10 @@ import { record, told } from '../../src/history/events/record.ts';
 import { createMailbox } from '../../src/identity/mailboxes/mailboxes.ts';
 import { contactCreated } from '../../src/people/contacts/events.ts';
 import type { WebhookDelivery } from '../../src/webhooks/schema.ts';
+import { stores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';
 import type { HttpApi } from '../support/http-client.ts';
 import { meetInWrites } from '../support/meeting-writes.ts';
-import { stores } from '../support/test-app.ts';
 import { grantsOf, makeExtension, makeInstallation, publish } from './fixtures.ts';
 
 interface Problem {

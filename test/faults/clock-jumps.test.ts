@@ -7,6 +7,7 @@ import { createAttempter } from '../../src/outbound/queue/attempter.ts';
 import { openCarrierHere } from '../../src/outbound/queue/carrier/carrier.ts';
 import { claimMessages } from '../../src/outbound/queue/claim.ts';
 import { sendMessage, sweepIdempotencyKeys } from '../../src/outbound/sending/send.ts';
+import { stores } from '../support/command.ts';
 import {
   firstDelivery,
   payloadFor,
@@ -15,7 +16,7 @@ import {
   startPipeline,
 } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import { type Delivery, type FaultWorld, startFaultWorld } from './fault-world.ts';
 
 const minute = 60_000;

@@ -12,8 +12,8 @@ import type { LogItem } from '../../src/history/events/schema.ts';
 import { createMailbox, updateMailbox } from '../../src/identity/mailboxes/mailboxes.ts';
 import { createNamespace } from '../../src/identity/mailboxes/namespaces.ts';
 import type { Mailbox } from '../../src/identity/mailboxes/schema.ts';
+import { stores } from '../support/command.ts';
 import { eachApp } from '../support/each-app.ts';
-import { stores } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';
 import { type RawConnection, rawConnection } from './raw-socket.ts';
 

@@ -3,8 +3,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BatchResult } from '../../src/outbound/messages/schema.ts';
 import { payload } from '../outbound/messages/fixtures.ts';
+import { bothStores } from '../support/command.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 
 const nul = 'must not contain NUL characters';
 const half = 'must not contain half of a surrogate pair';
@@ -46,7 +47,7 @@ const cases: Case[] = [
   ['a query', get('/v1/audit?cursor=a%00b'), { cursor: [nul] }],
 ];
 
-describe.each(stores)('a text that cannot be stored, on %s', (store) => {
+describe.each(bothStores)('a text that cannot be stored, on %s', (store) => {
   let service: TestApp;
   let api: HttpApi;
   beforeEach(async () => {

@@ -15,8 +15,9 @@ import { createSender } from '../../src/identity/senders/senders.ts';
 import { createBlock } from '../../src/people/blocks/blocks.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
 import { testWebhook } from '../../src/webhooks/deliveries.ts';
+import type { TestStore } from '../support/command.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
-import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import { type Resource, type ResourceKind, resources } from './permission-rows.ts';
 
 const resourceKinds = Object.keys(resources) as ResourceKind[];

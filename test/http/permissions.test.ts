@@ -6,7 +6,6 @@ import type { Role } from '../../src/access/keys/roles.ts';
 import type { ApiKey, CreateKey } from '../../src/access/keys/schema.ts';
 import type { Method, Route } from '../../src/core/api/route.ts';
 import type { Answer, HttpApi, RequestOptions } from '../support/http-client.ts';
-import { stores } from '../support/test-app.ts';
 import { pathOf, type ResourceKind, type Row, resources, rows } from './permission-rows.ts';
 import {
   callerNames,
@@ -56,14 +55,13 @@ it('every route has a row in the table of permissions, and every row a route', (
   expect({ missing, stale }, message).toEqual({ missing: [], stale: [] });
 });
 
-describe.each(stores)('the permissions of routes on %s', (store) => {
-  /** Keys and permissions are the same on every store; only ownership is decided by SQL. */
-  const isFirst = store === stores[0];
+// On one store: keys and permissions are decided before it, and resources.test.ts holds the ownership of all nouns on both.
+describe('the permissions of routes', () => {
   let world: PermissionWorld;
   /** Snapshot of the foreign organization: no test changes it. */
   let untouched: Awaited<ReturnType<typeof snapshot>>;
   beforeAll(async () => {
-    world = await permissionWorld(store);
+    world = await permissionWorld('sqlite');
     untouched = await snapshot(world.foreign);
   });
   afterAll(() => world.close());
@@ -84,8 +82,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
 
   const known = routes.flatMap((route) => {
     const row = rows[nameOf(route)];
-    const isAsked = isFirst || row?.on || row?.foreignBody || row?.foreignQuery;
-    return row && isAsked ? [{ name: nameOf(route), route, row }] : [];
+    return row ? [{ name: nameOf(route), route, row }] : [];
   });
 
   describe.each(known)('$name', ({ route, row }) => {
@@ -95,7 +92,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
       return row.spends ? side.fresh(on) : side.shared[on];
     };
 
-    it.each(isFirst ? callerNames : [])('answers %s by the permission table', async (caller) => {
+    it.each(callerNames)('answers %s by the permission table', async (caller) => {
       const isAllowed = row.may.includes(caller);
       const id = on === undefined || isAllowed ? await idOf(world.own) : world.own.shared[on];
       const answer = await send(world.as(caller), askOf(route, row, world.own, id));
@@ -139,30 +136,28 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
       });
     }
 
-    if (isFirst) {
-      it('answers 401 in one text without a valid key', async () => {
-        for (const side of [world.own, world.foreign]) {
-          const id = on === undefined ? null : side.shared[on];
-          for (const [fault, apiKey] of world.badKeys) {
-            const ask = askOf(route, row, world.own, id);
-            const answer = await send(world.own.api, {
-              ...ask,
-              options: { ...ask.options, apiKey },
-            });
-            expect([fault, answer.status, answer.body]).toEqual([
-              fault,
-              401,
-              {
-                _tag: 'UnauthorizedError',
-                message: apiKey
-                  ? 'The API key is not valid'
-                  : 'An API key is missing: send it in the X-API-Key header',
-              },
-            ]);
-          }
+    it('answers 401 in one text without a valid key', async () => {
+      for (const side of [world.own, world.foreign]) {
+        const id = on === undefined ? null : side.shared[on];
+        for (const [fault, apiKey] of world.badKeys) {
+          const ask = askOf(route, row, world.own, id);
+          const answer = await send(world.own.api, {
+            ...ask,
+            options: { ...ask.options, apiKey },
+          });
+          expect([fault, answer.status, answer.body]).toEqual([
+            fault,
+            401,
+            {
+              _tag: 'UnauthorizedError',
+              message: apiKey
+                ? 'The API key is not valid'
+                : 'An API key is missing: send it in the X-API-Key header',
+            },
+          ]);
         }
-      });
-    }
+      }
+    });
   });
 
   it('values of another organization can be added as if they were new', async () => {

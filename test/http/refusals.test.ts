@@ -21,8 +21,8 @@ import {
   useToday,
 } from '../access/admission/fixtures.ts';
 import { payload, rowCounts } from '../outbound/messages/fixtures.ts';
+import { stores } from '../support/command.ts';
 import { eachApp } from '../support/each-app.ts';
-import { stores } from '../support/test-app.ts';
 
 const noConversation = payload({}, { conversationId: 'conv_0000000000000000' });
 

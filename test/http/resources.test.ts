@@ -6,7 +6,7 @@ import type { Page } from '../../src/core/api/pagination.ts';
 import type { Method, Route } from '../../src/core/api/route.ts';
 import type { AuditPage } from '../../src/history/audit/schema.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
-import { stores } from '../support/test-app.ts';
+import { bothStores } from '../support/command.ts';
 import { onePath, type Resource, type ResourceKind, resources, rows } from './permission-rows.ts';
 import { callerNames, type PermissionWorld, permissionWorld } from './permission-world.ts';
 
@@ -23,7 +23,7 @@ const joined = Object.entries<Resource>(resources).flatMap(([kind, resource]) =>
 
 let serial = 0;
 
-describe.each(stores)('resources on %s', (store) => {
+describe.each(bothStores)('resources on %s', (store) => {
   let world: PermissionWorld;
   let cli: CliWorkspace;
   beforeAll(async () => {

@@ -7,8 +7,9 @@ import { insertDocuments } from '../../src/inbox/threads/search-queries.ts';
 import { wordsOfDocument } from '../../src/platform/full-text/document.ts';
 import type { Db } from '../../src/platform/store/db.ts';
 import { mailboxOf } from '../inbox/threads/mails.ts';
+import { bothStores } from '../support/command.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import { longestStallMs } from '../support/work-time.ts';
 
 const soakRows = process.env.SEARCH_ROWS;
@@ -86,7 +87,7 @@ async function fillDocuments({ store }: App, mailboxId: string): Promise<void> {
   }
 }
 
-describe.each(stores)('the event loop over a large store on %s', (store) => {
+describe.each(bothStores)('the event loop over a large store on %s', (store) => {
   let test: TestApp;
   let api: HttpApi;
   let mailboxId: string;

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Page } from '../../src/core/api/pagination.ts';
 import { OverdueError } from '../../src/platform/store/aside.ts';
 import { mailboxOf } from '../inbox/threads/mails.ts';
+import { stores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';
-import { stores } from '../support/test-app.ts';
 
 interface Refusal {
   _tag: string;

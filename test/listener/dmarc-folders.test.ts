@@ -6,10 +6,10 @@ import type { ConfigInput } from '../../src/core/config/config.ts';
 import { dkimRecordValue, generateDkimKey } from '../../src/mail/mime/dkim-key.ts';
 import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
 import { inbox, threadAll, threadsOver } from '../inbox/threads/mails.ts';
+import { stores } from '../support/command.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
-import { stores } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';
 import { deliver, inbound, type SmtpService, smtpService } from './smtp-service.ts';
 

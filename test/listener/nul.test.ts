@@ -2,7 +2,7 @@
 // and its stored texts hold no NUL.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findMessageRow, findRecipients } from '../../src/outbound/messages/queries.ts';
-import { stores } from '../support/test-app.ts';
+import { stores } from '../support/command.ts';
 import { deliver, idIn, inbound, type SmtpService, smtpService } from './smtp-service.ts';
 
 const inbox = 'inbox@sandbox.test';

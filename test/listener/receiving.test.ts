@@ -7,7 +7,7 @@ import { addDomain } from '../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';
 import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
 import { getMessage, listMessageEvents } from '../../src/outbound/messages/messages.ts';
-import { stores } from '../support/test-app.ts';
+import { stores } from '../support/command.ts';
 import {
   addMailbox,
   data,

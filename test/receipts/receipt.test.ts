@@ -9,9 +9,10 @@ import { buildReceipt } from '../../src/receipts/receipt.ts';
 import type { Receipt } from '../../src/receipts/schema.ts';
 import { keyIdsOf, soundWords, verifyReceipt } from '../../src/receipts/verify.ts';
 import { anotherOrganization } from '../outbound/queue/entries.ts';
+import { stores } from '../support/command.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import { everyChange } from './changes.ts';
 
 /** Longer than PostgreSQL holds back a seal. */

@@ -24,8 +24,9 @@ import { keyBytes, secretFile } from '../../src/platform/runtime/key-ring.ts';
 import { openSecrets } from '../../src/platform/runtime/secrets.ts';
 import { listRootKeys, rotateRootKey } from '../../src/secrets/rotate.ts';
 import { createWebhook, deleteWebhook } from '../../src/webhooks/webhooks.ts';
+import { bothStores } from '../support/command.ts';
 import { until } from '../support/daemon-process.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import { loopbackConfig } from '../webhooks/engine.ts';
 import { fixedSecrets, readAllSecrets, storeAllSecrets } from './all-secrets.ts';
 
@@ -59,7 +60,7 @@ const addWebhook = (app: App) =>
     headers: { 'x-test': 'beside a rotation' },
   });
 
-describe.each(stores)('a rotation of the root key on %s', (store) => {
+describe.each(bothStores)('a rotation of the root key on %s', (store) => {
   beforeEach(async () => {
     test = await testApp({ store, config: loopbackConfig });
     await storeAllSecrets(test);

@@ -17,11 +17,12 @@ import {
   firstStartText,
   sandboxDoubt,
 } from '../../src/service/first-start.ts';
-import { type EmptyTestApp, emptyTestApp, stores } from '../support/test-app.ts';
+import { bothStores } from '../support/command.ts';
+import { type EmptyTestApp, emptyTestApp } from '../support/test-app.ts';
 
 const firstPage = { page: 1, limit: 20 };
 
-describe.each(stores)('the first start on %s', (store) => {
+describe.each(bothStores)('the first start on %s', (store) => {
   let test: EmptyTestApp;
   beforeEach(async () => {
     test = await emptyTestApp({ store });
@@ -93,7 +94,7 @@ describe.each(stores)('the first start on %s', (store) => {
   });
 });
 
-describe.each(stores)('the warning about the default sender on %s', (store) => {
+describe.each(bothStores)('the warning about the default sender on %s', (store) => {
   const relayed = (host: string): ConfigInput => ({ delivery: { mode: 'relay', relay: { host } } });
   const doubtIn = async (config: ConfigInput) => {
     const test = await emptyTestApp({ store, config });

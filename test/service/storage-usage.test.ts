@@ -5,9 +5,9 @@ import { createOrganization } from '../../src/access/organizations/organizations
 import { createTemplate } from '../../src/content/templates/create.ts';
 import { storageUsage } from '../../src/service/doctor/storage-usage.ts';
 import { receiveMail } from '../inbox/receiving/received-mail.ts';
+import { stores } from '../support/command.ts';
 import { send } from '../support/delivery.ts';
 import { eachApp } from '../support/each-app.ts';
-import { stores } from '../support/test-app.ts';
 
 describe.each(stores)('the room of organizations on %s', (store) => {
   const test = eachApp({ store });

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { handIn } from '../../src/outbound/sending/hand-in.ts';
 import { readPipedMail } from '../../src/outbound/sending/piped-mail.ts';
 import { sendMessage } from '../../src/outbound/sending/send.ts';
+import { stores } from '../support/command.ts';
 import { payloadFor } from '../support/delivery.ts';
-import { stores } from '../support/test-app.ts';
 import {
   idIn,
   outbound,

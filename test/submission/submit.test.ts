@@ -8,9 +8,9 @@ import { deleteMessage, getMessage } from '../../src/outbound/messages/messages.
 import { findMessageRow } from '../../src/outbound/messages/queries.ts';
 import type { Message } from '../../src/outbound/messages/schema.ts';
 import { readStoredPart } from '../../src/outbound/sending/stored-parts.ts';
+import { stores } from '../support/command.ts';
 import { timeline } from '../support/delivery.ts';
 import { dkimResolver } from '../support/dkim-resolver.ts';
-import { stores } from '../support/test-app.ts';
 import {
   idIn,
   mail,

@@ -1,5 +1,38 @@
-// The closing line that the continuous integration reads: `N passed, N failed`, alone on a line.
+// The end of a run: the slowest files, slow tests whose files give no reason, and the closing line that the continuous
+// integration reads, `N passed, N failed`, alone on a line.
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
+
+const shownFiles = 20;
+const slowTestMs = 10_000;
+/** Words of a comment in a file with tests of more than 10 seconds. */
+const reason = /\bslow(?: test)?s?: /i;
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1).padStart(6)} s`;
+
+/** Returns the slowest files with their times, and their tests over 10 s where the file gives no reason. */
+function slowLines(modules: readonly TestModule[]): string[] {
+  const files = modules.map((module) => {
+    const { duration, setupDuration, collectDuration } = module.diagnostic();
+    return { module, ms: duration + setupDuration + collectDuration };
+  });
+  const slowest = files.toSorted((a, b) => b.ms - a.ms).slice(0, shownFiles);
+  const lines = slowest.map(
+    ({ module, ms }) => `${seconds(ms)}  ${relative(process.cwd(), module.moduleId)}`,
+  );
+  for (const { module } of slowest) {
+    if (reason.test(readFileSync(module.moduleId, 'utf8'))) continue;
+    for (const test of module.children.allTests()) {
+      const { duration = 0 } = test.diagnostic() ?? {};
+      if (duration < slowTestMs) continue;
+      lines.push(
+        `${seconds(duration)}  without a reason ("Slow: …") in its file: ${test.fullName}`,
+      );
+    }
+  }
+  return lines;
+}
 
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
@@ -9,6 +42,7 @@ export default class SummaryReporter implements Reporter {
       for (const test of module.children.allTests()) counts[test.result().state]++;
     }
     const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
+    process.stdout.write(`\nThe slowest files:\n${slowLines(modules).join('\n')}\n`);
     process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
   }
 }

@@ -24,14 +24,11 @@ import { openSecrets } from '../../src/platform/runtime/secrets.ts';
 import { openStore } from '../../src/platform/store/open.ts';
 import { firstStart } from '../../src/service/first-start.ts';
 import { hooks } from '../../src/service/service.ts';
+import type { TestStore } from './command.ts';
 import { keepForAll } from './kept-resources.ts';
 import { pooledParser } from './parser-pool.ts';
 import { migratedSchema } from './postgres-pool.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
-
-/** Stores for `describe.each(stores)('… on %s', (store) => …)`. */
-export const stores = ['sqlite', 'postgres'] as const;
-export type TestStore = (typeof stores)[number];
 
 export interface TestAppOptions {
   store?: TestStore;

@@ -10,8 +10,9 @@ import { deleteMessage } from '../../src/outbound/messages/messages.ts';
 import { bodiesOf, bodyOf, eventBody, mostBodyBytes } from '../../src/webhooks/body.ts';
 import { createWebhookLoop } from '../../src/webhooks/loop.ts';
 import { sweepWebhooks } from '../../src/webhooks/retention.ts';
+import { stores } from '../support/command.ts';
 import { send } from '../support/delivery.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import {
   attemptRows,
   countsOf,

@@ -13,8 +13,8 @@ import type {
 } from '../../src/webhooks/schema.ts';
 import { updateWebhook } from '../../src/webhooks/webhooks.ts';
 import { cliWorkspace } from '../support/cli.ts';
+import { stores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';
-import { stores } from '../support/test-app.ts';
 import { counterSums, deliveryRows, endpoint, publishEvent } from './fixtures.ts';
 
 const hourMs = 3_600_000;

@@ -8,7 +8,8 @@ import type { App } from '../../src/core/app.ts';
 import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
 import { redeliverNow } from '../../src/webhooks/redeliver.ts';
 import { updateWebhook } from '../../src/webhooks/webhooks.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { stores } from '../support/command.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import {
   attemptRows,
   countsOf,

@@ -8,8 +8,8 @@ import { endpoints } from '../../src/webhooks/queries.ts';
 import type { EndpointRow } from '../../src/webhooks/rows.ts';
 import type { Webhook, WebhookStats } from '../../src/webhooks/schema.ts';
 import { openHeaders, openSecrets } from '../../src/webhooks/secrets.ts';
+import { stores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';
-import { stores } from '../support/test-app.ts';
 import { counterSums, deliveryRows, endpoint, hookUrl, publishEvent } from './fixtures.ts';
 
 const path = '/v1/webhooks';

@@ -15,12 +15,12 @@ import {
   rowCounts,
   send,
 } from '../outbound/messages/fixtures.ts';
+import { bothStores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';
-import { stores } from '../support/test-app.ts';
 import { watchQueries } from '../support/watched-queries.ts';
 import { counterSums, deliveryRows, endpoint, hookUrl, publishEvent } from './fixtures.ts';
 
-describe.each(stores)('enqueuing a delivery on %s', (store) => {
+describe.each(bothStores)('enqueuing a delivery on %s', (store) => {
   const { test, api } = eachApi({ store });
   const kinds = async () => (await deliveryRows(test.app)).map(({ event_type }) => event_type);
 

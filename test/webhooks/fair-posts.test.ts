@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
 import { testWebhook } from '../../src/webhooks/deliveries.ts';
 import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { stores } from '../support/command.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import {
   countsOf,
   loopbackConfig,

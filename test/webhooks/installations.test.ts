@@ -21,8 +21,8 @@ import type { WebhookDelivery } from '../../src/webhooks/schema.ts';
 import { signatureProblem } from '../../src/webhooks/signature.ts';
 import { makeInstallation, publish } from '../extensions/fixtures.ts';
 import { type RawConnection, rawConnection } from '../http/raw-socket.ts';
+import { stores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';
-import { stores } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';
 import { loopbackConfig, type Receiver, receiver, status, until } from './engine.ts';
 

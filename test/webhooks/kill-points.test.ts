@@ -7,7 +7,8 @@ import { record, recordTimeline } from '../../src/history/events/record.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
 import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
 import { createPoster } from '../../src/webhooks/post.ts';
-import { stores, type TestApp, type TestStore, testApp } from '../support/test-app.ts';
+import { inLong, stores, type TestStore } from '../support/command.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import {
   attemptRows,
   countsOf,
@@ -22,7 +23,7 @@ import { type KillPoint, moments, mortal, stages } from './mortal.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
-const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? 10);
+const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? inLong(10, 2));
 const seeds = Array.from({ length: points }, (_, index) => firstSeed + index);
 
 const events = 8;

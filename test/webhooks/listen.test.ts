@@ -5,8 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkLoopback, type Heard, listen, listenSecret } from '../../src/webhooks/listen.ts';
 import { secretFrom, signatureHeaders, signatureProblem } from '../../src/webhooks/signature.ts';
 import { type CliWorkspace, cliWorkspace, initializedWorkspace } from '../support/cli.ts';
+import { stores } from '../support/command.ts';
 import { send } from '../support/delivery.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import { type Receiver, receiver, until } from './engine.ts';
 
 describe.each(stores)('listening for events on %s', (store) => {

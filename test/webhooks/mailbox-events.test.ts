@@ -15,8 +15,8 @@ import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts'
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { agentOf } from '../inbox/approvals/fixtures.ts';
 import { config, type Desk, deskOf } from '../inbox/replies/world.ts';
+import { stores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';
-import { stores } from '../support/test-app.ts';
 import { loopbackConfig, type Receiver, receiver, until } from './engine.ts';
 
 interface Posted {

@@ -59,9 +59,10 @@ import { storedRun } from '../campaigns/campaigns/fixtures.ts';
 import { makeExtension, makeInstallation, publish } from '../extensions/fixtures.ts';
 import { startOutcomes } from '../identity/reputation/fixtures.ts';
 import { takeMail } from '../inbox/threads/mails.ts';
+import { stores } from '../support/command.ts';
 import { payloadFor, send, startPipeline } from '../support/delivery.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import { endpointRow, makeEndpoint, type Receiver, receiver, status, until } from './engine.ts';
 
 const dayMs = 24 * 3600_000;

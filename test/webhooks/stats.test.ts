@@ -7,8 +7,8 @@ import type { DeliveryStatus } from '../../src/webhooks/rows.ts';
 import type { WebhookStats } from '../../src/webhooks/schema.ts';
 import { webhookStats } from '../../src/webhooks/stats.ts';
 import { cliWorkspace } from '../support/cli.ts';
+import { stores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';
-import { stores } from '../support/test-app.ts';
 import { endpoint, publishEvent } from './fixtures.ts';
 
 const quarterMs = 900_000;

@@ -1,7 +1,7 @@
 // Composes the parts of a message and signs the result. Ed25519 signatures are made on the calling thread.
 // RSA takes ten times as long: a few messages are signed on libuv's threads, many by workers, in batches.
 // This keeps the few libuv threads free for the sync of the store's log, which otherwise queued behind
-// hundreds of signatures of 0.3 ms each (test/bench/signing.ts).
+// hundreds of signatures of 0.3 ms each (docs/making/decisions.md).
 
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';

@@ -11,8 +11,8 @@ import {
 } from '../../../src/access/organizations/organizations.ts';
 import { route } from '../../../src/core/api/route.ts';
 import { payload } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { type LimitedApi, limitedApi, onPlan, useToday } from './fixtures.ts';
 
 const limited = {

@@ -10,8 +10,9 @@ import { createKey } from '../../../src/access/keys/keys.ts';
 import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
 import { listDomains } from '../../../src/identity/domains/domains.ts';
 import { payload } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import {
   dayMs,
   drain,

@@ -6,8 +6,9 @@ import {
   pauseOrganization,
   updateOrganization,
 } from '../../../src/access/organizations/organizations.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores, testApp } from '../../support/test-app.ts';
+import { testApp } from '../../support/test-app.ts';
 import { dayMs, onPlan, send, useToday } from './fixtures.ts';
 
 describe.each(stores)('the state of a plan on %s', (store) => {

@@ -7,8 +7,9 @@ import {
   updateOrganization,
 } from '../../../src/access/organizations/organizations.ts';
 import { rowCounts } from '../../outbound/messages/fixtures.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores, type TestApp, testApp, testStart } from '../../support/test-app.ts';
+import { type TestApp, testApp, testStart } from '../../support/test-app.ts';
 import { dayMs, onPlan, planTable, send, usedToday, useToday } from './fixtures.ts';
 
 function refusal(currentUsage: number, limit: number) {
@@ -21,7 +22,7 @@ function refusal(currentUsage: number, limit: number) {
   };
 }
 
-describe.each(stores)('the daily quota (8.2) on %s', (store) => {
+describe.each(bothStores)('the daily quota (8.2) on %s', (store) => {
   let test: TestApp;
   beforeEach(async () => {
     const tiny = { ratePerSecond: 1, dailyEmails: 3, trialCaps: true };
@@ -224,7 +225,7 @@ describe('the daily quota (8.2) with two daemons on postgres', () => {
   });
 });
 
-describe.each(stores)('a paused organization (7.4) on %s', (store) => {
+describe.each(bothStores)('a paused organization (7.4) on %s', (store) => {
   const test = eachApp({ store });
 
   it('answers every send with a 403 that gives the reason, until it is resumed', async () => {

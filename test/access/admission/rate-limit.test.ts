@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { admissionOf, type Drawer } from '../../../src/access/admission/admission.ts';
 import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
-import { stores, type TestApp, type TestStore, testApp } from '../../support/test-app.ts';
+import { bothStores, type TestStore } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { ask, askBatch, drain, drawers, onPlan } from './fixtures.ts';
 
 let test: TestApp | undefined;
@@ -26,7 +27,7 @@ function keyOf(service: TestApp): Drawer {
   return { organizationId: service.caller.organizationId, keyId: 'key_0' };
 }
 
-describe.each(stores)('the send rate (8.1) on %s', (store) => {
+describe.each(bothStores)('the send rate (8.1) on %s', (store) => {
   it('draws on both buckets, or on neither when one refuses', async () => {
     const service = await start('free', store);
     const [first, second] = drawers(service, 2);

@@ -6,7 +6,8 @@ import { lockBuckets, updateBuckets } from '../../../src/access/admission/querie
 import type { App } from '../../../src/core/app.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { heldWrite, someoneWaits } from '../../outbound/messages/fixtures.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { bothStores } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { Daemons } from './daemons.ts';
 import { ask, askBatch, drain, drawers, onPlan, planTable } from './fixtures.ts';
 
@@ -230,7 +231,7 @@ describe('a daemon that is alone', () => {
   });
 });
 
-describe.each(stores)('a process that never joined the daemons on %s', (store) => {
+describe.each(bothStores)('a process that never joined the daemons on %s', (store) => {
   it('holds the limits: a command, or a test', async () => {
     const service = await testApp({ store });
     try {

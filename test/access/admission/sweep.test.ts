@@ -6,7 +6,8 @@ import { insertBuckets } from '../../../src/access/admission/queries.ts';
 import { sweepBuckets } from '../../../src/access/admission/shared-buckets.ts';
 import type { App } from '../../../src/core/app.ts';
 import { heldWrite } from '../../outbound/messages/fixtures.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { ask, askBatch, drain, drawers, onPlan } from './fixtures.ts';
 
 const hourMs = 3_600_000;

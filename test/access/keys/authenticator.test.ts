@@ -7,8 +7,8 @@ import { operatorOf } from '../../../src/access/keys/roles.ts';
 import type { CreateKey } from '../../../src/access/keys/schema.ts';
 import type { App } from '../../../src/core/app.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 describe.each(stores)('authentication on %s', (store) => {
   const test = eachApp({ store });

@@ -15,8 +15,9 @@ import {
 import { createNamespace } from '../../../src/identity/mailboxes/namespaces.ts';
 import type { Mailbox } from '../../../src/identity/mailboxes/schema.ts';
 import { initializedWorkspace } from '../../support/cli.ts';
+import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 type Constraints = NonNullable<CreateKey['constraints']>;
 

@@ -11,8 +11,9 @@ import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createMailbox, getMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import type { Mailbox } from '../../../src/identity/mailboxes/schema.ts';
+import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 interface Problem {
   _tag: string;

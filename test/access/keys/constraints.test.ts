@@ -14,8 +14,9 @@ import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createSender } from '../../../src/identity/senders/senders.ts';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { payload } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 type Constraints = NonNullable<CreateKey['constraints']>;
 

@@ -13,8 +13,8 @@ import type { SendMode } from '../../../src/core/api/route.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { callerOf as callerOfKey } from '../../inbox/approvals/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import {
   callerOf,
   grant,

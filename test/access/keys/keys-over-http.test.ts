@@ -12,8 +12,9 @@ import type { Organization } from '../../../src/access/organizations/schema.ts';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { otherOrganization, payload, send } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi, type RequestOptions } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 interface Problem {
   _tag: string;

@@ -11,8 +11,8 @@ import {
 } from '../../../src/access/keys/keys.ts';
 import type { ApiKey, CreateKey } from '../../../src/access/keys/schema.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 describe.each(stores)('API keys on %s', (store) => {
   const test = eachApp({ store });

@@ -9,7 +9,8 @@ import {
 } from '../../../src/access/organizations/organizations.ts';
 import type { UpdateOrganization } from '../../../src/access/organizations/schema.ts';
 import { type CliWorkspace, initializedWorkspace } from '../../support/cli.ts';
-import { type EmptyTestApp, emptyTestApp, stores } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
+import { type EmptyTestApp, emptyTestApp } from '../../support/test-app.ts';
 
 describe.each(stores)('an organization on %s', (store) => {
   let test: EmptyTestApp;

@@ -18,8 +18,9 @@ import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { createSender } from '../../../src/identity/senders/senders.ts';
 import { otherOrganization, payload } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 type Status = Organization['onboarding']['status'];
 

@@ -5,7 +5,8 @@ import {
   listOrganizations,
   updateOrganization,
 } from '../../../src/access/organizations/organizations.ts';
-import { type EmptyTestApp, emptyTestApp, stores } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
+import { type EmptyTestApp, emptyTestApp } from '../../support/test-app.ts';
 
 describe.each(stores)('organizations on %s', (store) => {
   let test: EmptyTestApp;

@@ -11,8 +11,8 @@ import { addGroupMembers, createContactGroup } from '../../../src/people/contact
 import { contactGroupNoun } from '../../../src/people/contacts/groups/schema.ts';
 import { contactNoun } from '../../../src/people/contacts/schema.ts';
 import type { ResourceNotFoundError, ValidationError } from '../../../src/platform/errors.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 const manyOf = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(24, '0')}`);
@@ -63,7 +63,7 @@ describe('the input of an audience', () => {
   });
 });
 
-describe.each(stores)('an audience on %s', (store) => {
+describe.each(bothStores)('an audience on %s', (store) => {
   const test = eachApp({ store });
   const none: Audience = { includeTags: [], excludeTags: [], contactIds: [], groupIds: [] };
 

@@ -9,8 +9,9 @@ import { CapacityError } from '../../../src/platform/errors.ts';
 import { OverdueError } from '../../../src/platform/store/aside.ts';
 import type { Store } from '../../../src/platform/store/db.ts';
 import { provenDomain } from '../../identity/warming/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores, testStart } from '../../support/test-app.ts';
+import { testStart } from '../../support/test-app.ts';
 
 const free = { trialCaps: false, ratePerSecond: 2, dailyEmails: 20 };
 const second = 1_000;

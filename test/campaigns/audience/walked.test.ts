@@ -21,8 +21,8 @@ import {
 import type { ContactQuery } from '../../../src/people/contacts/groups/query-schema.ts';
 import { type SkipReason, skipReasons } from '../../../src/people/runs/schema.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 interface Person {
   id: string;

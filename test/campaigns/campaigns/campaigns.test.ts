@@ -8,8 +8,8 @@ import { createContactGroup } from '../../../src/people/contacts/groups/groups.t
 import { createConversation } from '../../../src/people/conversations/conversations.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { eraseDue } from '../../../src/service/erasing/eraser.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { storedRun } from './fixtures.ts';
 
 type Refusal = {

@@ -6,8 +6,8 @@ import { byService } from '../../../src/history/events/record.ts';
 import { lockRun, type RunRow, runs } from '../../../src/people/runs/queries.ts';
 import { type RunStatus, runStatuses } from '../../../src/people/runs/schema.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { loggedEvents, storedRun } from './fixtures.ts';
 
 /** `from to author`: written out, so that a move that joins or leaves the table is seen. */

@@ -9,8 +9,8 @@ import type { Campaign } from '../../../src/campaigns/campaigns/schema.ts';
 import { countRun } from '../../../src/people/runs/counters.ts';
 import { type RunStatus, runStatuses } from '../../../src/people/runs/schema.ts';
 import { cliWorkspace } from '../../support/cli.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { storedRun } from './fixtures.ts';
 
 type Refusal = {

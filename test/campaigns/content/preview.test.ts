@@ -11,8 +11,8 @@ import { campaignEmailInput } from '../../../src/campaigns/content/schema.ts';
 import type { CampaignMail } from '../../../src/campaigns/content/snapshot.ts';
 import { getEmailProjection } from '../../../src/outbound/messages/email-projection.ts';
 import { emailQuery } from '../../../src/outbound/messages/schema.ts';
+import { stores } from '../../support/command.ts';
 import { sharedApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { addressee, campaignMail, dispatched, startedRun } from './fixtures.ts';
 
 const refused: [title: string, email: Record<string, unknown>, field: string, message: string][] = [

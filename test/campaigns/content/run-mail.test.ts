@@ -8,8 +8,8 @@ import { readRawMail } from '../../../src/outbound/sending/stored-parts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { tables } from '../../../src/platform/store/db.ts';
 import { type TrackingWorld, trackingWorld } from '../../outbound/tracking/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { dkimResolver } from '../../support/dkim-resolver.ts';
-import { stores } from '../../support/test-app.ts';
 import { addressee, campaignMail, dispatched, startedRun } from './fixtures.ts';
 
 const dayMs = 86_400_000;

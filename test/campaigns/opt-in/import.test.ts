@@ -9,7 +9,7 @@ import { insertBlocks } from '../../../src/people/blocks/queries.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
-import { stores } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
 import { hourMs, optInWorld } from './opt-in-world.ts';
 
 const headers = { 'content-type': 'text/csv' };

@@ -7,12 +7,13 @@ import { createConfirmationLoop } from '../../../src/campaigns/opt-in/loop.ts';
 import { addMembers } from '../../../src/campaigns/opt-in/members.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
+import { inLong, stores } from '../../support/command.ts';
 import { type KillPoint, moments, mortal } from '../../support/mortal.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
-const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? 6);
+const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? inLong(6, 2));
 const seeds = Array.from({ length: points }, (_, index) => firstSeed + index);
 const people = 12;
 /** Transactions that mail them, five in each. */

@@ -10,7 +10,7 @@ import {
 import { createSender, listSenders, updateSender } from '../../../src/identity/senders/senders.ts';
 import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
 import { pendingAmong } from '../../../src/people/unsubscribe-groups/confirmation-queries.ts';
-import { stores } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
 import { hourMs, optInWorld } from './opt-in-world.ts';
 
 const unknownContact = 'contact_06dq2k0qz8h3v5m1r9t4w7xy';

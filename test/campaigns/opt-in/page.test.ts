@@ -9,8 +9,8 @@ import { createBrand } from '../../../src/content/brands/brands.ts';
 import { serveLeaving } from '../../../src/outbound/unsubscribe-links/serve.ts';
 import { linkToken } from '../../../src/outbound/unsubscribe-links/tokens.ts';
 import { pendingAmong } from '../../../src/people/unsubscribe-groups/confirmation-queries.ts';
+import { stores } from '../../support/command.ts';
 import { httpFace } from '../../support/http-face.ts';
-import { stores } from '../../support/test-app.ts';
 import { dayMs, hourMs, optInWorld } from './opt-in-world.ts';
 
 const address = 'ada@example.com';

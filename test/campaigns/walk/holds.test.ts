@@ -13,8 +13,8 @@ import { liftDomainHold, scopeOfDomain } from '../../../src/identity/reputation/
 import { markHeld } from '../../../src/identity/reputation/health-queries.ts';
 import { countRun, countRunAttempt } from '../../../src/people/runs/counters.ts';
 import { provenDomain, warm } from '../../identity/warming/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { loggedEvents } from '../campaigns/fixtures.ts';
 import { makeCampaign, makeContacts, makeRun, readRun, whileWalking } from './fixtures.ts';
 

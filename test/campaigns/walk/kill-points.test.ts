@@ -12,15 +12,16 @@ import { type CampaignLoop, campaignLoop } from '../../../src/campaigns/walk/loo
 import type { App } from '../../../src/core/app.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
+import { inLong, stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { type KillPoint, moments, mortal } from '../../support/mortal.ts';
-import { stores, type TestApp } from '../../support/test-app.ts';
+import type { TestApp } from '../../support/test-app.ts';
 import { ledgerOf, makeCampaign, makeContacts, makeRun, messagesOf, readRun } from './fixtures.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
 const points = (most: number) => (givenSeed ? 1 : Number(process.env.KILL_POINTS ?? most));
-const seedsOn = { sqlite: points(4), postgres: points(1) };
+const seedsOn = { sqlite: points(inLong(4, 1)), postgres: points(1) };
 
 const audience = 2_000;
 /** Fewer contacts in a sample, as each death takes the time of a lease. */

@@ -7,8 +7,8 @@ import { retryRun } from '../../../src/campaigns/campaigns/runs.ts';
 import { campaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import { stalledRuns } from '../../../src/campaigns/walk/stalled.ts';
 import { dayMs, onPlan } from '../../access/admission/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { storedRun } from '../campaigns/fixtures.ts';
 import {
   ledgerOf,

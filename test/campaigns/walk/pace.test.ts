@@ -16,8 +16,8 @@ import {
   usedToday,
   useToday,
 } from '../../access/admission/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { makeCampaign, makeContacts, makeRun, readRun, whileWalking } from './fixtures.ts';
 
 const stepMs = 100;

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
 import { blockAddress } from '../../../src/people/blocks/suppression.ts';
 import { updateContact } from '../../../src/people/contacts/contacts.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { loggedEvents } from '../campaigns/fixtures.ts';
 import {
   ledgerOf,
@@ -17,7 +17,7 @@ import {
   whileWalking,
 } from './fixtures.ts';
 
-describe.each(stores)('a run on %s', (store) => {
+describe.each(bothStores)('a run on %s', (store) => {
   const test = eachApp({ store });
   const contacts = (count: number, more = {}) => makeContacts(test.app, test.operator, count, more);
   const campaign = (more = {}) => makeCampaign(test.app, test.operator, more);

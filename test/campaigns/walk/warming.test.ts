@@ -20,8 +20,8 @@ import {
   sendTo,
   warm,
 } from '../../identity/warming/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { makeCampaign, makeContacts, makeRun, readRun, whileWalking } from './fixtures.ts';
 
 const growth = { identity: 'new', initialDailyRecipients: 20, dailyGrowthPercent: 50 } as const;

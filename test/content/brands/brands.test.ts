@@ -15,8 +15,8 @@ import {
   findBrandForTemplate,
 } from '../../../src/content/brands/values.ts';
 import type { Page } from '../../../src/core/api/pagination.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 interface Refusal {
   _tag: string;

@@ -9,8 +9,8 @@ import { createTemplate } from '../../../src/content/templates/create.ts';
 import { templates } from '../../../src/content/templates/queries.ts';
 import { type Template, templateNoun } from '../../../src/content/templates/schema.ts';
 import type { AuditPage } from '../../../src/history/audit/schema.ts';
+import { stores } from '../../support/command.ts';
 import { sharedApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { makeTemplate, newSlug, type Refusal, templateBody } from '../templates/fixtures.ts';
 
 const path = '/v1/templates/families';

@@ -13,8 +13,9 @@ import {
   placeOf,
 } from '../../../src/content/git/repository.ts';
 import type { App } from '../../../src/core/app.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores, testStart } from '../../support/test-app.ts';
+import { testStart } from '../../support/test-app.ts';
 import { git, hasGit, looseRepository } from './real-git.ts';
 
 const author = { name: 'Ada <ada>\n', email: 'ada@example.com' };

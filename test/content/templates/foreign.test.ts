@@ -10,8 +10,8 @@ import { toLiquid } from '../../../src/content/templates/foreign/to-liquid.ts';
 import { findTemplatesBySlugs } from '../../../src/content/templates/queries.ts';
 import { renderTemplate } from '../../../src/content/templates/render.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { emptyTemplate, fillApp, someValues } from '../rendering/fill-fixture.ts';
 

@@ -21,15 +21,16 @@ import {
 } from '../../../src/content/templates/workspace/workspace.ts';
 import type { App } from '../../../src/core/app.ts';
 import type { Store } from '../../../src/platform/store/db.ts';
+import { inLong, stores } from '../../support/command.ts';
 import { type KillPoint, moments, mortal } from '../../support/mortal.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { packOfObjects } from '../git/packs.ts';
 import { standingOf } from './standing.ts';
 import { filesOf, guardOf, makeTemplate } from './workspace/fixtures.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
-const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? 6);
+const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? inLong(6, 2));
 const seeds = Array.from({ length: points }, (_, index) => firstSeed + index);
 
 /** A request that any daemon may process, with its answer. */

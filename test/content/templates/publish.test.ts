@@ -6,8 +6,8 @@ import { headFiles } from '../../../src/content/templates/workspace/begin.ts';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import type { App } from '../../../src/core/app.ts';
 import type { AuditPage } from '../../../src/history/audit/schema.ts';
+import { stores } from '../../support/command.ts';
 import { sharedApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { makeTemplate, type Refusal, saveFiles } from './fixtures.ts';
 
 const path = '/v1/templates';

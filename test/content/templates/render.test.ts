@@ -6,8 +6,8 @@ import { createOrganization } from '../../../src/access/organizations/organizati
 import type { Rendered, RenderTemplate } from '../../../src/content/templates/schema.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import type { Contact } from '../../../src/people/contacts/schema.ts';
+import { stores } from '../../support/command.ts';
 import { sharedApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { makeTemplate, newSlug, type Refusal, saveFiles } from './fixtures.ts';
 import { stage } from './workspace/fixtures.ts';
 

@@ -16,8 +16,8 @@ import type { App } from '../../../src/core/app.ts';
 import { ConflictError, ResourceNotFoundError } from '../../../src/platform/errors.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import type { Store } from '../../../src/platform/store/db.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { standingOf, tablesWith } from './standing.ts';
 import { filesOf, guardOf, makeTemplate } from './workspace/fixtures.ts';
 
@@ -45,7 +45,7 @@ function isExpected(error: unknown): boolean {
   return error instanceof ResourceNotFoundError || error instanceof ConflictError;
 }
 
-describe.each(stores)('concurrent changes of templates, brands and families on %s', (store) => {
+describe.each(bothStores)('concurrent changes of templates, brands and families on %s', (store) => {
   const test = eachApp({ store });
 
   it('end without a deadlock, a failure or a half', async () => {

@@ -6,8 +6,8 @@ import { createTemplate } from '../../../src/content/templates/create.ts';
 import type { Template } from '../../../src/content/templates/schema.ts';
 import { headFiles } from '../../../src/content/templates/workspace/begin.ts';
 import type { AuditPage } from '../../../src/history/audit/schema.ts';
+import { stores } from '../../support/command.ts';
 import { sharedApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { makeTemplate, newSlug, type Refusal, templateBody } from './fixtures.ts';
 
 const path = '/v1/templates';

@@ -22,9 +22,9 @@ import {
   smtpService,
   stored,
 } from '../../listener/smtp-service.ts';
+import { stores } from '../../support/command.ts';
 import { payloadFor, send, startPipeline } from '../../support/delivery.ts';
 import { type S3Server, s3Server, testBucket } from '../../support/s3-server.ts';
-import { stores } from '../../support/test-app.ts';
 
 const inlineBytes = 2_000;
 const file = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7) % 253));

@@ -6,9 +6,10 @@ import { moveBlobs, type StorageDriver } from '../../../src/core/blobs/move.ts';
 import { countBlobs, countObjectsElsewhere } from '../../../src/core/blobs/queries.ts';
 import type { ConfigInput } from '../../../src/core/config/config.ts';
 import { readAttachment } from '../../../src/outbound/sending/stored-parts.ts';
+import { bothStores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
 import { type S3Server, s3Server, testBucket } from '../../support/s3-server.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const inlineBytes = 2_000;
 const fileOf = (index: number) => Buffer.alloc(3_000, `file ${index} `);
@@ -25,7 +26,7 @@ const settings = (driver: StorageDriver, encrypt = false): ConfigInput => ({
   storage: { driver, inlineBytes, encrypt, s3: { ...testBucket, endpoint: server.endpoint } },
 });
 
-describe.each(stores)('svc storage move on %s', (store) => {
+describe.each(bothStores)('svc storage move on %s', (store) => {
   const ids: string[] = [];
   beforeEach(async () => {
     server.heal();

@@ -11,9 +11,10 @@ import { cancelMessage } from '../../../src/outbound/queue/cancel.ts';
 import { readAttachment } from '../../../src/outbound/sending/stored-parts.ts';
 import { CapacityError } from '../../../src/platform/errors.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
+import { stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
 import { type S3Server, s3Server, testBucket } from '../../support/s3-server.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const never = new AbortController().signal;
 const hourMs = 3_600_000;

@@ -35,8 +35,9 @@ import { importBlocks } from '../../../src/people/blocks/import.ts';
 import { createGroup, updateGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { many, startOutcomes } from '../../identity/reputation/fixtures.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
+import { bothStores, type TestStore } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let test: TestApp;
 let face: HttpApi;
@@ -45,7 +46,7 @@ let api: HttpApi;
 let caller: Caller;
 let organizations = 0;
 
-async function begin(store: (typeof stores)[number]): Promise<void> {
+async function begin(store: TestStore): Promise<void> {
   test = await testApp({ store });
   face = httpApi(test);
 }
@@ -93,7 +94,7 @@ async function secretsOf(): Promise<string[]> {
   return secrets.filter((secret) => secret !== '');
 }
 
-describe.each(stores)('the audit log on %s', (store) => {
+describe.each(bothStores)('the audit log on %s', (store) => {
   beforeAll(() => begin(store));
   beforeEach(newOrganization);
   afterAll(end);

@@ -8,13 +8,13 @@ import type { LogEntry } from '../../../src/history/events/log.ts';
 import { recordTimeline } from '../../../src/history/events/record.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { heldWrite } from '../../outbound/messages/fixtures.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { passingTime } from '../../support/virtual-clock.ts';
 import { watchQueries } from '../../support/watched-queries.ts';
 import { longestStallMs } from '../../support/work-time.ts';
 
-describe.each(stores)('a follower on %s', (store) => {
+describe.each(bothStores)('a follower on %s', (store) => {
   const test = eachApp({ store });
 
   const step = (app: App, messageId: string) => ({

@@ -29,8 +29,8 @@ import {
   rowCounts,
   send,
 } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 interface LogPage {
   items: LogItem[];

@@ -7,8 +7,9 @@ import {
 } from '../../../src/history/events/record.ts';
 import type { TimelineEvent } from '../../../src/outbound/messages/schema.ts';
 import { send, timeline } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const start = '2026-01-05T12:00:00.000Z';
 

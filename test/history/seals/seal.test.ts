@@ -11,13 +11,13 @@ import { sealLog, settledBefore } from '../../../src/history/seals/seal.ts';
 import { rootOver, toHex } from '../../../src/history/seals/tree.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { heldWrite } from '../../outbound/messages/fixtures.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { leafTexts, recordResource, recordSteps } from './log.ts';
 
 const allIds = 'evt_~';
 
-describe.each(stores)('the seal of a log on %s', (store) => {
+describe.each(bothStores)('the seal of a log on %s', (store) => {
   const test = eachApp({ store });
   const ours = () => test.caller.organizationId;
 

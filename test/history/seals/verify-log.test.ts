@@ -5,8 +5,8 @@ import { selectEvent } from '../../../src/history/events/queries.ts';
 import { sealLog } from '../../../src/history/seals/seal.ts';
 import { verifyLog } from '../../../src/history/seals/verify-log.ts';
 import { eraseEvent } from '../../../src/service/erasing/events.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { leafTexts, recordResource, recordSteps } from './log.ts';
 
 const allIds = 'evt_~';

@@ -14,7 +14,8 @@ import { makeKeys } from '../../../src/identity/domains/key-making.ts';
 import { checkDueDomains, verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { type DkimKeyPair, generateDkimKey } from '../../../src/mail/mime/dkim-key.ts';
 import { CapacityError } from '../../../src/platform/errors.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { startZone, type Zone } from './zone.ts';
 
 const minute = 60_000;

@@ -8,9 +8,10 @@ import type { Domain } from '../../../src/identity/domains/schema.ts';
 import { importDkimInput, rotateDkimInput } from '../../../src/identity/domains/schema.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { ConflictError, ValidationError } from '../../../src/platform/errors.ts';
+import { stores } from '../../support/command.ts';
 import { type RunningPipeline, send, startPipeline } from '../../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { passingTime } from '../../support/virtual-clock.ts';
 import { startZone, type Zone } from './zone.ts';
 

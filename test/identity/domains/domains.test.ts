@@ -12,8 +12,8 @@ import {
 } from '../../../src/identity/domains/domains.ts';
 import { pastSigningKeys, signingKeysOf } from '../../../src/identity/domains/signing-keys.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 const config = { delivery: { hostname: 'mail.host.example' } };
 

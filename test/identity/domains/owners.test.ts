@@ -11,8 +11,9 @@ import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { resolveSender } from '../../../src/identity/senders/resolve.ts';
 import { enableTracking } from '../../../src/outbound/tracking/custom/hosts.ts';
 import { ConflictError, ForbiddenError } from '../../../src/platform/errors.ts';
+import { stores } from '../../support/command.ts';
 import { meetInWrites } from '../../support/meeting-writes.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { startZone, type Zone } from './zone.ts';
 
 const name = 'acme.example';

@@ -9,7 +9,8 @@ import { signingKeysOf } from '../../../src/identity/domains/signing-keys.ts';
 import { checkDueDomains, verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { resolveSender } from '../../../src/identity/senders/resolve.ts';
 import { fromJson } from '../../../src/platform/store/db.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { startZone, type Zone } from './zone.ts';
 
 const minute = 60_000;

@@ -12,8 +12,8 @@ import {
   updateMailbox,
 } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { createMailboxInput } from '../../../src/identity/mailboxes/schema.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 describe.each(stores)('mailboxes on %s', (store) => {
   const test = eachApp({ store });

@@ -18,8 +18,8 @@ import { createSender, getSender } from '../../../src/identity/senders/senders.t
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';
 import { resumeDomain, resumeSending } from '../../../src/outbound/queue/desk/resume.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import {
   complaint,
   late,

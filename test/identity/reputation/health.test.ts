@@ -11,9 +11,9 @@ import { addHealth, findReviews } from '../../../src/identity/reputation/health-
 import { createSender, getSender } from '../../../src/identity/senders/senders.ts';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';
 import { resumeSending } from '../../../src/outbound/queue/desk/resume.ts';
+import { stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import {
   accept,
   complaint,

@@ -8,8 +8,9 @@ import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { countHealth } from '../../../src/identity/reputation/health.ts';
 import { resumeDomain, resumeSending } from '../../../src/outbound/queue/desk/resume.ts';
 import { type Random, seededRandom } from '../../../src/platform/runtime/random.ts';
+import { stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import {
   complaint,
   late,

@@ -13,7 +13,8 @@ import {
   timeseries,
 } from '../../../src/identity/reputation/stats.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import {
   accept,
   complaint,

@@ -13,8 +13,8 @@ import {
   listSenders,
   updateSender,
 } from '../../../src/identity/senders/senders.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 describe.each(stores)('sender identities on %s', (store) => {
   const test = eachApp({ store });

@@ -5,8 +5,9 @@ import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { findSendingDomain } from '../../../src/identity/domains/queries.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores, type TestApp } from '../../support/test-app.ts';
+import type { TestApp } from '../../support/test-app.ts';
 
 const body = (to: string, more: object = {}) => ({
   channel: 'email',

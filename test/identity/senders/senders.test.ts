@@ -11,8 +11,8 @@ import {
 } from '../../../src/identity/senders/resolve.ts';
 import { createSender, updateSender } from '../../../src/identity/senders/senders.ts';
 import { ForbiddenError } from '../../../src/platform/errors.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 describe.each(stores)('the choice of a sender on %s', (store) => {
   const test = eachApp({ store });

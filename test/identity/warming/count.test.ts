@@ -8,9 +8,9 @@ import { moveWindows } from '../../../src/identity/warming/windows.ts';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
 import { heldWrite, payload, someoneWaits } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { startPipeline } from '../../support/delivery.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { watchQueries } from '../../support/watched-queries.ts';
 import { dayMs, hourMs, inShort, outcomes, provenDomain, ramp, sendTo, warm } from './fixtures.ts';
 

@@ -18,9 +18,9 @@ import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { claimMessages } from '../../../src/outbound/queue/claim.ts';
 import { DeferredMail } from '../../../src/outbound/queue/deferred.ts';
 import { payload } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { noLimits, startPipeline } from '../../support/delivery.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { watchQueries } from '../../support/watched-queries.ts';
 import { dayMs, hourMs, inShort, outcomes, provenDomain, ramp, sendTo, warm } from './fixtures.ts';
 

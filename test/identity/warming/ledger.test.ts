@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Warming } from '../../../src/identity/warming/schema.ts';
 import { getWarming, resumeWarming, startWarming } from '../../../src/identity/warming/warming.ts';
 import { moveWindows } from '../../../src/identity/warming/windows.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { dayMs, outcomes, provenDomain, sendTo, warmingEvents } from './fixtures.ts';
 
 /** Sends of a day, with their bounces and complaints. */

@@ -7,8 +7,8 @@ import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { countHealth } from '../../../src/identity/reputation/health.ts';
 import type { DecideWarming, Warming } from '../../../src/identity/warming/schema.ts';
 import { moveWindows } from '../../../src/identity/warming/windows.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { endpoint } from '../../webhooks/fixtures.ts';
 import {
   dayMs,

@@ -13,8 +13,8 @@ import {
 } from '../../../src/identity/warming/warming.ts';
 import { moveWindows } from '../../../src/identity/warming/windows.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import {
   dayMs,
   decided,

@@ -10,9 +10,9 @@ import type { Mailbox } from '../../../src/identity/mailboxes/schema.ts';
 import { expireActions } from '../../../src/inbox/approvals/actions.ts';
 import { storeProposal } from '../../../src/inbox/approvals/proposals.ts';
 import type { MailboxAction, ShownAction } from '../../../src/inbox/approvals/schema.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
-import { stores } from '../../support/test-app.ts';
 import { act, callerOf, frozen, propose } from './fixtures.ts';
 
 interface List {

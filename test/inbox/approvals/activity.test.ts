@@ -14,8 +14,8 @@ import {
 import type { Mailbox } from '../../../src/identity/mailboxes/schema.ts';
 import { expireActions, rejectAction } from '../../../src/inbox/approvals/actions.ts';
 import type { MailboxActivity } from '../../../src/inbox/approvals/schema.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { act, callerOf, propose } from './fixtures.ts';
 
 const minute = 60_000;

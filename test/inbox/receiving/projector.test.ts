@@ -10,9 +10,10 @@ import { deleteMessage, getMessageRow } from '../../../src/outbound/messages/mes
 import { takeProjections } from '../../../src/outbound/messages/projection-queries.ts';
 import { deleteMessageRow } from '../../../src/outbound/messages/queries.ts';
 import { heldWrite, someoneWaits } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
 import { holdParser } from '../../support/held-parser.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { countParses, projectionStates, receiveMail, shortMail } from './received-mail.ts';
 
 const minuteMs = 60_000;

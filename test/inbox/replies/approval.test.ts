@@ -18,9 +18,9 @@ import { expireActions } from '../../../src/inbox/approvals/actions.ts';
 import type { MailboxAction, ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import type { Draft, ReplyResult } from '../../../src/inbox/replies/schema.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
-import { stores } from '../../support/test-app.ts';
 import { apiOf, config, type Desk, deskOf, type Listed, type Problem, rowsIn } from './world.ts';
 
 const day = 24 * 3_600_000;

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';
 import type { MailboxAction, ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import { mostAttachmentsBytes } from '../../../src/outbound/messages/send-schema.ts';
+import { stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
 import { eachApi } from '../../support/each-app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
-import { stores } from '../../support/test-app.ts';
 import { watchQueries } from '../../support/watched-queries.ts';
 import { apiOf, config, type Desk, deskOf, type Problem, rowsIn } from './world.ts';
 

@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { MailboxAction } from '../../../src/inbox/approvals/schema.ts';
 import type { Thread, ThreadNote } from '../../../src/inbox/threads/schema.ts';
 import { updateThread } from '../../../src/inbox/threads/threads.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
-import { stores } from '../../support/test-app.ts';
 import { apiOf, config, type Desk, deskOf, type Listed } from './world.ts';
 
 describe.each(stores)('the actions of a key in a mailbox on %s', (store) => {

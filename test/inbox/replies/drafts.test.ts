@@ -13,8 +13,8 @@ import {
 import type { Draft } from '../../../src/inbox/replies/schema.ts';
 import { createNote, deleteNote, updateNote } from '../../../src/inbox/threads/notes.ts';
 import { ConflictError, ForbiddenError } from '../../../src/platform/errors.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { agentOf, callerOf } from '../approvals/fixtures.ts';
 import { config, type Desk, deskOf } from './world.ts';

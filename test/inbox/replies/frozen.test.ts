@@ -16,9 +16,9 @@ import { createSender } from '../../../src/identity/senders/senders.ts';
 import type { MailboxAction, ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import type { Draft, ReplyResult } from '../../../src/inbox/replies/schema.ts';
 import { readRawMail } from '../../../src/outbound/sending/stored-parts.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
-import { stores } from '../../support/test-app.ts';
 import { sha256, withoutSendingFields } from './sent-bytes.ts';
 import { apiOf, config, type Desk, deskOf, type Listed, type Problem, rowsIn } from './world.ts';
 

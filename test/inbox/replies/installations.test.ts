@@ -9,9 +9,9 @@ import {
   switchTo,
   type Wanted,
 } from '../../access/keys/installation-fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
-import { stores } from '../../support/test-app.ts';
 import { apiOf, config, type Desk, deskOf, type Listed, type Problem } from './world.ts';
 
 describe.each(stores)('an installation in a mailbox on %s', (store) => {

@@ -13,15 +13,16 @@ import { approveAction } from '../../../src/inbox/replies/approve.ts';
 import { createDraft, sendDraft } from '../../../src/inbox/replies/drafts.ts';
 import type { ReplyResult } from '../../../src/inbox/replies/schema.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
+import { inLong, stores } from '../../support/command.ts';
 import { type KillPoint, moments, mortal } from '../../support/mortal.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { agentOf, callerOf } from '../approvals/fixtures.ts';
 import { arrive, countsOf } from '../threads/mails.ts';
 import { config } from './world.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
-const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? 8);
+const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? inLong(8, 2));
 const seeds = Array.from({ length: points }, (_, index) => firstSeed + index);
 
 /** Number of transactions in a round. */

@@ -2,9 +2,9 @@
 // thread within an hour its next send is a proposal, until a person writes.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MailboxAction } from '../../../src/inbox/approvals/schema.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
-import { stores } from '../../support/test-app.ts';
 import { apiOf, config, type Desk, deskOf, rowsIn } from './world.ts';
 
 const hour = 3_600_000;

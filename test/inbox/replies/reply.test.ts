@@ -7,8 +7,8 @@ import { enableCatchAll } from '../../../src/identity/mailboxes/catch-all.ts';
 import { addAddress, pauseMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import type { Thread } from '../../../src/inbox/threads/schema.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { config, type Desk, deskOf, type Listed, rowsIn } from './world.ts';
 
 describe.each(stores)('answering on %s', (store) => {

@@ -11,10 +11,10 @@ import { holdDrafts } from '../../../src/inbox/threads/draft-queries.ts';
 import type { Thread } from '../../../src/inbox/threads/schema.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
 import { heldWrite, someoneWaits } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { type RunningPipeline, startPipeline } from '../../support/delivery.ts';
 import { eachApi } from '../../support/each-app.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores } from '../../support/test-app.ts';
 import { config, type Desk, deskOf, type Listed, type Problem, rowsIn } from './world.ts';
 
 it('a forwarded text is escaped in HTML', () => {

@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { dispositionOf } from '../../../daemon/http/files.ts';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { arrive, mailboxOf, threadsOver } from './mails.ts';
 
 const bytes = Buffer.from([0, 255, 13, 10, 128, 1]);

@@ -1,8 +1,8 @@
 // Codes and links of messages in a mailbox, over HTTP.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { arrive, mailboxOf } from './mails.ts';
 
 interface Extracts {

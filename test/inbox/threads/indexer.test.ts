@@ -9,12 +9,12 @@ import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
 import { CapacityError } from '../../../src/platform/errors.ts';
 import { parseQuery } from '../../../src/platform/full-text/query.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { mailboxOf, type ThreadApi, threadsOver } from './mails.ts';
 
-describe.each(stores)('the search for sent mail of a mailbox, on %s', (store) => {
+describe.each(bothStores)('the search for sent mail of a mailbox, on %s', (store) => {
   const { test, api } = eachApi({ store });
   let threads: ThreadApi;
   let mailboxId: string;

@@ -5,13 +5,14 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createProjector } from '../../../src/inbox/receiving/projector.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
+import { inLong, stores } from '../../support/command.ts';
 import { moments, mortal } from '../../support/mortal.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { countsOf, takeMail, threadAll } from './mails.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
-const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? 8);
+const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? inLong(8, 2));
 const seeds = Array.from({ length: points }, (_, index) => firstSeed + index);
 
 const leaseMs = 60_000;

@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ThreadMessage } from '../../../src/inbox/threads/schema.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { arrive } from './mails.ts';
 
 describe.each(stores)('the messages of a thread of large mails, on %s', (store) => {

@@ -5,8 +5,9 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Folder } from '../../../src/inbox/threads/folders.ts';
 import type { ThreadRow } from '../../../src/inbox/threads/queries.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores, testStart } from '../../support/test-app.ts';
+import { testStart } from '../../support/test-app.ts';
 import { arrive, mailboxOf, type ThreadApi, threadsOver } from './mails.ts';
 
 const seed = Number(process.env.SEED ?? 19);
@@ -25,7 +26,7 @@ interface Made {
 
 const folder = fc.constantFrom<Folder>('inbox', 'archive', 'sent', 'drafts', 'spam', 'trash');
 
-describe.each(stores)('the threads of a mailbox, on %s', (store) => {
+describe.each(bothStores)('the threads of a mailbox, on %s', (store) => {
   const { test, api } = eachApi({ store });
   let threads: ThreadApi;
   let mailboxId: string;

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { readProjection } from '../../../src/outbound/messages/projection.ts';
 import { findMessageRow } from '../../../src/outbound/messages/queries.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { countsOf, type Mail, takeMail } from './mails.ts';
 
 describe.each(stores)('mails of one transaction, on %s', (store) => {

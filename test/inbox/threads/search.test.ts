@@ -3,11 +3,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import type { Thread } from '../../../src/inbox/threads/schema.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { arrive, type ThreadApi, takeMail, threadAll, threadsOver } from './mails.ts';
 
-describe.each(stores)('the search of threads by words, on %s', (store) => {
+describe.each(bothStores)('the search of threads by words, on %s', (store) => {
   const { test, api } = eachApi({ store });
   let threads: ThreadApi;
   beforeEach(async () => {

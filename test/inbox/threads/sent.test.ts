@@ -4,8 +4,8 @@ import { threadSent } from '../../../src/inbox/threads/sent.ts';
 import { findMessages } from '../../../src/outbound/messages/messages.ts';
 import { findMessageRow, findRecipients } from '../../../src/outbound/messages/queries.ts';
 import { payload, send } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { arrive, countsOf, mailboxOf, type ThreadApi, threadsOver } from './mails.ts';
 
 describe.each(stores)('mail that a mailbox sends, on %s', (store) => {

@@ -7,8 +7,8 @@ import { threadKeys } from '../../../src/inbox/threads/keys.ts';
 import { mergeThreads } from '../../../src/inbox/threads/merge.ts';
 import { findThreadMessages } from '../../../src/inbox/threads/queries.ts';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import {
   arrive,
   countsOf,

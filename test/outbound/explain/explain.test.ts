@@ -22,9 +22,10 @@ import { stopOfShare } from '../../../src/outbound/queue/stops.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
 import { giveToRun, newRun } from '../../people/runs/entries.ts';
+import { stores } from '../../support/command.ts';
 import { type RunningPipeline, send, startPipeline } from '../../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { anotherOrganization, claim, inLane, queued, waiting } from '../queue/entries.ts';
 
 const hourMs = 3_600_000;

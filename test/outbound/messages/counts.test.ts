@@ -31,8 +31,9 @@ import {
   type Outcomes,
   startOutcomes,
 } from '../../identity/reputation/fixtures.ts';
+import { bothStores } from '../../support/command.ts';
 import { burstOverMs, payloadFor, send } from '../../support/delivery.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { messageCounts } from './exact-counts.ts';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
@@ -51,7 +52,7 @@ interface Party {
   mailbox: string;
 }
 
-describe.each(stores)('counts of messages on %s', (store) => {
+describe.each(bothStores)('counts of messages on %s', (store) => {
   const random = seededRandom(seed);
   let test: TestApp;
   let outcomes: Outcomes;

@@ -4,8 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import type { EmailProjection, Message } from '../../../src/outbound/messages/schema.ts';
 import { receiveMail as receiveMailAt } from '../../inbox/receiving/received-mail.ts';
+import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { payload, rawMail, send } from './fixtures.ts';
 
 /** The fields of specification 2.2, in its order, then ours. */

@@ -3,8 +3,9 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
+import { bothStores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { recountMessages } from './exact-counts.ts';
 import { otherOrganization, payload, send } from './fixtures.ts';
 
@@ -33,7 +34,7 @@ const made: Made[] = [
   { hours: 36, status: 'failed' },
 ];
 
-describe.each(stores)('the list of messages on %s', (store) => {
+describe.each(bothStores)('the list of messages on %s', (store) => {
   let test: TestApp;
   let api: HttpApi;
   let empty: HttpApi;

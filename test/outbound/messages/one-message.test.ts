@@ -15,8 +15,9 @@ import { deleteMessageRow } from '../../../src/outbound/messages/queries.ts';
 import type { Delivery, Message } from '../../../src/outbound/messages/schema.ts';
 import { sendPayload } from '../../../src/outbound/messages/send-schema.ts';
 import { sendMessage } from '../../../src/outbound/sending/send.ts';
+import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import {
   heldWrite,
   noRows,

@@ -14,8 +14,9 @@ import { createSender } from '../../../src/identity/senders/senders.ts';
 import { deleteOldMessages } from '../../../src/outbound/messages/retention.ts';
 import { linkKeeper } from '../../../src/outbound/tracking/kept-links.ts';
 import { storageUsage } from '../../../src/service/doctor/storage-usage.ts';
+import { stores } from '../../support/command.ts';
 import { send, startPipeline } from '../../support/delivery.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { passingTime } from '../../support/virtual-clock.ts';
 import { otherOrganization } from './fixtures.ts';
 

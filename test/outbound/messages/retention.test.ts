@@ -15,8 +15,9 @@ import { readRawMail } from '../../../src/outbound/sending/stored-parts.ts';
 import { linkKeeper } from '../../../src/outbound/tracking/kept-links.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
 import { receiveMail, shortMail } from '../../inbox/receiving/received-mail.ts';
+import { stores, type TestStore } from '../../support/command.ts';
 import { send, startPipeline } from '../../support/delivery.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { passingTime } from '../../support/virtual-clock.ts';
 import { noRows, rowCounts } from './fixtures.ts';
 
@@ -26,7 +27,7 @@ const quiet = { isPressing: () => false, isWorking: () => false };
 let test: TestApp | undefined;
 afterEach(() => test?.close());
 
-async function withOld(store: (typeof stores)[number], messagesDays: number | null) {
+async function withOld(store: TestStore, messagesDays: number | null) {
   test = await testApp({ store, config: { retention: { messagesDays } } });
   const { app, caller } = test;
   const attachments = [{ filename: 'a.txt', content: 'eA==' }];

@@ -10,9 +10,9 @@ import { createSearchFiller, type Surroundings } from '../../../src/outbound/mes
 import { sendBatch } from '../../../src/outbound/sending/batch.ts';
 import { firstIdAt } from '../../../src/platform/runtime/ids.ts';
 import { receiveMail, shortMail } from '../../inbox/receiving/received-mail.ts';
+import { bothStores } from '../../support/command.ts';
 import * as delivery from '../../support/delivery.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { otherOrganization, payload, send } from './fixtures.ts';
 
 const quiet: Surroundings = { isPressing: () => false, isWorking: () => false };
@@ -29,7 +29,7 @@ async function termsOf({ store }: App, id?: string): Promise<string[]> {
     .map((row) => `${row.kind} ${row.value}`);
 }
 
-describe.each(stores)('the search for messages on %s', (store) => {
+describe.each(bothStores)('the search for messages on %s', (store) => {
   const { test, api } = eachApi({ store });
 
   const found = async (query: string, as = api) => {

@@ -4,8 +4,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../../src/core/config/config.ts';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';
 import { getMessage, listMessageEvents } from '../../../src/outbound/messages/messages.ts';
+import { stores, type TestStore } from '../../support/command.ts';
 import { send, startPipeline } from '../../support/delivery.ts';
-import { stores, type TestApp, type TestStore, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let test: TestApp | undefined;
 afterEach(() => test?.close());

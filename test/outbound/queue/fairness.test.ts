@@ -9,6 +9,7 @@ import { getMessage } from '../../../src/outbound/messages/messages.ts';
 import { claimMessages } from '../../../src/outbound/queue/claim.ts';
 import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
 import { Shares } from '../../../src/outbound/queue/lanes/shares.ts';
+import { stores } from '../../support/command.ts';
 import {
   burstOverMs,
   firstDelivery,
@@ -17,7 +18,7 @@ import {
   startPipeline,
 } from '../../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 describe.each(stores)('fair turns on %s', (store) => {
   let sink: SmtpSink;

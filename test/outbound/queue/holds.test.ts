@@ -12,6 +12,7 @@ import { findHold, markReleased } from '../../../src/outbound/queue/hold-queries
 import { heldBy, readHolds, scopeOf } from '../../../src/outbound/queue/stops.ts';
 import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
 import { ConflictError, ResourceNotFoundError } from '../../../src/platform/errors.ts';
+import { bothStores } from '../../support/command.ts';
 import {
   firstDelivery,
   payloadFor,
@@ -20,13 +21,13 @@ import {
   timeline,
 } from '../../support/delivery.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { heldWrite, someoneWaits } from '../messages/fixtures.ts';
 import { anotherOrganization, claim, inLane, query, queued, rowOf, waiting } from './entries.ts';
 
 const hourMs = 3_600_000;
 
-describe.each(stores)('holds on %s', (store) => {
+describe.each(bothStores)('holds on %s', (store) => {
   let service: TestApp;
   beforeEach(async () => {
     service = await testApp({ store });

@@ -7,11 +7,12 @@ import type { LaneSignal } from '../../../src/outbound/queue/lanes/lane.ts';
 import { queueSnapshot, startLaneReport } from '../../../src/outbound/queue/lanes/lane-report.ts';
 import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
 import type { Portion } from '../../../src/platform/runtime/portion.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { bothStores } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { watchWrites } from '../../support/watched-writes.ts';
 import { inLane } from './entries.ts';
 
-describe.each(stores)('the report of lanes on %s', (store) => {
+describe.each(bothStores)('the report of lanes on %s', (store) => {
   let service: TestApp;
   let stops: (() => Promise<void>)[];
   let settling: (() => Promise<void>)[];

@@ -6,9 +6,9 @@ import { listMessageEvents } from '../../../src/outbound/messages/messages.ts';
 import { confirmDelivered } from '../../../src/outbound/queue/confirm.ts';
 import type { LateOutcome } from '../../../src/outbound/queue/late-outcome.ts';
 import { complaint, late, lateBounce } from '../../identity/reputation/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { firstDelivery, send } from '../../support/delivery.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 const moves: readonly (readonly [LateOutcome, readonly MessageStatus[]])[] = [
   [{ kind: 'delivered' }, ['sent']],

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deleteMessage, getMessage } from '../../../src/outbound/messages/messages.ts';
 import { claimMessages, type LaneChoice } from '../../../src/outbound/queue/claim.ts';
 import { createPipeline } from '../../../src/outbound/queue/loop.ts';
+import { bothStores } from '../../support/command.ts';
 import {
   burstOverMs,
   firstDelivery,
@@ -12,12 +13,12 @@ import {
   timeline,
 } from '../../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-describe.each(stores)('delivery on %s', (store) => {
+describe.each(bothStores)('delivery on %s', (store) => {
   let sink: SmtpSink;
   let service: TestApp;
   let pipeline: RunningPipeline | undefined;

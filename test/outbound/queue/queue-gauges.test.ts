@@ -3,8 +3,9 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startQueueGauges } from '../../../src/outbound/queue/queue-gauges.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { claim, inLane, queued, waiting } from './entries.ts';
 
 describe.each(stores)('the gauges of the queue on %s', (store) => {

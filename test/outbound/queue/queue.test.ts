@@ -12,8 +12,9 @@ import {
   showQueueEntries,
 } from '../../../src/outbound/queue/desk/queue.ts';
 import { ConflictError, ResourceNotFoundError } from '../../../src/platform/errors.ts';
+import { stores } from '../../support/command.ts';
 import { send, timeline } from '../../support/delivery.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { anotherOrganization, claim, inLane, query, queued, rowOf, waiting } from './entries.ts';
 
 const hourMs = 3_600_000;

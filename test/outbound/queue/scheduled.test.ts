@@ -20,13 +20,14 @@ import { createBlock } from '../../../src/people/blocks/blocks.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { onPlan, usedToday, useToday } from '../../access/admission/fixtures.ts';
+import { bothStores } from '../../support/command.ts';
 import {
   firstDelivery,
   type RunningPipeline,
   startPipeline,
   timeline,
 } from '../../support/delivery.ts';
-import { stores, type TestApp, testApp, testStart } from '../../support/test-app.ts';
+import { type TestApp, testApp, testStart } from '../../support/test-app.ts';
 import { payload, rowCounts } from '../messages/fixtures.ts';
 import { type ServedApi, servedApi } from '../sending/fixtures.ts';
 
@@ -82,7 +83,7 @@ describe('the body of a scheduled send', () => {
   });
 });
 
-describe.each(stores)('scheduled sends on %s', (store) => {
+describe.each(bothStores)('scheduled sends on %s', (store) => {
   let test: TestApp;
   let api: ServedApi;
   const running: RunningPipeline[] = [];

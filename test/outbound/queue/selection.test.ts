@@ -4,13 +4,14 @@ import { getMessage } from '../../../src/outbound/messages/messages.ts';
 import { holdQueue } from '../../../src/outbound/queue/desk/holds.ts';
 import { flushQueue, listQueue } from '../../../src/outbound/queue/desk/queue.ts';
 import { countSelected, dropSelected } from '../../../src/outbound/queue/desk/selection.ts';
+import { bothStores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { claim, query, queued, waiting } from './entries.ts';
 
 const hourMs = 3_600_000;
 
-describe.each(stores)('a selection of the queue on %s', (store) => {
+describe.each(bothStores)('a selection of the queue on %s', (store) => {
   let service: TestApp;
   beforeEach(async () => {
     service = await testApp({ store });

@@ -1,10 +1,10 @@
 // Streams of mail that leave by smarthosts of their own, chosen by the sender: over real sockets, in the daemon's thread.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
+import { stores } from '../../support/command.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../../support/daemon-process.ts';
 import { type PostgresSchema, postgresSchema } from '../../support/postgres.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores } from '../../support/test-app.ts';
 
 describe.each(stores)('routes by sender on %s', (store) => {
   let schema: PostgresSchema | null = null;

@@ -14,8 +14,8 @@ import { listMessageEvents } from '../../../src/outbound/messages/messages.ts';
 import { scheduledPayload } from '../../../src/outbound/messages/send-schema.ts';
 import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
 import { deleteBlock, listBlocks } from '../../../src/people/blocks/blocks.ts';
+import { stores } from '../../support/command.ts';
 import { burstOverMs, firstDelivery, send, timeline } from '../../support/delivery.ts';
-import { stores } from '../../support/test-app.ts';
 import {
   arf,
   arrives as arrivesAt,

@@ -7,9 +7,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';
 import { nextReportAt } from '../../../src/outbound/reports/queries.ts';
 import { createReportReader } from '../../../src/outbound/reports/reports.ts';
+import { stores } from '../../support/command.ts';
 import { firstDelivery, send, timeline } from '../../support/delivery.ts';
 import { holdParser } from '../../support/held-parser.ts';
-import { stores } from '../../support/test-app.ts';
 import {
   arf,
   arrives as arrivesAt,

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../../src/outbound/messages/schema.ts';
 import { sendPayload } from '../../../src/outbound/messages/send-schema.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
+import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { payload, rawMail, rowCounts, send } from '../messages/fixtures.ts';
 

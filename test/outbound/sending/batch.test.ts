@@ -8,7 +8,8 @@ import type { BatchResult, Message } from '../../../src/outbound/messages/schema
 import { sendBatch } from '../../../src/outbound/sending/batch.ts';
 import { sweepIdempotencyKeys } from '../../../src/outbound/sending/send.ts';
 import { onPlan, usedToday, useToday } from '../../access/admission/fixtures.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { heldWrite, noRows, payload, rowCounts } from '../messages/fixtures.ts';
 import { type ServedApi, servedApi } from './fixtures.ts';
 

@@ -12,15 +12,16 @@ import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { usedToday } from '../../access/admission/fixtures.ts';
+import { bothStores } from '../../support/command.ts';
 import { send, startPipeline, timeline } from '../../support/delivery.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { heldWrite, payload, someoneWaits } from '../messages/fixtures.ts';
 import { claim, queued, waiting } from '../queue/entries.ts';
 import { type ServedApi, servedApi } from './fixtures.ts';
 
 const hourMs = 3_600_000;
 
-describe.each(stores)('cancelling on %s', (store) => {
+describe.each(bothStores)('cancelling on %s', (store) => {
   let test: TestApp;
   let api: ServedApi;
   beforeEach(async () => {

@@ -16,8 +16,9 @@ import { listMessageEvents } from '../../../src/outbound/messages/messages.ts';
 import { scheduledPayload } from '../../../src/outbound/messages/send-schema.ts';
 import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
+import type { TestStore } from '../../support/command.ts';
 import { firstDelivery, type RunningPipeline, startPipeline } from '../../support/delivery.ts';
-import { type TestApp, type TestStore, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { otherOrganization, payload } from '../messages/fixtures.ts';
 
 export const hourMs = 3_600_000;

@@ -22,7 +22,7 @@ import {
   installed,
   type Wanted,
 } from '../../access/keys/installation-fixtures.ts';
-import { stores } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
 import { watchQueries } from '../../support/watched-queries.ts';
 import { heldWrite, payload } from '../messages/fixtures.ts';
 import {

@@ -5,8 +5,8 @@ import { pauseOrganization } from '../../../src/access/organizations/organizatio
 import type { DryRunResult } from '../../../src/outbound/messages/schema.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
 import { onPlan, usedToday, useToday } from '../../access/admission/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { payload, rawMail, send } from '../messages/fixtures.ts';
 
 const html = '<p>It works.</p>';

@@ -11,9 +11,10 @@ import { handIn } from '../../../src/outbound/sending/hand-in.ts';
 import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
 import { sendMessage } from '../../../src/outbound/sending/send.ts';
 import type { Durability } from '../../../src/platform/store/db.ts';
+import { stores } from '../../support/command.ts';
 import { payloadFor } from '../../support/delivery.ts';
 import { inboundEnvelope } from '../../support/inbound-envelope.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const mail = Buffer.from(
   ['From: inbox@sandbox.test', 'To: ada@example.com', 'Subject: Hello', '', 'Hello.', ''].join(

@@ -4,8 +4,9 @@ import { getMessage } from '../../../src/outbound/messages/messages.ts';
 import { findMessageRow } from '../../../src/outbound/messages/queries.ts';
 import { type SendPayload, sendPayload } from '../../../src/outbound/messages/send-schema.ts';
 import { fingerprint } from '../../../src/outbound/sending/fingerprint.ts';
+import { stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const base = {
   channel: 'email',

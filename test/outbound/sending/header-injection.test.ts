@@ -3,8 +3,9 @@
 
 import libmime from 'libmime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { noRows, rawMail, rowCounts, send } from '../messages/fixtures.ts';
 import { harmlessInjections, refusedInjections } from './injections.ts';
 

@@ -17,7 +17,8 @@ import { conversationNoun } from '../../../src/people/conversations/schema.ts';
 import { idSource } from '../../../src/platform/runtime/ids.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { openService } from '../../../src/service/service.ts';
-import { stores, type TestApp, type TestStore, testApp } from '../../support/test-app.ts';
+import { inLong, stores, type TestStore } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 import {
   type FaultyStore,
@@ -29,7 +30,10 @@ import { otherOrganization, payload } from '../messages/fixtures.ts';
 
 /** PostgreSQL has fewer, because each crash opens a new pool of connections. IDEMPOTENCY_SEEDS=5000 is a soak. */
 const soaked = Number(process.env.IDEMPOTENCY_SEEDS ?? 0);
-const seeds: Record<TestStore, number> = { sqlite: soaked || 100, postgres: soaked || 100 };
+const seeds: Record<TestStore, number> = {
+  sqlite: soaked || inLong(100, 3),
+  postgres: soaked || 100,
+};
 /** Worlds side by side, each with a store of its own, because a send mostly waits. */
 const worldsAtOnce = 3;
 const timeoutMs = 180_000;

@@ -12,8 +12,9 @@ import { fingerprint } from '../../../src/outbound/sending/fingerprint.ts';
 import { sendMessage, sweepIdempotencyKeys } from '../../../src/outbound/sending/send.ts';
 import { conversationNoun } from '../../../src/people/conversations/schema.ts';
 import { canonicalJson } from '../../../src/platform/runtime/canonical-json.ts';
+import { bothStores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import {
   heldWrite,
   noRows,
@@ -35,7 +36,7 @@ const otherContent = {
   resource: 'idempotency-key',
 };
 
-describe.each(stores)('idempotent sends on %s', (store) => {
+describe.each(bothStores)('idempotent sends on %s', (store) => {
   let test: TestApp;
   let api: HttpApi;
   beforeEach(async () => {

@@ -7,9 +7,10 @@ import { getMessage } from '../../../src/outbound/messages/messages.ts';
 import { handIn } from '../../../src/outbound/sending/hand-in.ts';
 import { releaseMessage, resendMessage } from '../../../src/outbound/sending/resend.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
+import { stores } from '../../support/command.ts';
 import { type RunningPipeline, send, startPipeline } from '../../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const all = {
   cc: [{ email: 'cyd@example.com', name: 'Cyd' }],

@@ -1,7 +1,8 @@
 // The 422 of a send (specification 4.2 rules 1 to 4): the whole body, and nothing stored.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { noRows, payload, rowCounts, send } from '../messages/fixtures.ts';
 import { badContents, badFields, type InvalidSend } from './invalid-sends.ts';
 

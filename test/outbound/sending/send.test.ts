@@ -8,8 +8,9 @@ import { createSender, updateSender } from '../../../src/identity/senders/sender
 import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { sendPayload } from '../../../src/outbound/messages/send-schema.ts';
 import { sendMessage } from '../../../src/outbound/sending/send.ts';
+import { bothStores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import {
   noRows,
   oneMessage,
@@ -24,7 +25,7 @@ const now = '2026-01-05T12:00:00.000Z';
 const idOf = (prefix: string) =>
   expect.stringMatching(new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{24}$`));
 
-describe.each(stores)('sending on %s', (store) => {
+describe.each(bothStores)('sending on %s', (store) => {
   let test: TestApp;
   let api: HttpApi;
   beforeEach(async () => {

@@ -19,11 +19,12 @@ import {
   ResourceNotFoundError,
   ValidationError,
 } from '../../../src/platform/errors.ts';
+import { stores } from '../../support/command.ts';
 import { type RunningPipeline, startPipeline } from '../../support/delivery.ts';
 import { type HttpFace, httpFace } from '../../support/http-face.ts';
 import { meetInWrites } from '../../support/meeting-writes.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const day = 86_400_000;
 

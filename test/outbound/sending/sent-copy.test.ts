@@ -7,9 +7,10 @@ import { getMessage } from '../../../src/outbound/messages/messages.ts';
 import { handIn } from '../../../src/outbound/sending/hand-in.ts';
 import { readRawMail, readStoredPart } from '../../../src/outbound/sending/stored-parts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
+import { stores } from '../../support/command.ts';
 import { type RunningPipeline, send, startPipeline } from '../../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const minuteMs = 60_000;
 const html = '<html><body><a href="https://shop.example/a">A</a></body></html>';

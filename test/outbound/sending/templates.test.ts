@@ -7,9 +7,9 @@ import type {
   EmailProjection,
   Message,
 } from '../../../src/outbound/messages/schema.ts';
+import { stores } from '../../support/command.ts';
 import { sharedApi } from '../../support/each-app.ts';
 import type { HttpApi } from '../../support/http-client.ts';
-import { stores } from '../../support/test-app.ts';
 import { otherOrganization, send } from '../messages/fixtures.ts';
 
 const files = {

@@ -9,9 +9,10 @@ import {
   type TrackedAnswer,
   type TrackedRequest,
 } from '../../../src/outbound/tracking/serve.ts';
+import type { TestStore } from '../../support/command.ts';
 import { type RunningPipeline, startPipeline } from '../../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { type TestApp, type TestStore, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 export const publicUrl = 'https://click.example.com';
 export const person =

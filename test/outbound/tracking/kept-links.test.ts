@@ -9,8 +9,8 @@ import {
   dispatched,
   startedRun,
 } from '../../campaigns/content/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
-import { stores } from '../../support/test-app.ts';
 import { passingTime } from '../../support/virtual-clock.ts';
 import { rowCounts } from '../messages/fixtures.ts';
 import { page, type TrackingWorld, tracked, trackingWorld } from './fixtures.ts';

@@ -12,8 +12,8 @@ import {
 import { storageUrls } from '../../../src/outbound/messages/storage-urls.ts';
 import { readStoredPart } from '../../../src/outbound/sending/stored-parts.ts';
 import { late, lateBounce } from '../../identity/reputation/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { send, timeline } from '../../support/delivery.ts';
-import { stores } from '../../support/test-app.ts';
 import { watchQueries } from '../../support/watched-queries.ts';
 import {
   ask,

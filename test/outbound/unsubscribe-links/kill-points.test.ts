@@ -10,14 +10,15 @@ import { serveLeaving } from '../../../src/outbound/unsubscribe-links/serve.ts';
 import { linkToken, mailToken } from '../../../src/outbound/unsubscribe-links/tokens.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
+import { inLong, stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
 import { type KillPoint, moments, mortal } from '../../support/mortal.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { leaveByMail } from './leave-by-mail.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
-const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? 6);
+const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? inLong(6, 2));
 const seeds = Array.from({ length: points }, (_, index) => firstSeed + index);
 
 const oneClick = 'List-Unsubscribe=One-Click';

@@ -18,6 +18,7 @@ import {
   deleteGroup,
   updateGroup,
 } from '../../../src/people/unsubscribe-groups/groups.ts';
+import { stores } from '../../support/command.ts';
 import {
   payloadFor,
   type RunningPipeline,
@@ -27,7 +28,7 @@ import {
 } from '../../support/delivery.ts';
 import { dkimResolver } from '../../support/dkim-resolver.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { otherOrganization } from '../messages/fixtures.ts';
 import { leaveByMail } from './leave-by-mail.ts';
 

@@ -16,9 +16,9 @@ import {
   deleteGroup,
   updateGroup,
 } from '../../../src/people/unsubscribe-groups/groups.ts';
+import { stores } from '../../support/command.ts';
 import { send, timeline } from '../../support/delivery.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 const address = 'ada@example.com';

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import { getBlockNamed } from '../../../src/people/blocks/blocks.ts';
 import type { Block } from '../../../src/people/blocks/schema.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 const path = '/v1/email/blocks';
 
-describe.each(stores)('blocks on %s', (store) => {
+describe.each(bothStores)('blocks on %s', (store) => {
   const { test, api } = eachApi({ store });
 
   const add = async (address: string, reason?: string) =>

@@ -8,7 +8,8 @@ import {
   listBlocksQuery,
 } from '../../../src/people/blocks/schema.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { blocked, importInto, today } from './import-support.ts';
 
 let test: TestApp;

@@ -6,9 +6,10 @@ import { holdQueue, releaseHold } from '../../../src/outbound/queue/desk/holds.t
 import { createBlock, deleteBlock } from '../../../src/people/blocks/blocks.ts';
 import { createBlockInput } from '../../../src/people/blocks/schema.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { type RunningPipeline, send, startPipeline, timeline } from '../../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const minute = 60_000;
 

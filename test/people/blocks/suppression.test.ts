@@ -11,9 +11,10 @@ import {
 } from '../../../src/people/blocks/suppression.ts';
 import { foldAddress } from '../../../src/platform/net/address.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { payloadFor, send, startPipeline, timeline } from '../../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 describe.each(stores)('a blocked address on %s', (store) => {
   let test: TestApp;

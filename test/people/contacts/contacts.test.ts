@@ -7,8 +7,8 @@ import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { blockAddress } from '../../../src/people/blocks/suppression.ts';
 import { type Contact, contactNoun } from '../../../src/people/contacts/schema.ts';
 import { payload, send } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 const path = '/v1/contacts';
 

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { importContacts } from '../../../src/people/contacts/import.ts';
 import type { Contact, ImportReport } from '../../../src/people/contacts/schema.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
 import { httpApi } from '../../support/http-client.ts';
-import { stores, testApp } from '../../support/test-app.ts';
+import { testApp } from '../../support/test-app.ts';
 import { pieces } from '../blocks/import-support.ts';
 
 const path = '/v1/contacts';

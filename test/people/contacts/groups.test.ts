@@ -6,8 +6,8 @@ import type { Page } from '../../../src/core/api/pagination.ts';
 import type { AuditPage } from '../../../src/history/audit/schema.ts';
 import type { ContactGroup } from '../../../src/people/contacts/groups/schema.ts';
 import { type Contact, contactNoun } from '../../../src/people/contacts/schema.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 const path = '/v1/contact-groups';
 type Refusal = { resource: string; id: string; fields?: object };

@@ -5,13 +5,14 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { importContacts } from '../../../src/people/contacts/import.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
+import { inLong, stores } from '../../support/command.ts';
 import { type KillPoint, moments, mortal } from '../../support/mortal.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 import { pieces } from '../blocks/import-support.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
-const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? 4);
+const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? inLong(4, 1));
 const seeds = Array.from({ length: points }, (_, index) => firstSeed + index);
 
 const perBatch = 500;

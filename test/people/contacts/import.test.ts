@@ -9,8 +9,8 @@ import type { Block } from '../../../src/people/blocks/schema.ts';
 import { importContacts } from '../../../src/people/contacts/import.ts';
 import type { Contact, ImportReport } from '../../../src/people/contacts/schema.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { pieces } from '../blocks/import-support.ts';
 
 const path = '/v1/contacts';
@@ -19,7 +19,7 @@ const ndjson = { 'content-type': 'application/x-ndjson' };
 
 type Refusal = { _tag: string; message: string };
 
-describe.each(stores)('an import of contacts on %s', (store) => {
+describe.each(bothStores)('an import of contacts on %s', (store) => {
   const { test, api } = eachApi({ store });
 
   async function take(body: string, headers = csv, query = ''): Promise<ImportReport> {

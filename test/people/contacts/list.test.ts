@@ -4,12 +4,12 @@ import type { Page } from '../../../src/core/api/pagination.ts';
 import { blockAddress } from '../../../src/people/blocks/suppression.ts';
 import type { Contact } from '../../../src/people/contacts/schema.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 const path = '/v1/contacts';
 
-describe.each(stores)('the list of contacts on %s', (store) => {
+describe.each(bothStores)('the list of contacts on %s', (store) => {
   const { test, api } = eachApi({ store });
 
   async function make(email: string, more: object = {}): Promise<string> {

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { listContacts } from '../../../src/people/contacts/contacts.ts';
 import { listContactsQuery } from '../../../src/people/contacts/schema.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { bothStores } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const people = 12_000;
 /** Number of matches that a search reads. */
@@ -63,7 +64,7 @@ async function fill({ app, caller: { organizationId } }: TestApp): Promise<void>
   });
 }
 
-describe.each(stores)('a search among many contacts on %s', (store) => {
+describe.each(bothStores)('a search among many contacts on %s', (store) => {
   let test: TestApp;
   beforeAll(async () => {
     test = await testApp({ store });

@@ -16,8 +16,8 @@ import {
 } from '../../../src/people/contacts/contacts.ts';
 import { type ContactStatus, contactStatuses } from '../../../src/people/contacts/schema.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 const steps = [
   ...(['bounce', 'complaint', 'unsubscribe', 'return', 'lift', 'archive', 'revive'] as const),

@@ -10,9 +10,10 @@ import {
   tracked,
   trackingWorld,
 } from '../../outbound/tracking/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
-import { stores, testApp } from '../../support/test-app.ts';
+import { testApp } from '../../support/test-app.ts';
 import { watchQueries } from '../../support/watched-queries.ts';
 
 const html = { html: page, tracking: tracked };

@@ -8,8 +8,8 @@ import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { type Conversation, conversationNoun } from '../../../src/people/conversations/schema.ts';
 import { receiveMail } from '../../inbox/receiving/received-mail.ts';
 import { otherOrganization, payload, send } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 const path = '/v1/conversations';
 

@@ -18,12 +18,13 @@ import {
 import type { MoveName } from '../../../src/people/conversations/states.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
 import { receiveMail } from '../../inbox/receiving/received-mail.ts';
+import { inLong, stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 /** TEST_RUNS=500 is a soak. */
-const runs = Number(process.env.TEST_RUNS ?? 15);
+const runs = Number(process.env.TEST_RUNS ?? inLong(15, 5));
 
 type Step = 'send' | 'answer' | 'delete' | MoveName;
 

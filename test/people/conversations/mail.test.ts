@@ -11,8 +11,8 @@ import {
 } from '../../../src/people/conversations/conversations.ts';
 import { addMailbox, type SmtpService, smtpService } from '../../listener/smtp-service.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { type RunningPipeline, send, startPipeline } from '../../support/delivery.ts';
-import { stores } from '../../support/test-app.ts';
 
 describe.each(stores)('a conversation by mail on %s', (store) => {
   let service: SmtpService;

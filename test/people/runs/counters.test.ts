@@ -21,9 +21,10 @@ import {
 import { type Random, seededRandom } from '../../../src/platform/runtime/random.ts';
 import { complaint, late, lateBounce } from '../../identity/reputation/fixtures.ts';
 import { claim, rowOf } from '../../outbound/queue/entries.ts';
+import { stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores, type TestApp } from '../../support/test-app.ts';
+import type { TestApp } from '../../support/test-app.ts';
 import { watchQueries } from '../../support/watched-queries.ts';
 import { acceptForRun, giveToRun, newRun } from './entries.ts';
 

@@ -7,9 +7,9 @@ import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { findRunCounts } from '../../../src/people/runs/counters.ts';
 import { insertRecipients, type RecipientRow } from '../../../src/people/runs/queries.ts';
 import { mark, tracesInTables } from '../../service/erasing/traces.ts';
+import { stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { giveToRun, newRun } from './entries.ts';
 
 describe.each(stores)('the ledger of a run on %s', (store) => {

@@ -4,10 +4,10 @@ import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { contacts } from '../../../src/people/contacts/queries.ts';
 import { contactNoun } from '../../../src/people/contacts/schema.ts';
 import { orAgain } from '../../../src/platform/store/again.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
-describe.each(stores)('work that may run again on %s', (store) => {
+describe.each(bothStores)('work that may run again on %s', (store) => {
   const test = eachApp({ store });
 
   /** Fails this many times with a duplicate of this store, then succeeds. */

@@ -8,8 +8,8 @@ import { AsideReads, OverdueError } from '../../../src/platform/store/aside.ts';
 import type { Db, Store } from '../../../src/platform/store/db.ts';
 import { inTime } from '../../../src/platform/store/in-time.ts';
 import { openSqliteAside } from '../../../src/platform/store/sqlite-aside.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { longestStallMs } from '../../support/work-time.ts';
 
 /** Runs far longer than the deadline, on both engines. */
@@ -22,7 +22,7 @@ const slow = (db: Db) =>
     select count(*) as n from n`.execute(db);
 const quick = async (db: Db) => (await sql<{ n: number }>`select 1 as n`.execute(db)).rows[0]?.n;
 
-describe.each(stores)('a read beside the event loop, on %s', (kind) => {
+describe.each(bothStores)('a read beside the event loop, on %s', (kind) => {
   const test = eachApp({ store: kind, mostReadMs: 500 });
   const store = (): Store => test.app.store;
 

@@ -3,7 +3,8 @@ import { createKey } from '../../../src/access/keys/keys.ts';
 import { keys } from '../../../src/access/keys/queries.ts';
 import { createLogger } from '../../../src/platform/runtime/log.ts';
 import { createDueLoop, type DueLoop } from '../../../src/platform/store/due-loop.ts';
-import { stores, testApp } from '../../support/test-app.ts';
+import { bothStores } from '../../support/command.ts';
+import { testApp } from '../../support/test-app.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
 
 const never = Number.POSITIVE_INFINITY;
@@ -193,7 +194,7 @@ describe('a loop over due work', () => {
   });
 });
 
-describe.each(stores)('a loop over rows on %s', (store) => {
+describe.each(bothStores)('a loop over rows on %s', (store) => {
   it('sees commits of this process and of others', async () => {
     const { app, operator, another, close } = await testApp({ store });
     let seen = 0;

@@ -11,10 +11,10 @@ import { createLogger } from '../../../src/platform/runtime/log.ts';
 import { migrationStatus, migrations } from '../../../src/platform/store/migrate.ts';
 import { firstStart } from '../../../src/service/first-start.ts';
 import { openService } from '../../../src/service/service.ts';
+import { bothStores } from '../../support/command.ts';
 import { type PostgresSchema, postgresSchema } from '../../support/postgres.ts';
-import { stores } from '../../support/test-app.ts';
 
-describe.each(stores)('an empty store on %s', (store) => {
+describe.each(bothStores)('an empty store on %s', (store) => {
   let dataDir: string;
   let schema: PostgresSchema | undefined;
   let apps: App[];

@@ -12,8 +12,8 @@ import { migrate, migrationStatus } from '../../../src/platform/store/migrate.ts
 import { type Migration, statementsOf } from '../../../src/platform/store/migration.ts';
 import { compatibleVersions } from '../../../src/platform/store/migrations/0019-compatible-versions.ts';
 import { openStore } from '../../../src/platform/store/open.ts';
+import { bothStores } from '../../support/command.ts';
 import { type PostgresSchema, postgresSchema } from '../../support/postgres.ts';
-import { stores } from '../../support/test-app.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const first: Migration = {
@@ -55,7 +55,7 @@ update letters set nick = 'x' where no_such_column = 1;
 `,
 };
 
-describe.each(stores)('migrations on %s', (kind) => {
+describe.each(bothStores)('migrations on %s', (kind) => {
   let dataDir: string;
   let schema: PostgresSchema | undefined;
   const clock = virtualClock(Date.UTC(2026, 0, 5, 12));

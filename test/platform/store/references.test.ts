@@ -6,7 +6,8 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { repository } from '../../support/cli.ts';
-import { emptyTestApp, stores } from '../../support/test-app.ts';
+import { bothStores } from '../../support/command.ts';
+import { emptyTestApp } from '../../support/test-app.ts';
 
 /** Tables whose rows are never deleted: they are emptied at most. */
 const keptForGood = ['organizations', 'mailboxes', 'mailbox_namespaces'];
@@ -72,7 +73,7 @@ async function postgresReferences({ store }: App): Promise<Reference[]> {
   return rows;
 }
 
-describe.each(stores)('references on %s', (store) => {
+describe.each(bothStores)('references on %s', (store) => {
   it('have an index that begins with their column, or an exception', async () => {
     const { app, close } = await emptyTestApp({ store });
     try {

@@ -19,7 +19,8 @@ import {
 import { addDayCounts, sumDayCounts } from '../../../src/outbound/messages/count-queries.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
 import { shardOf, timeShardOfProcess } from '../../../src/platform/store/shards.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { bothStores } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const day = 86_400_000;
 const range = { from: 0, to: 2 * day };
@@ -27,7 +28,7 @@ const range = { from: 0, to: 2 * day };
 let test: TestApp;
 afterEach(() => test.close());
 
-describe.each(stores)('counts on %s', (store) => {
+describe.each(bothStores)('counts on %s', (store) => {
   it('of several transactions are added up', async () => {
     test = await testApp({ store });
     const { db } = test.app.store;

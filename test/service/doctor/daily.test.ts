@@ -8,8 +8,9 @@ import { examineDaily } from '../../../src/service/doctor/daily.ts';
 import type { Finding, Machine } from '../../../src/service/doctor/finding.ts';
 import { thisMachine } from '../../../src/service/doctor/machine.ts';
 import { selectFindings } from '../../../src/service/doctor/queries.ts';
+import { stores } from '../../support/command.ts';
 import { meetInWrites } from '../../support/meeting-writes.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const gigabyte = 1024 ** 3;
 const machine = (free: number): Machine => ({

@@ -7,8 +7,8 @@ import { updateContact } from '../../../src/people/contacts/contacts.ts';
 import type { Store } from '../../../src/platform/store/db.ts';
 import { eraseDue } from '../../../src/service/erasing/eraser.ts';
 import { config as deskConfig, deskOf } from '../../inbox/replies/world.ts';
+import { bothStores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 import { loopbackConfig } from '../../webhooks/engine.ts';
 import {
   eraseAll,
@@ -26,7 +26,7 @@ const dayMs = 86_400_000;
 const publicUrl = 'https://click.example.com';
 const config = { ...loopbackConfig, ...deskConfig, tracking: { publicUrl } };
 
-describe.each(stores)('a deletion on %s', (store) => {
+describe.each(bothStores)('a deletion on %s', (store) => {
   const world = eachApi({ store, config });
   const { test, api } = world;
 

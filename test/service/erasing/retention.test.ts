@@ -5,8 +5,8 @@ import { sweepAudit } from '../../../src/history/audit/retention.ts';
 import { sweepEvents } from '../../../src/history/events/retention.ts';
 import { sweepActions } from '../../../src/inbox/approvals/retention.ts';
 import { apiOf, config as deskConfig, deskOf } from '../../inbox/replies/world.ts';
+import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
 
 const dayMs = 86_400_000;
 

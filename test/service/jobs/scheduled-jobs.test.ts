@@ -5,7 +5,8 @@ import type { App } from '../../../src/core/app.ts';
 import { listJobs } from '../../../src/service/jobs/jobs.ts';
 import { addJob, claimJob, selectJobs } from '../../../src/service/jobs/queries.ts';
 import { runTick, type TickingJob } from '../../../src/service/jobs/run-tick.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { bothStores, type TestStore } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 /** Reads of the due ticks that have begun, so that a test can wait for those under way. */
 const looks = vi.hoisted((): Promise<unknown>[] => []);
@@ -44,7 +45,7 @@ async function begin(app: App, jobs: readonly Job[]): Promise<Jobs> {
   return begun;
 }
 
-describe.each(stores)('a tick on %s', (store) => {
+describe.each(bothStores)('a tick on %s', (store) => {
   async function withJob() {
     test = await testApp({ store });
     const { app, clock } = test;
@@ -123,7 +124,7 @@ describe.each(stores)('a tick on %s', (store) => {
 
 describe('the lease of a tick', () => {
   /** A store on which a dead daemon holds the tick for a minute. */
-  async function withDeadHolder(store: (typeof stores)[number]) {
+  async function withDeadHolder(store: TestStore) {
     test = await testApp({ store });
     const { app, clock } = test;
     const now = clock.now();
@@ -183,7 +184,7 @@ describe('the lease of a tick', () => {
   });
 });
 
-describe.each(stores)('the jobs of daemons on %s', (store) => {
+describe.each(bothStores)('the jobs of daemons on %s', (store) => {
   it('run at their minute until they are stopped, those of each daemon in each', async () => {
     test = await testApp({ store });
     const { app, clock } = test;

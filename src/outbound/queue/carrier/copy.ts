@@ -47,7 +47,7 @@ export async function copyRequestOf(
 }
 
 /** Returns the request for one recipient: opens and clicks of this copy name its delivery. */
-export function trackedRequestOf(
+function trackedRequestOf(
   app: App,
   message: Pick<MessageRow, 'track_opens' | 'track_clicks'>,
   request: ComposeRequest,

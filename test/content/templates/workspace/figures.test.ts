@@ -13,8 +13,8 @@ import {
   saveWorkspace,
   showWorkspace,
 } from '../../../../src/content/templates/workspace/workspace.ts';
+import { stores } from '../../../support/command.ts';
 import { eachApp } from '../../../support/each-app.ts';
-import { stores } from '../../../support/test-app.ts';
 import { guardOf, makeTemplate, save, stage, templateYaml } from './fixtures.ts';
 
 const say = (text: string) => process.stderr.write(`${text}\n`);

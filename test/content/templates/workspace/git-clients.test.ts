@@ -9,8 +9,8 @@ import { createKey } from '../../../../src/access/keys/keys.ts';
 import { findPlaces } from '../../../../src/content/git/queries.ts';
 import type { WorkspaceView } from '../../../../src/content/templates/workspace/schema.ts';
 import { showWorkspace } from '../../../../src/content/templates/workspace/workspace.ts';
+import { stores } from '../../../support/command.ts';
 import { eachApi } from '../../../support/each-app.ts';
-import { stores } from '../../../support/test-app.ts';
 import { failingGit, git, hasGit, scratch } from '../../git/real-git.ts';
 import { filesOf, makeTemplate, save, saveBody, stage, templateYaml } from './fixtures.ts';
 

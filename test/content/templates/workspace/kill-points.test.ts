@@ -10,9 +10,9 @@ import {
   showWorkspace,
   stageFiles,
 } from '../../../../src/content/templates/workspace/workspace.ts';
+import { stores } from '../../../support/command.ts';
 import { eachApp } from '../../../support/each-app.ts';
 import { moments, mortal } from '../../../support/mortal.ts';
-import { stores } from '../../../support/test-app.ts';
 import { filesOf, makeTemplate } from './fixtures.ts';
 
 const rounds = Number(process.env.SVC_KILL_ROUNDS ?? 1);

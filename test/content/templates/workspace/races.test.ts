@@ -8,8 +8,8 @@ import {
 } from '../../../../src/content/templates/workspace/workspace.ts';
 import type { App } from '../../../../src/core/app.ts';
 import { ConflictError } from '../../../../src/platform/errors.ts';
+import { stores } from '../../../support/command.ts';
 import { eachApp } from '../../../support/each-app.ts';
-import { stores } from '../../../support/test-app.ts';
 import { guardOf, makeTemplate, stage } from './fixtures.ts';
 
 const writers = 4;

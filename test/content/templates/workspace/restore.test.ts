@@ -6,8 +6,8 @@ import type {
   RestoreResult,
   WorkspaceView,
 } from '../../../../src/content/templates/workspace/schema.ts';
+import { stores } from '../../../support/command.ts';
 import { eachApi } from '../../../support/each-app.ts';
-import { stores } from '../../../support/test-app.ts';
 import { filesOf, makeTemplate, save, saveBody, stage } from './fixtures.ts';
 
 const digestOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;

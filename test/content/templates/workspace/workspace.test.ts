@@ -5,8 +5,8 @@ import { createOrganization } from '../../../../src/access/organizations/organiz
 import { filesAt } from '../../../../src/content/git/repository.ts';
 import { sweepAnswers } from '../../../../src/content/templates/workspace/retention.ts';
 import type { History, WorkspaceView } from '../../../../src/content/templates/workspace/schema.ts';
+import { stores } from '../../../support/command.ts';
 import { eachApi } from '../../../support/each-app.ts';
-import { stores } from '../../../support/test-app.ts';
 import { filesOf, makeTemplate, save, saveBody, stage, templateYaml } from './fixtures.ts';
 
 describe.each(stores)('the workspace of a template on %s', (store) => {

@@ -15,7 +15,8 @@ import { listDmarcReports } from '../../../../src/outbound/reports/dmarc/dmarc-r
 import { listDmarcReportsQuery } from '../../../../src/outbound/reports/dmarc/dmarc-schema.ts';
 import { createReportReader } from '../../../../src/outbound/reports/reports.ts';
 import { zip } from '../../../mail/parse/archives.ts';
-import { stores, type TestApp, testApp, testStart } from '../../../support/test-app.ts';
+import { stores } from '../../../support/command.ts';
+import { type TestApp, testApp, testStart } from '../../../support/test-app.ts';
 
 const day = 86_400_000;
 const midnight = Date.UTC(2026, 0, 4);

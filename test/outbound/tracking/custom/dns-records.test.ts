@@ -10,7 +10,7 @@ import {
   enableTracking,
   recheckTracking,
 } from '../../../../src/outbound/tracking/custom/hosts.ts';
-import { stores } from '../../../support/test-app.ts';
+import { stores } from '../../../support/command.ts';
 import { hostname, type State, type TrackingWorld, target, trackingWorld } from './world.ts';
 
 let world: TrackingWorld;

@@ -20,8 +20,8 @@ import {
   getTracking,
   recheckTracking,
 } from '../../../../src/outbound/tracking/custom/hosts.ts';
+import { stores } from '../../../support/command.ts';
 import { type HttpApi, httpApi } from '../../../support/http-client.ts';
-import { stores } from '../../../support/test-app.ts';
 import { testCert, testKey } from '../../../support/test-cert.ts';
 import {
   askPlain,

@@ -9,7 +9,7 @@ import {
   refreshActiveHosts,
 } from '../../../../src/outbound/tracking/custom/active-hosts.ts';
 import { disableTracking, enableTracking } from '../../../../src/outbound/tracking/custom/hosts.ts';
-import { stores } from '../../../support/test-app.ts';
+import { stores } from '../../../support/command.ts';
 import type { WorldOptions } from './world.ts';
 import { day, hostname, hour, minute, type TrackingWorld, trackingWorld } from './world.ts';
 

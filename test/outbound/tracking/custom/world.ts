@@ -25,8 +25,9 @@ import {
   fetchChallenge,
   startAcmeServer,
 } from '../../../support/acme-server.ts';
+import type { TestStore } from '../../../support/command.ts';
 import { type DnsServer, startDnsServer } from '../../../support/dns-server.ts';
-import { type TestApp, type TestStore, testApp } from '../../../support/test-app.ts';
+import { type TestApp, testApp } from '../../../support/test-app.ts';
 
 export const minute = 60_000;
 export const hour = 60 * minute;

@@ -7,8 +7,9 @@ import { campaignNoun } from '../../../../src/campaigns/campaigns/schema.ts';
 import type { Page } from '../../../../src/core/api/pagination.ts';
 import type { ContactGroup } from '../../../../src/people/contacts/groups/schema.ts';
 import type { Contact } from '../../../../src/people/contacts/schema.ts';
+import { stores } from '../../../support/command.ts';
 import { eachApi } from '../../../support/each-app.ts';
-import { stores, testStart } from '../../../support/test-app.ts';
+import { testStart } from '../../../support/test-app.ts';
 
 const path = '/v1/contact-groups';
 const dayMs = 86_400_000;

@@ -7,7 +7,8 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
 import { foreignSchema, migrations } from '../../../../src/platform/store/migrate.ts';
-import { type EmptyTestApp, emptyTestApp, stores } from '../../../support/test-app.ts';
+import { bothStores, type TestStore } from '../../../support/command.ts';
+import { type EmptyTestApp, emptyTestApp } from '../../../support/test-app.ts';
 import { type Build, importStatements, textsOf } from './collect.ts';
 
 const builds = vi.hoisted((): Build[] => []);
@@ -21,10 +22,10 @@ vi.mock('../../../../src/platform/store/statement.ts', async (original) => {
 });
 
 const folder = resolve('test/fixtures/statements');
-const fileOf = (store: (typeof stores)[number]) => join(folder, `${store}.sql`);
+const fileOf = (store: TestStore) => join(folder, `${store}.sql`);
 
 /** Reads the last migration of the earlier release, and its statements. */
-function earlier(store: (typeof stores)[number]): { migration: string; texts: string[] } {
+function earlier(store: TestStore): { migration: string; texts: string[] } {
   const [first = '', ...texts] = readFileSync(fileOf(store), 'utf8').trimEnd().split('\n');
   return { migration: first.replace('-- ', ''), texts };
 }
@@ -50,7 +51,7 @@ async function refused({ app }: EmptyTestApp, texts: readonly string[]) {
   return found;
 }
 
-describe.each(stores)('the release before, on %s', (store) => {
+describe.each(bothStores)('the release before, on %s', (store) => {
   it('finds all that its statements need', async () => {
     const test = await emptyTestApp({ store });
     try {
