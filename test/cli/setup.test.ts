@@ -1,5 +1,5 @@
 // bin/setup.js: installs missing packages and gives the reason, and is silent otherwise.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -106,6 +107,40 @@ it('setup adds the development tools to packages that a daemon may run from', as
 it('setup keeps installed development tools when it replaces a package', async () => {
   install({ ...lock, 'node_modules/a': entry('0.9.0') });
   expect((await setup()).called).toMatch(/^install --no-save --include=dev /);
+});
+
+it('the real npm adds the tools and leaves the files of a running daemon alone', async () => {
+  const npm = (...args: string[]) => execFileSync('npm', [...args, '--offline'], { cwd: clone });
+  for (const name of ['a', 'tool']) {
+    mkdirSync(join(clone, name));
+    writeFileSync(join(clone, name, 'package.json'), JSON.stringify({ name, version: '1.0.0' }));
+    npm('pack', '--silent', `./${name}`);
+  }
+  const [dependencies, devDependencies] = [
+    { a: 'file:a-1.0.0.tgz' },
+    { tool: 'file:tool-1.0.0.tgz' },
+  ];
+  const own = { name: 'svc', version: '1.0.0', type: 'module', dependencies, devDependencies };
+  writeFileSync(join(clone, 'package.json'), JSON.stringify(own));
+  rmSync(join(clone, 'package-lock.json'));
+  npm('install', '--package-lock-only', '--silent');
+  const files = ['package.json', 'package-lock.json'].map((name) => join(clone, name));
+  const before = files.map((file) => readFileSync(file, 'utf8'));
+  const run = (...args: string[]) =>
+    execFileSync(process.execPath, [join(clone, 'bin/setup.js'), ...args], { stdio: 'pipe' });
+  const installed = () =>
+    readdirSync(join(clone, 'node_modules')).filter((name) => name[0] !== '.');
+  const loaded = join(clone, 'node_modules/a/package.json');
+
+  run();
+  expect(installed()).toEqual(['a']);
+  const { ino } = statSync(loaded);
+  run('--dev');
+  expect(installed()).toEqual(['a', 'tool']);
+  expect(statSync(loaded).ino).toBe(ino);
+  run();
+  expect(installed()).toEqual(['a', 'tool']);
+  expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(before);
 });
 
 it('the packages without the development tools include the Node of the service', () => {

@@ -1,6 +1,6 @@
 // The service under test: a real store (SQLite in a temporary directory, or a schema of PostgreSQL),
 // a virtual clock, seeded randomness, first-started like a daemon's. Starts nothing that listens.
-import { mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DestinationStream } from 'pino';
@@ -77,18 +77,6 @@ export const testStart = Date.UTC(2026, 0, 5, 12);
 /** An address that refuses at once: a test that needs DNS names its own server. */
 const noDnsServer = '127.0.0.1:1';
 
-/**
- * Returns a folder in memory where a gigabyte is free: a store that lives for a second need not reach a disk.
- */
-function folderForStores(): string {
-  try {
-    const { bavail, bsize } = statfsSync('/dev/shm');
-    return bavail * bsize > 2 ** 30 ? '/dev/shm' : tmpdir();
-  } catch {
-    return tmpdir();
-  }
-}
-
 function testConfig(config: ConfigInput, dataDir: string, url: string) {
   return loadConfig({
     env: {},
@@ -134,7 +122,7 @@ async function makeEmptyStore(): Promise<Buffer> {
 /** Starts a service with an empty store. */
 export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyTestApp> {
   const { seed = 1 } = options;
-  const dataDir = mkdtempSync(join(folderForStores(), 'svc-test-'));
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const isShared = options.store === 'postgres' && options.postgresUrl === undefined;
   const schema = isShared ? await migratedSchema(inject('postgresUrl')) : undefined;
   const url = schema?.url ?? options.postgresUrl ?? 'sqlite:svc.db';
