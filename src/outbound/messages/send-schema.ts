@@ -9,6 +9,7 @@ import { idOf } from '../../core/api/resource-schema.ts';
 import { isRefusedHeader } from '../../mail/mime/header-encoding.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';
+import { isAscii } from '../../platform/full-text/words.ts';
 import { isHeaderSafe } from '../../platform/net/address.ts';
 import { messageId, metadataValue } from './schema.ts';
 
@@ -34,14 +35,18 @@ const recipientEntry = z
   });
 
 /**
- * Recognizes base64 (RFC 4648 section 4), with line breaks allowed. Works in steps, because one pattern for
- * all of it would backtrack. Removes line breaks in runs of a thousand, because a run of millions can
- * overflow the stack of the matcher.
+ * Recognizes base64 (RFC 4648 section 4), with line breaks allowed. Decodes the text: Node leaves out characters
+ * of no alphabet, so the bytes are then too few. A pattern takes 20 times as long. Removes line breaks in runs of
+ * a thousand, because a run of millions can overflow the stack of the matcher.
  */
 function isBase64(text: string): boolean {
-  const data = /[\r\n]/.test(text) ? text.replace(/[\r\n]{1,1000}/g, '') : text;
-  const end = data.search(/[^A-Za-z0-9+/]/);
-  return data.length % 4 === 0 && (end === -1 || /^={1,2}$/.test(data.slice(end)));
+  const isWrapped = text.includes('\n') || text.includes('\r');
+  const data = isWrapped ? text.replace(/[\r\n]{1,1000}/g, '') : text;
+  // Node reads base64url (section 5) too, and only the low byte of a character.
+  const isForeign = data.includes('-') || data.includes('_') || !isAscii(data);
+  if (data.length % 4 !== 0 || isForeign) return false;
+  const padding = data.endsWith('==') ? 2 : Number(data.endsWith('='));
+  return Buffer.from(data, 'base64').length === (data.length / 4) * 3 - padding;
 }
 
 const attachment = z.strictObject({
