@@ -69,8 +69,12 @@ export function exitCodeOf(error: unknown): number {
   return 1;
 }
 
-function usageText(error: Error): string {
-  return error.message.replace(/\s*See more help with --help$/, '').replaceAll(/\s*\n\s*/g, ' ');
+const oclifAdvice = 'See more help with --help';
+
+function usageText({ message }: Error): string {
+  const isAdvised = message.endsWith(oclifAdvice);
+  const own = isAdvised ? message.slice(0, -oclifAdvice.length).trimEnd() : message;
+  return own.replaceAll(/(?<!\s)\s*\n\s*/g, ' ');
 }
 
 function errorObject(error: unknown): Record<string, unknown> {

@@ -79,6 +79,8 @@ export function recipientLines(): (message: Message, now: number) => string[] {
       const step = `${key} ${delivery.scheduling?.waitReason}`;
       if (given.get(id) === step) return [];
       given.set(id, step);
-      return [plainText(`${email}  ${standingOf(delivery, now)}`.replaceAll(/\s*\n\s*/g, ' '))];
+      return [
+        plainText(`${email}  ${standingOf(delivery, now)}`.replaceAll(/(?<!\s)\s*\n\s*/g, ' ')),
+      ];
     });
 }

@@ -26,9 +26,9 @@ export interface SendFlags {
 
 /** Parses `Ada <ada@example.com>`, or an address alone. */
 export function party(text: string): { email: string; name?: string } {
-  const match = /^\s*"?([^"<]*?)"?\s*<([^<>]*)>\s*$/.exec(text);
-  if (!match) return { email: text.trim() };
-  const [, name = '', email = ''] = match;
+  const [, before, email] = /^([^<]*)<([^<>]*)>$/.exec(text.trim()) ?? [];
+  const name = before === undefined ? undefined : /^"?([^"]*)"?$/.exec(before.trimEnd())?.[1];
+  if (email === undefined || name === undefined) return { email: text.trim() };
   return name === '' ? { email } : { email, name };
 }
 

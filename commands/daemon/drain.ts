@@ -145,6 +145,6 @@ async function inFlightAt({ url }: Target): Promise<number | null> {
   const text = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(askMs) })
     .then((answer) => answer.text())
     .catch(() => '');
-  const found = /^svc_deliveries_in_flight(?:\{[^}]*\})? (\d+)$/m.exec(text)?.[1];
+  const found = /^svc_deliveries_in_flight(?:\{[^{}]*\})? (\d+)$/m.exec(text)?.[1];
   return found === undefined ? null : Number(found);
 }

@@ -8,8 +8,8 @@ import { print } from '../base/output.ts';
 /** Reads a line `name: value` for each header; skips other lines. */
 function readHeaders(text: string): Record<string, string> {
   const lines = text.split(/\r?\n/).flatMap((line) => {
-    const [, name, value] = /^([^:\s]+):\s*(.*?)\s*$/.exec(line) ?? [];
-    return name === undefined ? [] : [[name.toLowerCase(), value ?? ''] as const];
+    const [, name, value = ''] = /^([^:\s]+):(.*)$/.exec(line.trimEnd()) ?? [];
+    return name === undefined ? [] : [[name.toLowerCase(), value.trim()] as const];
   });
   return Object.fromEntries(lines);
 }

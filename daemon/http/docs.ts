@@ -122,7 +122,7 @@ export function drawReference(
 }
 
 function entryOf(anchor: string, text: string, section: string): Entry {
-  const words = unescapeHtml(section.replace(/<pre>[\s\S]*?<\/pre>|<[^>]*>/g, ' ')).toLowerCase();
+  const words = unescapeHtml(section.replace(/<pre>[^<]*<\/pre>|<[^<>]*>/g, ' ')).toLowerCase();
   return { link: listLink(anchor, text), section, words };
 }
 

@@ -10,13 +10,16 @@ const mostMessages = 100;
 
 /** Properties of style and markup that hide text from a reader of HTML. */
 const hiding =
-  /display\s*:\s*none|visibility\s*:\s*hidden|(?:font-size|opacity|max-height|line-height)\s*:\s*0(?:\.0*)?(?:px|em|rem|%|pt)?\s*(?:[;"'!}]|$)|text-indent\s*:\s*-\d{3,}|(?:left|top)\s*:\s*-\d{3,}|<[a-z]+[^<>]*\shidden(?=[\s>=])|color\s*:\s*(?:#fff(?:fff)?|white|transparent)\b/i;
+  /display\s*:\s*none|visibility\s*:\s*hidden|(?:font-size|opacity|max-height|line-height)\s*:\s*0(?:\.0*)?(?:px|em|rem|%|pt)?\s*(?:[;"'!}]|$)|text-indent\s*:\s*-\d{3,}|(?:left|top)\s*:\s*-\d{3,}|<[a-z][^<>]*\shidden(?=[\s>=])|color\s*:\s*(?:#fff(?:fff)?|white|transparent)\b/i;
 
 export type Suspicion = 'hidden-text' | 'zero-width' | 'direction' | 'controls';
 
-/** Returns whether HTML hides text from its reader. */
+/** Characters of HTML that are searched for hidden text. */
+const longestSearched = 16 * 1024;
+
+/** Returns whether HTML hides text from its reader, in its first 16 KB. */
 export function hidesText(html: string): boolean {
-  return hiding.test(html);
+  return hiding.test(html.slice(0, longestSearched));
 }
 
 /** Returns the ids of messages in a value, at most a page of them. */

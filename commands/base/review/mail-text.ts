@@ -20,7 +20,7 @@ export type Edits = NonNullable<ApproveAction['edits']>;
 export const recipientKinds = ['to', 'cc', 'bcc'] as const;
 
 const names = { to: 'To', cc: 'Cc', bcc: 'Bcc' } as const;
-const fieldLine = /^(to|cc|bcc|subject):[ \t]*(.*)$/i;
+const fieldLine = /^(to|cc|bcc|subject):(.*)$/i;
 
 /** Returns the text part, or the text of a mail that is HTML alone. */
 export function wordsOf({ text, html }: Pick<ProposedMail, 'text' | 'html'>): string {
@@ -68,7 +68,7 @@ function read(typed: string): Read {
       : lines
           .slice(end + 1)
           .join('\n')
-          .replace(/\n+$/, '');
+          .replace(/(?<!\n)\n+$/, '');
   return found;
 }
 

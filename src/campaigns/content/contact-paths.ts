@@ -4,9 +4,27 @@ import type { CompiledTemplate } from '../../content/rendering/compiled.ts';
 /** Paths of one or two names, such as `firstName` and `location.city`; null for all values of the contact. */
 export type ContactPaths = readonly string[] | null;
 
-const tag = /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g;
+const ends: Readonly<Record<string, string>> = { '{{': '}}', '{%': '%}' };
 const name = '[A-Za-z_][\\w-]*';
 const read = new RegExp(`(?<![\\w.-])contact(?![\\w-])((?:\\s*\\.\\s*${name}){1,2})?`, 'g');
+
+/** Finds the tags of Liquid. Searches once for an end that no longer follows, so it takes linear time. */
+function* tagsIn(text: string): Generator<string> {
+  const start = /\{[{%]/g;
+  const missing = new Set<string>();
+  for (let found = start.exec(text); found; found = start.exec(text)) {
+    const [open] = found;
+    const close = ends[open] ?? '';
+    const end = missing.has(open) ? -1 : text.indexOf(close, start.lastIndex);
+    if (end < 0) {
+      missing.add(open);
+      start.lastIndex = found.index + 1;
+    } else {
+      start.lastIndex = end + close.length;
+      yield text.slice(found.index, start.lastIndex);
+    }
+  }
+}
 
 /** Finds the paths. Content that uses `contact` as a whole, or computes a name, reads all values. */
 export function contactPathsIn(compiled: CompiledTemplate): ContactPaths {
@@ -14,7 +32,7 @@ export function contactPathsIn(compiled: CompiledTemplate): ContactPaths {
   const texts = [subject, preheader, html, text];
   const found = new Set<string>();
   for (const one of [...texts, ...Object.values(partials), ...Object.values(textPartials)]) {
-    for (const [liquid] of (one ?? '').matchAll(tag)) {
+    for (const liquid of tagsIn(one ?? '')) {
       for (const [, path] of liquid.matchAll(read)) {
         if (path === undefined) return null;
         found.add(path.replaceAll(/\s/g, '').slice(1));

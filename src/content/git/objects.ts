@@ -105,7 +105,8 @@ export function decodeTree(oid: string, body: Buffer): TreeEntry[] {
 /** Removes the characters that a line of a signature cannot contain. */
 function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are removed
-  return text.replace(/[\u0000-\u001f\u007f<>]/g, '').replace(/^[\s.,:;"'\\]+|[\s.,:;"'\\]+$/g, '');
+  const kept = text.replace(/[\u0000-\u001f\u007f<>]/g, '');
+  return kept.replace(/^[\s.,:;"'\\]+|(?<![\s.,:;"'\\])[\s.,:;"'\\]+$/g, '');
 }
 
 function encodeSignature({ name, email, seconds, zone }: Signature): string {

@@ -50,7 +50,8 @@ function unescapeCss(text: string): string {
 /** Functions whose strings are addresses. */
 const loading = /^(?:url|src|image|(?:-webkit-)?(?:image-set|cross-fade))$/;
 const safeUrl = /^(?:https:\/\/|data:image\/)/i;
-const word = /(?:[\w-]|[^\0-\x7f]|\\(?:[0-9a-f]{1,6}(?:\r\n|[ \t\r\n\f])?|[^\r\n\f0-9a-f]))+/iy;
+const word =
+  /(?:[\w-]|[^\0-\x7f]|\\(?:(?:[0-9a-f]{6}|[0-9a-f]{1,5}(?![0-9a-f]))(?:\r\n|[ \t\r\n\f])?|[^\r\n\f0-9a-f]))+/iy;
 const space = /[ \t\r\n\f]+/y;
 const doubleQuoted = /"(?:[^"\\\r\n\f]|\\(?:\r\n|[\s\S]))*"/y;
 const singleQuoted = /'(?:[^'\\\r\n\f]|\\(?:\r\n|[\s\S]))*'/y;

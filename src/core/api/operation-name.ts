@@ -46,7 +46,8 @@ function isParameter(segment = ''): boolean {
 }
 
 function nameOf({ path, name }: Route, collections: ReadonlySet<string>): OperationName {
-  const [, action = name, noun = ''] = /^([a-z]+)(.*)$/.exec(name) ?? [];
+  const [action = name] = /^[a-z]+/.exec(name) ?? [];
+  const noun = name.slice(action.length);
   const own = segmentsOf(path).filter((segment) => collections.has(segment));
   for (const segment of own) {
     const singular = pascal(singularOf(segment));

@@ -86,7 +86,7 @@ export const publicUrl = z
     if (!url || !/^https?:$/.test(url.protocol)) return false;
     return !url.username && !url.password && !/[?#]/.test(text);
   }, urlExpected)
-  .overwrite((text) => text.replace(/\/+$/, ''));
+  .overwrite((text) => text.replace(/(?<!\/)\/+$/, ''));
 
 const databaseExpected = 'sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE';
 

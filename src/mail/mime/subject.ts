@@ -16,7 +16,7 @@ const forwardWords = [
 /** Builds the expression for a mark: `Re:`, `RE[2]:`, `Aw (3):`, `回复：`. */
 const markOf = (words: readonly string[]) =>
   new RegExp(
-    `^(?:${words.join('|')})\\s*(?:\\[\\d{1,3}\\]|\\(\\d{1,3}\\)|\\^\\d{1,3})?\\s*[:：]\\s*`,
+    `^(?:${words.join('|')})\\s*(?:(?:\\[\\d{1,3}\\]|\\(\\d{1,3}\\)|\\^\\d{1,3})\\s*)?[:：]\\s*`,
     'iu',
   );
 const prefix = markOf([...answerWords, ...forwardWords]);
@@ -24,7 +24,7 @@ const answerMark = markOf(answerWords);
 const forwardMark = markOf(forwardWords);
 /** The name of a mailing list, such as `[svc-users]`, before or after the mark of a reply. */
 const listName = /^\[[^\][]{1,60}\]\s*/u;
-const trailer = /\s*\((?:fwd|wtr)\)$/i;
+const trailer = / ?\((?:fwd|wtr)\)$/i;
 const mostCharacters = 998;
 const mostPrefixes = 50;
 

@@ -39,9 +39,10 @@ const bracketed = /^\[[^\n[\]]{3,200}\]$/;
 const numbers = /\d{1,4}\D{1,12}\d{1,4}/;
 const dateAndTime = /\d{1,4}[^\n]{1,60}\d{1,2}(?:[:.]|\s?h\s?)\d{2}/;
 const addressAtEnd = /[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]]\s{0,3}[:：]$/;
-/** End of a line that names date and author; its verb wrapped into the next. */
+/** End of a line that names date and author, with its verb wrapped into the next; at most `longestEnd` characters. */
 const addressAndTime =
   /\d{1,2}(?:[:.]|\s?h\s?)\d{2}[^\n]{1,200}[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]],?$/;
+const longestEnd = 600;
 /** Returns true if a line has a colon. Checked first: every attribution needs one, and few lines have it. */
 const hasColon = (line: string) => line.includes(':') || line.includes('：');
 /** Beginning of a dated attribution. */
@@ -137,8 +138,9 @@ function withWrappedName(lines: readonly string[], start: number, end: number): 
   if (isBlank(above) || start < end - 1) return start;
   const text = lines.slice(start, end + 1).join(' ');
   const isCut = /[<,]\s*$/.test(above);
-  const isUndated = !/\d/.test(text.replace(/<?\S+@\S+/g, ''));
-  const isRest = isUndated && (!hasVerb(bare(text)) || addressAndTime.test(above));
+  const isUndated = !/\d/.test(text.replace(/(?<!\S)\S+@\S+/g, ''));
+  const isRest =
+    isUndated && (!hasVerb(bare(text)) || addressAndTime.test(above.slice(-longestEnd)));
   return (isCut || isRest) && isWrapped(above) && /\d/.test(above) ? start - 1 : start;
 }
 

@@ -75,7 +75,7 @@ export function certificatesOf(socket: TLSSocket): PeerCertificate[] {
   const shown: PeerCertificate[] = [];
   let next = socket.getPeerX509Certificate();
   while (next && shown.length < mostCertificates) {
-    const names = /^CN=(.*)$/m.exec(next.subject) ?? /^[^=]*=(.*)$/m.exec(next.subject);
+    const names = /^CN=(.*)$/m.exec(next.subject) ?? /=(.*)$/m.exec(next.subject);
     const sha256 = next.fingerprint256.replaceAll(':', '').toLowerCase();
     shown.push({ subject: printable(names?.[1] ?? '').slice(0, longestSubject), sha256 });
     next = next.issuerCertificate;

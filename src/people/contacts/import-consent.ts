@@ -192,9 +192,14 @@ const date = /^(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{10}(?:\d{3})?
 const longestWord = 40;
 const likeOptOut = /unsub|out|list|bounce|complain|suppress|spam|not|withdrawn/i;
 
+/** Removes brackets, quotes and space around a word. */
+function withoutQuotes(text: string): string {
+  return text.replace(/^[\s["']+/, '').replace(/(?<![\s\]"'])[\s\]"']+$/, '');
+}
+
 /** Reads a list of words such as `["HARD_BOUNCE"]`. */
 function standingsOf(column: string, text: string): Standing[] {
-  const parts = text.split(/[,;|]/).map((part) => part.replace(/^[\s["']+|[\s\]"']+$/g, ''));
+  const parts = text.split(/[,;|]/).map(withoutQuotes);
   return parts.flatMap((part) => {
     if (nothing.test(part)) return [];
     const standing = statuses.get(columnKey(part));

@@ -74,8 +74,8 @@ function readTerm(field: string | undefined, written: string, hasStar: boolean):
     return { words: [attachmentWord], isPrefix: false, isAsked: false };
   }
   const mark = markOf(field);
-  const hasAnyStar = hasStar || /[\p{L}\p{M}\p{N}]\*$/v.test(text);
-  const bare = text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gv, '');
+  const hasAnyStar = hasStar || /[\p{L}\p{M}\p{N}]\*$/u.test(text);
+  const bare = text.replace(/^[^\p{L}\p{N}]+|(?<=[\p{L}\p{N}])[^\p{L}\p{N}]+$/gu, '');
   const [address] = addressesIn(bare, 1);
   if (address === bare && !hasAnyStar && mark !== marks.subject) {
     return { words: [mark + marks.address + address], isPrefix: false, isAsked: false };

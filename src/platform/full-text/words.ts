@@ -120,8 +120,8 @@ export function phraseOf(text: string, isPrefix = false): Phrase {
   return isInPair ? { words: words.slice(0, -1), isPrefix } : { words, isPrefix: true };
 }
 
-const localPart = /[\p{L}\p{M}\p{N}_+][\p{L}\p{M}\p{N}._+\-]*$/v;
-const domain = /[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}\-]*(?:\.[\p{L}\p{M}\p{N}\-]+)+/vy;
+const localPart = /(?<![\p{L}\p{M}\p{N}._+-])[.-]*([\p{L}\p{M}\p{N}_+][\p{L}\p{M}\p{N}._+-]*)$/u;
+const domain = /[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{M}\p{N}-]+)+/uy;
 const localCharacters = 64;
 const domainCharacters = 253;
 
@@ -133,7 +133,7 @@ export function addressesIn(text: string, most: number): Set<string> {
     domain.lastIndex = 0;
     const host = domain.exec(right)?.[0];
     if (!host) continue;
-    const local = localPart.exec(text.slice(Math.max(0, at - localCharacters), at))?.[0];
+    const local = localPart.exec(text.slice(Math.max(0, at - localCharacters), at))?.[1];
     if (local) found.add(`${local}@${host}`);
   }
   return found;

@@ -31,7 +31,7 @@ const secretFields =
  * three.
  */
 const secretFieldPattern = new RegExp(
-  `"(${secretFields})":(?:"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|[\\d.e+-]+|\\{"type":"Buffer","data":[^}]*\\})`,
+  `"(${secretFields})":(?:"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|[\\d.e+-]+|\\{"type":"Buffer","data":[^{}]*\\})`,
   'gi',
 );
 

@@ -45,7 +45,7 @@ export function sqlOf(migration: Migration, engine: StoreKind): string {
 /** Returns the statements of a migration without comments, which SQLite would store with each definition. */
 export function statementsOf(migration: Migration, engine: StoreKind): string[] {
   return sqlOf(migration, engine)
-    .replaceAll(/^\s*--.*\n/gm, '')
+    .replaceAll(/^\s+(--.*\n)?|^--.*\n/gm, (found) => (found.includes('--') ? '' : found))
     .split(/;$/m)
     .map((text) => text.trim())
     .filter((text) => text !== '');

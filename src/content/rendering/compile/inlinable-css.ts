@@ -26,7 +26,11 @@ export function areDeclarations(css: string): boolean {
 
 /** Tells whether a word stands in CSS as a value or a part of one. */
 function isValue(css: string, at: number, end: number): boolean {
-  const before = /[^{};]*$/.exec(css.slice(Math.max(0, at - 1000), at))?.[0] ?? '';
+  const before =
+    css
+      .slice(Math.max(0, at - 1000), at)
+      .split(/[{};]/)
+      .at(-1) ?? '';
   return before.includes(':') && /^[^{};]*(?:[;}]|$)/.test(css.slice(end, end + 1000));
 }
 

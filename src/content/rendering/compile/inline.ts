@@ -55,7 +55,7 @@ export function inlineCss(
     // All Liquid is in words, so these are braces that the author wrote as entities.
     const braced = inlined.replace(/\{(?=[{%])/g, '&#123;');
     // css-inline shortens doctypes, and so changes how browsers and Outlook lay the mail out.
-    return doctype === '' ? braced : braced.replace(/<!DOCTYPE[^>]*>/i, () => doctype);
+    return doctype === '' ? braced : withDoctype(braced, doctype);
   } catch (error) {
     throw new TemplateProblem(
       path,
@@ -63,4 +63,11 @@ export function inlineCss(
       `the CSS cannot be inlined: ${messageOf(error).slice(0, 200)}`,
     );
   }
+}
+
+/** Replaces the first doctype. */
+function withDoctype(html: string, doctype: string): string {
+  const start = html.search(/<!DOCTYPE/i);
+  const end = html.indexOf('>', start);
+  return start < 0 || end < 0 ? html : html.slice(0, start) + doctype + html.slice(end + 1);
 }

@@ -37,9 +37,9 @@ export function slugOf(name: string): string {
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
+    .replaceAll(/^-|-$/g, '')
     .slice(0, longestSlug)
-    .replace(/-+$/, '');
+    .replace(/-$/, '');
   return slug === '' ? 'template' : slug;
 }
 

@@ -187,7 +187,7 @@ class Translation {
   }
 
   #go(source: string, text: string): string {
-    const trimmed = text.replace(/^-\s+|\s+-$/g, '').trim();
+    const trimmed = text.replace(/^-\s+/, '').replace(/\s-$/, '').trim();
     if (trimmed.startsWith('/*')) return '';
     if (/^TrackView\b/.test(trimmed)) return '';
     if (trimmed === 'else') return '{% else %}';

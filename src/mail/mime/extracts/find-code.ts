@@ -36,6 +36,7 @@ interface Found {
 }
 
 const mostTextCharacters = 256 * 1024;
+const mostSubjectCharacters = 998;
 const mostCandidates = 2_000;
 /** Most codes of a mail. */
 const mostCodes = 10;
@@ -120,7 +121,7 @@ function isOther(found: Found): boolean {
   if (isDate(code)) return !isBound;
   if (found.isFirst && !isBound && !(gap !== null && opening.test(gap))) return true;
   if (unit.test(after) || /[$€£¥₩₹#]\s?$/.test(before)) return true;
-  if (/(?:[•·…]|x{2,}|\*{3,})[\s-]?$/i.test(before)) return true;
+  if (/(?:[•·…]|xx|\*{3})[\s-]?$/i.test(before)) return true;
   const nearby = gap ?? before;
   return isPhone({ ...found, before: nearby }) || otherNumber.test(nearby);
 }
@@ -236,11 +237,12 @@ const plainBlocks = (text: string): Block[] =>
  * Returns the codes of the mail, the likeliest first, each once: their digits without spaces and prefix. Prefers a
  * number beside a word such as "code" or "PIN", then one in the subject, alone in its line, or in the largest letters.
  */
-export function findCodes({ subject, text, html }: MailText): FoundCode[] {
-  const isAbout = lastName(subject ?? '') >= 0;
+export function findCodes({ subject: whole, text, html }: MailText): FoundCode[] {
+  const subject = (whole ?? '').slice(0, mostSubjectCharacters);
+  const isAbout = lastName(subject) >= 0;
   const bodies = [plainBlocks(text ?? ''), readHtmlBlocks(html ?? '')];
   const all = [
-    ...candidatesIn(plainBlocks(subject ?? ''), { isSubject: true, isAbout }),
+    ...candidatesIn(plainBlocks(subject), { isSubject: true, isAbout }),
     ...bodies.flatMap((blocks) => candidatesIn(blocks, { isSubject: false, isAbout })),
   ];
   const byValue = new Map<string, FoundCode>();

@@ -31,7 +31,13 @@ export interface BounceReport {
 }
 
 const statusTypes = ['message/delivery-status', 'message/global-delivery-status'];
+const maxSubjectCharacters = 998;
 const flatReport = /^[ \t>]{0,4}Final-Recipient[ \t]{0,4}:/im;
+
+/** Returns the start of the subject, as long as a line of a header may be. */
+function subjectOf(mail: ParsedMail): string {
+  return (mail.subject ?? '').slice(0, maxSubjectCharacters);
+}
 
 function isOfDaemon(mail: ParsedMail): boolean {
   const { from } = mail;
@@ -52,7 +58,7 @@ function isOtherNotice(mail: ParsedMail, notice: Notice): boolean {
   return (
     isOwnReport ||
     findHeader(mail, 'list-id') !== null ||
-    otherNotice.test((mail.subject ?? '').trim()) ||
+    otherNotice.test(subjectOf(mail).trim()) ||
     otherNoticeText.test(readPreamble(notice))
   );
 }
@@ -64,14 +70,14 @@ function isOtherNotice(mail: ParsedMail, notice: Notice): boolean {
 function isOfNobody(mail: ParsedMail): boolean {
   if (mail.autoReplyReason === 'delivery-status') return true;
   if (findHeader(mail, 'return-path') !== '<>' || mail.autoReplyReason !== null) return false;
-  return !/^\s*(?:re|aw|antw|sv|tr|r|fwd?|wg)\s*:/i.test(mail.subject ?? '');
+  return !/^\s*(?:re|aw|antw|sv|tr|r|fwd?|wg)\s*:/i.test(subjectOf(mail));
 }
 
 /** Returns true for prose from a mail system whose subject and text say that it gave up or still tries. */
 function isNotice(mail: ParsedMail, notice: Notice): boolean {
   if (isOtherNotice(mail, notice)) return false;
   if (findHeader(mail, 'x-failed-recipients') !== null) return true;
-  const isSubject = noticeSubject.test(mail.subject ?? '');
+  const isSubject = noticeSubject.test(subjectOf(mail));
   const isFromSystem = isOfDaemon(mail) || isOfNobody(mail);
   const opening = notice.lines.join(' ').slice(0, 4096);
   const isOpening =
@@ -133,7 +139,9 @@ function enrich(
  */
 function goesOnBehind(text: string, { quoted }: Notice): boolean {
   const last = text.slice(text.toLowerCase().lastIndexOf('final-recipient'));
-  return quoted.trim() !== '' || /\n[ \t>]{0,4}\n[\s\S]*\S/.test(last);
+  const gap = /\n[ \t>]{0,4}\n/.exec(last);
+  const after = gap ? last.slice(gap.index + gap[0].length) : '';
+  return quoted.trim() !== '' || after.trim() !== '';
 }
 
 /**
@@ -153,7 +161,7 @@ export function readBounce(mail: ParsedMail): BounceReport | null {
     const others = new Set(own.map(({ email }) => email.toLowerCase()));
     if (returned.from !== null) others.add(returned.from);
     return readNoticeRecipients(notice, {
-      subject: mail.subject ?? '',
+      subject: subjectOf(mail),
       others,
       failed: readFailedHeader(mail),
       isCertain: isOfDaemon(mail) || findHeader(mail, 'x-failed-recipients') !== null,

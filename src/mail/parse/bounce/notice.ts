@@ -41,7 +41,7 @@ const labelled = new RegExp(
 const anywhere = new RegExp(email, 'gi');
 
 function readEmail(text: string): string | null {
-  return parseAddress(text.replace(/[.…]+$/, ''))?.email ?? null;
+  return parseAddress(text.replace(/(?<![.…])[.…]+$/, ''))?.email ?? null;
 }
 
 /**
