@@ -6,6 +6,12 @@ import { type FieldSpan, findBodyStart, scanFields } from '../../mail/mime/heade
 const maxSignatures = 10;
 /** Longest From field in bytes. mailauth takes 5 ms a KB to read a hostile one. */
 const mostFromBytes = 8 * 1024;
+/**
+ * A run of white space that no tag of a seal needs, and a run of CR. mailauth trims both in quadratic time: 60 KB
+ * hold the event loop for seconds.
+ */
+const longSpace = /(?<![ \t\r\n])[ \t\r\n]{100}/;
+const longReturns = /(?<!\r)\r{100}/;
 const chunkBytes = 64 * 1024;
 /** Matches the names of fields that sign or seal a body, folded in any way. */
 const vouching = /dkim-signature|arc-/i;
@@ -19,11 +25,15 @@ export interface BoundMail {
 }
 
 /**
- * Limits the header block of a raw mail: drops From fields of over 8 KB and all but ten DKIM signatures.
- * Without a signature or seal it drops the body too, because no check needs its hash.
+ * Limits the header block of a raw mail: drops lines before its first field, From fields of over 8 KB, seals with
+ * long white space and all but ten DKIM signatures. Ends the header at a run of CR. Without a signature or seal it
+ * drops the body too, because no check needs its hash.
  */
 export function boundMail(raw: Buffer): BoundMail {
   const { spans, bodyStart, end, cutBy } = scanFields(raw);
+  const text = raw.toString('latin1', 0, end);
+  const returns = longReturns.exec(text);
+  if (returns) return { ...boundMail(raw.subarray(0, returns.index)), isCut: true };
   const named = (name: string) => spans.filter((span) => span.name.toLowerCase() === name);
   const signatures = named('dkim-signature');
   const isLong = (span: FieldSpan) => span.end - span.start > mostFromBytes;
@@ -32,25 +42,35 @@ export function boundMail(raw: Buffer): BoundMail {
     named('from').filter((one) => !isLong(one)),
   ];
   const froms = shortFroms.map((span) => raw.subarray(span.start, span.end + 1));
-  const author = Buffer.concat([...froms, Buffer.from('\r\n')]);
   const about = {
     isCut: cutBy !== null || longFroms.length > 0,
     signatures: Math.min(signatures.length, maxSignatures),
-    author,
+    author: Buffer.concat([...froms, Buffer.from('\r\n')]),
   };
-  const isVouchedFor = vouching.test(raw.toString('latin1', 0, end));
-  const left = [...longFroms, ...signatures.slice(maxSignatures)];
-  if (cutBy === null && left.length === 0) {
+  const isVouchedFor = vouching.test(text);
+  const left = new Set([...longFroms, ...signatures.slice(maxSignatures)]);
+  /** Tells whether the empty line after the header is left out. */
+  let isOpen = cutBy !== null;
+  for (const [index, span] of spans.entries()) {
+    if (!vouching.test(span.name)) continue;
+    // mailauth takes lines that are no fields as a part of the field above them.
+    const next = spans[index + 1]?.start ?? end;
+    if (!longSpace.test(text.slice(span.start, next))) continue;
+    left.delete(span);
+    left.add({ ...span, end: next - 1 });
+    isOpen ||= next === end;
+  }
+  let start = spans[0]?.start ?? end;
+  if (cutBy === null && left.size === 0 && start === 0) {
     return { pieces: [isVouchedFor ? raw : raw.subarray(0, end)], ...about };
   }
   const pieces: Buffer[] = [];
-  let start = 0;
-  for (const span of left.sort((a, b) => a.start - b.start)) {
+  for (const span of [...left].sort((one, other) => one.start - other.start)) {
     pieces.push(raw.subarray(start, span.start));
     start = Math.min(span.end + 1, end);
   }
   pieces.push(raw.subarray(start, end));
-  if (cutBy !== null) pieces.push(Buffer.from('\r\n'));
+  if (isOpen) pieces.push(Buffer.from('\r\n'));
   if (isVouchedFor) pieces.push(raw.subarray(bodyStart ?? findBodyStart(raw, end)));
   return { pieces, ...about };
 }

@@ -6,6 +6,10 @@ import { RewritingStream } from 'parse5-html-rewriting-stream';
 
 /** Characters of HTML that are read. The rest stays unchanged. Gmail shows 102 KB of a mail. */
 export const mostCharacters = 1_000_000;
+/**
+ * Most elements of SVG and MathML that are read. The parser takes quadratic time of nested ones: 200,000 took 3.5 s.
+ */
+const mostForeign = 1_000;
 /** Most tracked links of a mail. */
 export const mostLinks = 1_000;
 /** Longest address that every browser supports, and that fits a header of ours. */
@@ -146,10 +150,22 @@ function webAddress(value: string): string | null {
 /** Recognizes addresses of ours, which are never tracked again. */
 export type IsOurs = (url: string) => 'pixel' | 'link' | null;
 
+/** Returns the end of the text that is read. */
+function endOfReading(html: string): number {
+  const end = Math.min(html.length, mostCharacters);
+  const foreign = /<(?:svg|math)/gi;
+  for (let count = 0; count < mostForeign; count += 1) {
+    const found = foreign.exec(html);
+    if (!found || found.index >= end) return end;
+  }
+  return foreign.lastIndex;
+}
+
 /** Finds links and the place of the pixel. Yields to the event loop. Takes linear time for any HTML. */
 export async function findLinks(html: string, isOurs: IsOurs): Promise<FoundLinks> {
-  const isCut = html.length > mostCharacters;
-  const short = new Shortened(isCut ? html.slice(0, mostCharacters) : html);
+  const end = endOfReading(html);
+  const isCut = end < html.length;
+  const short = new Shortened(isCut ? html.slice(0, end) : html);
   const reading = new Reading(html, short, isOurs);
   const parser = new RewritingStream();
   // Events without a listener would be serialized.

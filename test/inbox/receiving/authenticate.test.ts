@@ -476,6 +476,37 @@ describe('the bounds of authentication', () => {
     expect(workedMs(from)).toBeLessThan(150);
   });
 
+  const blanks = ' '.repeat(60_000);
+  it.each<[string, string]>([
+    ['in a tag', `DKIM-Signature: v=1; x=a${blanks}b\r\n`],
+    ['in a line below that is no field', `DKIM-Signature: v=1; x=a\r\nb${blanks}c\r\n`],
+    ['in a line above all fields', `a${blanks}b\r\n`],
+  ])('pass a signature behind 60,000 blanks %s, at no cost', async (_, lines) => {
+    const raw = Buffer.concat([Buffer.from(lines), await signed(message())]);
+    const from = startWork();
+    expect(await authenticate(raw, stranger)).toMatchObject({ dmarcVerdict: 'pass' });
+    expect(workedMs(from)).toBeLessThan(300);
+  });
+
+  it('pass a signature before 60,000 blanks in the last field, at no cost', async () => {
+    const whole = (await signed(message())).toString('latin1');
+    const last = `\r\nDKIM-Signature: v=1; x=a${blanks}b\r\n\r\n`;
+    const raw = Buffer.from(
+      whole.replace('\r\n\r\n', () => last),
+      'latin1',
+    );
+    const from = startWork();
+    expect(await authenticate(raw, stranger)).toMatchObject({ dmarcVerdict: 'pass' });
+    expect(workedMs(from)).toBeLessThan(300);
+  });
+
+  it('refuse an author behind 60,000 CR with permerror, at no cost', async () => {
+    const raw = mail([`X: a${'\r'.repeat(60_000)}b`, 'From: alice@example.com']);
+    const from = startWork();
+    expect(await authenticate(raw, session)).toMatchObject({ dmarcVerdict: 'permerror' });
+    expect(workedMs(from)).toBeLessThan(300);
+  });
+
   it('include a header of 2,000 lines', async () => {
     const lines = Array<string>(1_998).fill(' a@b.example,').join('\r\n');
     const raw = mail(['From: alice@example.com', `To: a@b.example,\r\n${lines}`]);
