@@ -17,6 +17,7 @@ import { parseParts, requestSchemas } from '../../src/core/api/validate.ts';
 import type { App } from '../../src/core/app.ts';
 import { beyondNamespace } from '../../src/identity/mailboxes/bound-keys.ts';
 import { MalformedRequestError, UnauthorizedError } from '../../src/platform/errors.ts';
+import { sliceTurns } from '../../src/platform/runtime/turns.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
 import { fileAnswer } from './files.ts';
@@ -93,6 +94,8 @@ function assertMountable(route: Route): void {
 /** A route with everything that can be computed before the first request. */
 interface RoutePlan {
   route: Route;
+  /** Names the requests in the metric of stalls. */
+  operation: string;
   schemas: ReturnType<typeof requestSchemas>;
   headerNames: readonly string[];
   /** Deprecation headers, added to every answer. */
@@ -107,6 +110,7 @@ function planOf(route: Route): RoutePlan {
   const schemas = requestSchemas(route);
   return {
     route,
+    operation: `${route.method} ${route.path}`,
     schemas,
     headerNames: route.headers instanceof z.ZodObject ? Object.keys(route.headers.shape) : [],
     ownHeaders: deprecationHeaders(route),
@@ -152,9 +156,11 @@ async function answer(
     : undefined;
   let status: number = route.status;
   const output = await workload.runFor(organizationId, async () => {
+    await sliceTurns(plan.operation, organizationId);
     const body = bytes && bodyOf(plan, bytes);
     // Without an escape, a JSON string cannot contain a forbidden character.
     const hasPlainBody = !bytes?.includes('\\u');
+    await sliceTurns();
     const input = validate(plan, request, body, hasPlainBody);
     const isDry = (input.body as { dryRun?: boolean } | undefined)?.dryRun === true;
     const { run } = (isDry && route.dryRun) || route;
@@ -182,6 +188,7 @@ async function answerStreaming(
   reply.headers(plan.ownHeaders);
   const caller = await workload.begin(() => letIn(dispatcher, route, request, reply));
   const run = async (stream?: StreamedBody) => {
+    await sliceTurns(plan.operation, caller.organizationId);
     const input = validate(plan, request, undefined, true);
     return route.run(app, { caller, ...input, ...(stream && { stream }) });
   };

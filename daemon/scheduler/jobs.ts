@@ -11,6 +11,7 @@
 import { Cron } from 'croner';
 import type { App } from '../../src/core/app.ts';
 import type { JoinedWork } from '../../src/platform/runtime/clock.ts';
+import { nameTurn } from '../../src/platform/runtime/turns.ts';
 import { addJob, deleteJob, freeJobs, selectJobs } from '../../src/service/jobs/queries.ts';
 import { runTick, type TickingJob } from '../../src/service/jobs/run-tick.ts';
 
@@ -101,6 +102,7 @@ class Runs {
   run(job: TimedJob): Promise<void> {
     const { signal } = this.#stopping;
     if (signal.aborted) return Promise.resolve();
+    nameTurn(`job: ${job.name}`);
     const work = job.isOfEachDaemon
       ? job.run(signal)
       : runTick(this.#app, job, { holder: this.#holder, signal });

@@ -1,17 +1,13 @@
 // Receives the bytes of DATA into bounded memory and passes them on. The answer waits for the
 // decision. If a client leaves before the end of its message, nothing is stored.
 import type { SMTPServerDataStream } from 'smtp-server';
-import { oneEachTurn } from '../../src/platform/runtime/turns.ts';
+import { sliceTurns } from '../../src/platform/runtime/turns.ts';
 import { SmtpRefusal } from './errors.ts';
 import type { MailCollector } from './mail-collector.ts';
 import { hangUp, type Session, type Sessions } from './sessions.ts';
 
-/**
- * Bytes of a message that are read, or copied at its end, before the event loop gets a turn.
- * Otherwise large messages of many clients at once would delay everything else.
- */
-const bytesEachTurn = 262_144;
-const nextTurn = oneEachTurn();
+/** Names the steps of receiving: large messages of many clients at once share turns of the event loop. */
+const operation = 'receive mail data';
 
 export type Answer = (refusal: SmtpRefusal | null, text?: string) => void;
 
@@ -33,15 +29,13 @@ export function collectData(
 ): void {
   session.phase = 'receiving';
   collector.begin((refusal) => hangUp(session, refusal));
-  let bytesThisTurn = 0;
   stream.on('data', (chunk: Buffer) => {
     collector.add(chunk);
     if (collector.refusal && collector.isEndless) hangUp(session, collector.refusal);
-    bytesThisTurn += chunk.length;
-    if (bytesThisTurn < bytesEachTurn) return;
-    bytesThisTurn = 0;
+    const later = sliceTurns(operation, session.address);
+    if (later === undefined) return;
     stream.pause();
-    void nextTurn().then(() => stream.resume());
+    void later.then(() => stream.resume());
   });
   stream.on('error', () => {});
   stream.on('close', () => {
@@ -52,7 +46,7 @@ export function collectData(
     sessions.answer(session, () => answer(refusal, text));
   };
   const finish = async () => {
-    if (collector.keptBytes > bytesEachTurn) await nextTurn();
+    await sliceTurns(operation, session.address);
     const { refusal, text } = await take(collector.finish());
     settle(refusal, text);
   };

@@ -54,6 +54,7 @@ export function createWebhookLoop(
   const underWay = new UnderWay(app, { worker, poster, onEnd: () => loop.wake() });
   const step = createStep(app, { worker, underWay, isPressing });
   const loop = createDueLoop(app, {
+    name: 'webhooks',
     step,
     trouble: 'webhooks cannot be delivered now: trying again',
     isQuiet: () => underWay.held === 0,

@@ -49,6 +49,7 @@ export function createConfirmationLoop(app: App): DueLoop {
   let after = '';
   let nextTurn = 0;
   return createDueLoop(app, {
+    name: 'confirmations',
     async step() {
       const wait = nextTurn - app.clock.elapsed();
       if (wait > 0) return app.clock.now() + wait;

@@ -80,6 +80,7 @@ export function campaignLoop(app: App): CampaignLoop {
   };
 
   const loop = createDueLoop(app, {
+    name: 'campaigns',
     async step() {
       if (wasSet() < 0) isBehind = true;
       if (isBehind) await comeToPresent();

@@ -1,5 +1,6 @@
 // Unified diffs of files, by the algorithm of Myers. Bounded: where two texts differ too much, the differing part
 // is shown as replaced as a whole.
+import { sliceTurns } from '../../platform/runtime/turns.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 
 export interface FileDiff {
@@ -222,8 +223,7 @@ export async function diffFiles(from: TemplateFiles, to: TemplateFiles): Promise
     const { text, isTruncated } = bodyOf(a ?? '', b ?? '', Math.min(longestDiff, room));
     room -= text.length;
     diffs.push({ path, status, diff: `--- ${names[0]}\n+++ ${names[1]}\n${text}`, isTruncated });
-    // Each file takes some ms of the event loop.
-    await new Promise(setImmediate);
+    await sliceTurns();
   }
   return diffs;
 }

@@ -1,6 +1,7 @@
 // Checks commits that come by a push or a bundle, each as a save is checked: its files, their names and sizes.
 // Returns what the repository then stores: only objects that these commits need.
 import { ValidationError } from '../../platform/errors.ts';
+import { sliceTurns } from '../../platform/runtime/turns.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 import { checkPaths, fieldOf, fileLimits, problemOfText } from '../rendering/files.ts';
@@ -15,7 +16,7 @@ import {
   oidPattern,
   textOf,
 } from './objects.ts';
-import { type ReadObject, readPack, Slices } from './pack-read.ts';
+import { type ReadObject, readPack } from './pack-read.ts';
 import { findPlaces } from './queries.ts';
 import { readObjects } from './repository.ts';
 
@@ -43,8 +44,6 @@ const refusedModes: Readonly<Record<string, string>> = {
 /** Folders of one commit. */
 const mostFolders = 1_000;
 const mostCommitBytes = 64 * 1024;
-/** Cost of a byte of a tree: an entry of 30 bytes takes as long as 1 KB of a file. */
-const costOfTree = 32;
 
 /** Reads and checks the commits up to `tip`. `head` is the head of main. */
 export async function readIncoming(
@@ -68,7 +67,6 @@ class IncomingReader {
   readonly #db: Db;
   readonly #id: string;
   readonly #objects: ReadonlyMap<string, ReadObject>;
-  readonly #slices = new Slices();
   /** Objects that the commits need, of the pack. */
   readonly #needed = new Set<string>();
   /** Objects of main, by id. */
@@ -145,7 +143,7 @@ class IncomingReader {
       found.set(oid, commit);
       waiting.push({ oid, isLeft: true });
       for (const parent of commit.parents) waiting.push({ oid: parent, isLeft: false });
-      await this.#slices.work(0);
+      await sliceTurns();
     }
     return { commits: order, bases };
   }
@@ -215,7 +213,7 @@ class IncomingReader {
         throw ValidationError.of('files', `a template has at most ${mostFolders} folders`);
       }
       const body = await this.#tree(oid);
-      await this.#slices.work(costOfTree * body.length);
+      await sliceTurns();
       for (const { mode, name, oid: inner } of decodeTree(oid, body)) {
         const at = path + name;
         if (at.length > fileLimits.pathCharacters) {
@@ -275,7 +273,7 @@ class IncomingReader {
       if (!object) continue;
       const { type, body, content } = object;
       packed.push({ oid, type, size: body.length, content: content ?? (await deflated(body)) });
-      await this.#slices.work(content ? 0 : body.length);
+      await sliceTurns();
     }
     return packed;
   }

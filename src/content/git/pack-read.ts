@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { MalformedRequestError, ValidationError } from '../../platform/errors.ts';
+import { sliceTurns } from '../../platform/runtime/turns.ts';
 import { type ObjectType, oidOf } from './objects.ts';
 
 export const packLimits = {
@@ -37,26 +38,11 @@ interface Delta {
 const typeOf: Readonly<Record<number, ObjectType>> = { 1: 'commit', 2: 'tree', 3: 'blob' };
 const [offsetDelta, refDelta] = [6, 7];
 
-/** Bytes of work in one slice, and the cost of an object besides its bytes. */
+/** Bytes that are hashed between two looks at the time. */
 const sliceBytes = 512 * 1024;
-const objectCost = 4_096;
-/** Cost of a byte of a delta: an instruction of two bytes takes as long as reading 30. */
-const costOfDelta = 16;
 
 function broken(place: string, problem: string): ValidationError {
   return ValidationError.of(`pack, ${place}`, problem);
-}
-
-/** Yields to the event loop once enough work was done. */
-export class Slices {
-  #done = 0;
-
-  async work(bytes: number): Promise<void> {
-    this.#done += bytes + objectCost;
-    if (this.#done < sliceBytes) return;
-    this.#done = 0;
-    await new Promise(setImmediate);
-  }
 }
 
 class PackReader {
@@ -187,7 +173,7 @@ async function applyDelta(
   while (at < delta.length) {
     if (at > turn) {
       turn = at + deltaSliceBytes;
-      await new Promise(setImmediate);
+      await sliceTurns();
     }
     const code = next();
     let source = delta;
@@ -216,12 +202,12 @@ async function applyDelta(
   return result;
 }
 
-async function checkDigest(pack: Buffer, slices: Slices): Promise<void> {
+async function checkDigest(pack: Buffer): Promise<void> {
   const digest = createHash('sha1');
   const end = pack.length - 20;
   for (let at = 0; at < end; at += sliceBytes) {
     digest.update(pack.subarray(at, Math.min(end, at + sliceBytes)));
-    await slices.work(sliceBytes);
+    await sliceTurns();
   }
   if (!digest.digest().equals(pack.subarray(end))) throw broken('its end', 'has a wrong checksum');
 }
@@ -247,9 +233,8 @@ export async function readPack(
       `has ${count} objects, at most ${packLimits.objects} are taken at once: push in parts`,
     );
   }
-  const slices = new Slices();
-  await checkDigest(pack, slices);
-  const unpacked = new Unpacked(new PackReader(pack), slices);
+  await checkDigest(pack);
+  const unpacked = new Unpacked(new PackReader(pack));
   for (let number = 1; number <= count; number++) await unpacked.read(number);
   if (!unpacked.reader.isAtEnd) throw broken('its end', 'has more bytes than its objects');
   await unpacked.resolve(findBases);
@@ -260,13 +245,11 @@ export async function readPack(
 class Unpacked {
   readonly objects = new Map<string, ReadObject>();
   readonly reader: PackReader;
-  readonly #slices: Slices;
   readonly #waiting = new Map<number | string, Delta[]>();
   #found: { offset: number; oid: string; object: ReadObject }[] = [];
 
-  constructor(reader: PackReader, slices: Slices) {
+  constructor(reader: PackReader) {
     this.reader = reader;
-    this.#slices = slices;
   }
 
   /** Reads the next object. */
@@ -288,7 +271,7 @@ class Unpacked {
     } else {
       throw broken(place, type === 4 ? 'is a tag: only commits are kept' : 'has no known type');
     }
-    await this.#slices.work(size);
+    await sliceTurns();
   }
 
   /** Resolves all deltas, first within the pack. */
@@ -316,7 +299,7 @@ class Unpacked {
           const take = (size: number) => this.reader.take(place, size);
           const body = await applyDelta(place, next.object.body, instructions, take);
           this.#add(offset, { type: next.object.type, body });
-          await this.#slices.work(body.length + costOfDelta * instructions.length);
+          await sliceTurns();
         }
       }
     }

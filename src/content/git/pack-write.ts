@@ -2,6 +2,7 @@
 // making one only copies them.
 import { createHash } from 'node:crypto';
 import { InternalError } from '../../platform/errors.ts';
+import { sliceTurns } from '../../platform/runtime/turns.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { ObjectType } from './objects.ts';
 import { countAfter, selectAfter } from './queries.ts';
@@ -65,8 +66,7 @@ export async function* packOf(
     const end = rows.at(-1);
     if (!end || rows.length < objectsAtOnce) break;
     last = end;
-    // SQLite answers at once: without this, a clone would hold the event loop to its end.
-    await new Promise(setImmediate);
+    await sliceTurns();
   }
   if (written !== objects)
     throw new InternalError(`${repositoryId} was deleted meanwhile`, 'store');

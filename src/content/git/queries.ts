@@ -54,10 +54,7 @@ export const sumObjects = own.all((db) =>
 /** Rows of one insert: some ms of the event loop on SQLite. */
 const rowsAtOnce = 50;
 
-/**
- * Inserts objects. One that awaited a merge gets its position; others that exist stay. SQLite answers at once, so other
- * work gets its turn between the inserts; other writes wait.
- */
+/** Inserts objects. One that awaited a merge gets its position; others that exist stay. */
 export async function insertObjects(trx: Db, rows: readonly ObjectRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += rowsAtOnce) {
     await tables<GitTables>(trx)
@@ -73,7 +70,6 @@ export async function insertObjects(trx: Db, rows: readonly ObjectRow[]): Promis
           .where('git_objects.position', 'is', null),
       )
       .execute();
-    if (at + rowsAtOnce < rows.length) await new Promise(setImmediate);
   }
 }
 

@@ -9,8 +9,7 @@
 import type { App } from '../../core/app.ts';
 import { sleep } from '../../platform/runtime/clock.ts';
 import { firstIdAt, timeOfId } from '../../platform/runtime/ids.ts';
-import { perApp } from '../../platform/runtime/per-app.ts';
-import { oneEachTurn } from '../../platform/runtime/turns.ts';
+import { sliceTurns } from '../../platform/runtime/turns.ts';
 import { type LogEntry, readEvents } from './log.ts';
 import {
   countWithin,
@@ -39,9 +38,6 @@ const rowsBeforeRest = 5_000;
 const longestRestMs = 5_000;
 /** Longest time between two reads, in case the notification of a commit was lost. */
 const idleLookMs = 30_000;
-
-/** Turns of the readers: each reads one page per turn, so that many readers delay nothing else. */
-const turnOf = perApp(() => oneEachTurn());
 
 export interface Following {
   /** Continues after this event, the last one published. */
@@ -118,7 +114,7 @@ async function read(reader: Reader): Promise<Read> {
   let rows = 0;
   let after = floor;
   for (;;) {
-    await turnOf(app)();
+    await sliceTurns('follow events', organizationId);
     const found = await selectLogPlaces(app.store.db, organizationId, after, placesAtOnce);
     const page = found.slice(0, placesAtOnce);
     for (const place of await wantedOf(reader, page)) {

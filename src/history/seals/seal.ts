@@ -3,11 +3,11 @@
 //
 // On PostgreSQL a transaction can commit after another one that has later ids. An event is sealed once no
 // transaction can add one before it: once it is 5 s older than the oldest transaction that still writes.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
+import { sliceTurns } from '../../platform/runtime/turns.ts';
 import { freshEvents } from '../events/fresh.ts';
 import { type Hash, leafHash, leafText } from '../events/leaf.ts';
 import {
@@ -109,7 +109,7 @@ async function sealNext(
     const leaves = await nextLeaves(app, organizationId, { after: tree?.sealed_to ?? '', before });
     if (leaves.length === 0) return tree;
     await sealLeaves(app, organizationId, tree, leaves);
-    await nextTurn();
+    await sliceTurns('seal events', organizationId);
   }
 }
 

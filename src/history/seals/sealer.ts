@@ -13,8 +13,8 @@
 // sealing | done                                     | waiting, ten seconds: an event may have been
 //         |                                          | recorded and not committed
 // any     | `stop`                                   | ended, once the running seal ends
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../../core/app.ts';
+import { sliceTurns } from '../../platform/runtime/turns.ts';
 import { freshEvents, mostHashes } from '../events/fresh.ts';
 import { nextOrganization } from '../events/log-queries.ts';
 import { sealLog, settledBefore } from './seal.ts';
@@ -49,11 +49,11 @@ export function createSealer(app: App, isPressing: () => boolean = () => false):
   const seal = async (organizationId: string, before: string) => {
     if (isStopped) return;
     try {
+      await sliceTurns('seal events', organizationId);
       await sealLog(app, organizationId, before);
     } catch (error) {
       app.log.error({ err: error, organizationId }, 'events could not be sealed');
     }
-    await nextTurn();
   };
 
   const sealFresh = async () => {

@@ -8,9 +8,9 @@
 //   an event without its data, erased | another          | erased
 //   nothing                           | a hash           | deleted: its hash only is kept
 //   an event behind the last sealed   | nothing          | not sealed yet
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
+import { sliceTurns } from '../../platform/runtime/turns.ts';
 import { type Hash, leafHash, leafText } from '../events/leaf.ts';
 import { idAfterAll, type LogRow, selectLogBetween } from '../events/log-queries.ts';
 import { isErased } from '../events/queries.ts';
@@ -59,7 +59,7 @@ async function* rowsBetween(app: App, organizationId: string, after: string, bef
     if (!last) return;
     edge = last.id;
     yield rows;
-    await nextTurn();
+    await sliceTurns('verify events', organizationId);
   }
 }
 

@@ -1,7 +1,7 @@
 // Limits a received mail for the checks of authenticate.ts: bounds its header and number of signatures, drops
 // the body unless it is signed or sealed, and yields the bytes in chunks.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type FieldSpan, findBodyStart, scanFields } from '../../mail/mime/header-fields.ts';
+import { sliceTurns } from '../../platform/runtime/turns.ts';
 
 const maxSignatures = 10;
 /** Longest From field in bytes. mailauth takes 5 ms a KB to read a hostile one. */
@@ -75,13 +75,13 @@ export function boundMail(raw: Buffer): BoundMail {
   return { pieces, ...about };
 }
 
-/** Yields the mail in chunks, one per turn of the event loop. Hashing 50 MB takes 0.4 s in all. */
+/** Yields the mail in chunks, over turns of the event loop. Hashing 50 MB takes 0.4 s in all. */
 export async function* paced(pieces: Buffer[], signal: AbortSignal): AsyncGenerator<Buffer> {
   for (const piece of pieces) {
     for (let at = 0; at < piece.length; at += chunkBytes) {
       signal.throwIfAborted();
       yield piece.subarray(at, at + chunkBytes);
-      await nextTurn();
+      await sliceTurns('check received mail');
     }
   }
 }

@@ -78,7 +78,7 @@ export function createProjector(app: App): Projector {
   };
 
   const trouble = 'received mail cannot be parsed now: trying again';
-  const loop = createDueLoop(app, { step, trouble });
+  const loop = createDueLoop(app, { name: 'projector', step, trouble });
   return {
     async start() {
       if (app.store.kind === 'sqlite') {

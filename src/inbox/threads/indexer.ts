@@ -114,6 +114,6 @@ export function createThreadIndexer(
     return (await indexSome(app)) > 0 ? 0 : Number.POSITIVE_INFINITY;
   };
   const trouble = 'sent mail of mailboxes cannot be added to the search now: trying again';
-  const loop = createDueLoop(app, { step, trouble });
+  const loop = createDueLoop(app, { name: 'thread indexer', step, trouble });
   return { start: () => loop.start(), stop: () => loop.stop() };
 }

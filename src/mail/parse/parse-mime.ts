@@ -2,7 +2,6 @@
 // network; every doubt becomes a parsing error, and it never throws. Blocks the event loop for as long as the
 // mail takes, so the service runs it in a worker (parser.ts). src/inbox/receiving/authenticate.ts gives the verdicts
 // of SPF, DKIM and DMARC.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findBodyStart, type HeaderBlock, readHeaderBlock } from '../mime/header-fields.ts';
 import { type ParsedMail, type ParseOptions, parseLimits, withFault } from '../mime/parsed-mail.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
@@ -40,9 +39,8 @@ function joinPieces(pieces: readonly ReadablePiece[]): { text: string; isCut: bo
 }
 
 /** Splits the pieces, in reading order, into new and quoted content. */
-async function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): Promise<ParsedMail> {
+function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): ParsedMail {
   const { text, isCut } = joinPieces(pieces);
-  if (maySplitSlowly(pieces)) await nextTurn();
   const split = { ...mail, ...splitReply(text) };
   if (!isCut) return split;
   return withFault(
@@ -88,11 +86,8 @@ export async function parseMime(
     const parsingErrors = [...mail.parsingErrors, ...faults].slice(0, parseLimits.parsingErrors);
     mail = { ...mail, text, html, attachments, reports, parsingErrors };
     if (pieces.length === 0) return await withAttachedText(raw, mail);
-    if (maySplitSlowly(pieces)) {
-      onBody?.(mail);
-      await nextTurn();
-    }
-    return await withAttachedText(raw, await splitPieces(mail, pieces));
+    if (maySplitSlowly(pieces)) onBody?.(mail);
+    return await withAttachedText(raw, splitPieces(mail, pieces));
   } catch {
     // A library failed: the mail itself is stored and stays readable.
     const kept = { ...mail, newContent: mail.text };

@@ -74,7 +74,7 @@ export function createSearchFiller(app: App, surroundings: Surroundings): Search
   };
 
   const trouble = 'messages cannot be added to the search now: trying again';
-  const loop = createDueLoop(app, { step, trouble, isTimed: false });
+  const loop = createDueLoop(app, { name: 'message search', step, trouble, isTimed: false });
   return {
     start: () => loop.start(),
     stop: () => loop.stop(),

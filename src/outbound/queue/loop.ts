@@ -60,6 +60,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
   });
   const step = createStep(app, { worker, choice, inFlight });
   const loop = createDueLoop(app, {
+    name: 'queue',
     step() {
       clock.look();
       return step.claimOnce();

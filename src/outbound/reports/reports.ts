@@ -53,7 +53,7 @@ export function createReportReader(app: App): ReportReader {
   };
 
   const trouble = 'reports cannot be read now: trying again';
-  const loop = createDueLoop(app, { step, trouble });
+  const loop = createDueLoop(app, { name: 'reports', step, trouble });
   return { start: loop.start, stop: loop.stop, readDue };
 }
 

@@ -1,8 +1,8 @@
 // Finds the links of an HTML mail and the place of its pixel, as offsets to cut at. Only addresses are ever
 // replaced. All other bytes stay as they are (MSO conditionals are comments). Pure.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RewritingStream } from 'parse5-html-rewriting-stream';
+import { sliceTurns } from '../../platform/runtime/turns.ts';
 
 /** Characters of HTML that are read. The rest stays unchanged. Gmail shows 102 KB of a mail. */
 export const mostCharacters = 1_000_000;
@@ -14,7 +14,7 @@ const mostForeign = 1_000;
 export const mostLinks = 1_000;
 /** Longest address that every browser supports, and that fits a header of ours. */
 const longestUrl = 4_096;
-/** Characters that are read in one turn of the event loop: about 3 ms. */
+/** Characters that are read between two looks at the time: about 3 ms. */
 const sliceCharacters = 32_768;
 
 /** Places at which the HTML of a content is cut. */
@@ -176,7 +176,7 @@ export async function findLinks(html: string, isOurs: IsOurs): Promise<FoundLink
   parser.once('error', ended.reject);
   parser.once('finish', ended.resolve);
   for (let at = 0; at < short.text.length; at += sliceCharacters) {
-    if (at > 0) await nextTurn();
+    await sliceTurns();
     parser.write(short.text.slice(at, at + sliceCharacters));
   }
   if (!isCut) {

@@ -3,6 +3,7 @@
 import type { Caller, StreamedAnswer } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { csvRow } from '../../platform/csv/write-csv.ts';
+import { sliceTurns } from '../../platform/runtime/turns.ts';
 import { selectContactsAfter } from './bulk-queries.ts';
 import { presentContacts } from './present.ts';
 import type { Contact, ExportContacts } from './schema.ts';
@@ -56,6 +57,7 @@ export async function* exportContacts(
   const lineOf = format === 'csv' ? csvLine : (one: Contact) => `${JSON.stringify(one)}\n`;
   let last: { created_at: number; id: string } | null = null;
   for (;;) {
+    await sliceTurns('export contacts', organizationId);
     const rows = await selectContactsAfter(db, organizationId, last, rowsPerPage);
     if (rows.length === 0) return;
     const contacts = await presentContacts(db, organizationId, rows);

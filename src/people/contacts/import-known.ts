@@ -1,8 +1,8 @@
 // Finds the existing contacts of an import, by address and by external id. Rows of one contact must
 // keep their order, even if they use two of its names. If such a contact appears, the rest of a
 // window is batched again.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../../core/app.ts';
+import { sliceTurns } from '../../platform/runtime/turns.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { findByExternalIds, idsOfNames } from './bulk-queries.ts';
 import type { Candidate, Known } from './import-merge.ts';
@@ -89,7 +89,7 @@ export async function inOrderOfContacts(
       contactOf.set(nameOfExternalId(one.external_id), one.id);
     }
     for (const candidate of candidatesOf(batch)) candidates.push(candidate);
-    await nextTurn();
+    await sliceTurns('import contacts', organizationId);
   }
   candidates.sort((a, b) => a.row - b.row);
   return inBatches(candidates.map(writable), contactOf).map(readBatch);

@@ -1,12 +1,128 @@
-// Spreads synchronous work over turns of the event loop. SQLite answers synchronously, so the reads
-// of many callers would otherwise all run in one turn, and delay everything else by their sum.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// Gives the event loop back. SQLite answers synchronously, so work over many rows, or for many callers,
+// would otherwise run in one turn of the loop and delay everything else by its sum. Steps of work ask
+// here before they begin: once a turn has used its time, they wait for later turns, in turns of their
+// holders. The name of the step last begun also tells the meter (daemon/http/event-loop.ts) what held
+// the loop.
+import { setTimeout as pause } from 'node:timers/promises';
+import { FairQueue, ownHolder, type QueuedJob } from './fair-queue.ts';
 
-/** Returns a function whose calls resolve in order, one in each turn of the event loop. */
-export function oneEachTurn(): () => Promise<void> {
-  let last = Promise.resolve();
-  return () => {
-    last = last.then(() => nextTurn());
-    return last;
+/** Time that the steps of one turn may use. */
+export const turnMs = 50;
+
+interface WaitingStep extends QueuedJob {
+  begin(): void;
+}
+
+/** A piece of work that asks for the time of a turn before it begins. */
+export interface Step {
+  readonly operation: string;
+  /** Organization, or another name of those that take turns. */
+  readonly holder: string;
+}
+
+/** The step last begun in this thread, and the time of its begin. */
+let current: Step & { readonly at: number } = {
+  operation: 'unnamed',
+  holder: ownHolder,
+  at: 0,
+};
+/** Start of the present turn; undefined until its first step. */
+let startedAt: number | undefined;
+let waitingCount = 0;
+const waiting = new FairQueue<WaitingStep>({
+  mostJobs: Number.POSITIVE_INFINITY,
+  mostBytes: Number.POSITIVE_INFINITY,
+  firstBytes: 0,
+  mostTogether: 1,
+  isSmall: () => false,
+});
+
+/**
+ * Names the work that begins now, for the meter. `operation` is one of a bounded set: it labels a metric.
+ */
+export function nameTurn(operation: string, holder: string = ownHolder): void {
+  current = { operation, holder, at: performance.now() };
+  if (startedAt === undefined) beginTurn(current.at);
+}
+
+/** Returns the name of the step last begun, if that was at or after `sinceMs` (performance.now). */
+export function operationSince(sinceMs: number): string {
+  return current.at >= sinceMs ? current.operation : 'unnamed';
+}
+
+/**
+ * Begins a step of an operation: at once, which returns undefined, or in a later turn if this one has used
+ * its time or other steps wait. Without an operation the last step continues, ahead of waiting ones while
+ * the turn has time.
+ */
+export function sliceTurns(
+  operation?: string,
+  holder: string = ownHolder,
+): Promise<void> | undefined {
+  if (operation === undefined) {
+    if (isUsed()) return inLaterTurn(current.operation, current.holder);
+    if (startedAt === undefined) beginTurn(performance.now());
+    return undefined;
+  }
+  if (waitingCount > 0 || isUsed()) return inLaterTurn(operation, holder);
+  nameTurn(operation, holder);
+  return undefined;
+}
+
+/** Returns the step last begun, for `resumeStep`. */
+export function stepOfTurn(): Step {
+  return current;
+}
+
+/** Continues a step after a wait, as `sliceTurns` without an operation does for the last one. */
+export function resumeStep({ operation, holder }: Step): Promise<void> | undefined {
+  nameTurn(operation, holder);
+  return sliceTurns();
+}
+
+function isUsed(): boolean {
+  return startedAt !== undefined && performance.now() - startedAt >= turnMs;
+}
+
+function inLaterTurn(operation: string, holder: string): Promise<void> {
+  return new Promise((resolve) => {
+    const begin = () => {
+      nameTurn(operation, holder);
+      resolve();
+    };
+    waiting.add({ holder, bytes: 0, begin });
+    waitingCount += 1;
+  });
+}
+
+/**
+ * A timer ends the turn: it fires before the loop looks for input again. `Clock` has none for it: it must
+ * keep the process alive for the steps that wait.
+ */
+function beginTurn(now: number): void {
+  startedAt = now;
+  void pause(0).then(endTurn);
+}
+
+function endTurn(): void {
+  if (waitingCount === 0) startedAt = undefined;
+  // The timer of the next turn is set first, so that it is due once these steps have used their time.
+  else beginNext(pause(0));
+}
+
+/** Begins waiting steps in the rest of the turn, at least one. */
+function beginNext(nextTurn: Promise<void>): void {
+  const [step] = waiting.take();
+  waitingCount -= 1;
+  step?.begin();
+  const afterStep = () => {
+    if (waitingCount > 0 && !isUsed()) {
+      beginNext(nextTurn);
+      return;
+    }
+    startedAt = performance.now();
+    void nextTurn.then(endTurn);
   };
+  // The step runs in microtasks; a tick that one of them queues runs after all of them.
+  queueMicrotask(() => process.nextTick(afterStep));
 }

@@ -13,6 +13,7 @@
 // any      | `stop`                                             | ended, once the running step ends
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
+import { sliceTurns } from '../runtime/turns.ts';
 import type { Store } from './db.ts';
 
 /** Longest sleep without a due time or a change. */
@@ -32,6 +33,8 @@ export interface Pause {
 }
 
 export interface DueLoopParts {
+  /** Names the steps in the metric of stalls. */
+  name: string;
   /**
    * Processes due rows, all or some of them. Returns the next due time in ms since 1970: 0 if more may be
    * due now, Infinity if no time is known. Returns a pause if it left due work for later.
@@ -61,7 +64,7 @@ export interface DueLoop {
 /** Creates a loop that runs from `start` on. Steps never overlap. */
 export function createDueLoop(
   { clock, log, store }: LoopSurroundings,
-  { step, trouble, isQuiet = () => true, isTimed = true }: DueLoopParts,
+  { name, step, trouble, isQuiet = () => true, isTimed = true }: DueLoopParts,
 ): DueLoop {
   let isStopped = false;
   /** Whether a wake-up came since the running step began, which may have missed due rows. */
@@ -91,6 +94,7 @@ export function createDueLoop(
 
   const stepOnce = async (): Promise<number | Pause> => {
     try {
+      await sliceTurns(`loop: ${name}`);
       return await step();
     } catch (error) {
       log.error({ err: error }, trouble);

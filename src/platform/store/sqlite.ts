@@ -1,6 +1,6 @@
 // The embedded engine: one writing connection with group commit, one reading connection (WAL: reads
-// never wait for writes). better-sqlite3 is synchronous, so a whole group runs in one turn of the
-// event loop; its fsync does not (log-sync.ts). Commits of other processes are noticed through
+// never wait for writes). better-sqlite3 is synchronous, so each statement may begin a later turn of
+// the event loop (turns.ts); the fsync of a commit blocks none (log-sync.ts). Commits of other processes are noticed through
 // `PRAGMA data_version` (15 µs a poll). This polls in real time even if a test's clock is virtual,
 // as other processes do not share that clock.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import Database from 'better-sqlite3';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { CapacityError, UnreachableError } from '../errors.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { resumeStep, type Step, sliceTurns, stepOfTurn } from '../runtime/turns.ts';
 import { AsideReads, asideMs } from './aside.ts';
 import { atMostEach, tellEachMs } from './at-most-each.ts';
 import type { CheckpointState } from './checkpoint-worker.ts';
@@ -43,6 +44,7 @@ function connectionOver(database: Database.Database): DatabaseConnection {
   const statements = new Map<string, Database.Statement>();
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      await sliceTurns();
       let statement = statements.get(query.sql);
       if (!statement) {
         statement = database.prepare(query.sql);
@@ -92,6 +94,8 @@ function open(file: string, readonly: boolean): Database.Database {
 
 interface PendingWrite {
   durability: Durability;
+  /** The step that asked for the write. */
+  step: Step;
   work: (trx: Db) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -249,6 +253,7 @@ class GroupCommit {
   }
 
   async #runOne(write: PendingWrite, shared: boolean): Promise<() => void> {
+    await resumeStep(write.step);
     if (!shared) {
       const value = await write.work(this.#trx);
       return () => write.resolve(value);
@@ -320,7 +325,8 @@ export function openSqlite(
   );
   const write = <T>(work: (trx: Db) => Promise<T>, durability: Durability = 'now') =>
     new Promise<T>((resolve, reject) => {
-      commits.add({ durability, work, resolve: resolve as (value: unknown) => void, reject });
+      const step = stepOfTurn();
+      commits.add({ durability, step, work, resolve: resolve as (value: unknown) => void, reject });
     });
   return {
     kind: 'sqlite',

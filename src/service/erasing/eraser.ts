@@ -107,6 +107,6 @@ export function createEraser(app: App): Eraser {
     return { pauseMs: restMs };
   };
   const trouble = 'copies of deleted content cannot be erased now: trying again';
-  const loop = createDueLoop(app, { step, trouble });
+  const loop = createDueLoop(app, { name: 'eraser', step, trouble });
   return { start: () => loop.start(), stop: () => loop.stop() };
 }

@@ -42,6 +42,7 @@ describe('a loop over due work', () => {
     isQuiet = true;
     const surroundings = { clock, log, store: { onChange } };
     loop = createDueLoop(surroundings, {
+      name: 'test',
       async step() {
         begun.push(clock.now() - startedAt);
         const next = plan.shift() ?? never;
@@ -199,6 +200,7 @@ describe.each(bothStores)('a loop over rows on %s', (store) => {
     const { app, operator, another, close } = await testApp({ store });
     let seen = 0;
     const loop = createDueLoop(app, {
+      name: 'test',
       async step() {
         seen = await keys.count(app.store.db, operator.organizationId);
         return never;

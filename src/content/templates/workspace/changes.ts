@@ -6,6 +6,7 @@ import type { App } from '../../../core/app.ts';
 import type { AuditAction } from '../../../history/audit/schema.ts';
 import { record } from '../../../history/events/record.ts';
 import { ConflictError, InternalError, ResourceNotFoundError } from '../../../platform/errors.ts';
+import { sliceTurns } from '../../../platform/runtime/turns.ts';
 import { type Db, fromJson } from '../../../platform/store/db.ts';
 import { deflated, inflated } from '../../git/deflate.ts';
 import { filesAt, findHead, type Growth, growMain, type Head } from '../../git/repository.ts';
@@ -23,9 +24,6 @@ import { type Author, authorOf, contentOf, type Reference } from './view.ts';
 
 /** Limit of a stored answer: files of 5 MB, some of them twice, with JSON escapes. */
 const mostAnswerBytes = 64 * 1024 * 1024;
-
-/** Ends a turn of the event loop: 5 MB of files take 10 to 50 ms as JSON, and are written so several times. */
-const nextTurn = () => new Promise(setImmediate);
 
 /** A workspace as a change finds it. */
 export interface Workspace {
@@ -186,7 +184,7 @@ export async function change<Answer>(
   await request.exists?.();
   const { operation, input } = request;
   const identity = JSON.stringify([operation, expectedRevision, input]);
-  await nextTurn();
+  await sliceTurns();
   const fingerprint = hash('sha256', identity, 'hex');
   const again = () => answerAgain<Answer>(db, templateId, idempotencyKey, fingerprint);
   const kept = await again();
@@ -202,12 +200,12 @@ export async function change<Answer>(
     throw stale(expectedRevision, present.revision);
   };
   if (String(row.revision) !== expectedRevision) return madeOrStale();
-  await nextTurn();
+  await sliceTurns();
   const step = await unlessDeleted(db, templateId, () => request.prepare(workspace));
-  await nextTurn();
+  await sliceTurns();
   const now = app.clock.now();
   const next = nextRow(workspace, step, authorOf(caller), now);
-  await nextTurn();
+  await sliceTurns();
   const answer = request.answer(next, step.base ?? workspace.base);
   const answerRow = {
     template_id: templateId,
@@ -217,7 +215,7 @@ export async function change<Answer>(
     answer: await deflated(Buffer.from(JSON.stringify(answer))),
     created_at: now,
   };
-  await nextTurn();
+  await sliceTurns();
   const isDone = await commitStep(app, caller, next, step, async (trx) => {
     if (!(await insertAnswer(trx, answerRow))) throw usedKey();
   });

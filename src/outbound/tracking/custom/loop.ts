@@ -32,6 +32,7 @@ export function createTrackingHostLoop(app: App): TrackingHostLoop {
   };
 
   const loop = createDueLoop(app, {
+    name: 'tracking hosts',
     async step() {
       const now = app.clock.now();
       const due = await selectDueHosts(app.store.db, now, mostAtOnce);

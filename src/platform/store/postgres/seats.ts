@@ -3,6 +3,7 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
 import type { Clock } from '../../runtime/clock.ts';
+import { resumeStep, stepOfTurn } from '../../runtime/turns.ts';
 import type { Db } from '../db.ts';
 import { kyselyOn, noStreaming } from '../dialect.ts';
 import { withoutNul } from '../without-nul.ts';
@@ -52,11 +53,14 @@ function connectionOver(client: pg.PoolClient, names: StatementNames): DatabaseC
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       const name = names.of(query.sql);
       const values = storable(query.parameters);
+      const step = stepOfTurn();
       const asked = ask(client, { text: query.sql, values, ...(name && { name }) });
       const result = await asked.catch((error: unknown) => {
         if (isStalePlan(error)) names.renew();
         throw error;
       });
+      // Answers of many statements may arrive together, and each leads to work on the rows.
+      await resumeStep(step);
       return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) };
     },
     streamQuery: noStreaming,
