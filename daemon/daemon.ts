@@ -41,7 +41,7 @@ import type { VirtualClock } from '../src/service/virtual-clock/virtual-clock.ts
 import { createWebhookLoop } from '../src/webhooks/loop.ts';
 import { type DrainableQueue, drainable } from './drainable-queue.ts';
 import { eventKinds } from './http/event-kinds.ts';
-import { measureLoopDelay } from './http/event-loop.ts';
+import { measureLoopDelay, stallReporter } from './http/event-loop.ts';
 import { limitsBy } from './http/rate-limits.ts';
 import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
@@ -356,7 +356,7 @@ async function startHttp(
 ): Promise<string> {
   const { authenticator, admission, pipeline, virtualClock } = parts;
   const clockToken = newToken(app.random);
-  const loopDelay = measureLoopDelay();
+  const loopDelay = measureLoopDelay(stallReporter(app));
   onStop(() => loopDelay.stop());
   const http = createHttpServer(app, {
     routes,

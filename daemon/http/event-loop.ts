@@ -1,6 +1,8 @@
-// Detects an event loop too slow to admit new requests (specification 7: 503). The meter of the delay is a
-// parameter, so that a test does not have to burn a core.
+// Detects an event loop too slow to admit new requests (specification 7: 503), and reports what held it.
+// The meter of the delay is a parameter, so that a test does not have to burn a core.
+import type { App } from '../../src/core/app.ts';
 import { type Clock, systemClock } from '../../src/platform/runtime/clock.ts';
+import { operationSince } from '../../src/platform/runtime/turns.ts';
 
 export interface LoopDelay {
   /**
@@ -12,18 +14,39 @@ export interface LoopDelay {
 }
 
 const probeEveryMs = 50;
+/** Shortest stall that is reported: two turns of work. */
+const reportFromMs = 100;
+/** Stalls longer than this are logged. */
+const logFromMs = 500;
+
+/** Gets each stall of the event loop, with the operation that was last begun before its end. */
+export type OnStall = (stallMs: number, operation: string) => void;
+
+/** Returns a function that records stalls in the metric, and long ones in the log. */
+export function stallReporter({
+  metrics,
+  log,
+}: Pick<App, 'metrics'> & { log: Pick<App['log'], 'warn'> }): OnStall {
+  return (stallMs, operation) => {
+    metrics.stallSeconds.observe({ operation }, stallMs / 1_000);
+    if (stallMs <= logFromMs) return;
+    log.warn({ operation, stallMs: Math.round(stallMs) }, 'the event loop was held too long');
+  };
+}
 
 /**
  * Measures by a timer that checks how late it is: 20 times a second, a few µs each. The histogram of
  * node:perf_hooks loses the turn in which it is reset, which in an overload is every turn.
  */
-export function measureLoopDelay(): LoopDelay {
+export function measureLoopDelay(onStall: OnStall = () => {}): LoopDelay {
   let lastMs = systemClock.elapsed();
   let timeMs = 0;
   let weightedMs = 0;
   const look = () => {
     const nowMs = systemClock.elapsed();
     const turnMs = nowMs - lastMs;
+    const stallMs = turnMs - probeEveryMs;
+    if (stallMs >= reportFromMs) onStall(stallMs, operationSince(lastMs));
     lastMs = nowMs;
     timeMs += turnMs;
     weightedMs += turnMs * Math.max(0, turnMs - probeEveryMs);

@@ -5,9 +5,12 @@ import { createBackoff } from '../../daemon/http/backoff.ts';
 import {
   loopDelayLimitMs,
   measureLoopDelay,
+  stallReporter,
   watchEventLoop,
 } from '../../daemon/http/event-loop.ts';
+import { createMetrics } from '../../src/platform/runtime/metrics.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
+import { nameTurn } from '../../src/platform/runtime/turns.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 import { authenticateWord, goodEcho, type HttpService, httpService } from './http-service.ts';
 import { rawConnection } from './raw-socket.ts';
@@ -79,6 +82,40 @@ it('the real measure sees a blocked loop, and each stall with its length', async
   while (performance.now() < endAt);
   expect(measure.read()).toBeGreaterThan(200);
   measure.stop();
+});
+
+function holdLoop(ms: number): void {
+  const endAt = performance.now() + ms;
+  while (performance.now() < endAt);
+}
+
+describe('the report of stalls', () => {
+  it('has each stall with the operation last begun in it', async () => {
+    const stalls: [number, string][] = [];
+    const measure = measureLoopDelay((ms, operation) => stalls.push([ms, operation]));
+    nameTurn('GET /v1/a');
+    nameTurn('GET /v1/b');
+    holdLoop(250);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    holdLoop(250);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    measure.stop();
+    expect(stalls.map(([, operation]) => operation)).toEqual(['GET /v1/b', 'unnamed']);
+    for (const [ms] of stalls) expect(ms).toBeGreaterThan(190);
+  });
+
+  it('counts stalls by operation, and logs those over 500 ms', async () => {
+    const metrics = createMetrics();
+    const logged: object[] = [];
+    const log = { warn: (fields: object) => logged.push(fields) };
+    const report = stallReporter({ metrics, log });
+    report(120, 'GET /v1/a');
+    report(740.4, 'job: sweep events');
+    expect(await metrics.registry.getSingleMetricAsString('svc_stall_seconds')).toContain(
+      'svc_stall_seconds_sum{operation="job: sweep events"} 0.7404',
+    );
+    expect(logged).toEqual([{ operation: 'job: sweep events', stallMs: 740 }]);
+  });
 });
 
 describe('a service whose event loop lags', () => {

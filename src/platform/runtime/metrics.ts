@@ -19,6 +19,8 @@ export interface Metrics {
   attempts: Counter<'outcome' | 'route'>;
   /** Durations of HTTP requests in seconds, by `method`, `route` and `status`. */
   requestSeconds: Histogram<'method' | 'route' | 'status'>;
+  /** Stalls of the event loop of 0.1 s and more, by the `operation` last begun (turns.ts). */
+  stallSeconds: Histogram<'operation'>;
   /** Number of open HTTP connections. */
   connections: Gauge;
   /** Number of deliveries in flight. */
@@ -78,6 +80,13 @@ export function createMetrics(): Metrics {
       help: 'HTTP request duration',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
+      registers,
+    }),
+    stallSeconds: new Histogram({
+      name: 'svc_stall_seconds',
+      help: 'Stalls of the event loop of 0.1 s and more, by the operation last begun',
+      labelNames: ['operation'],
+      buckets: [0.2, 0.5, 1, 2, 5, 10, 30],
       registers,
     }),
     connections: new Gauge({
