@@ -152,7 +152,11 @@ export class Console {
     if (!session) return this.#signInPage(request);
     const form = isPost ? await this.#readForm(request, mostFormBytes) : {};
     if (form === null) {
-      return this.#plain(413, 'Too much', 'The form is larger than 2 MB, or came too slowly.');
+      return this.#plain(
+        413,
+        'Too much',
+        'The form is larger than 2 MB or 1,000 fields, or came too slowly.',
+      );
     }
     if (isPost && !isSame(form['_form'] ?? '', formTokenOf(session.token))) {
       return this.#plain(403, 'The form is too old', 'Load the page again, and send it once more.');

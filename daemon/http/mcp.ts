@@ -2,12 +2,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../src/access/keys/constraints.ts';
 import { ForbiddenError, UnauthorizedError } from '../../src/platform/errors.ts';
+import { sliceTurns } from '../../src/platform/runtime/turns.ts';
 import { sendTo } from '../mcp/send.ts';
 import type { Connection } from '../mcp/server.ts';
+import { parseJson } from './body.ts';
 import { type Dispatcher, keyIn, longestKey } from './dispatch.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
 
 export const mcpPath = '/mcp';
+/** A call, with its arguments. */
+const taken = { types: ['application/json'], mostBytes: 5_000_000 };
+/** Values of a call. The SDK checks and copies them several times in one turn. */
+const mostValues = 20_000;
 
 /** Refuses another method than POST: requests have no session, so that no stream belongs to one. */
 export function refuseMethod(reply: FastifyReply): FastifyReply {
@@ -55,7 +61,10 @@ export function mountMcp(
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { caller, key } = await letIn(request, reply);
-    const body = await bodies.read(caller.organizationId, request.raw, reply.raw);
+    const body = await bodies.read(caller.organizationId, request.raw, reply.raw, taken);
+    await sliceTurns('POST /mcp', caller.organizationId);
+    const parsedBody = parseJson(body, mostValues);
+    await sliceTurns();
     loading ??= import('../mcp/server.ts');
     const { mcpOverHttp } = await loading;
     const address = request.raw.socket.remoteAddress ?? '';
@@ -66,12 +75,9 @@ export function mountMcp(
     for (const [name, value] of Object.entries(request.headers)) {
       if (typeof value === 'string' && name !== 'authorization') headers.set(name, value);
     }
-    const asked = new Request(`${ownOrigin()}${mcpPath}`, {
-      ...{ method: request.method, headers },
-      ...(request.method === 'POST' && { body: new Uint8Array(body) }),
-    });
+    const asked = new Request(`${ownOrigin()}${mcpPath}`, { method: request.method, headers });
     const authInfo = { token: key, clientId: caller.keyId ?? '', scopes };
-    const answered = await handler.fetch(asked, { authInfo });
+    const answered = await handler.fetch(asked, { authInfo, parsedBody });
     answered.headers.forEach((value, name) => void reply.header(name, value));
     return reply.code(answered.status).send(Buffer.from(await answered.arrayBuffer()));
   };

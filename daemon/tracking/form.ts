@@ -5,8 +5,20 @@ import type { Clock } from '../../src/platform/runtime/clock.ts';
 /** Room for a form of a recipient's page. */
 const usualBytes = 4_096;
 const longestMs = 10_000;
+const mostFields = 1_000;
+const separator = 0x26;
 
-/** Returns null for a body that is larger, incomplete, or takes longer than 10 s. */
+/** Returns whether a form has at most 1,000 fields: each costs more than its bytes. */
+function hasFewFields(body: Buffer): boolean {
+  let at = -1;
+  for (let count = 0; count < mostFields; count += 1) {
+    at = body.indexOf(separator, at + 1);
+    if (at < 0) return true;
+  }
+  return false;
+}
+
+/** Returns null for a body that is larger, has more fields, is incomplete, or takes longer than 10 s. */
 export function readForm(
   request: IncomingMessage,
   clock: Clock,
@@ -27,7 +39,10 @@ export function readForm(
       if (bytes > mostBytes) end(null);
     };
     const cancel = clock.after(longestMs, () => end(null));
-    request.on('data', onData).once('end', () => end(Buffer.concat(chunks)));
+    request.on('data', onData).once('end', () => {
+      const body = Buffer.concat(chunks);
+      end(hasFewFields(body) ? body : null);
+    });
     request.once('error', () => end(null)).once('close', () => end(null));
   });
 }

@@ -1,6 +1,7 @@
 // Shapes of webhooks, in and out (specification 2.14, 4.9).
 
 import { z } from 'zod';
+import { boundedMap } from '../core/api/bounded-schema.ts';
 import { noun } from '../core/api/noun.ts';
 import { pageQuery } from '../core/api/pagination.ts';
 import { idOf, instant } from '../core/api/resource-schema.ts';
@@ -16,6 +17,7 @@ const mostHeaders = 20;
 const longestHeaderName = 100;
 const longestHeaderValue = 1_000;
 const largestTestData = 64 * 1024;
+const mostTestKeys = 1_000;
 
 const channels = ['email'] as const;
 const statuses = ['active', 'disabled'] as const;
@@ -196,7 +198,7 @@ export const testDataOutput = z.record(z.string(), z.unknown());
 
 export const testWebhookInput = z
   .strictObject({
-    data: testDataOutput
+    data: boundedMap(testDataOutput, mostTestKeys)
       .refine(
         (data) => JSON.stringify(data).length <= largestTestData,
         `must be at most ${largestTestData / 1024} KB of JSON`,

@@ -30,8 +30,8 @@ describe('parseJson', () => {
   });
 
   it('rejects more values than it is safe to allocate', () => {
-    expect(() => parse(`[${'[],'.repeat(300_000)}1]`)).toThrow(/more than 500000 values/);
-    expect(parse(`[${'1,'.repeat(100_000)}1]`)).toHaveLength(100_001);
+    expect(() => parse(`[${'[],'.repeat(300_000)}1]`)).toThrow(/more than 100000 values/);
+    expect(parse(`[${'1,'.repeat(99_997)}1]`)).toHaveLength(99_998);
   });
 
   it.each(['{', '{"a"}', '"', '"\\', '[1,]', 'undefined', "{'a':1}", '1 2', '\ufeff{}', ']', '\0'])(
