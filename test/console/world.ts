@@ -57,7 +57,11 @@ export async function consoleWorld(
   store: TestStore = 'sqlite',
   config: ConfigInput = {},
 ): Promise<World> {
-  const test = await testApp({ store, config });
+  return consoleOver(await testApp({ store, config }));
+}
+
+/** Makes the console of a service. */
+export function consoleOver(test: TestApp): World {
   const authenticator = createAuthenticator(test.app);
   const http = createHttpServer(test.app, {
     routes,

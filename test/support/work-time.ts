@@ -56,6 +56,8 @@ export function startWork(): NodeJS.CpuUsage {
 const lookEachMs = 1;
 /** Turns shorter than this are not looked at. */
 const shortMs = 5;
+/** Turns longer than this are measured at the pace of the machine of the bounds. */
+const longMs = 75;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
@@ -65,6 +67,10 @@ interface Turn {
   from: number;
   to: number;
   workedMs: number;
+  /** Slowness of the core after it. */
+  pace: number;
+  /** The work under way, as named by `recordTurns`. */
+  name: string;
 }
 
 /** Records the collections of garbage until the returned function is called, which gives them. */
@@ -86,34 +92,64 @@ function ownWorkOf(turn: Turn, collections: readonly PerformanceEntry[]): number
   const collected = collections.map(({ startTime, duration }) =>
     Math.max(0, Math.min(turn.to, startTime + duration) - Math.max(turn.from, startTime)),
   );
-  return turn.workedMs - collected.reduce((all, ms) => all + ms, 0);
+  return (turn.workedMs - collected.reduce((all, ms) => all + ms, 0)) / turn.pace;
+}
+
+/** Records the turns of the event loop while named works run one after the other. */
+export interface TurnRecord {
+  /** Runs a work under its name; its error is ignored. */
+  during(name: string, work: () => Promise<unknown>): Promise<void>;
+  /** Ends the record. Returns the longest turn of each work in ms, without collections of garbage. */
+  end(): Promise<Map<string, number>>;
 }
 
 /**
- * Returns the longest time that this thread's core worked, until `work` ended, without a turn of its timers.
- * Collections of garbage do not count: V8 shares them with threads that a busy machine gives no core, and then one
- * of 7 ms takes 50.
+ * Records by a timer how long this thread's core works without a turn of its timers. Collections of garbage do not
+ * count: V8 shares them with threads that a busy machine gives no core, and then one of 7 ms takes 50.
  */
-export async function longestStallMs(work: Promise<unknown>): Promise<number> {
+export function recordTurns(): TurnRecord {
   collectGarbage();
   const collections = recordCollections();
+  const longest = new Map<string, number>();
   const turns: Turn[] = [];
-  let longest = 0;
+  let name = '';
   let from = performance.now();
   let last = startWork();
   const look = () => {
     const worked = coreMs(last);
     const to = performance.now();
-    if (worked > shortMs) turns.push({ from, to, workedMs: worked });
-    else longest = Math.max(longest, worked);
-    from = to;
+    const pace = worked > longMs ? slowness() : 1;
+    if (worked > shortMs) turns.push({ from, to, workedMs: worked, pace, name });
+    else longest.set(name, Math.max(longest.get(name) ?? 0, worked));
+    from = performance.now();
     last = startWork();
   };
   const timer = setInterval(look, lookEachMs);
-  await work.catch(() => {});
-  clearInterval(timer);
-  // A stall may last until the work ends, before the timer has another turn.
-  look();
-  const collected = await collections();
-  return turns.reduce((most, turn) => Math.max(most, ownWorkOf(turn, collected)), longest);
+  return {
+    async during(next, work) {
+      look();
+      name = next;
+      await work().catch(() => {});
+      // A turn may last until the work ends, before the timer has another turn.
+      look();
+      name = '';
+    },
+    async end() {
+      clearInterval(timer);
+      longest.delete('');
+      const collected = await collections();
+      for (const turn of turns.filter(({ name }) => name !== '')) {
+        longest.set(turn.name, Math.max(longest.get(turn.name) ?? 0, ownWorkOf(turn, collected)));
+      }
+      return longest;
+    },
+  };
+}
+
+/** Returns the longest turn of the event loop until `work` ended, in ms as `recordTurns` measures. */
+export async function longestStallMs(work: Promise<unknown>): Promise<number> {
+  const record = recordTurns();
+  await record.during('work', () => work);
+  const longest = await record.end();
+  return Math.max(...longest.values());
 }
