@@ -216,6 +216,6 @@ function searchTooMuch(): Promise<unknown> {
 }
 
 async function parseTooMuch(): Promise<unknown> {
-  const parser = createMimeParser({ clock: virtualClock(), workers: 0, maxQueuedMails: 0 });
+  const parser = createMimeParser({ clock: virtualClock(), maxQueuedMails: 0 });
   return parser.parse(Buffer.from('Subject: x\r\n\r\n'));
 }

@@ -1,11 +1,11 @@
 // The worker of compile.ts. mrml and css-inline are native: what they cannot take ends this thread, or was
 // refused before they saw it.
 
+import { serveJobs } from '../../platform/runtime/workers/serve.ts';
 import { type CompileInput, compileSources } from './compile/compile-sources.ts';
 import { type LintFacts, lintHtml } from './compile/lint.ts';
 import type { Compilation, TemplateWarning } from './compiled.ts';
 import { TemplateProblem } from './problem.ts';
-import { serveJobs } from './workers/serve.ts';
 
 export type CompilePayload =
   | { kind: 'compile'; input: CompileInput }

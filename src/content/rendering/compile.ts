@@ -1,23 +1,28 @@
 // Compiles templates in a worker, each under a deadline. compile/compile-sources.ts does the compiling;
-// workers/ manages the worker. Light to import: the worker starts with the first template.
+// Light to import: the worker starts with the first template.
 import type { App } from '../../core/app.ts';
 import { CapacityError, ValidationError } from '../../platform/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
+import { type Refusal, WorkerPool } from '../../platform/runtime/workers/pool.ts';
+import { pauseSeconds } from '../../platform/runtime/workers/strikes.ts';
+import { LostJob } from '../../platform/runtime/workers/thread.ts';
 import type { LintFacts } from './compile/lint.ts';
 import type { CompileOutcome, CompilePayload } from './compile-worker.ts';
 import type { Compilation, TemplateFiles, TemplateWarning } from './compiled.ts';
 import { checkFiles, fieldOf, fileLimits } from './files.ts';
-import { WorkerPool } from './workers/pool.ts';
 
 const deadlineMs = 1000;
 
-const unavailable = (message: string) =>
-  new CapacityError(message, 1, { reason: 'capacity-parser' });
-
-/** Compilations that ended their worker. */
-class CompileTimeout extends Error {}
-class CompileCrash extends Error {}
+function refuse(why: Refusal): Error {
+  const message = {
+    full: 'too many templates wait to be compiled',
+    paused: 'your templates took too long to compile: wait a moment',
+    closed: 'templates cannot be compiled now',
+  }[why];
+  const seconds = why === 'paused' ? pauseSeconds : 1;
+  return new CapacityError(message, seconds, { reason: 'capacity-parser' });
+}
 
 const poolOf = perApp((app: App) => app.keep('compile', makePool));
 
@@ -30,16 +35,14 @@ function makePool(clock: Clock, limitMs = deadlineMs) {
     heapMb: 256,
     mostJobs: 200,
     mostBytes: 64 * 1024 * 1024,
-    smallBytes: fileLimits.bytesInAll,
-    // One at a time: the deadline is of one template.
-    mostTogether: 1,
-    full: () => unavailable('too many templates wait to be compiled'),
-    errors: {
-      timeout: () => new CompileTimeout(),
-      crash: () => new CompileCrash(),
-      unavailable: () => unavailable('templates cannot be compiled now'),
-    },
+    firstBytes: fileLimits.bytesInAll,
+    refuse,
   });
+}
+
+/** Runs a job alone, as its deadline is of one template. */
+function run(app: App, holder: string, bytes: number, payload: CompilePayload) {
+  return poolOf(app).run({ holder, bytes, isSmall: false, payload: () => payload });
 }
 
 export interface TemplateToCompile {
@@ -73,23 +76,18 @@ export async function compileTemplate(
   const own = Object.fromEntries(Object.entries(files).filter(([path]) => read.test(path)));
   const bytes = Object.values(own).reduce((sum, content) => sum + content.length, brandCss.length);
   const path = bodyOf(files);
+  const input = { files: own, brandCss };
+  const cannotBe = () => refusal(path, null, 'cannot be compiled: make it simpler');
   try {
-    const outcome = await poolOf(app).run({
-      organizationId,
-      bytes,
-      payload: () => ({ kind: 'compile', input: { files: own, brandCss } }),
-    });
+    const outcome = await run(app, organizationId, bytes, { kind: 'compile', input });
     if (outcome.kind === 'compiled') return outcome.compilation;
     if (outcome.kind === 'refused') throw refusal(outcome.path, outcome.line, outcome.message);
-    throw new CompileCrash();
+    throw cannotBe();
   } catch (error) {
-    if (error instanceof CompileTimeout) {
-      throw refusal(path, null, `takes over ${deadlineMs / 1000} s to compile: make it smaller`);
-    }
-    if (error instanceof CompileCrash) {
-      throw refusal(path, null, 'cannot be compiled: make it simpler');
-    }
-    throw error;
+    if (!(error instanceof LostJob)) throw error;
+    if (!error.isBegun) throw refuse('closed');
+    if (!error.isTimeout) throw cannotBe();
+    throw refusal(path, null, `takes over ${deadlineMs / 1000} s to compile: make it smaller`);
   }
 }
 
@@ -104,14 +102,11 @@ export async function lintContent(
   facts: LintFacts,
 ): Promise<TemplateWarning[]> {
   try {
-    const outcome = await poolOf(app).run({
-      organizationId,
-      bytes: html.length,
-      payload: () => ({ kind: 'lint', html, facts }),
-    });
+    const outcome = await run(app, organizationId, html.length, { kind: 'lint', html, facts });
     return outcome.kind === 'linted' ? outcome.warnings : [];
   } catch (error) {
-    if (error instanceof CompileTimeout || error instanceof CompileCrash) return [];
-    throw error;
+    if (!(error instanceof LostJob)) throw error;
+    if (!error.isBegun) throw refuse('closed');
+    return [];
   }
 }

@@ -1,9 +1,9 @@
 // The worker of fill.ts: keeps parsed templates and fills them.
 import { recentlyUsedBytes } from '../../platform/runtime/recently-used.ts';
+import { serveJobs } from '../../platform/runtime/workers/serve.ts';
 import type { CompiledTemplate, Filled, FillValues } from './compiled.ts';
 import { FillRefusal, fillCompiled, type ReadTemplate, readTemplate } from './fill-compiled.ts';
 import { TemplateProblem } from './problem.ts';
-import { serveJobs } from './workers/serve.ts';
 
 export interface FillPayload {
   key: string;

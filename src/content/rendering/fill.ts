@@ -1,14 +1,15 @@
 // Fills templates in a worker, each fill under a deadline: a template or its data can ask for more work than
-// the event loop has time for. fill-compiled.ts does the filling; workers/ manages the worker. Light to import:
-// the worker starts with the first fill.
+// the event loop has time for. fill-compiled.ts does the filling. Light to import: the worker starts with the
+// first fill.
 import type { App } from '../../core/app.ts';
 import { CapacityError, ValidationError } from '../../platform/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
+import { type Refusal, WorkerPool } from '../../platform/runtime/workers/pool.ts';
+import { pauseSeconds } from '../../platform/runtime/workers/strikes.ts';
+import { LostJob } from '../../platform/runtime/workers/thread.ts';
 import type { CompiledTemplate, Filled, FillValues } from './compiled.ts';
 import type { FillOutcome, FillPayload } from './fill-worker.ts';
-import { WorkerPool } from './workers/pool.ts';
-import { pauseSeconds, Strikes } from './workers/strikes.ts';
 
 /** Bytes of data that one fill may have, as JSON. */
 const mostDataBytes = 256 * 1024;
@@ -24,27 +25,23 @@ const mostSentKeys = 2000;
 const unavailable = (message: string) =>
   new CapacityError(message, 1, { reason: 'capacity-parser' });
 
-/** A message that the worker answers with `unknown` at once. */
-const nothingToFill: FillPayload = {
-  key: '',
-  compiled: null,
-  values: '{}',
-  dataField: '',
-  isBrief: false,
-};
-
-/** Refused fills whose error names the field of the caller. */
-class FillTimeout extends Error {}
-class FillCrash extends Error {}
+/** Fills up to this size go to the worker together. */
+const smallBytes = 64 * 1024;
 
 let apps = 0;
 
 const fillerOf = perApp((app: App) => {
   apps += 1;
-  const pool = app.keep('fill', makePool);
   // Apps that share a worker may have different templates with equal keys.
-  return { pool, strikes: new Strikes(app.clock), prefix: `${apps} ` };
+  return { pool: app.keep('fill', makePool), prefix: `${apps} ` };
 });
+
+function refuse(why: Refusal): Error {
+  if (why === 'full') return unavailable('too many templates wait to be filled');
+  if (why === 'closed') return unavailable('templates cannot be filled now');
+  const advice = 'your templates took too long to fill: wait a moment';
+  return new CapacityError(advice, pauseSeconds, { reason: 'capacity-parser' });
+}
 
 function makePool(clock: Clock) {
   return new WorkerPool<FillPayload, FillOutcome>({
@@ -54,14 +51,8 @@ function makePool(clock: Clock) {
     heapMb: 256,
     mostJobs: 1000,
     mostBytes: 64 * 1024 * 1024,
-    smallBytes: 64 * 1024,
-    mostTogether: 32,
-    full: () => unavailable('too many templates wait to be filled'),
-    errors: {
-      timeout: () => new FillTimeout(),
-      crash: () => new FillCrash(),
-      unavailable: () => unavailable('templates cannot be filled now'),
-    },
+    firstBytes: smallBytes,
+    refuse,
   });
 }
 
@@ -107,35 +98,27 @@ export async function fillTemplate(
   { dataField, isBrief = false }: { dataField: string; isBrief?: boolean },
 ): Promise<Filled> {
   const json = valuesOf(values, dataField);
-  const { pool, strikes, prefix } = fillerOf(app);
+  const { pool, prefix } = fillerOf(app);
   const key = prefix + ownKey;
-  const refusePaused = () => {
-    if (!strikes.isPaused(organizationId)) return;
-    const advice = 'your templates took too long to fill: wait a moment';
-    throw new CapacityError(advice, pauseSeconds, { reason: 'capacity-parser' });
-  };
-  const job = (mustSend: boolean) => ({
-    organizationId,
-    bytes: json.length,
-    payload: (sent: Set<string>): FillPayload => {
-      // Fills that waited while their organization was paused take no time of the worker.
-      if (strikes.isPaused(organizationId)) return nothingToFill;
-      const isSent = !mustSend && sent.has(key);
-      if (sent.size >= mostSentKeys) sent.clear();
-      sent.add(key);
-      return { key, compiled: isSent ? null : compiled, values: json, dataField, isBrief };
-    },
-  });
-  refusePaused();
+  const run = (mustSend: boolean) =>
+    pool.run({
+      holder: organizationId,
+      bytes: json.length,
+      isSmall: json.length <= smallBytes,
+      payload: (sent) => {
+        const isSent = !mustSend && sent.has(key);
+        if (sent.size >= mostSentKeys) sent.clear();
+        sent.add(key);
+        return { key, compiled: isSent ? null : compiled, values: json, dataField, isBrief };
+      },
+    });
   try {
-    const outcome = await pool.run(job(false));
-    if (outcome.kind !== 'unknown') return filledOf(outcome);
-    refusePaused();
-    return filledOf(await pool.run(job(true)));
+    const outcome = await run(false);
+    return filledOf(outcome.kind === 'unknown' ? await run(true) : outcome);
   } catch (error) {
-    if (!(error instanceof FillTimeout || error instanceof FillCrash)) throw error;
-    strikes.add(organizationId);
-    const cost = error instanceof FillTimeout ? 'long' : 'much memory';
+    if (!(error instanceof LostJob)) throw error;
+    if (!error.isBegun) throw refuse('closed');
+    const cost = error.isTimeout ? 'long' : 'much memory';
     const problem = `filling the template took too ${cost}: make its loops or the data smaller`;
     throw ValidationError.of(dataField, problem);
   }
@@ -143,7 +126,7 @@ export async function fillTemplate(
 
 function filledOf(outcome: FillOutcome): Filled {
   if (outcome.kind === 'filled') return outcome.filled;
-  if (outcome.kind === 'unknown') throw unavailable('templates cannot be filled now');
+  if (outcome.kind === 'unknown') throw refuse('closed');
   const { fields } = outcome;
   const [[field = '', [problem = ''] = []] = []] = Object.entries(fields);
   throw new ValidationError(`${field}: ${problem}`, fields);

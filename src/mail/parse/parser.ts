@@ -1,15 +1,20 @@
 // Parses received mail in worker threads, each mail under a deadline: hostile MIME can block a thread for
-// minutes, and must block neither the event loop nor the next mail. parse-mime.ts does the parsing;
-// parse-thread.ts manages a worker. Light to import: a worker starts with the first mail.
+// minutes, and must block neither the event loop nor the next mail. parse-mime.ts does the parsing. Light to
+// import: the worker starts with the first mail.
+//
+// If the worker ends during a mail, the parser returns the known part: the body without the reply split if the
+// worker had sent it, else the header alone. A report is rejected with an error, for another try.
 import { CapacityError } from '../../platform/errors.ts';
 import type { DocumentWords, FullTextDocument } from '../../platform/full-text/document.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
-import { FairQueue, ownHolder } from '../../platform/runtime/fair-queue.ts';
+import { ownHolder } from '../../platform/runtime/fair-queue.ts';
+import { type Refusal, WorkerPool } from '../../platform/runtime/workers/pool.ts';
+import { pauseSeconds } from '../../platform/runtime/workers/strikes.ts';
+import { LostJob } from '../../platform/runtime/workers/thread.ts';
 import { type Extracts, searchedPart } from '../mime/extracts/extracts.ts';
 import type { MailText } from '../mime/extracts/find-code.ts';
-import type { ParsedMail, ParseOptions } from '../mime/parsed-mail.ts';
-import { type AnyReading, ParseThread, type PendingMail } from './parse-thread.ts';
-import type { Readings } from './parse-worker.ts';
+import { type ParsedMail, type ParseOptions, withFault } from '../mime/parsed-mail.ts';
+import type { AnyReading, ParsePayload, Readings } from './parse-worker.ts';
 
 export type ReportReading = Exclude<keyof Readings, 'mail' | 'attachment' | 'words' | 'extracts'>;
 
@@ -50,89 +55,115 @@ export interface MimeParser {
 
 export interface MimeParserOptions {
   clock: Clock;
-  workers?: number;
   /** Time limit for one mail once a worker has it. */
   deadlineMs?: number;
   maxQueuedMails?: number;
   maxQueuedBytes?: number;
 }
 
-/** Mails up to this size go to a worker together, so many: none of them takes long. */
+/** Mails up to this size go to the worker together: none of them takes long. */
 const smallBytes = 32 * 1024;
-const mostTogether = 32;
-/** Bytes that each organization may have waiting while any are free. */
+/** Bytes that each organization may have queued while any are free. */
 const firstBytes = 1_000_000;
+/** A mail of 50 MB peaks at 250 MB. */
+const heapMb = 512;
 
-const parserError = (message: string) =>
-  new CapacityError(message, 1, { reason: 'capacity-parser' });
-const closedError = () => parserError('the mail parser is closed');
+function refuse(why: Refusal): Error {
+  const message = {
+    full: 'too many mails wait to be parsed',
+    paused: 'your mails took too long to read: wait a moment',
+    closed: 'the mail parser is closed',
+  }[why];
+  const seconds = why === 'paused' ? pauseSeconds : 1;
+  return new CapacityError(message, seconds, { reason: 'capacity-parser' });
+}
 
-/** Creates a parser with `workers` threads (1) and a bounded queue (200 mails, 200 MB). */
+/** A mail, and its projection without the reply split once the worker has sent that. */
+interface LostMail {
+  raw: Buffer;
+  options: ParseOptions;
+  body: ParsedMail | null;
+}
+
+/** Returns the known part of a lost mail. */
+async function knownOf({ raw, options, body }: LostMail, lost: LostJob): Promise<ParsedMail> {
+  const cutShort = lost.isBegun ? 'within' : 'before';
+  if (body) {
+    const code = lost.isTimeout ? 'split-timeout' : 'parser-failed';
+    const whole = { ...body, newContent: body.text };
+    return {
+      ...withFault(whole, code, 'new and quoted content could not be told apart'),
+      cutShort,
+    };
+  }
+  const { parseHeaderOnly } = await import('./read-header.ts');
+  const code = lost.isTimeout ? 'parse-timeout' : 'parser-failed';
+  const message = lost.isTimeout ? 'parsing took too long' : 'the parser failed';
+  const known = parseHeaderOnly(raw, options, code, `${message}: only the header was read`);
+  return { ...known, cutShort };
+}
+
+function unread(wants: Exclude<keyof Readings, 'mail'>, { isTimeout }: LostJob): Error {
+  const names = { attachment: 'an attachment', words: 'the words of a document' };
+  const name = names[wants as keyof typeof names] ?? `a ${wants} report`;
+  return new Error(`reading ${name} ${isTimeout ? 'took too long' : 'ended its worker'}`);
+}
+
+/** Creates a parser with a worker and a bounded queue (200 mails, 200 MB). */
 export function createMimeParser(options: MimeParserOptions): MimeParser {
-  const { clock, workers = 1, deadlineMs = 2000 } = options;
+  const { clock, deadlineMs = 2000 } = options;
   const { maxQueuedMails = 200, maxQueuedBytes = 200 * 1024 * 1024 } = options;
-  const queue = new FairQueue<PendingMail>({
+  const pool = new WorkerPool<ParsePayload, AnyReading, ParsedMail>({
+    clock,
+    script: new URL('./parse-worker.ts', import.meta.url),
+    deadlineMs,
+    heapMb,
     mostJobs: maxQueuedMails,
     mostBytes: maxQueuedBytes,
     firstBytes,
-    mostTogether,
-    isSmall: ({ wants, raw }) => wants === 'mail' && raw.length <= smallBytes,
+    transfer: ({ raw }) => raw.buffer,
+    refuse,
   });
-  let nextId = 1;
-  let isClosed = false;
 
-  const pump = () => {
-    for (const thread of threads) {
-      const mails = thread.isFree ? queue.take() : [];
-      if (mails.length > 0) thread.take(mails);
-    }
-  };
-  const freed = (givenBack: readonly PendingMail[]) => {
-    queue.giveBack(givenBack);
-    pump();
-  };
-  const threads = Array.from({ length: workers }, () => new ParseThread(clock, deadlineMs, freed));
-
-  const enqueue = <W extends keyof Readings>(
+  const read = async <W extends keyof Readings>(
     wants: W,
     raw: Buffer,
     parseOptions: ParseOptions = {},
     holder = ownHolder,
   ): Promise<Readings[W]> => {
-    if (isClosed) return Promise.reject(closedError());
-    if (!queue.hasRoom(holder, raw.length)) pump();
-    if (!queue.hasRoom(holder, raw.length)) {
-      return Promise.reject(parserError('too many mails wait to be parsed'));
-    }
-    return new Promise<AnyReading>((resolve, reject) => {
-      const bytes = raw.length;
-      const job = { id: nextId, holder, bytes, raw, options: parseOptions, wants };
-      queue.add({ ...job, body: null, resolve, reject });
-      nextId += 1;
-      // Runs after all requests of this turn, so that they form a group.
-      queueMicrotask(pump);
+    const mail: LostMail = { raw, options: parseOptions, body: null };
+    const reading = pool.run({
+      holder,
+      bytes: raw.length,
+      isSmall: wants === 'mail' && raw.length <= smallBytes,
+      // A copy: callers keep their buffers, and a view would transfer its whole pool.
+      payload: () => ({ raw: new Uint8Array(raw), options: parseOptions, wants }),
+      onPart: (body) => {
+        mail.body = body;
+      },
+    });
+    try {
       // The worker answers a job with the type that it requests.
-    }) as Promise<Readings[W]>;
+      return (await reading) as Readings[W];
+    } catch (error) {
+      if (!(error instanceof LostJob)) throw error;
+      if (wants !== 'mail') throw unread(wants, error);
+      return (await knownOf(mail, error)) as Readings[W];
+    }
   };
 
   return {
-    parse: (raw, parseOptions) => enqueue('mail', raw, parseOptions),
-    readReport: (kind, raw, parseOptions) => enqueue(kind, raw, parseOptions),
+    parse: (raw, parseOptions) => read('mail', raw, parseOptions),
+    readReport: (kind, raw, parseOptions) => read(kind, raw, parseOptions),
     async readAttachment(raw, partNumber, organizationId) {
-      const bytes = await enqueue('attachment', raw, { partNumber }, organizationId);
+      const bytes = await read('attachment', raw, { partNumber }, organizationId);
       return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     },
-    readWords: (document) => enqueue('words', Buffer.from(JSON.stringify(document))),
+    readWords: (document) => read('words', Buffer.from(JSON.stringify(document))),
     readExtracts(mail, organizationId) {
       const searched = Buffer.from(JSON.stringify(searchedPart(mail)));
-      return enqueue('extracts', searched, {}, organizationId);
+      return read('extracts', searched, {}, organizationId);
     },
-    async close() {
-      isClosed = true;
-      for (let mails = queue.take(); mails.length > 0; mails = queue.take()) {
-        for (const mail of mails) mail.reject(closedError());
-      }
-      await Promise.all(threads.map((thread) => thread.close(closedError)));
-    },
+    close: () => pool.close(),
   };
 }

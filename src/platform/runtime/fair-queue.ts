@@ -7,22 +7,24 @@ export const ownHolder = '';
 
 export interface QueuedJob {
   holder: string;
-  /** Bytes that the job holds while it waits. */
+  /** Bytes that the job holds while it is queued. */
   readonly bytes: number;
+  /** Small jobs of one holder are taken together. */
+  readonly isSmall: boolean;
 }
 
-export interface FairQueueOptions<Job> {
+export interface FairQueueOptions {
   mostJobs: number;
   mostBytes: number;
-  /** Bytes that each organization may have waiting while any are free. */
+  /** Bytes that each organization may have queued while any are free. */
   firstBytes: number;
-  /** Small jobs go to a worker together, at most so many. */
-  mostTogether: number;
-  isSmall: (job: Job) => boolean;
 }
 
+/** Most small jobs that are taken together. */
+const mostTogether = 32;
+
 export class FairQueue<Job extends QueuedJob> {
-  readonly #options: FairQueueOptions<Job>;
+  readonly #options: FairQueueOptions;
   readonly #jobShare: FairShare;
   readonly #byteShare: FairShare;
   /** Queued jobs by holder. The first holder in the map has the next turn. */
@@ -30,7 +32,7 @@ export class FairQueue<Job extends QueuedJob> {
   #jobs = 0;
   #bytes = 0;
 
-  constructor(options: FairQueueOptions<Job>) {
+  constructor(options: FairQueueOptions) {
     this.#options = options;
     this.#jobShare = new FairShare(options.mostJobs);
     this.#byteShare = new FairShare(options.mostBytes, options.firstBytes);
@@ -70,8 +72,7 @@ export class FairQueue<Job extends QueuedJob> {
 
   /** Takes the first that waits, with those behind it that go along. */
   #takeTogether(waiting: Job[]): Job[] {
-    const { isSmall, mostTogether } = this.#options;
-    const large = waiting.findIndex((job) => !isSmall(job));
+    const large = waiting.findIndex((job) => !job.isSmall);
     const together = large < 0 ? waiting.length : large;
     return waiting.splice(0, Math.max(1, Math.min(together, mostTogether)));
   }

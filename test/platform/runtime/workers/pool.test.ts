@@ -1,8 +1,10 @@
 // The pool of a worker: jobs that end it or take too long are refused alone.
 import { afterEach, describe, expect, it } from 'vitest';
-import { WorkerPool } from '../../../../src/content/rendering/workers/pool.ts';
-import { Strikes } from '../../../../src/content/rendering/workers/strikes.ts';
 import { systemClock } from '../../../../src/platform/runtime/clock.ts';
+import { ownHolder } from '../../../../src/platform/runtime/fair-queue.ts';
+import { WorkerPool } from '../../../../src/platform/runtime/workers/pool.ts';
+import { Strikes } from '../../../../src/platform/runtime/workers/strikes.ts';
+import { LostJob } from '../../../../src/platform/runtime/workers/thread.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const pools: WorkerPool<string, string>[] = [];
@@ -21,22 +23,21 @@ function pool(
     heapMb: 32,
     mostJobs,
     mostBytes: 1_000_000,
-    smallBytes: 1000,
-    mostTogether: 8,
-    full: () => new Error('full'),
-    errors: {
-      timeout: () => new Error('timeout'),
-      crash: () => new Error('crash'),
-      unavailable: () => new Error('unavailable'),
-    },
+    firstBytes: 1000,
+    refuse: (why) => new Error(why),
   });
   pools.push(made);
-  return (job, organizationId = 'org_1') =>
-    made.run({ organizationId, bytes: job.length, payload: () => job });
+  return (job, holder = 'org_1') =>
+    made.run({ holder, bytes: job.length, isSmall: true, payload: () => job });
 }
 
-const settled = (work: Promise<string>[]) =>
-  Promise.all(work.map((one) => one.catch((error: Error) => error.message)));
+const settled = (work: Promise<string>[]) => Promise.all(work.map((one) => one.catch(reasonOf)));
+
+function reasonOf(error: Error): string {
+  if (!(error instanceof LostJob)) return error.message;
+  if (!error.isBegun) return 'not begun';
+  return error.isTimeout ? 'timeout' : 'crash';
+}
 
 describe('a pool', () => {
   it.each([
@@ -50,9 +51,9 @@ describe('a pool', () => {
     expect(await settled(work)).toEqual(['echo a', 'echo b', reason, 'echo c', 'echo d']);
   });
 
-  it('refuses all jobs if its worker cannot start', async () => {
+  it('loses all jobs if its worker cannot start', async () => {
     const run = pool({ script: './none.ts' });
-    expect(await settled([run('a'), run('b')])).toEqual(['unavailable', 'unavailable']);
+    expect(await settled([run('a'), run('b')])).toEqual(['not begun', 'not begun']);
   });
 
   it('refuses an organization beyond its share', async () => {
@@ -63,12 +64,27 @@ describe('a pool', () => {
     expect(await other).toBe('echo b');
   });
 
+  it('pauses an organization whose jobs ended three workers', async () => {
+    const run = pool();
+    const work = ['exit', 'exit', 'exit', 'a', 'b'].map((job) => run(job));
+    const other = run('c', 'org_2');
+    expect(await settled(work)).toEqual(['crash', 'crash', 'crash', 'paused', 'paused']);
+    expect(await settled([run('d')])).toEqual(['paused']);
+    expect(await other).toBe('echo c');
+  });
+
+  it('has no pause for jobs of the daemon', async () => {
+    const run = pool();
+    const work = ['exit', 'exit', 'exit', 'a'].map((job) => run(job, ownHolder));
+    expect(await settled(work)).toEqual(['crash', 'crash', 'crash', 'echo a']);
+  });
+
   it('refuses queued and running jobs when it closes', async () => {
     const run = pool();
     const work = settled([run('spin'), run('b', 'org_2')]);
     await pools[0]?.close();
-    expect(await work).toEqual(['unavailable', 'unavailable']);
-    expect(await settled([run('c')])).toEqual(['unavailable']);
+    expect(await work).toEqual(['closed', 'closed']);
+    expect(await settled([run('c')])).toEqual(['closed']);
   });
 });
 

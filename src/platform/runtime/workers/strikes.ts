@@ -1,11 +1,11 @@
 // Organizations whose jobs ended a worker lately. Each such job takes the time of many others, so that an
 // organization that goes on waits a while.
-import type { Clock } from '../../../platform/runtime/clock.ts';
-import { recentlyUsed } from '../../../platform/runtime/recently-used.ts';
+import type { Clock } from '../clock.ts';
+import { recentlyUsed } from '../recently-used.ts';
 
 /** Ended workers are counted for this time. */
 const countedMs = 60_000;
-/** An organization may end so many workers before it waits. */
+/** Workers that an organization may end before it waits. */
 const allowed = 2;
 export const pauseSeconds = 10;
 
@@ -30,7 +30,9 @@ export class Strikes {
   }
 
   #recent(organizationId: string): number[] {
+    const times = this.#times.get(organizationId);
+    if (!times) return [];
     const after = this.#clock.now() - countedMs;
-    return (this.#times.get(organizationId) ?? []).filter((time) => time > after);
+    return times.filter((time) => time > after);
   }
 }

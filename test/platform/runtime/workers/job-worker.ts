@@ -1,5 +1,5 @@
 // A worker for the tests of the pool: echoes, spins, ends or runs out of memory.
-import { serveJobs } from '../../../../src/content/rendering/workers/serve.ts';
+import { serveJobs } from '../../../../src/platform/runtime/workers/serve.ts';
 
 serveJobs((job: string): string => {
   if (job === 'exit') process.exit(3);

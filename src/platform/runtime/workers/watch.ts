@@ -9,7 +9,7 @@
 //                              | three quarters of the deadline are used: overdue, else one more look
 //   ten times the deadline     | overdue
 import { readFileSync, readlinkSync } from 'node:fs';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 const wallFactor = 10;
 /** Least time between two looks, as a share of the deadline. */

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/platform/runtime/clock.ts';
-import { threadName, watchWorker } from '../../../src/platform/runtime/worker-watch.ts';
-import { virtualClock } from '../../support/virtual-clock.ts';
+import { systemClock } from '../../../../src/platform/runtime/clock.ts';
+import { threadName, watchWorker } from '../../../../src/platform/runtime/workers/watch.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const script = `
 const { parentPort, workerData } = require('node:worker_threads');

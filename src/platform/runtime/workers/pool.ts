@@ -1,0 +1,108 @@
+// The one pool of workers: jobs that grow with input from outside run in a thread beside the event loop, each
+// under a deadline. Organizations have a share of the queue, and take turns. Light to import: the worker
+// starts with the first job.
+//
+//   job      | event                              | then
+//   ---------+------------------------------------+------------------------------------------------
+//   (none)   | no room, its organization paused,  | refused by the error of `refuse`
+//            | or the pool closed                 |
+//   (none)   | room in the queue                  | queued
+//   queued   | the turn of its holder             | with the worker (thread.ts)
+//   queued   | its organization is paused, close  | refused by the error of `refuse`
+//   worker   | its outcome                        | resolved
+//   worker   | deadline, crash                    | rejected with LostJob; a strike for its holder
+//   worker   | another job of its group was lost  | queued again, first of its holder
+import { FairQueue, ownHolder } from '../fair-queue.ts';
+import { Strikes } from './strikes.ts';
+import { JobThread, type PendingJob, type ThreadOptions, type ThreadTurn } from './thread.ts';
+
+/** Reasons to refuse a job that no worker has begun. */
+export type Refusal = 'full' | 'paused' | 'closed';
+
+export interface PoolOptions<Payload> extends ThreadOptions<Payload> {
+  mostJobs: number;
+  mostBytes: number;
+  /** Bytes that each organization may have queued while any are free. */
+  firstBytes: number;
+  /** Makes the error of a refused job. */
+  refuse(why: Refusal): Error;
+}
+
+/** The part of a job that its caller gives. */
+export interface JobRequest<Payload, Part = never> {
+  /** The organization, or `ownHolder`. */
+  holder: string;
+  /** Bytes that the job holds while it is queued. */
+  bytes: number;
+  /** Small jobs of one holder go to the worker together. */
+  isSmall: boolean;
+  /** Returns the message to the worker; `sent` remembers the parts that this worker has. */
+  payload(sent: Set<string>): Payload;
+  /** Receives a part of the outcome ahead of it: a lost job has no more. */
+  onPart?(part: Part): void;
+}
+
+export class WorkerPool<Payload, Outcome, Part = never> {
+  readonly #options: PoolOptions<Payload>;
+  readonly #strikes: Strikes;
+  readonly #queue: FairQueue<PendingJob<Payload, Outcome, Part>>;
+  readonly #thread: JobThread<Payload, Outcome, Part>;
+  #isClosed = false;
+
+  constructor(options: PoolOptions<Payload>) {
+    this.#options = options;
+    this.#strikes = new Strikes(options.clock);
+    this.#queue = new FairQueue(options);
+    this.#thread = new JobThread(options, (turn) => this.#endTurn(turn));
+  }
+
+  /**
+   * Has the worker do a job.
+   * @throws LostJob, or the error of `refuse`
+   */
+  run(request: JobRequest<Payload, Part>): Promise<Outcome> {
+    const why = this.#refusalOf(request);
+    if (why) return Promise.reject(this.#options.refuse(why));
+    return new Promise((resolve, reject) => {
+      this.#queue.add({ ...request, resolve, reject });
+      // Runs after all requests of this turn, so that they form a group.
+      queueMicrotask(() => this.#pump());
+    });
+  }
+
+  /** Ends the worker and refuses unfinished jobs. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (let jobs = this.#queue.take(); jobs.length > 0; jobs = this.#queue.take()) {
+      this.#refuse(jobs, 'closed');
+    }
+    this.#refuse(await this.#thread.close(), 'closed');
+  }
+
+  #refusalOf({ holder, bytes }: JobRequest<Payload, Part>): Refusal | null {
+    if (this.#isClosed) return 'closed';
+    if (this.#strikes.isPaused(holder)) return 'paused';
+    if (!this.#queue.hasRoom(holder, bytes)) this.#pump();
+    return this.#queue.hasRoom(holder, bytes) ? null : 'full';
+  }
+
+  #refuse(jobs: readonly PendingJob<Payload, Outcome, Part>[], why: Refusal): void {
+    for (const job of jobs) job.reject(this.#options.refuse(why));
+  }
+
+  #pump(): void {
+    while (this.#thread.isFree) {
+      const jobs = this.#queue.take();
+      const [first] = jobs;
+      if (!first) return;
+      if (this.#strikes.isPaused(first.holder)) this.#refuse(jobs, 'paused');
+      else this.#thread.take(jobs);
+    }
+  }
+
+  #endTurn({ holder, hasLostJob, givenBack }: ThreadTurn<Payload, Outcome, Part>): void {
+    if (hasLostJob && holder !== ownHolder) this.#strikes.add(holder);
+    this.#queue.giveBack(givenBack);
+    this.#pump();
+  }
+}

@@ -1,0 +1,45 @@
+// The worker side of thread.ts: does one job after another, in a thread that may be terminated at any moment.
+import { parentPort, workerData } from 'node:worker_threads';
+import { threadName } from './watch.ts';
+
+/**
+ * A message to the parent: the worker can take jobs (`thread`: its name for watch.ts), it has a part of an
+ * outcome, or the outcomes of its first jobs in their order. Jobs without an outcome were not begun.
+ */
+export type JobReply<Outcome, Part> =
+  | { kind: 'ready'; thread: string | null }
+  | { kind: 'part'; index: number; part: Part }
+  | { kind: 'done'; outcomes: readonly Outcome[] };
+
+/** Size of outcomes after which they are sent: reading 1 MB takes the parent about 1 ms. */
+const mostTogether = 1_000_000;
+
+/** Does a job. `keep` sends a part of the outcome ahead, for the case that the deadline ends the job. */
+type Work<Payload, Outcome, Part> = (
+  payload: Payload,
+  keep: (part: Part) => void,
+) => Outcome | Promise<Outcome>;
+
+/** Answers the jobs of the parent. An error of `work` ends the worker. */
+export function serveJobs<Payload, Outcome, Part = never>(
+  work: Work<Payload, Outcome, Part>,
+  sizeOf: (outcome: Outcome) => number = () => 0,
+): void {
+  /** Index of the current job, shared with the parent thread. */
+  const place = workerData as Int32Array;
+  const post = (reply: JobReply<Outcome, Part>) => parentPort?.postMessage(reply);
+  const workOn = async (payloads: readonly Payload[]) => {
+    const outcomes: Outcome[] = [];
+    let size = 0;
+    for (const [index, payload] of payloads.entries()) {
+      Atomics.store(place, 0, index);
+      const outcome = await work(payload, (part) => post({ kind: 'part', index, part }));
+      outcomes.push(outcome);
+      size += sizeOf(outcome);
+      if (size > mostTogether) break;
+    }
+    post({ kind: 'done', outcomes });
+  };
+  parentPort?.on('message', (payloads: readonly Payload[]) => void workOn(payloads));
+  post({ kind: 'ready', thread: threadName() });
+}

@@ -1,0 +1,199 @@
+// The worker of a pool and its current jobs. Small jobs go together: a message to a thread and its answer cost
+// as much as a small job. The index of the current job is in memory shared by both threads. A job that blocks
+// or ends the worker is thus known, and the others do not pay for it.
+//
+//   worker   | jobs given  | `ready`       | `done`      | deadline, crash      | close
+//   none     | starting    |               |             |                      | none
+//   starting | (queued)    | busy or idle  |             | none, jobs lost      | none, jobs refused
+//   idle     | busy        |               |             | none                 | none
+//   busy     | (queued)    |               | idle        | none, one lost, the  | none, jobs refused
+//            |             |               |             | others given back    |
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../clock.ts';
+import type { QueuedJob } from '../fair-queue.ts';
+import { workerArguments } from '../worker-arguments.ts';
+import type { JobReply } from './serve.ts';
+import { watchWorker } from './watch.ts';
+
+/** Time after which a starting worker is given up; loading libraries takes 0.2 s on a quiet machine. */
+const startDeadlineMs = 30_000;
+
+/** Error of a job that took too long or ended its worker, or whose worker did not start. */
+export class LostJob extends Error {
+  readonly isTimeout: boolean;
+  /** False if the worker did not start. */
+  readonly isBegun: boolean;
+
+  constructor(isTimeout: boolean, isBegun: boolean) {
+    super(`a job ${isTimeout ? 'took too long' : 'ended its worker'}`);
+    this.isTimeout = isTimeout;
+    this.isBegun = isBegun;
+  }
+}
+
+/** A job that is queued or with a worker. */
+export interface PendingJob<Payload, Outcome, Part> extends QueuedJob {
+  payload(sent: Set<string>): Payload;
+  onPart?(part: Part): void;
+  resolve(outcome: Outcome): void;
+  reject(error: Error): void;
+}
+
+export interface ThreadOptions<Payload> {
+  clock: Clock;
+  script: URL;
+  /** Time limit for one job once a worker has it, of CPU time (watch.ts). */
+  deadlineMs: number;
+  /** Heap limit of the worker: a job that needs more ends its worker, not the daemon. */
+  heapMb: number;
+  /** Returns the buffer of a message that moves to the worker instead of a copy. */
+  transfer?(payload: Payload): ArrayBuffer;
+}
+
+/** The end of the turn in which a thread had jobs of one holder. */
+export interface ThreadTurn<Payload, Outcome, Part> {
+  holder: string;
+  hasLostJob: boolean;
+  /** Jobs that were not begun. */
+  givenBack: readonly PendingJob<Payload, Outcome, Part>[];
+}
+
+type OnFree<Payload, Outcome, Part> = (turn: ThreadTurn<Payload, Outcome, Part>) => void;
+
+const newPlace = () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+/** One thread and its current jobs. */
+export class JobThread<Payload, Outcome, Part> {
+  readonly #options: ThreadOptions<Payload>;
+  readonly #onFree: OnFree<Payload, Outcome, Part>;
+  #worker: Worker | null = null;
+  #isReady = false;
+  /** Name of the worker's thread. */
+  #thread: string | null = null;
+  /** True once the worker has the jobs. */
+  #isSent = false;
+  #jobs: readonly PendingJob<Payload, Outcome, Part>[] = [];
+  #sent = new Set<string>();
+  #place = newPlace();
+  #cancelDeadline: () => void = () => {};
+
+  /** Calls `onFree` once the thread can take more jobs. */
+  constructor(options: ThreadOptions<Payload>, onFree: OnFree<Payload, Outcome, Part>) {
+    this.#options = options;
+    this.#onFree = onFree;
+  }
+
+  get isFree(): boolean {
+    return this.#jobs.length === 0;
+  }
+
+  /** Takes jobs of one holder. */
+  take(jobs: readonly PendingJob<Payload, Outcome, Part>[]): void {
+    this.#jobs = jobs;
+    if (!this.#worker) this.#start();
+    else if (this.#isReady) this.#send();
+  }
+
+  /** Ends the worker. Returns the jobs that it had. */
+  async close(): Promise<readonly PendingJob<Payload, Outcome, Part>[]> {
+    const worker = this.#worker;
+    const jobs = this.#free();
+    this.#worker = null;
+    await worker?.terminate();
+    return jobs;
+  }
+
+  #start(): void {
+    const { script, heapMb, clock } = this.#options;
+    this.#place = newPlace();
+    this.#sent = new Set();
+    const worker = new Worker(script, {
+      execArgv: [...workerArguments],
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+      workerData: this.#place,
+    });
+    this.#worker = worker;
+    this.#isReady = false;
+    this.#cancelDeadline = clock.after(startDeadlineMs, () => this.#drop(worker, true));
+    worker.on('message', (reply: JobReply<Outcome, Part>) => {
+      if (worker === this.#worker) this.#receive(reply);
+    });
+    worker.on('error', () => this.#drop(worker, false));
+    worker.on('exit', () => this.#drop(worker, false));
+  }
+
+  #send(): void {
+    const worker = this.#worker;
+    if (!worker || this.isFree) return;
+    Atomics.store(this.#place, 0, 0);
+    this.#watch(worker);
+    // A worker that is idle does not keep the process of a command alive.
+    worker.ref();
+    const payloads = this.#jobs.map((job) => job.payload(this.#sent));
+    const { transfer } = this.#options;
+    worker.postMessage(payloads, transfer ? payloads.map(transfer) : []);
+    this.#isSent = true;
+  }
+
+  /**
+   * Watches the progress of the worker. A job in a group has at least half the time: groups are checked twice
+   * as often.
+   */
+  #watch(worker: Worker): void {
+    const { clock, deadlineMs } = this.#options;
+    const place = this.#place;
+    this.#cancelDeadline = watchWorker({
+      ...{ clock, thread: this.#thread },
+      deadlineMs: this.#jobs.length === 1 ? deadlineMs : deadlineMs / 2,
+      place: () => Atomics.load(place, 0),
+      onOverdue: () => this.#drop(worker, true),
+    });
+  }
+
+  #receive(reply: JobReply<Outcome, Part>): void {
+    if (reply.kind === 'ready') {
+      this.#cancelDeadline();
+      this.#isReady = true;
+      this.#thread = reply.thread;
+      if (this.isFree) this.#worker?.unref();
+      else this.#send();
+    } else if (reply.kind === 'part') {
+      this.#jobs[reply.index]?.onPart?.(reply.part);
+    } else {
+      const jobs = this.#free();
+      for (const [index, outcome] of reply.outcomes.entries()) jobs[index]?.resolve(outcome);
+      this.#endTurn(jobs, jobs.slice(reply.outcomes.length), false);
+    }
+  }
+
+  #free(): readonly PendingJob<Payload, Outcome, Part>[] {
+    const jobs = this.#jobs;
+    this.#jobs = [];
+    this.#isSent = false;
+    this.#cancelDeadline();
+    this.#worker?.unref();
+    return jobs;
+  }
+
+  /** Gives up the worker (the next jobs start another) and loses its current job. */
+  #drop(worker: Worker, isTimeout: boolean): void {
+    if (worker !== this.#worker) return;
+    this.#worker = null;
+    void worker.terminate();
+    const isBegun = this.#isSent;
+    const jobs = this.#free();
+    const at = Atomics.load(this.#place, 0);
+    const lost = isBegun ? jobs.slice(at, at + 1) : jobs;
+    for (const job of lost) job.reject(new LostJob(isTimeout, isBegun));
+    const givenBack = jobs.filter((job) => !lost.includes(job));
+    this.#endTurn(jobs, givenBack, isBegun && lost.length > 0);
+  }
+
+  #endTurn(
+    [first]: readonly PendingJob<Payload, Outcome, Part>[],
+    givenBack: readonly PendingJob<Payload, Outcome, Part>[],
+    hasLostJob: boolean,
+  ): void {
+    if (first) this.#onFree({ holder: first.holder, hasLostJob, givenBack });
+  }
+}
