@@ -1,5 +1,6 @@
-// Jobs that wait for a worker, in turns of their holders: the daemon itself, and organizations. Of the room
-// each organization has its fair share; the daemon may take all of it.
+// Jobs queued for a worker, in turns of their holders: the daemon itself, and organizations. Turns go by the
+// time that the jobs of a holder took. Each organization has a fair share of the queue; the daemon may take
+// all of it.
 import { FairShare } from './fair-share.ts';
 
 /** The holder of jobs that the daemon has for itself. */
@@ -27,7 +28,7 @@ export class FairQueue<Job extends QueuedJob> {
   readonly #options: FairQueueOptions;
   readonly #jobShare: FairShare;
   readonly #byteShare: FairShare;
-  /** Queued jobs by holder. The first holder in the map has the next turn. */
+  /** Queued jobs by holder. */
   readonly #waiting = new Map<string, Job[]>();
   #jobs = 0;
   #bytes = 0;
@@ -58,19 +59,34 @@ export class FairQueue<Job extends QueuedJob> {
     }
   }
 
-  /** Takes the next jobs for a worker; an empty list if none is queued. */
+  /** Takes the next jobs of one holder for a worker; an empty list if no job is queued. */
   take(): Job[] {
-    const [next] = this.#waiting;
-    if (!next) return [];
-    const [holder, waiting] = next;
+    const holder = this.#jobShare.findNext(this.#waiting.keys());
+    if (holder === undefined) return [];
+    const waiting = this.#listOf(holder);
     const jobs = this.#takeTogether(waiting);
-    this.#waiting.delete(holder);
-    if (waiting.length > 0) this.#waiting.set(holder, waiting);
+    if (waiting.length === 0) this.#waiting.delete(holder);
     for (const job of jobs) this.#discount(job);
     return jobs;
   }
 
-  /** Takes the first that waits, with those behind it that go along. */
+  /** Records the time that jobs of a holder took. */
+  recordTurn(holder: string, ms: number): void {
+    this.#jobShare.recordTurn(holder, ms);
+  }
+
+  /** Takes a job out of the queue; false if it is not queued. */
+  remove(job: Job): boolean {
+    const waiting = this.#waiting.get(job.holder) ?? [];
+    const at = waiting.indexOf(job);
+    if (at < 0) return false;
+    waiting.splice(at, 1);
+    if (waiting.length === 0) this.#waiting.delete(job.holder);
+    this.#discount(job);
+    return true;
+  }
+
+  /** Takes the first job, with the small ones behind it if it is small. */
   #takeTogether(waiting: Job[]): Job[] {
     const large = waiting.findIndex((job) => !job.isSmall);
     const together = large < 0 ? waiting.length : large;

@@ -1,6 +1,6 @@
 // The fair share of a holder in a pool of places or bytes: seven tenths of the pool for a single
-// holder, and less with every further one. Only counts: callers own the queues, and shared-pool.ts
-// evicts.
+// holder, and less with every further one. Turns in the pool go by the time that the work of a holder
+// took, not by its number. Only counts: callers own the queues, and shared-pool.ts evicts.
 
 /**
  * Limit of a holder as a multiple of the free places (dynamic thresholds: Choudhury and Hahne,
@@ -15,13 +15,23 @@ const timesFree = 3;
  */
 const forNewcomers = 1 / 16;
 
-/** Counts the places (or bytes) of one pool by the name of their holder. */
+/** Least time of a turn, so that turns too short to measure alternate too. */
+const shortestTurnMs = 1;
+
+/** Counts the places (or bytes) of one pool, and the time of its turns, by the name of their holder. */
 export class FairShare {
   readonly #places: number;
   readonly #spare: number;
   readonly #first: number;
   readonly #held = new Map<string, number>();
   #heldInAll = 0;
+  /**
+   * Time of the turns so far of each holder, as if all had begun together (start-time fair queueing:
+   * Goyal and others, 1996). A holder that is missing is at `#turnMs`.
+   */
+  readonly #spentMs = new Map<string, number>();
+  /** Value of the holder of the last turn: time without work earns no earlier turn. */
+  #turnMs = 0;
 
   /**
    * `first` is the number of places that each holder may take from the reserve: one place, or the
@@ -91,6 +101,32 @@ export class FairShare {
     } finally {
       this.letGo(name);
     }
+  }
+
+  /** Returns the name with the next turn: of these, the one with the least time. */
+  findNext(names: Iterable<string>): string | undefined {
+    let next: string | undefined;
+    let leastMs = Number.POSITIVE_INFINITY;
+    for (const name of names) {
+      const spentMs = this.#spentBy(name);
+      if (spentMs < leastMs) [next, leastMs] = [name, spentMs];
+    }
+    if (next !== undefined) this.#turnTo(leastMs);
+    return next;
+  }
+
+  /** Records the time of a turn: the next turn of this holder comes after the others had as much. */
+  recordTurn(name: string, ms: number): void {
+    this.#spentMs.set(name, this.#spentBy(name) + Math.max(shortestTurnMs, ms));
+  }
+
+  #spentBy(name: string): number {
+    return Math.max(this.#spentMs.get(name) ?? 0, this.#turnMs);
+  }
+
+  #turnTo(ms: number): void {
+    this.#turnMs = ms;
+    for (const [name, spentMs] of this.#spentMs) if (spentMs <= ms) this.#spentMs.delete(name);
   }
 
   #free(): number {

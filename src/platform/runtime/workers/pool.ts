@@ -1,6 +1,6 @@
 // The one pool of workers: jobs that grow with input from outside run in a thread beside the event loop, each
-// under a deadline. Organizations have a share of the queue, and take turns. Light to import: the worker
-// starts with the first job.
+// under a deadline. Organizations have a share of the queue, and turns by the time that their jobs took. Light
+// to import: the worker starts with the first job.
 //
 //   job      | event                              | then
 //   ---------+------------------------------------+------------------------------------------------
@@ -9,6 +9,7 @@
 //   (none)   | room in the queue                  | queued
 //   queued   | the turn of its holder             | with the worker (thread.ts)
 //   queued   | its organization is paused, close  | refused by the error of `refuse`
+//   queued   | its signal aborts                  | rejected with the reason of the signal
 //   worker   | its outcome                        | resolved
 //   worker   | deadline, crash                    | rejected with LostJob; a strike for its holder
 //   worker   | another job of its group was lost  | queued again, first of its holder
@@ -38,9 +39,13 @@ export interface JobRequest<Payload, Part = never> {
   isSmall: boolean;
   /** Returns the message to the worker; `sent` remembers the parts that this worker has. */
   payload(sent: Set<string>): Payload;
+  /** Takes the job out of the queue. A job that a worker has begun goes on. */
+  signal?: AbortSignal | undefined;
   /** Receives a part of the outcome ahead of it: a lost job has no more. */
   onPart?(part: Part): void;
 }
+
+const hasLeft = ({ signal }: { signal?: AbortSignal | undefined }) => signal?.aborted === true;
 
 export class WorkerPool<Payload, Outcome, Part = never> {
   readonly #options: PoolOptions<Payload>;
@@ -63,8 +68,15 @@ export class WorkerPool<Payload, Outcome, Part = never> {
   run(request: JobRequest<Payload, Part>): Promise<Outcome> {
     const why = this.#refusalOf(request);
     if (why) return Promise.reject(this.#options.refuse(why));
+    const { signal } = request;
+    if (signal?.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
-      this.#queue.add({ ...request, resolve, reject });
+      const job = { ...request, resolve, reject };
+      this.#queue.add(job);
+      const leave = () => {
+        if (this.#queue.remove(job)) reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', leave, { once: true });
       // Runs after all requests of this turn, so that they form a group.
       queueMicrotask(() => this.#pump());
     });
@@ -100,9 +112,12 @@ export class WorkerPool<Payload, Outcome, Part = never> {
     }
   }
 
-  #endTurn({ holder, hasLostJob, givenBack }: ThreadTurn<Payload, Outcome, Part>): void {
+  #endTurn({ holder, spentMs, hasLostJob, givenBack }: ThreadTurn<Payload, Outcome, Part>): void {
+    this.#queue.recordTurn(holder, spentMs);
     if (hasLostJob && holder !== ownHolder) this.#strikes.add(holder);
-    this.#queue.giveBack(givenBack);
+    const [left, open] = [givenBack.filter(hasLeft), givenBack.filter((job) => !hasLeft(job))];
+    for (const { signal, reject } of left) reject(signal?.reason);
+    this.#queue.giveBack(open);
     this.#pump();
   }
 }

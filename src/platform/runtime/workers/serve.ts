@@ -1,5 +1,6 @@
 // The worker side of thread.ts: does one job after another, in a thread that may be terminated at any moment.
 import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../clock.ts';
 import { threadName } from './watch.ts';
 
 /**
@@ -13,6 +14,8 @@ export type JobReply<Outcome, Part> =
 
 /** Size of outcomes after which they are sent: reading 1 MB takes the parent about 1 ms. */
 const mostTogether = 1_000_000;
+/** Time after which a group of jobs ends, so that the next holder has a turn. */
+const longestGroupMs = 50;
 
 /** Does a job. `keep` sends a part of the outcome ahead, for the case that the deadline ends the job. */
 type Work<Payload, Outcome, Part> = (
@@ -31,12 +34,13 @@ export function serveJobs<Payload, Outcome, Part = never>(
   const workOn = async (payloads: readonly Payload[]) => {
     const outcomes: Outcome[] = [];
     let size = 0;
+    const endAt = systemClock.elapsed() + longestGroupMs;
     for (const [index, payload] of payloads.entries()) {
       Atomics.store(place, 0, index);
       const outcome = await work(payload, (part) => post({ kind: 'part', index, part }));
       outcomes.push(outcome);
       size += sizeOf(outcome);
-      if (size > mostTogether) break;
+      if (size > mostTogether || systemClock.elapsed() > endAt) break;
     }
     post({ kind: 'done', outcomes });
   };

@@ -34,6 +34,7 @@ export class LostJob extends Error {
 /** A job that is queued or with a worker. */
 export interface PendingJob<Payload, Outcome, Part> extends QueuedJob {
   payload(sent: Set<string>): Payload;
+  signal?: AbortSignal | undefined;
   onPart?(part: Part): void;
   resolve(outcome: Outcome): void;
   reject(error: Error): void;
@@ -53,6 +54,8 @@ export interface ThreadOptions<Payload> {
 /** The end of the turn in which a thread had jobs of one holder. */
 export interface ThreadTurn<Payload, Outcome, Part> {
   holder: string;
+  /** Time that the worker had the jobs. */
+  spentMs: number;
   hasLostJob: boolean;
   /** Jobs that were not begun. */
   givenBack: readonly PendingJob<Payload, Outcome, Part>[];
@@ -70,8 +73,8 @@ export class JobThread<Payload, Outcome, Part> {
   #isReady = false;
   /** Name of the worker's thread. */
   #thread: string | null = null;
-  /** True once the worker has the jobs. */
-  #isSent = false;
+  /** Time at which the worker got the jobs; null before. */
+  #sentAt: number | null = null;
   #jobs: readonly PendingJob<Payload, Outcome, Part>[] = [];
   #sent = new Set<string>();
   #place = newPlace();
@@ -132,7 +135,7 @@ export class JobThread<Payload, Outcome, Part> {
     const payloads = this.#jobs.map((job) => job.payload(this.#sent));
     const { transfer } = this.#options;
     worker.postMessage(payloads, transfer ? payloads.map(transfer) : []);
-    this.#isSent = true;
+    this.#sentAt = this.#options.clock.elapsed();
   }
 
   /**
@@ -160,16 +163,22 @@ export class JobThread<Payload, Outcome, Part> {
     } else if (reply.kind === 'part') {
       this.#jobs[reply.index]?.onPart?.(reply.part);
     } else {
+      const spentMs = this.#spentMs();
       const jobs = this.#free();
       for (const [index, outcome] of reply.outcomes.entries()) jobs[index]?.resolve(outcome);
-      this.#endTurn(jobs, jobs.slice(reply.outcomes.length), false);
+      const givenBack = jobs.slice(reply.outcomes.length);
+      this.#endTurn(jobs, { spentMs, hasLostJob: false, givenBack });
     }
+  }
+
+  #spentMs(): number {
+    return this.#sentAt === null ? 0 : this.#options.clock.elapsed() - this.#sentAt;
   }
 
   #free(): readonly PendingJob<Payload, Outcome, Part>[] {
     const jobs = this.#jobs;
     this.#jobs = [];
-    this.#isSent = false;
+    this.#sentAt = null;
     this.#cancelDeadline();
     this.#worker?.unref();
     return jobs;
@@ -180,20 +189,20 @@ export class JobThread<Payload, Outcome, Part> {
     if (worker !== this.#worker) return;
     this.#worker = null;
     void worker.terminate();
-    const isBegun = this.#isSent;
+    const isBegun = this.#sentAt !== null;
+    const spentMs = this.#spentMs();
     const jobs = this.#free();
     const at = Atomics.load(this.#place, 0);
     const lost = isBegun ? jobs.slice(at, at + 1) : jobs;
     for (const job of lost) job.reject(new LostJob(isTimeout, isBegun));
     const givenBack = jobs.filter((job) => !lost.includes(job));
-    this.#endTurn(jobs, givenBack, isBegun && lost.length > 0);
+    this.#endTurn(jobs, { spentMs, hasLostJob: isBegun && lost.length > 0, givenBack });
   }
 
   #endTurn(
     [first]: readonly PendingJob<Payload, Outcome, Part>[],
-    givenBack: readonly PendingJob<Payload, Outcome, Part>[],
-    hasLostJob: boolean,
+    turn: Omit<ThreadTurn<Payload, Outcome, Part>, 'holder'>,
   ): void {
-    if (first) this.#onFree({ holder: first.holder, hasLostJob, givenBack });
+    if (first) this.#onFree({ holder: first.holder, ...turn });
   }
 }

@@ -1,4 +1,4 @@
-// A worker for the tests of the pool: echoes, spins, ends or runs out of memory.
+// A worker for the tests of the pool: echoes, works for a time, spins, ends or runs out of memory.
 import { serveJobs } from '../../../../src/platform/runtime/workers/serve.ts';
 
 serveJobs((job: string): string => {
@@ -9,5 +9,7 @@ serveJobs((job: string): string => {
     for (;;) held.push(Array.from({ length: 1000 }, (_, index) => index));
   }
   while (job === 'spin');
+  const [, workMs] = /^(\d+) ms/.exec(job) ?? [];
+  for (const from = performance.now(); performance.now() - from < Number(workMs ?? 0); );
   return `echo ${job}`;
 });

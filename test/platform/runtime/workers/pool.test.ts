@@ -1,4 +1,4 @@
-// The pool of a worker: jobs that end it or take too long are refused alone.
+// The pool of a worker: jobs that end it or take too long are refused alone, and turns go by time.
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/platform/runtime/clock.ts';
 import { ownHolder } from '../../../../src/platform/runtime/fair-queue.ts';
@@ -13,9 +13,10 @@ afterEach(async () => {
 });
 
 function pool(
-  options: { script?: string; mostJobs?: number; deadlineMs?: number } = {},
-): (job: string, org?: string) => Promise<string> {
+  options: { script?: string; mostJobs?: number; deadlineMs?: number; isSmall?: boolean } = {},
+): (job: string, org?: string, signal?: AbortSignal) => Promise<string> {
   const { script = './job-worker.ts', mostJobs = 1000, deadlineMs = 1000 } = options;
+  const { isSmall = true } = options;
   const made = new WorkerPool<string, string>({
     clock: systemClock,
     script: new URL(script, import.meta.url),
@@ -27,8 +28,8 @@ function pool(
     refuse: (why) => new Error(why),
   });
   pools.push(made);
-  return (job, holder = 'org_1') =>
-    made.run({ holder, bytes: job.length, isSmall: true, payload: () => job });
+  return (job, holder = 'org_1', signal = undefined) =>
+    made.run({ holder, bytes: job.length, isSmall, payload: () => job, signal });
 }
 
 const settled = (work: Promise<string>[]) => Promise.all(work.map((one) => one.catch(reasonOf)));
@@ -85,6 +86,63 @@ describe('a pool', () => {
     await pools[0]?.close();
     expect(await work).toEqual(['closed', 'closed']);
     expect(await settled([run('c')])).toEqual(['closed']);
+  });
+});
+
+describe('turns of a pool', () => {
+  /** Runs jobs of two organizations, and counts the outcomes of the first before the last of the second. */
+  async function countBefore(
+    run: ReturnType<typeof pool>,
+    [many, few]: readonly [readonly string[], readonly string[]],
+  ): Promise<number> {
+    await run('start');
+    let count = 0;
+    const counted = many.map(async (job) => {
+      await run(job, 'org_1');
+      count += 1;
+    });
+    await counted[0];
+    await Promise.all(few.map((job) => run(job, 'org_2')));
+    const before = count;
+    await Promise.all(counted);
+    return before;
+  }
+  const times = (count: number, job: string) => Array.from({ length: count }, () => job);
+
+  it('end after 50 ms, however many small jobs an organization has', async () => {
+    const jobs = [times(24, '20 ms'), ['a']] as const;
+    // A turn has three of these jobs. The second begins before the job of the other organization arrives.
+    expect(await countBefore(pool(), jobs)).toBeLessThanOrEqual(8);
+  });
+
+  it('go by the time of the jobs, not by their number', async () => {
+    const jobs = [times(16, '30 ms'), times(16, '2 ms')] as const;
+    // 16 turns each by number; by time 32 ms are worth one or two jobs of 30 ms.
+    expect(await countBefore(pool({ isSmall: false }), jobs)).toBeLessThanOrEqual(8);
+  });
+
+  it('leave out queued jobs whose signal aborts', async () => {
+    const run = pool();
+    const end = new AbortController();
+    const begun = run('20 ms', 'org_1', end.signal);
+    const queued = settled(times(40, 'a').map((job) => run(job, 'org_1', end.signal)));
+    const other = run('b', 'org_2');
+    await Promise.resolve();
+    end.abort(new Error('left'));
+    expect(await begun).toBe('echo 20 ms');
+    expect((await queued).slice(31)).toEqual(times(9, 'left'));
+    expect(await other).toBe('echo b');
+    expect(await settled([run('c', 'org_1', end.signal)])).toEqual(['left']);
+  });
+
+  it('give no job back to the queue after its signal', async () => {
+    const run = pool();
+    await run('start');
+    const end = new AbortController();
+    const work = settled(times(8, '30 ms').map((job) => run(job, 'org_1', end.signal)));
+    await Promise.resolve();
+    end.abort(new Error('left'));
+    expect((await work).slice(4)).toEqual(times(4, 'left'));
   });
 });
 
