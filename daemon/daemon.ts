@@ -295,7 +295,8 @@ function pressingOf(app: App): () => boolean {
 async function startCampaigns(app: App, onStop: OnStop): Promise<void> {
   const campaigns = campaignLoop(app);
   await campaigns.start();
-  onStop(() => campaigns.stop());
+  // Early: its turn may take seconds of the grace period of the other parts.
+  onStop(() => campaigns.stop(), true);
   onStop(startStalledGauge(app));
 }
 

@@ -1,18 +1,50 @@
 // Reads the next contacts of a run before the transaction that judges them.
 
+import type { App } from '../../core/app.ts';
 import { matchesAmong } from '../../people/contacts/condition-queries.ts';
 import { findIdFurther } from '../../people/contacts/queries.ts';
-import { unlessOverdue } from '../../platform/store/aside.ts';
-import type { Store } from '../../platform/store/db.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
+import { OverdueError, unlessOverdue } from '../../platform/store/aside.ts';
+import type { Question } from './judge.ts';
 import { askedOf, selectIncluded } from './queries.ts';
 import type { AudienceSnapshot } from './schema.ts';
 
 /** Most contacts that a read examines for groups by query. */
 const mostExamined = 5_000;
-/** Part of them that a read examines after an overdue one. */
+/** Part of them that a read examines after an overdue one, and growth of that after one in time. */
 const nextShare = 0.1;
+const growth = 1.5;
+/** Slow audiences whose size of a read stays in memory. */
+const mostKept = 1_000;
+
+/** Contacts that a read of an audience may examine, by run, for those with overdue reads. */
+const sizesOf = perApp((_app: App) => recentlyUsed<number>(mostKept));
+
+/**
+ * Reads at most `most` contacts, or fewer if that takes too long: down to one.
+ * @throws OverdueError if even one takes too long
+ */
+async function readInTime<T>(
+  app: App,
+  name: string,
+  most: number,
+  read: (count: number) => Promise<T>,
+): Promise<T> {
+  const sizes = sizesOf(app);
+  for (let size = Math.min(most, sizes.get(name) ?? most); ; size = Math.ceil(size * nextShare)) {
+    const found = await unlessOverdue(read(size));
+    if (found !== null) {
+      if (size < most) sizes.set(name, Math.ceil(size * growth));
+      return found;
+    }
+    sizes.set(name, size);
+    if (size === 1) throw new OverdueError();
+  }
+}
 
 interface Asked {
+  runId: string;
   /** Null for the first contacts. */
   after: string | null;
   until: string;
@@ -32,14 +64,14 @@ interface Candidates {
  * @throws OverdueError; CapacityError as `Store.aside` does. Both are temporary.
  */
 export async function readCandidates(
-  store: Store,
+  app: App,
   organizationId: string,
   audience: AudienceSnapshot,
-  { after, until, limit }: Asked,
+  { runId, after, until, limit }: Asked,
 ): Promise<Candidates> {
   const start = after ?? '';
-  const read = (examined: number) =>
-    store.aside(organizationId, async (db) => {
+  return readInTime(app, `candidates ${runId}`, mostExamined, (examined) =>
+    app.store.aside(organizationId, async (db) => {
       const isScanned = audience.queries.length > 0;
       const further = isScanned
         ? await findIdFurther(db, organizationId, start, until, examined - 1)
@@ -47,8 +79,8 @@ export async function readCandidates(
       const range = { after: start, until: further ?? until };
       const ids = await selectIncluded(db, organizationId, audience, range, limit);
       return { ids, reached: ids.length < limit ? range.until : (ids.at(-1) ?? range.until) };
-    });
-  return (await unlessOverdue(read(mostExamined))) ?? read(mostExamined * nextShare);
+    }),
+  );
 }
 
 /**
@@ -57,17 +89,16 @@ export async function readCandidates(
  * @throws OverdueError; CapacityError as `Store.aside` does. Both are temporary.
  */
 export async function readMatches(
-  store: Store,
-  organizationId: string,
+  app: App,
+  { runId, organizationId }: Pick<Question, 'runId' | 'organizationId'>,
   audience: AudienceSnapshot,
   ids: readonly string[],
 ): Promise<{ matching: Set<string>; asked: readonly string[] }> {
   const queries = askedOf(organizationId, audience);
   if (queries.length === 0) return { matching: new Set(), asked: ids };
-  const read = async (asked: readonly string[]) => ({
-    matching: new Set(await store.aside(organizationId, (db) => matchesAmong(db, queries, asked))),
-    asked,
+  return readInTime(app, `matches ${runId}`, ids.length, async (count) => {
+    const asked = ids.slice(0, count);
+    const found = await app.store.aside(organizationId, (db) => matchesAmong(db, queries, asked));
+    return { matching: new Set(found), asked };
   });
-  const first = () => ids.slice(0, Math.ceil(ids.length * nextShare));
-  return (await unlessOverdue(read(ids))) ?? read(first());
 }

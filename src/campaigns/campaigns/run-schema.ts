@@ -198,7 +198,7 @@ export const runSummary = z
     waitReason: z
       .enum(runWaitReasons)
       .nullable()
-      .meta({ description: 'Reason to wait while it is running' }),
+      .meta({ description: 'Reason to wait before it starts, or while it is running' }),
     nextDispatchAt: time.meta({ description: 'End of that wait, as far as it is known' }),
     stats,
     isTest: z.boolean().meta({ description: 'Whether a test key made it' }),

@@ -39,6 +39,22 @@ const waits: Readonly<Record<RunWaitReason, Words>> = {
     purpose: 'To watch the queue',
     command: 'svc queue top',
   },
+  audience: {
+    because:
+      'Its audience takes too long to read: a query of a group has too many or too long conditions.',
+    purpose: 'To make the queries simpler, stop it and run the campaign again',
+    command: 'svc campaigns cancel {run}',
+  },
+  capacity: {
+    because: 'The workers of the service are busy. It is tried again within seconds.',
+    purpose: 'To see the load',
+    command: 'svc status',
+  },
+  error: {
+    because: 'The service met an error, which its log has. It is tried again within seconds.',
+    purpose: 'To look for the fault',
+    command: 'svc doctor',
+  },
 };
 
 const resume = 'svc campaigns resume {run} --note "…"';
@@ -101,6 +117,7 @@ export function standingOf(run: RunSummary, now: number): RunStanding {
     filled({ because, purpose, command }, facts);
   switch (status) {
     case 'scheduled': {
+      if (waitReason !== null) return filled(waits[waitReason], facts);
       const at = Date.parse(scheduledFor ?? run.createdAt);
       const when =
         at > now ? `It starts ${timeInWords(at, now)}.` : 'It starts as soon as a daemon runs.';

@@ -22,6 +22,8 @@ import type { RunMailing } from './snapshot.ts';
 
 /** Most bytes of the values of one message. */
 const mostMergeBytes = 8_192;
+/** Most messages that are filled at once. */
+const mostAtOnce = 64;
 /** Longest reason in the ledger. */
 const longestReason = 300;
 
@@ -64,36 +66,68 @@ export type Prepared = { contactId: string } & (
 /** The message of a contact, or the refusal of a check. */
 export type Dispatched = { contactId: string } & ({ messageId: string } | { error: ServiceError });
 
+/** Reason of a signal that ends a turn between two contacts. */
+export class TurnOver extends Error {}
+
+/** Signals that end the preparation of messages; the reason is a TurnOver or a CapacityError. */
+export interface PreparationEnds {
+  /** Prepares no further message. */
+  over?: AbortSignal;
+  /** Gives up even the first message. */
+  latest?: AbortSignal;
+}
+
 /**
- * Prepares the messages of contacts, in their order, up to the first that no worker has room to fill now: large
- * values take the room of few messages.
+ * Prepares the messages of contacts, in their order, up to the first that no worker has room to fill now (large
+ * values take the room of few messages), or that is not begun at the end of the turn.
  * @throws CapacityError without room for the first one: try again
  */
 export async function prepareDispatch(
   app: App,
   run: DispatchedRun,
   addressees: readonly Addressee[],
+  { over, latest }: PreparationEnds = {},
 ): Promise<Prepared[]> {
-  const { merge, organizationId } = run;
-  const ids = addressees.map(({ contactId }) => contactId);
-  const contacts = merge ? await findContactValues(app.store.db, organizationId, ids) : new Map();
-  const results = await Promise.allSettled(
-    addressees.map((one) => prepare(app, run, one, contacts.get(one.contactId) ?? null)),
-  );
   const prepared: Prepared[] = [];
-  for (const result of results) {
-    if (result.status === 'fulfilled') prepared.push(result.value);
-    else if (prepared.length > 0 && result.reason instanceof CapacityError) return prepared;
-    else throw result.reason;
+  for (let at = 0; at < addressees.length; at += mostAtOnce) {
+    if (at > 0 && over?.aborted) break;
+    const some = addressees.slice(at, at + mostAtOnce);
+    const contacts = await contactsOf(app, run, some);
+    const results = await Promise.allSettled(
+      some.map((one, index) => {
+        const signal = at + index === 0 ? latest : over;
+        return prepare(app, run, one, { contact: contacts.get(one.contactId) ?? null, signal });
+      }),
+    );
+    for (const result of results) {
+      if (result.status === 'fulfilled') prepared.push(result.value);
+      else if (endsAt(result.reason, prepared.length)) return prepared;
+      else throw result.reason;
+    }
   }
   return prepared;
+}
+
+/** Tells whether an error ends the preparation in order, after so many messages. */
+function endsAt(error: unknown, count: number): boolean {
+  return error instanceof TurnOver || (count > 0 && error instanceof CapacityError);
+}
+
+async function contactsOf(
+  { store }: App,
+  { merge, organizationId }: DispatchedRun,
+  addressees: readonly Addressee[],
+): Promise<ReadonlyMap<string, MergeData['contact']>> {
+  if (!merge) return new Map();
+  const ids = addressees.map(({ contactId }) => contactId);
+  return findContactValues(store.db, organizationId, ids);
 }
 
 async function prepare(
   app: App,
   { id, organizationId, mailing, merge }: DispatchedRun,
   addressee: Addressee,
-  contact: MergeData['contact'],
+  { contact, signal }: { contact: MergeData['contact']; signal: AbortSignal | undefined },
 ): Promise<Prepared> {
   const { contactId } = addressee;
   const message = { id: app.newId('message'), createdAt: app.clock.now() };
@@ -110,7 +144,7 @@ async function prepare(
   try {
     const dataField = 'email.templateData';
     const key = mailing.contentId;
-    const options = { organizationId, key, message, dataField, isBrief: true };
+    const options = { organizationId, key, message, dataField, isBrief: true, signal };
     const { subject } = await fillMerged(app, merge, values, options);
     const request = requestOf(mailing, addressee, message, subject);
     return { contactId, request: { ...request, run: { id, mergeData } } };

@@ -8,8 +8,7 @@
 //   cancelled   | cancels some of its queued mail (unwalked.ts)
 //
 // The first turn of a daemon also frees mail that was queued before the run was resumed.
-//
-// A turn that throws puts its run off for a few seconds, so that the others go on.
+// Turns go by time and end between two contacts (turns.ts). After an error the run waits (trouble.ts).
 import type { App } from '../../core/app.ts';
 import { watchClock } from '../../outbound/queue/clock-jumps.ts';
 import { releaseRun } from '../../outbound/queue/desk/runs.ts';
@@ -17,19 +16,18 @@ import {
   bringRunsToPresent,
   type DueRun,
   findNextDueRun,
-  putOffRun,
   selectDueRuns,
 } from '../../people/runs/walk-queries.ts';
 import { createDueLoop } from '../../platform/store/due-loop.ts';
 import { endOldLeases, endOwnLeases, momentOf, takeLease } from './lease.ts';
 import { walkPage } from './page.ts';
 import { startRun } from './start.ts';
-import { RunTurns } from './turns.ts';
+import { waitAfter } from './trouble.ts';
+import { RunTurns, Turn } from './turns.ts';
 import { cancelSome, lookAtHeld } from './unwalked.ts';
 
 /** Due runs among which a step chooses. */
 const mostRead = 100;
-const troublePauseMs = 5_000;
 /** Waits are shorter. A later time means that the clock was set back. */
 const longestWaitMs = 60_000;
 
@@ -37,7 +35,7 @@ export interface CampaignLoop {
   start(): Promise<void>;
   /** Resolves when no run can go on before its time. */
   idle(): Promise<void>;
-  /** Ends after the running turn, and leaves the runs to other daemons. */
+  /** Ends the turn after its current contact, and leaves the runs to other daemons. */
   stop(): Promise<void>;
 }
 
@@ -46,30 +44,39 @@ export function campaignLoop(app: App): CampaignLoop {
   const worker = app.newId('worker');
   const turns = new RunTurns();
   const wasSet = watchClock(app.clock);
+  let current: Turn | null = null;
+  let isStopping = false;
   /** Whether the clock was set back since runs were last brought to the present. */
   let isBehind = true;
 
-  const putOff = (run: DueRun) => {
-    const dueAt = app.clock.now() + troublePauseMs;
-    return app.store.write((trx) => putOffRun(trx, run.id, dueAt), 'quiet');
-  };
-
-  const walk = async (run: DueRun) => {
+  const walk = async (run: DueRun, turn: Turn) => {
     if (run.worker !== worker) await releaseRun(app, run.id);
-    await walkPage(app, worker, run);
+    await walkPage(app, worker, run, turn);
   };
 
-  const takeTurn = async (run: DueRun) => {
+  const takeTurn = async (run: DueRun, turn: Turn) => {
     try {
       if (!(await takeLease(app, worker, run))) return;
       if (run.status === 'scheduled') await startRun(app, worker, run);
-      else if (run.status === 'running') await walk(run);
+      else if (run.status === 'running') await walk(run, turn);
       else if (run.status === 'held') await lookAtHeld(app, worker, run);
       else if (run.status === 'cancelled') await cancelSome(app, worker, run);
-      else await putOff(run);
+      else throw new Error(`a run that is ${run.status} has no turn`);
     } catch (error) {
-      app.log.error({ err: error, runId: run.id }, 'a campaign run cannot go on: trying again');
-      await putOff(run);
+      await waitAfter(app, run, error);
+    }
+  };
+
+  const timeTurn = async (run: DueRun) => {
+    const begunAt = app.clock.elapsed();
+    const turn = new Turn(app.clock);
+    current = turn;
+    if (isStopping) turn.stop();
+    try {
+      await takeTurn(run, turn);
+    } finally {
+      turn.finish();
+      turns.record(run, app.clock.elapsed() - begunAt);
     }
   };
 
@@ -88,7 +95,7 @@ export function campaignLoop(app: App): CampaignLoop {
       const moment = momentOf(app, worker);
       const next = turns.next(await selectDueRuns(db, moment, mostRead));
       if (!next) return (await findNextDueRun(db, moment.now)) ?? Number.POSITIVE_INFINITY;
-      await takeTurn(next);
+      await timeTurn(next);
       return 0;
     },
     trouble: 'campaign runs cannot be walked now: trying again',
@@ -101,6 +108,8 @@ export function campaignLoop(app: App): CampaignLoop {
     },
     idle: () => loop.idle(),
     async stop() {
+      isStopping = true;
+      current?.stop();
       await loop.stop();
       await endOwnLeases(app, worker);
     },

@@ -13,7 +13,7 @@ import type { App } from '../../core/app.ts';
 import { type RunPlaces, runPlaces } from '../../identity/warming/run-places.ts';
 import { queuedOfRun } from '../../outbound/queue/desk/runs.ts';
 import type { RunState } from '../../people/runs/queries.ts';
-import type { RunWaitReason } from '../../people/runs/schema.ts';
+import type { RunLimit } from '../../people/runs/schema.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 
 /** Most deliveries of a run in the queue: a pause bites at once, and a large run makes a small backlog. */
@@ -33,7 +33,7 @@ export function lookPauseMs({ join }: Pick<Clock, 'join'>): number {
 
 /** A wait of a run. */
 export interface Wait {
-  reason: RunWaitReason;
+  reason: RunLimit;
   /** Time of the next message, as far as it is known. */
   until: number | null;
 }

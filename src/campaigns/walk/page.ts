@@ -4,17 +4,19 @@
 import { admissionOf } from '../../access/admission/admission.ts';
 import type { App } from '../../core/app.ts';
 import { findRunState, type RunState } from '../../people/runs/queries.ts';
+import type { PreparationEnds } from '../content/dispatch.ts';
 import { findHold } from './holds.ts';
 import { roomFor } from './pace.ts';
 import { preparePage } from './prepare-page.ts';
 import { holdOrWait, storePage } from './store-page.ts';
 import { snapshotsOf } from './walked-run.ts';
 
-/** Walks one page of a run that this worker has leased. */
+/** Walks one page of a run that this worker has leased, up to the contact at which the turn ends. */
 export async function walkPage(
   app: App,
   worker: string,
   { id, organization_id: organizationId }: Pick<RunState, 'id' | 'organization_id'>,
+  turn: PreparationEnds,
 ): Promise<void> {
   const { db } = app.store;
   const run = await findRunState(db, id);
@@ -25,7 +27,7 @@ export async function walkPage(
   const { pageSize } = snapshots.policy;
   const room = await roomFor(app, run, { pageSize, domainId: going.sender.domainId });
   if (room.wait) return holdOrWait(app, worker, run, snapshots, room.wait);
-  const page = await preparePage(app, run, snapshots, room);
+  const page = await preparePage(app, run, snapshots, { room, turn });
   let used = 0;
   try {
     used = await app.store.write((trx) => storePage(app, trx, worker, page));

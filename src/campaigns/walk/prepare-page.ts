@@ -9,7 +9,12 @@ import { isTimezone } from '../../platform/runtime/calendar.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { judgeContacts, type Question, type Recipient } from '../audience/judge.ts';
 import { readCandidates, readMatches } from '../audience/read-ahead.ts';
-import { dispatchedRun, type Prepared, prepareDispatch } from '../content/dispatch.ts';
+import {
+  dispatchedRun,
+  type PreparationEnds,
+  type Prepared,
+  prepareDispatch,
+} from '../content/dispatch.ts';
 import type { Room } from './pace.ts';
 import { endOfQuietHours } from './quiet-hours.ts';
 import { readFailed } from './retried.ts';
@@ -40,12 +45,12 @@ export interface Page {
   timezone: string;
 }
 
-/** Prepares the next page of a run with room for messages. */
+/** Prepares the next page of a run with room for messages, or its first contacts if the turn ends before. */
 export async function preparePage(
   app: App,
   run: RunState,
   snapshots: Snapshots,
-  room: Room,
+  { room, turn }: { room: Room; turn: PreparationEnds },
 ): Promise<Page> {
   const { db } = app.store;
   const { organization_id: organizationId } = run;
@@ -65,7 +70,12 @@ export async function preparePage(
   const recipients = judged.filter((one) => one.skip === null).slice(0, room.most);
   const prepared =
     recipients.length > 0
-      ? await prepareDispatch(app, await dispatchedRun(app, run, snapshots.mailing), recipients)
+      ? await prepareDispatch(
+          app,
+          await dispatchedRun(app, run, snapshots.mailing),
+          recipients,
+          turn,
+        )
       : [];
   const timezone = (await findOrganization(db, organizationId))?.timezone ?? 'UTC';
   const now = app.clock.now();
@@ -79,10 +89,21 @@ export async function preparePage(
     return one ? [[contactId, { updatedAt, email, prepared: one }] as const] : [];
   });
   return {
-    ...(await matched(app, first, read)),
+    ...(await matched(app, first, cutAt(read, run, recipients[prepared.length]?.contactId))),
     ...{ run, snapshots, room, tokens, timezone },
     prepared: new Map(parts),
   };
+}
+
+/** Ends a page before a contact without a message. */
+function cutAt(
+  read: Pick<Page, 'ids' | 'reached'>,
+  { last_contact_id }: RunState,
+  contactId: string | undefined,
+): Pick<Page, 'ids' | 'reached'> {
+  if (contactId === undefined) return read;
+  const ids = read.ids.slice(0, read.ids.indexOf(contactId));
+  return { ids, reached: ids.at(-1) ?? last_contact_id };
 }
 
 /** Returns whether a run leaves out the contacts of other runs of its campaign. */
@@ -102,9 +123,9 @@ async function matched(
   question: Question,
   { ids, reached }: Pick<Page, 'ids' | 'reached'>,
 ): Promise<Pick<Page, 'question' | 'ids' | 'reached'>> {
-  const { organizationId, audience } = question;
+  const { audience } = question;
   if (audience === null || ids.length === 0) return { question, ids, reached };
-  const { matching, asked } = await readMatches(app.store, organizationId, audience, ids);
+  const { matching, asked } = await readMatches(app, question, audience, ids);
   const isWhole = asked.length === ids.length;
   const end = isWhole ? reached : (asked.at(-1) ?? reached);
   return { question: { ...question, matching }, ids: asked, reached: end };
@@ -120,7 +141,7 @@ function readPage(
   const asked = { after, until, limit: policy.pageSize };
   if (retry_of !== null) return readFailed(app.store.db, retry_of, asked);
   if (!audience) throw new Error(`the run ${run.id} has no audience`);
-  return readCandidates(app.store, run.organization_id, audience, asked);
+  return readCandidates(app, run.organization_id, audience, { runId: run.id, ...asked });
 }
 
 /** Tells whether a message could be made. */

@@ -1,30 +1,83 @@
-// Turns of due runs: organizations take turns, then their runs, page by page.
+// Turns of due runs: organizations take turns by the time that their runs took, then the runs of each. A turn
+// walks a page, and ends between two contacts.
+//
+//   time of a turn                    | then
+//   ----------------------------------+---------------------------------------------------------------
+//   500 ms                            | ends after the current contact
+//   2 s without a worker for its      | the run waits for capacity: the queue of its own organization
+//   first contact                     | may be long
+//   the daemon stops                  | ends after the current contact, even the first
+import { CapacityError } from '../../platform/errors.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import { FairShare } from '../../platform/runtime/fair-share.ts';
+import { type PreparationEnds, TurnOver } from '../content/dispatch.ts';
+
+const turnMs = 500;
+const patienceMs = 2_000;
 
 interface Due {
   id: string;
   organization_id: string;
 }
 
-/** Turns of one daemon. Runs that are not due are forgotten. */
+/** The turn of a run. */
+export class Turn implements PreparationEnds {
+  readonly #over = new AbortController();
+  readonly #latest = new AbortController();
+  readonly #cancels: readonly (() => void)[];
+
+  constructor(clock: Clock) {
+    const impatient = () =>
+      new CapacityError('no worker was free to fill a message', 1, { reason: 'capacity-parser' });
+    this.#cancels = [
+      clock.after(turnMs, () => this.#over.abort(new TurnOver())),
+      clock.after(patienceMs, () => this.#latest.abort(impatient())),
+    ];
+  }
+
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  get latest(): AbortSignal {
+    return this.#latest.signal;
+  }
+
+  /** Ends the turn at the next contact, for the stop of the daemon. */
+  stop(): void {
+    for (const one of [this.#over, this.#latest]) one.abort(new TurnOver());
+  }
+
+  /** Ends the timers of the turn. */
+  finish(): void {
+    for (const cancel of this.#cancels) cancel();
+  }
+}
+
+/** Turns of one daemon, which has one at a time. */
 export class RunTurns {
-  /** Numbers of last turns, by run and by organization. */
-  #last = new Map<string, number>();
-  #turn = 0;
+  readonly #organizations = new FairShare(1);
+  /** Turns among the runs of each organization with due runs. */
+  #runs = new Map<string, FairShare>();
 
   /** Returns the due run whose turn is next, or undefined without one. */
   next<Run extends Due>(due: readonly Run[]): Run | undefined {
-    const turnOf = (id: string) => this.#last.get(id) ?? 0;
-    const [first] = due.toSorted(
-      (a, b) =>
-        turnOf(a.organization_id) - turnOf(b.organization_id) || turnOf(a.id) - turnOf(b.id),
-    );
-    const known = due.flatMap(({ id, organization_id }) => [id, organization_id]);
-    this.#last = new Map(known.map((id) => [id, turnOf(id)]));
-    if (first) {
-      this.#turn++;
-      this.#last.set(first.id, this.#turn);
-      this.#last.set(first.organization_id, this.#turn);
-    }
-    return first;
+    const organizations = new Set(due.map(({ organization_id }) => organization_id));
+    this.#runs = new Map([...organizations].map((id) => [id, this.#runsOf(id)]));
+    const organization = this.#organizations.findNext(organizations);
+    if (organization === undefined) return;
+    const own = due.filter(({ organization_id }) => organization_id === organization);
+    const next = this.#runsOf(organization).findNext(own.map(({ id }) => id));
+    return own.find(({ id }) => id === next);
+  }
+
+  /** Records the time of a turn. */
+  record({ id, organization_id: organization }: Due, ms: number): void {
+    this.#organizations.recordTurn(organization, ms);
+    this.#runs.get(organization)?.recordTurn(id, ms);
+  }
+
+  #runsOf(organization: string): FairShare {
+    return this.#runs.get(organization) ?? new FairShare(1);
   }
 }

@@ -83,10 +83,17 @@ function valuesOf(values: FillValues, dataField: string): string {
   return json;
 }
 
+export interface FillOptions {
+  /** The field of the caller that holds the data, such as `email.templateData`: errors about data begin with it. */
+  dataField: string;
+  /** Leaves HTML and text out of the answer. */
+  isBrief?: boolean;
+  /** Gives up a fill that no worker has begun, with its reason. */
+  signal?: AbortSignal | undefined;
+}
+
 /**
- * Fills a template for one message. `dataField` is the field of the caller that holds the data, such as
- * `email.templateData`: errors about data begin with it. `isBrief` leaves HTML and text out of
- * the answer.
+ * Fills a template for one message.
  * @throws ValidationError if `contract.json` or the template refuses the data;
  * CapacityError beyond the share of the organization
  */
@@ -95,7 +102,7 @@ export async function fillTemplate(
   organizationId: string,
   { key: ownKey, compiled }: TemplateToFill,
   values: FillValues,
-  { dataField, isBrief = false }: { dataField: string; isBrief?: boolean },
+  { dataField, isBrief = false, signal }: FillOptions,
 ): Promise<Filled> {
   const json = valuesOf(values, dataField);
   const { pool, prefix } = fillerOf(app);
@@ -105,6 +112,7 @@ export async function fillTemplate(
       holder: organizationId,
       bytes: json.length,
       isSmall: json.length <= smallBytes,
+      signal,
       payload: (sent) => {
         const isSent = !mustSend && sent.has(key);
         if (sent.size >= mostSentKeys) sent.clear();

@@ -72,6 +72,8 @@ interface Filling {
   dataField: string;
   /** Leaves HTML and text out of the answer, for a test whether the content can be filled. */
   isBrief?: boolean;
+  /** Gives up a fill that no worker has begun, with its reason. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -82,7 +84,7 @@ export async function fillMerged(
   app: App,
   shared: SharedMerge,
   { contact }: MergeData,
-  { organizationId, key, message, dataField, isBrief = false }: Filling,
+  { organizationId, key, message, dataField, isBrief = false, signal }: Filling,
 ): Promise<Filled> {
   const { compiled, data, brand, sender, footer, hasUnsubscribeGroup, makesText } = shared;
   const values = {
@@ -91,7 +93,7 @@ export async function fillMerged(
     viewUrl: viewUrl(app, message.id, message.createdAt),
     message: { id: message.id, createdAt: isoTime(message.createdAt) },
   };
-  const options = { dataField, isBrief };
+  const options = { dataField, isBrief, signal };
   const filled = await fillTemplate(app, organizationId, { key, compiled }, values, options);
   const { html, text } = filled;
   return makesText && text === null && html !== null

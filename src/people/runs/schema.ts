@@ -30,8 +30,17 @@ export const skipReasons = [
 
 export type SkipReason = (typeof skipReasons)[number];
 
-/** Reasons for which a running run waits. */
-export const runWaitReasons = ['rate', 'daily-quota', 'warming', 'queue'] as const;
+/** Limits for which a running run waits. */
+const runLimits = ['rate', 'daily-quota', 'warming', 'queue'] as const;
+
+export type RunLimit = (typeof runLimits)[number];
+
+/** Troubles for which a scheduled or running run waits. */
+export const runTroubles = ['audience', 'capacity', 'error'] as const;
+
+export type RunTrouble = (typeof runTroubles)[number];
+
+export const runWaitReasons = [...runLimits, ...runTroubles] as const;
 
 export type RunWaitReason = (typeof runWaitReasons)[number];
 

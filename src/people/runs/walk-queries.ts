@@ -2,6 +2,7 @@
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { RunRow, RunTables } from './queries.ts';
+import { type RunTrouble, runTroubles } from './schema.ts';
 
 const own = ownTables<RunTables>();
 const on = tables<RunTables>;
@@ -15,23 +16,43 @@ export interface Moment {
 
 export type DueRun = Pick<
   RunRow,
-  'id' | 'organization_id' | 'status' | 'worker' | 'leased_until' | 'retry_of'
+  'id' | 'organization_id' | 'status' | 'worker' | 'leased_until' | 'retry_of' | 'wait_reason'
 >;
 
-/** Returns due runs that no other worker has leased, the longest due first. */
+const dueColumns = [
+  ...(['id', 'organization_id', 'status', 'worker', 'leased_until', 'retry_of'] as const),
+  'wait_reason',
+] as const satisfies readonly (keyof DueRun)[];
+
+/**
+ * Returns due runs that no other worker has leased: the longest due run of each organization, then the second ones,
+ * so that many runs of one organization hide none of another.
+ */
 export const selectDueRuns = own.all((db, { worker, now, latest }: Moment, limit: number) =>
   db
-    .selectFrom('campaign_runs')
-    .select(['id', 'organization_id', 'status', 'worker', 'leased_until', 'retry_of'])
-    .where('due_at', '<=', now)
-    .where((eb) =>
-      eb.or([
-        eb('worker', 'is', null),
-        eb('worker', '=', worker),
-        eb('leased_until', '<=', now),
-        eb('leased_until', '>', latest),
-      ]),
+    .selectFrom(
+      db
+        .selectFrom('campaign_runs')
+        .select([...dueColumns, 'due_at'])
+        .select(({ fn }) =>
+          fn
+            .agg<number>('row_number')
+            .over((over) => over.partitionBy('organization_id').orderBy('due_at').orderBy('id'))
+            .as('place'),
+        )
+        .where('due_at', '<=', now)
+        .where((eb) =>
+          eb.or([
+            eb('worker', 'is', null),
+            eb('worker', '=', worker),
+            eb('leased_until', '<=', now),
+            eb('leased_until', '>', latest),
+          ]),
+        )
+        .as('due'),
     )
+    .select(dueColumns)
+    .orderBy('place')
     .orderBy('due_at')
     .orderBy('id')
     .limit(limit),
@@ -92,13 +113,20 @@ export const bringRunsToPresent = own.change((db, now: number, latest: number) =
     .where('status', '!=', 'scheduled'),
 );
 
-/** Puts off a due run until `dueAt`. */
-export const putOffRun = own.run((db, id: string, dueAt: number) =>
-  db
-    .updateTable('campaign_runs')
-    .set({ due_at: dueAt })
-    .where('id', '=', id)
-    .where('due_at', '<', dueAt),
+/** Puts off a due run until `dueAt`, for a trouble of a run that is to go on. */
+export const putOffRun = own.run(
+  (
+    db,
+    { id, status }: Pick<RunRow, 'id' | 'status'>,
+    dueAt: number,
+    wait_reason: RunTrouble | null,
+  ) =>
+    db
+      .updateTable('campaign_runs')
+      .set({ due_at: dueAt, wait_reason, next_dispatch_at: null })
+      .where('id', '=', id)
+      .where('status', '=', status)
+      .where('due_at', '<', dueAt),
 );
 
 /** Returns contacts of the ledger that were not skipped, in the order of ids. */
@@ -167,7 +195,7 @@ export const pauseOfRestored = {
     where status in ('scheduled', 'running') or (status = 'held' and due_at is not null)`,
 };
 
-/** Counts runs that are running without a wait, and made no message and no move since `before`. */
+/** Counts runs that are running without a wait for a limit, and made no message and no move since `before`. */
 export const countStalledRuns = own.first(
   (db, before: number) =>
     db
@@ -175,7 +203,9 @@ export const countStalledRuns = own.first(
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('due_at', 'is not', null)
       .where('status', '=', 'running')
-      .where('wait_reason', 'is', null)
+      .where((eb) =>
+        eb.or([eb('wait_reason', 'is', null), eb('wait_reason', 'in', [...runTroubles])]),
+      )
       .where('updated_at', '<', before)
       .where((eb) => eb.or([eb('dispatched_at', 'is', null), eb('dispatched_at', '<', before)])),
   (row) => row?.count ?? 0,

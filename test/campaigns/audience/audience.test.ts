@@ -126,11 +126,11 @@ describe.each(bothStores)('an audience on %s', (store) => {
     const audience = { ...none, groupIds: [group.id] };
     const snapshot = await snapshotAudience(db, organizationId, audience, app.clock.now());
     await app.store.write((trx) => sql`delete from contact_groups`.execute(trx));
-    const asked = { after: null, until: id, limit: 5 };
-    const found = await readCandidates(app.store, organizationId, snapshot, asked);
+    const asked = { runId: 'run_1', after: null, until: id, limit: 5 };
+    const found = await readCandidates(app, organizationId, snapshot, asked);
     expect(found).toEqual({ ids: [id], reached: id });
     const gone = await snapshotAudience(db, organizationId, audience, app.clock.now());
-    expect((await readCandidates(app.store, organizationId, gone, asked)).ids).toEqual([]);
+    expect((await readCandidates(app, organizationId, gone, asked)).ids).toEqual([]);
   });
 
   describe('that is judged', () => {

@@ -255,8 +255,8 @@ describe.each(stores)('an audience that is walked on %s', (store) => {
         };
         for (let after = start; after !== until; ) {
           const limit = draw(() => fc.integer({ min: 1, max: 4 }));
-          const asked = { after, until, limit };
-          const { ids, reached } = await readCandidates(app.store, organizationId, audience, asked);
+          const asked = { runId, after, until, limit };
+          const { ids, reached } = await readCandidates(app, organizationId, audience, asked);
           const known = [...new Set([...model.people.keys(), ...audience.contactIds])].sort();
           expect(ids).toEqual(
             known.filter((id) => id > (after ?? '') && id <= reached && isIn(id)),

@@ -1,5 +1,7 @@
 // Shared by the tests of the walk: many contacts, a campaign to them, its runs, and a walking daemon.
 import { sql } from 'kysely';
+import { operatorOf } from '../../../src/access/keys/roles.ts';
+import { createOrganization } from '../../../src/access/organizations/organizations.ts';
 import { createCampaign } from '../../../src/campaigns/campaigns/campaigns.ts';
 import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';
 import { createRun, getRun } from '../../../src/campaigns/campaigns/runs.ts';
@@ -7,6 +9,9 @@ import { createCampaignInput } from '../../../src/campaigns/campaigns/schema.ts'
 import { type CampaignLoop, campaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
+import { addDomain } from '../../../src/identity/domains/domains.ts';
+import { verifyDomain } from '../../../src/identity/domains/verification.ts';
+import { createSender } from '../../../src/identity/senders/senders.ts';
 import { insertContacts } from '../../../src/people/contacts/bulk-queries.ts';
 import { contactNoun } from '../../../src/people/contacts/schema.ts';
 import type { RecipientRow } from '../../../src/people/runs/queries.ts';
@@ -17,6 +22,16 @@ interface ContactParts {
   tag?: string;
   domain?: string;
   preferences?: object | null;
+}
+
+/** Makes another organization with a sender; returns its operator. */
+export async function makeOrganization(app: App): Promise<Caller> {
+  const { id } = await createOrganization(app, { name: 'Other', plan: 'self-hosted' });
+  const operator = operatorOf(id);
+  const domain = await addDomain(app, operator, { domain: 'other.example', dkim: 'ed25519' });
+  await verifyDomain(app, operator, domain.id, { force: true });
+  await createSender(app, operator, { email: 'news@other.example' });
+  return operator;
 }
 
 /** Stores contacts with the addresses `u0@…`, `u1@…` and one tag; returns their ids in order. */

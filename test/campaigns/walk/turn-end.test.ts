@@ -1,0 +1,102 @@
+// Turns of runs whose contacts take long: a turn ends between two contacts and keeps its progress, so that other
+// runs go on and the daemon stops.
+import { describe, expect, it } from 'vitest';
+import { campaignLoop } from '../../../src/campaigns/walk/loop.ts';
+import type { App } from '../../../src/core/app.ts';
+import type { Clock } from '../../../src/platform/runtime/clock.ts';
+import { eachApp } from '../../support/each-app.ts';
+import { stores } from '../../support/test-app.ts';
+import {
+  ledgerOf,
+  makeCampaign,
+  makeContacts,
+  makeOrganization,
+  makeRun,
+  messagesOf,
+  readRun,
+  whileWalking,
+} from './fixtures.ts';
+
+/** Time of a turn, by which these tests find its timer. */
+const turnMs = 500;
+/** Mail that a worker fills for each contact. */
+const email = { subject: 'News', text: 'Hello {{ contact.email }}' };
+
+/** Returns an App whose turns call `onTurn` with the function that ends them. */
+function withTurns(app: App, onTurn: (end: () => void) => void): App {
+  const after: Clock['after'] = (ms, run) => {
+    if (ms !== turnMs) return app.clock.after(ms, run);
+    onTurn(run);
+    return () => {};
+  };
+  const clock = { now: () => app.clock.now(), elapsed: () => app.clock.elapsed(), after };
+  return { ...app, clock };
+}
+
+describe.each(stores)('the end of a turn, on %s', (store) => {
+  const test = eachApp({ store });
+
+  const run = async (contacts: number) => {
+    const { app, operator } = test;
+    const ids = await makeContacts(app, operator, contacts);
+    const made = await makeRun(app, operator, await makeCampaign(app, operator, { email }));
+    return { ids, made };
+  };
+  const read = (made: Awaited<ReturnType<typeof run>>['made']) =>
+    readRun(test.app, test.operator, made);
+
+  it('keeps the contacts before it, and the next turn takes the others', async () => {
+    const { ids, made } = await run(5);
+    let turns = 0;
+    const app = withTurns(test.app, (end) => {
+      turns += 1;
+      end();
+    });
+    await whileWalking(app, (loop) => loop.idle());
+    expect(await read(made)).toMatchObject({ status: 'completed', dispatchedCount: 5 });
+    // The first turn starts the run; the last one finds its end.
+    expect(turns).toBe(1 + ids.length);
+    expect((await ledgerOf(app, made.id)).map(({ contact_id }) => contact_id)).toEqual(ids);
+    expect(await messagesOf(app, made.id)).toBe(5);
+  });
+
+  it('leaves the rest of a page to another daemon', async () => {
+    const { ids, made } = await run(6);
+    let turns = 0;
+    const ended = Promise.withResolvers<void>();
+    const loop = campaignLoop(
+      withTurns(test.app, (end) => {
+        turns += 1;
+        end();
+        if (turns === 4) loop.stop().then(ended.resolve, ended.reject);
+      }),
+    );
+    await loop.start();
+    await ended.promise;
+    const half = await read(made);
+    expect(half).toMatchObject({ status: 'running', dispatchedCount: 2, lastContactId: ids[1] });
+    await whileWalking(await test.another(), (other) => other.idle());
+    expect(await read(made)).toMatchObject({ status: 'completed', dispatchedCount: 6 });
+    expect(await messagesOf(test.app, made.id)).toBe(6);
+  });
+
+  it('lets the run of another organization go on', async () => {
+    const { made } = await run(40);
+    const other = await makeOrganization(test.app);
+    await makeContacts(test.app, other, 3);
+    const small = await makeRun(test.app, other, await makeCampaign(test.app, other, { email }));
+    let before = 0;
+    const app = withTurns(test.app, (end) => end());
+    await whileWalking(app, async (loop) => {
+      for (;;) {
+        const now = await readRun(test.app, other, small);
+        if (now.status === 'completed') break;
+        before = (await read(made)).dispatchedCount;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await loop.idle();
+    });
+    expect(before).toBeLessThanOrEqual(6);
+    expect(await read(made)).toMatchObject({ status: 'completed', dispatchedCount: 40 });
+  });
+});
