@@ -7,6 +7,7 @@
 //   its address blocked or gone             | no mail, no longer due
 //   an organization that may not send now   | due again in an hour; nothing is counted
 //   an address with ten mails in a day      | the same (addresses.ts)
+//   an error of the service                 | the same for the first rows of the organization
 import { openAllowances } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
@@ -60,12 +61,29 @@ export function createConfirmationLoop(app: App): DueLoop {
       const hasBegun = after !== '';
       after = isCut ? (found.at(-1)?.organization_id ?? '') : '';
       const due = found.filter(({ due_at }) => due_at <= now);
-      for (const { organization_id } of due) await mailDue(app, organization_id, now);
+      for (const { organization_id } of due) await mailOrWait(app, organization_id, now);
       if (isCut || hasBegun || due.length > 0) return now + turnMs;
       return Math.min(...found.map(({ due_at }) => due_at));
     },
     trouble: 'mails to confirm a group cannot be sent now: trying again',
   });
+}
+
+/** Mails confirmations of an organization. After an error they wait, so that other organizations go on. */
+async function mailOrWait(app: App, organizationId: string, now: number): Promise<void> {
+  try {
+    await mailDue(app, organizationId, now);
+  } catch (error) {
+    await app.store.write(async (trx) => {
+      const due = await findDue(trx, organizationId, now, mailsPerSecond);
+      await lockContacts(trx, [...new Set(due.map(({ contact_id }) => contact_id))].sort());
+      await putOff(trx, await dueAmong(trx, due, now), now);
+    }, 'quiet');
+    app.log.error(
+      { err: error, organizationId },
+      'mails to confirm a group wait for an hour: they met an error of the service',
+    );
+  }
 }
 
 /** Mails the first due confirmations of an organization. */

@@ -5,6 +5,7 @@
 //   (none) | the transaction of a deletion          | 0, due at once
 //   0      | all copies are erased                  | 1, due two minutes later
 //   any    | a proposal in its thread is open       | the same, due an hour later
+//   any    | an error of the service                | the same, due a minute later: the others go on
 //   1      | copies written meanwhile are erased    | (none); on SQLite the words are merged later
 import type { App } from '../../core/app.ts';
 import {
@@ -29,6 +30,7 @@ const requestsAtOnce = 10;
 const secondPassMs = 120_000;
 const passesWanted = 2;
 const whileProposedMs = 3_600_000;
+const afterErrorMs = 60_000;
 const storeAfterMs = 900_000;
 /** Pause between two steps, so that rewriting a large index does not block other work. */
 const restMs = 10;
@@ -73,10 +75,36 @@ async function eraseOne(app: App, trx: Db, row: ErasureRow): Promise<boolean> {
   return false;
 }
 
-/** Processes some due requests in one transaction; returns their number. */
+/** Processes some due requests; returns their number. After an error each has a transaction of its own. */
 async function eraseSome(app: App): Promise<number> {
+  try {
+    return await eraseTogether(app, requestsAtOnce);
+  } catch {
+    return await eraseAlone(app);
+  }
+}
+
+/** Processes the first due request, or puts it off after an error. Returns the number of requests. */
+async function eraseAlone(app: App): Promise<number> {
+  try {
+    return await eraseTogether(app, 1);
+  } catch (error) {
+    const due_at = app.clock.now() + afterErrorMs;
+    const put = await app.store.write(async (trx) => {
+      const [row] = await takeDue(trx, app.clock.now(), 1);
+      if (row) await updateErasure(trx, row.id, { about: row.about, passes: row.passes, due_at });
+      return row;
+    }, 'quiet');
+    const known = { err: error, resourceId: put?.id, kind: put?.kind };
+    app.log.error(known, 'copies of a deleted resource cannot be erased now: trying again');
+    return put ? 1 : 0;
+  }
+}
+
+/** Processes some due requests in one transaction; returns their number. */
+async function eraseTogether(app: App, limit: number): Promise<number> {
   const { count, isStoreDone } = await app.store.write(async (trx) => {
-    const due = await takeDue(trx, app.clock.now(), requestsAtOnce);
+    const due = await takeDue(trx, app.clock.now(), limit);
     let isStoreDone = false;
     for (const row of due) {
       const isEnded = await eraseOne(app, trx, row);

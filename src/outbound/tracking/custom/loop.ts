@@ -3,9 +3,16 @@
 import type { App } from '../../../core/app.ts';
 import { createDueLoop } from '../../../platform/store/due-loop.ts';
 import { leaseOf, takeTurn } from './lease.ts';
-import { claimDueHost, findNextDue, selectDueHosts, type TrackingHostRow } from './queries.ts';
+import {
+  claimDueHost,
+  findNextDue,
+  selectDueHosts,
+  type TrackingHostRow,
+  updateHost,
+} from './queries.ts';
 
 const mostAtOnce = 5;
+const serviceError = 'the check met an error of the service, which its log has: trying again';
 
 export interface TrackingHostLoop {
   start(): void;
@@ -24,6 +31,8 @@ export function createTrackingHostLoop(app: App): TrackingHostLoop {
       await takeTurn(app, row, { holder, mayOrder: true, signal });
     } catch (error) {
       // Keeps the lease until it ends, so that no daemon retries before.
+      const verification_errors = JSON.stringify([serviceError]);
+      await app.store.write((trx) => updateHost(trx, row.id, { verification_errors }, holder));
       app.log.error(
         { err: error, hostname: row.hostname },
         'a check of a tracking host failed: trying again later',
