@@ -1786,8 +1786,16 @@ export type CampaignRun = {
   holdDetail: string | null;
   /** The last judged contact */
   lastContactId: string | null;
-  /** Reason to wait while it is running */
-  waitReason: 'rate' | 'daily-quota' | 'warming' | 'queue' | null;
+  /** Reason to wait before it starts, or while it is running */
+  waitReason:
+    | 'rate'
+    | 'daily-quota'
+    | 'warming'
+    | 'queue'
+    | 'audience'
+    | 'capacity'
+    | 'error'
+    | null;
   /** End of that wait, as far as it is known */
   nextDispatchAt: string | null;
   stats: RunStats;
@@ -1892,8 +1900,16 @@ export type CampaignRunSummary = {
   holdDetail: string | null;
   /** The last judged contact */
   lastContactId: string | null;
-  /** Reason to wait while it is running */
-  waitReason: 'rate' | 'daily-quota' | 'warming' | 'queue' | null;
+  /** Reason to wait before it starts, or while it is running */
+  waitReason:
+    | 'rate'
+    | 'daily-quota'
+    | 'warming'
+    | 'queue'
+    | 'audience'
+    | 'capacity'
+    | 'error'
+    | null;
   /** End of that wait, as far as it is known */
   nextDispatchAt: string | null;
   stats: RunStats;
