@@ -12,7 +12,7 @@ import { asUnmet, UsageError } from './base/failure.ts';
 import { print, writeWarning } from './base/output.ts';
 import { startProgress } from './base/progress.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
-import { withConfiguration } from './base/store-place.ts';
+import { inContext } from './base/store-place.ts';
 
 const standardOutput = '-';
 /** Lower than the daemon, whose mail is more urgent than a copy. */
@@ -112,7 +112,7 @@ export default class Backup extends BaseCommand {
         },
       );
     } catch (error) {
-      throw asUnreachable(withConfiguration(asUnmet(error), loaded));
+      throw asUnreachable(await inContext(asUnmet(error), loaded));
     } finally {
       if (toOutput) rmSync(target, { force: true });
     }

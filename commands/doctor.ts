@@ -1,5 +1,6 @@
 // `svc doctor`. The checks: src/service/doctor/.
 import { Flags } from '@oclif/core';
+import type { App } from '../src/core/app.ts';
 import type { Finding } from '../src/service/doctor/finding.ts';
 import { BaseCommand } from './base/command.ts';
 import { ExpectationError, UsageError } from './base/failure.ts';
@@ -63,13 +64,14 @@ export default class Doctor extends BaseCommand {
         `--only: there is no check "${unknown}"; the checks are ${names.join(', ')}`,
       );
     }
-    const findings = await withApp(flags, async (app) => {
+    const look = async (app: App) => {
       if (flags.fix) {
         const { guardFiles, thisMachine } = await import('../src/service/doctor/machine.ts');
         for (const line of guardFiles(app, thisMachine)) writeNote(line);
       }
       return keptAlive(() => examine(app, { mail: flags.mail, ...(only && { only }) }));
-    });
+    };
+    const findings = await withApp(flags, look, { readsEarlier: true });
     await print(flags, { findings }, () => findingsText(findings));
     const failed = findings.filter(({ status }) => status === 'fail');
     if (failed.length === 0) return;

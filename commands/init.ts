@@ -13,7 +13,7 @@ import { dnsRecordCard, uncheckedNote } from './base/fields.ts';
 import { print } from './base/output.ts';
 import { callRoute } from './base/route.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
-import { withConfiguration } from './base/store-place.ts';
+import { inContext } from './base/store-place.ts';
 
 const usualFile = 'config.yaml';
 const modes = ['direct', 'relay', 'capture'] as const;
@@ -147,7 +147,7 @@ async function writeConfig(file: string, answers: ProductionAnswers): Promise<vo
   writeFileSync(file, productionConfig(answers), { mode: 0o644, flag: 'wx' });
 }
 
-/** Creates what is missing. */
+/** Creates what is missing. Leaves a store of an earlier schema to the next daemon. */
 async function createStore(flags: CommonFlags): Promise<Made> {
   const loaded = await readStoreConfig(flags);
   const { config, file } = loaded;
@@ -162,13 +162,17 @@ async function createStore(flags: CommonFlags): Promise<Made> {
   const { database, dataDir, secret: settings } = config;
   const store = stores.describeLocation(stores.storeLocation(database.url, dataDir));
   const log = await createLogger({ level: 'silent', pretty: false });
-  const fail = (error: unknown) => {
-    throw asUnreachable(withConfiguration(error, loaded));
+  const secret = settings.key === null ? secretFile(dataDir, settings) : null;
+  const made = { store, secret, file };
+  const fail = async (error: unknown) => {
+    throw asUnreachable(await inContext(error, loaded));
   };
+  if (await stores.isStoreEarlier(database, dataDir).catch(fail)) {
+    return { ...made, created: false, apiKey: null };
+  }
   const app = await openService(config, log).catch(fail);
   const first = await firstStart(app).finally(() => app.close());
-  const secret = settings.key === null ? secretFile(dataDir, settings) : null;
-  return { created: first !== null, store, secret, file, apiKey: first?.apiKey ?? null };
+  return { ...made, created: first !== null, apiKey: first?.apiKey ?? null };
 }
 
 function madeText({ created, store, secret, apiKey }: Made, next = 'svc daemon'): string {

@@ -6,7 +6,7 @@ import { Flags } from '@oclif/core';
 import type { Caller } from '../src/core/api/route.ts';
 import type { App } from '../src/core/app.ts';
 import type { LoadedConfig } from '../src/core/config/config.ts';
-import { messageOf, NoStoreError, UnreachableError } from '../src/platform/errors.ts';
+import { messageOf, UnreachableError } from '../src/platform/errors.ts';
 import type { Rehearsal, RehearsedDay, Scenario } from '../src/service/rehearsal/schema.ts';
 import { BaseCommand, type CommonFlags } from './base/command.ts';
 import { UsageError } from './base/failure.ts';
@@ -14,7 +14,7 @@ import { print } from './base/output.ts';
 import { startProgress } from './base/progress.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
 import { timeAhead } from './base/since.ts';
-import { withConfiguration } from './base/store-place.ts';
+import { inContext } from './base/store-place.ts';
 
 const longestBar = 24;
 const mostShown = 20;
@@ -69,7 +69,7 @@ export default class Rehearse extends BaseCommand {
       const rehearsal = await play(loaded, directory, { ...flags, scenario });
       await print(flags, rehearsal, () => rehearsalText(rehearsal));
     } catch (error) {
-      throw asUnreachable(withConfiguration(error, loaded));
+      throw asUnreachable(await inContext(error, loaded));
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
@@ -99,12 +99,10 @@ async function copyStore(
   directory: string,
   flags: CommonFlags,
 ): Promise<void> {
-  const { isStoreThere, storeLocation } = await import('../src/platform/store/open.ts');
+  const { requireStore, storeLocation } = await import('../src/platform/store/open.ts');
   const { dataDir, database } = config;
   const location = storeLocation(database.url, dataDir);
-  if (!(await isStoreThere(database, dataDir))) {
-    throw new NoStoreError('There is no store to copy');
-  }
+  await requireStore(database, dataDir);
   const progress = await startProgress(flags, 'copied');
   const onProgress = progress.update;
   try {

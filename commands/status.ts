@@ -1,5 +1,6 @@
 // `svc status`: the service on one screen. --wait is for supervisors: Dockerfile, scripts.
 import { Flags } from '@oclif/core';
+import type { JobStatus } from '../src/service/jobs/jobs.ts';
 import type { ServiceStatus } from '../src/service/status.ts';
 import { BaseCommand } from './base/command.ts';
 import { ExpectationError } from './base/failure.ts';
@@ -13,24 +14,30 @@ const pauseMs = 200;
 
 async function statusText(status: ServiceStatus): Promise<string> {
   const { plainText } = await import('./base/format.ts');
-  const { daemon, mode, store, queue, domains, endpoints, jobs, findings, lastBackup } = status;
-  const domainCounts = Object.entries(domains).map(([name, count]) => `${count} ${name}`);
+  const { daemon, mode, store, earlierSchema, lastBackup } = status;
+  const { queue, domains, endpoints, jobs, findings } = status;
+  const unread = 'cannot be read in this schema';
   const lines: [string, string][] = [
     ['daemon', daemon.isReady ? `ready at ${daemon.url}` : `not ready: ${daemon.problem}`],
     ['mode', mode],
-    ['store', store],
-    ['queue', countsLine(queue.counts, queue.countedUpTo)],
-    ['domains', domainCounts.join(', ') || 'none yet: svc domains add'],
-    ['webhooks', `${endpoints.active} active, ${endpoints.failing} failing`],
-    ['jobs', jobsLine(jobs)],
-    ...failedJobs(jobs),
+    ['store', earlierSchema === null ? store : `${store} ${earlierSchema}`],
+    ['queue', queue ? countsLine(queue.counts, queue.countedUpTo) : unread],
+    ['domains', domains ? domainsLine(domains) : unread],
+    ['webhooks', endpoints ? `${endpoints.active} active, ${endpoints.failing} failing` : unread],
+    ['jobs', jobs ? jobsLine(jobs) : unread],
+    ...failedJobs(jobs ?? []),
     ['backup', lastBackup ? `${lastBackup.at} to ${lastBackup.file}` : 'none yet: svc backup'],
-    ...findings.map(({ name, status, found }): [string, string] => [status, `${name}: ${found}`]),
+    ...(findings ?? []).map((one): [string, string] => [one.status, `${one.name}: ${one.found}`]),
   ];
   return lines.map(([name, text]) => `${name.padEnd(9)} ${plainText(text)}`).join('\n');
 }
 
-function jobsLine(jobs: ServiceStatus['jobs']): string {
+function domainsLine(domains: Record<string, number>): string {
+  const counts = Object.entries(domains).map(([name, count]) => `${count} ${name}`);
+  return counts.join(', ') || 'none yet: svc domains add';
+}
+
+function jobsLine(jobs: readonly JobStatus[]): string {
   const running = jobs.filter(({ isRunning }) => isRunning).map(({ name }) => name);
   const next = jobs.toSorted((a, b) => (a.nextAt < b.nextAt ? -1 : 1))[0];
   if (!next) return 'none yet: svc daemon';
@@ -38,7 +45,7 @@ function jobsLine(jobs: ServiceStatus['jobs']): string {
   return `${jobs.length} scheduled${now}, next ${next.name} at ${next.nextAt}`;
 }
 
-function failedJobs(jobs: ServiceStatus['jobs']): [string, string][] {
+function failedJobs(jobs: readonly JobStatus[]): [string, string][] {
   return jobs
     .filter(({ lastError }) => lastError !== null)
     .map(({ name, lastError }) => ['', `${name} failed: ${lastError}`]);
@@ -83,7 +90,9 @@ export default class Status extends BaseCommand {
     if (flags.wait && !daemon.isReady) {
       throw new ExpectationError(`the daemon is not ready: ${daemon.problem}`);
     }
-    const status = await withApp(flags, (app) => serviceStatus(app, daemon));
+    const status = await withApp(flags, (app) => serviceStatus(app, daemon), {
+      readsEarlier: true,
+    });
     await print(flags, status, () => statusText(status));
     if (!daemon.isReady) {
       const { UnreachableError } = await import('../src/platform/errors.ts');

@@ -3,11 +3,11 @@
 import {
   CapacityError,
   ConfigError,
-  codeOf,
   ServiceError,
   UnreachableError,
   ValidationError,
 } from '../../src/platform/errors.ts';
+import { isUnwritable } from '../../src/platform/store/file-errors.ts';
 import { jsonText } from './json-text.ts';
 
 /** The command line itself is wrong. Exit code 2. */
@@ -55,7 +55,7 @@ function isOclifUsage(error: unknown): error is Error {
 /** Returns true if the store, or another file that the command writes, cannot be used now: a full disk. */
 function isStoreTroubled(error: unknown): boolean {
   if (error instanceof CapacityError) return /^capacity-stor(?:e|age)$/.test(error.reason);
-  return ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(codeOf(error));
+  return isUnwritable(error);
 }
 
 /** Returns the exit code; an unknown error is an internal one, 1. */
@@ -83,7 +83,8 @@ function errorObject(error: unknown): Record<string, unknown> {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof UsageError) return { _tag: 'ValidationError', message };
   if (error instanceof ConfigError) return { _tag: 'ConfigError', message };
-  if (error instanceof UnreachableError) return { _tag: 'UnreachableError', message };
+  if (error instanceof UnreachableError || isUnwritable(error))
+    return { _tag: 'UnreachableError', message };
   if (error instanceof ExpectationError) return { _tag: 'ExpectationError', message };
   if (error instanceof DeclinedError) return { _tag: 'DeclinedError', message };
   if (error instanceof InterruptedError) return { _tag: 'InterruptedError', message };

@@ -1,24 +1,36 @@
 // A look for daemons of a store on PostgreSQL, for commands that must be alone with it.
+import type { Config } from '../../src/core/config/config.ts';
 import { ConflictError } from '../../src/platform/errors.ts';
-import type { DatabaseSettings } from '../../src/platform/store/postgres/settings.ts';
 
 /** Time in which a daemon on PostgreSQL shows itself: it beats each second. */
 const watchMs = 2_500;
 
-/** @throws ConflictError if a daemon writes heartbeats into the store */
-export async function refuseDaemons(database: DatabaseSettings): Promise<void> {
+/** Returns true if a daemon writes heartbeats into the store, or stands still there by its virtual clock. */
+export async function isDaemonAlive(config: Config): Promise<boolean> {
+  const { readClockFile } = await import('../../src/service/virtual-clock/clock-file.ts');
+  const { readinessAt } = await import('../../src/service/status.ts');
+  const url = readClockFile(config.dataDir)?.url;
+  return url && (await readinessAt(url)).pid !== null ? true : hasHeartbeats(config);
+}
+
+async function hasHeartbeats({ database }: Config): Promise<boolean> {
   const { openStore } = await import('../../src/platform/store/open.ts');
   const { sleep, systemClock } = await import('../../src/platform/runtime/clock.ts');
   const { selectDaemons } = await import('../../src/access/admission/queries.ts');
-  const store = await openStore(database, '', systemClock, { mustExist: true });
+  const options = { mustExist: true, earlier: 'read' } as const;
+  const store = await openStore(database, '', systemClock, options);
   try {
     const before = new Map((await selectDaemons(store.db)).map(({ id, beats }) => [id, beats]));
-    if (before.size === 0) return;
+    if (before.size === 0) return false;
     await sleep(systemClock, watchMs);
-    const alive = (await selectDaemons(store.db)).some(({ id, beats }) => before.get(id) !== beats);
-    if (alive)
-      throw new ConflictError('store', 'A daemon runs on the store: stop all daemons first');
+    return (await selectDaemons(store.db)).some(({ id, beats }) => before.get(id) !== beats);
   } finally {
     await store.close();
   }
+}
+
+/** @throws ConflictError if a daemon runs on the store */
+export async function refuseDaemons(config: Config): Promise<void> {
+  if (!(await isDaemonAlive(config))) return;
+  throw new ConflictError('store', 'A daemon runs on the store: stop all daemons first');
 }

@@ -7,7 +7,7 @@ import type { LoadedConfig } from '../../src/core/config/config.ts';
 import { CapacityError, ConfigError, UnreachableError } from '../../src/platform/errors.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 import type { CommonFlags } from './command.ts';
-import { withConfiguration } from './store-place.ts';
+import { inContext } from './store-place.ts';
 
 /**
  * Reads the configuration of this invocation as the daemon does.
@@ -39,10 +39,15 @@ export function asUnreachable(error: unknown): unknown {
 }
 
 /**
- * Opens the service, runs `work`, closes the service.
- * @throws NoStoreError if no store exists yet (`svc init`).
+ * Opens the service, runs `work`, closes the service. With `readsEarlier` it writes nothing, and takes a store of an
+ * earlier schema.
+ * @throws NoStoreError if no store exists yet (`svc init`); OlderStoreError for an earlier schema
  */
-export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise<T>): Promise<T> {
+export async function withApp<T>(
+  flags: CommonFlags,
+  work: (app: App) => Promise<T>,
+  { readsEarlier = false } = {},
+): Promise<T> {
   const loaded = await readStoreConfig(flags);
   const [{ openService }, { createLogger }, { ensureDefaultOrganization }] = await Promise.all([
     import('../../src/service/service.ts'),
@@ -52,12 +57,12 @@ export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise
   const clock = await clockOf(loaded);
   // No log: a command reports by its own output.
   const log = await createLogger({ level: 'silent', pretty: false });
-  const options = { mustExist: true, ...(clock && { clock }) };
-  const app = await openService(loaded.config, log, options).catch((error: unknown) => {
-    throw asUnreachable(withConfiguration(error, loaded));
+  const options = { mustExist: true, readsEarlier, ...(clock && { clock }) };
+  const app = await openService(loaded.config, log, options).catch(async (error: unknown) => {
+    throw asUnreachable(await inContext(error, loaded));
   });
   try {
-    await ensureDefaultOrganization(app);
+    if (!readsEarlier) await ensureDefaultOrganization(app);
     return await work(app);
   } finally {
     await app.close();

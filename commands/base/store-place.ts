@@ -1,7 +1,7 @@
 // Describes the store and the configuration of a command: for `config show --origin`, and for
-// errors about a missing store.
+// errors about a missing store, or one of an earlier schema.
 import type { LoadedConfig } from '../../src/core/config/config.ts';
-import { NoStoreError } from '../../src/platform/errors.ts';
+import { NoStoreError, OlderStoreError } from '../../src/platform/errors.ts';
 
 /** Returns the configuration file in use, or the places where none was found. */
 export function configFileInWords({ file, usualPlaces }: LoadedConfig): string {
@@ -23,11 +23,34 @@ export async function storeInWords({ config }: LoadedConfig): Promise<string> {
 }
 
 /**
- * Adds to the error of a missing store which configuration named it, and how to name the daemon's.
- * Returns any other error unchanged.
+ * Adds to the error of a missing store which configuration named it, and how to name the daemon's; to that of an
+ * earlier schema the daemon that runs on it. Returns any other error unchanged.
  */
-export function withConfiguration(error: unknown, loaded: LoadedConfig): unknown {
-  if (!(error instanceof NoStoreError)) return error;
+export async function inContext(error: unknown, loaded: LoadedConfig): Promise<unknown> {
+  if (error instanceof OlderStoreError) return withDaemon(error, loaded);
+  return error instanceof NoStoreError ? withConfiguration(error, loaded) : error;
+}
+
+/** Adds the version of the running daemon, which needs the earlier schema. */
+async function withDaemon(error: OlderStoreError, { config }: LoadedConfig): Promise<unknown> {
+  const { daemonPid, isDaemonRunning, storeLocation } = await import(
+    '../../src/platform/store/open.ts'
+  );
+  const { readiness } = await import('../../src/service/status.ts');
+  const location = storeLocation(config.database.url, config.dataDir);
+  const isRunning = isDaemonRunning(location);
+  if (isRunning === false) return error;
+  const answer = await readiness(config);
+  // The daemon of another store may answer at this address.
+  const isOfStore = location.kind === 'postgres' || answer.pid === daemonPid(location.file);
+  if (isRunning === null && (answer.pid === null || !isOfStore)) return error;
+  const { version } = answer;
+  const named = isOfStore && version !== null ? `The daemon of version ${version}` : 'A daemon';
+  const words = `${error.message}. ${named} runs on it: stop it before`;
+  return new OlderStoreError(words, { cause: error });
+}
+
+function withConfiguration(error: NoStoreError, loaded: LoadedConfig): NoStoreError {
   const lines = [
     `${error.message}.`,
     `Configuration file: ${configFileInWords(loaded)}.`,

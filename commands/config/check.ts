@@ -9,21 +9,17 @@ import { print } from '../base/output.ts';
 import { readConfig, withApp } from '../base/session.ts';
 
 /**
- * Returns the warning about a default sender that may not send to others. Leaves a store alone that cannot be
- * reached, or that opening would migrate.
+ * Returns the warning about a default sender that may not send to others. Leaves alone a store that cannot be
+ * reached, or that lacks the tables for the answer.
  */
 async function sandboxDoubts(flags: CommonFlags, { config }: LoadedConfig): Promise<string[]> {
-  const [{ doesMailLeave }, { newStoreDoubt, sandboxDoubt }, { readMigrationStatus }] =
-    await Promise.all([
-      import('../../src/core/config/problems.ts'),
-      import('../../src/service/first-start.ts'),
-      import('../../src/platform/store/open.ts'),
-    ]);
+  const [{ doesMailLeave }, { newStoreDoubt, sandboxDoubt }] = await Promise.all([
+    import('../../src/core/config/problems.ts'),
+    import('../../src/service/first-start.ts'),
+  ]);
   if (!doesMailLeave(config.delivery)) return [];
   try {
-    const migrations = await readMigrationStatus(config.database, config.dataDir);
-    if (migrations.some(({ appliedAt }) => appliedAt === null)) return [];
-    const doubt = await withApp(flags, sandboxDoubt);
+    const doubt = await withApp(flags, sandboxDoubt, { readsEarlier: true });
     return doubt === null ? [] : [doubt];
   } catch (error) {
     return error instanceof NoStoreError && error.lacks === 'store' ? [newStoreDoubt] : [];

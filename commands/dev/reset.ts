@@ -2,16 +2,17 @@
 import { rm } from 'node:fs/promises';
 import { confirmed } from '../base/ask.ts';
 import { BaseCommand, yesFlag } from '../base/command.ts';
+import { isDaemonAlive } from '../base/no-daemon.ts';
 import { print } from '../base/output.ts';
 import { asUnreachable, readStoreConfig } from '../base/session.ts';
-import { storeInWords, withConfiguration } from '../base/store-place.ts';
+import { inContext, storeInWords } from '../base/store-place.ts';
 
 export default class DevReset extends BaseCommand {
   static override summary = 'Empty the store: the next daemon makes its first start';
 
   static override description =
     "For stores of tests, with a virtual clock or with the system's. Refuses a configuration in which mail " +
-    'leaves this machine, and, on SQLite, while a daemon runs. The secret of the installation stays. Asks for ' +
+    'leaves this machine, and while a daemon runs. The secret of the installation stays. Asks for ' +
     'confirmation on a terminal; elsewhere it needs --yes.';
 
   static override examples = [
@@ -25,8 +26,8 @@ export default class DevReset extends BaseCommand {
     const loaded = await readStoreConfig(flags);
     const { database, dataDir, delivery } = loaded.config;
     const { doesMailLeave } = await import('../../src/core/config/problems.ts');
-    const { isStoreThere } = await import('../../src/platform/store/open.ts');
-    const { ConfigError, NoStoreError } = await import('../../src/platform/errors.ts');
+    const { requireStore, storeLocation } = await import('../../src/platform/store/open.ts');
+    const { ConfigError, UnreachableError } = await import('../../src/platform/errors.ts');
     if (doesMailLeave(delivery)) {
       throw new ConfigError(
         'Mail of this configuration leaves the machine (delivery.mode), so its store is no store of a test: ' +
@@ -34,15 +35,19 @@ export default class DevReset extends BaseCommand {
       );
     }
     const place = await storeInWords(loaded);
-    if (!(await isStoreThere(database, dataDir))) {
-      throw withConfiguration(new NoStoreError(`There is no store to empty: ${place}`), loaded);
-    }
+    await requireStore(database, dataDir).catch(async (error: unknown) => {
+      throw asUnreachable(await inContext(error, loaded));
+    });
     await confirmed(`Delete everything in the store ${place}?`, flags.yes);
     const { emptyStore } = await import('../../src/platform/upkeep/empty-store.ts');
     const { removeClockFile } = await import('../../src/service/virtual-clock/clock-file.ts');
     const { systemClock } = await import('../../src/platform/runtime/clock.ts');
     const { blobFolder } = await import('../../src/core/blobs/blobs.ts');
     try {
+      const isFile = storeLocation(database.url, dataDir).kind === 'sqlite';
+      if (!isFile && (await isDaemonAlive(loaded.config))) {
+        throw new UnreachableError(`A daemon already runs on ${place}: stop it first`);
+      }
       await emptyStore(database, dataDir, systemClock);
       await rm(blobFolder(dataDir), { recursive: true, force: true });
     } catch (error) {

@@ -1,6 +1,7 @@
 // `svc migrate copy`. src/platform/upkeep/copying/ copies and compares.
 import { existsSync } from 'node:fs';
 import { Flags } from '@oclif/core';
+import type { Config } from '../../src/core/config/config.ts';
 import { ConflictError } from '../../src/platform/errors.ts';
 import type { DatabaseSettings } from '../../src/platform/store/postgres/settings.ts';
 import type { TableDigest } from '../../src/platform/upkeep/copying/digest.ts';
@@ -10,7 +11,7 @@ import { refuseDaemons } from '../base/no-daemon.ts';
 import { print } from '../base/output.ts';
 import { type Progress, startProgress } from '../base/progress.ts';
 import { asUnreachable, readStoreConfig } from '../base/session.ts';
-import { withConfiguration } from '../base/store-place.ts';
+import { inContext } from '../base/store-place.ts';
 
 export default class MigrateCopy extends BaseCommand {
   static override summary = 'Copy the store to the other engine, and compare both';
@@ -59,7 +60,7 @@ export default class MigrateCopy extends BaseCommand {
       const tables =
         to.kind === 'postgres'
           ? await toPostgres({ database, dataDir }, { ...database, url: to.url }, progress)
-          : await toSqlite(database, to.file, progress);
+          : await toSqlite(loaded.config, to.file, progress);
       progress.stop();
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       const message = `Copied ${describeLocation(from)} to ${describeLocation(to)}`;
@@ -70,7 +71,7 @@ export default class MigrateCopy extends BaseCommand {
         ].join('\n'),
       );
     } catch (error) {
-      throw asUnreachable(withConfiguration(error, loaded));
+      throw asUnreachable(await inContext(error, loaded));
     } finally {
       progress.stop();
     }
@@ -87,7 +88,8 @@ async function toPostgres(
   const { systemClock } = await import('../../src/platform/runtime/clock.ts');
   const { loadIntoPostgres } = await import('../../src/platform/upkeep/copying/to-postgres.ts');
   const location = storeLocation(database.url, dataDir);
-  const store = await openStore(database, dataDir, systemClock, { mustExist: true });
+  const options = { mustExist: true, earlier: 'read' } as const;
+  const store = await openStore(database, dataDir, systemClock, options);
   await store.close();
   const lock = lockDaemon(location);
   try {
@@ -99,20 +101,16 @@ async function toPostgres(
 }
 
 /** Copies the database, in which no daemon may beat, to a new file. */
-async function toSqlite(
-  database: DatabaseSettings,
-  file: string,
-  progress: Progress,
-): Promise<TableDigest[]> {
+async function toSqlite(config: Config, file: string, progress: Progress): Promise<TableDigest[]> {
   if (existsSync(file)) {
     throw new ConflictError('store', `${file} exists already: name a new file`);
   }
-  await refuseDaemons(database);
+  await refuseDaemons(config);
   const { systemClock: clock } = await import('../../src/platform/runtime/clock.ts');
   const { saveBackup } = await import('../../src/platform/upkeep/backup.ts');
   const { digestsOfFile } = await import('../../src/platform/upkeep/copying/tables.ts');
   // A backup appears under its name once it is whole, and was compared with the database.
-  const source = { kind: 'postgres', database, clock } as const;
+  const source = { kind: 'postgres', database: config.database, clock } as const;
   await saveBackup(source, file, { overwrite: false, onProgress: progress.update });
   return digestsOfFile(file);
 }

@@ -5,7 +5,7 @@ import { refuseDaemons } from '../base/no-daemon.ts';
 import { print } from '../base/output.ts';
 import { startProgress } from '../base/progress.ts';
 import { asUnreachable, readStoreConfig } from '../base/session.ts';
-import { withConfiguration } from '../base/store-place.ts';
+import { inContext } from '../base/store-place.ts';
 
 export default class StorageCompact extends BaseCommand {
   static override summary = 'Release the room of deleted rows to the disk';
@@ -23,7 +23,7 @@ export default class StorageCompact extends BaseCommand {
     const { flags } = await this.parse(StorageCompact);
     const loaded = await readStoreConfig(flags);
     const { database, dataDir } = loaded.config;
-    const { storeLocation, describeLocation, readMigrationStatus } = await import(
+    const { storeLocation, describeLocation, requireStore } = await import(
       '../../src/platform/store/open.ts'
     );
     const { compactSqlite, compactPostgres } = await import('../../src/platform/upkeep/compact.ts');
@@ -33,8 +33,8 @@ export default class StorageCompact extends BaseCommand {
     // SQLite does not tell how far it is.
     const progress = isFile ? null : await startProgress(flags, 'compacted');
     try {
-      await readMigrationStatus(database, dataDir);
-      if (!isFile) await refuseDaemons(database);
+      await requireStore(database, dataDir);
+      if (!isFile) await refuseDaemons(loaded.config);
       const sizes = isFile
         ? compactSqlite(location.file)
         : await compactPostgres(database, (done, total) => progress?.update(done, total));
@@ -43,7 +43,7 @@ export default class StorageCompact extends BaseCommand {
       const message = `Compacted ${place}: ${words}`;
       await print(flags, { success: true, message, ...sizes }, () => `${message}.`);
     } catch (error) {
-      throw asUnreachable(withConfiguration(error, loaded));
+      throw asUnreachable(await inContext(error, loaded));
     } finally {
       progress?.stop();
     }

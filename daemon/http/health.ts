@@ -3,7 +3,9 @@
 // refused for lack of capacity.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/core/app.ts';
+import { foreignSchemaOf } from '../../src/platform/store/migrate.ts';
 import { listJobs } from '../../src/service/jobs/jobs.ts';
+import { productVersion } from './documents.ts';
 
 const mostOftenMs = 1_000;
 
@@ -20,20 +22,27 @@ export function mountHealth(
   { isQueueRunning, isDraining }: HealthParts,
 ): void {
   const isWritable = askedAtMostEach(app, () => isStoreWritable(app));
+  const isSchemaUsable = askedAtMostEach(app, schemaWatch(app));
   const jobs = askedAtMostEach(app, () => jobsOf(app));
 
   server.get('/healthz', async () => ({ status: 'ok' }));
 
   server.get('/readyz', async (request, reply) => {
-    const store = await isWritable();
+    const [store, schema] = await Promise.all([isWritable(), isSchemaUsable()]);
     const queue = isQueueRunning();
-    const isReady = store && queue;
+    const isReady = store && schema && queue;
     const isVerbose = typeof request.query === 'object' && 'verbose' in (request.query ?? {});
     return reply.code(isReady ? 200 : 503).send({
       status: isReady ? 'ready' : 'not ready',
       store,
+      schema,
       queue,
-      ...(isVerbose && { pid: process.pid, draining: isDraining(), jobs: await jobs() }),
+      ...(isVerbose && {
+        pid: process.pid,
+        version: productVersion,
+        draining: isDraining(),
+        jobs: await jobs(),
+      }),
     });
   });
 
@@ -60,6 +69,22 @@ async function isStoreWritable(app: App): Promise<boolean> {
     app.log.warn({ err: error }, 'the store cannot be asked whether it accepts writes');
     return false;
   }
+}
+
+/**
+ * Returns a look whether the store still has a schema that this daemon can use: a daemon of a newer version may
+ * have migrated it. The first look that finds another one is logged.
+ */
+function schemaWatch(app: App): () => Promise<boolean> {
+  let known: string | null = null;
+  return async () => {
+    // `isStoreWritable` tells of a store that cannot be read.
+    const found = await foreignSchemaOf(app.store.db).catch(() => known);
+    if (found !== null && found !== known)
+      app.log.error(`this daemon is not ready: the store ${found}`);
+    known = found;
+    return found === null;
+  };
 }
 
 /** Returns the scheduled jobs without the texts of their errors, as the path needs no key; null if it cannot be read. */

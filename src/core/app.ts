@@ -15,6 +15,7 @@ import { openSecrets, type Secrets } from '../platform/runtime/secrets.ts';
 import { DatabaseClock } from '../platform/store/database-clock.ts';
 import type { Db, Store } from '../platform/store/db.ts';
 import { isStoreThere, openStore, storeLocation } from '../platform/store/open.ts';
+import { unlessEarlier } from '../platform/store/unless-earlier.ts';
 import type { Config } from './config/config.ts';
 import { learnRootKeys } from './root-keys/root-keys.ts';
 
@@ -198,13 +199,16 @@ export interface AppOverrides {
   keep?: Keep;
   /** Deadline of searches and filtered counts; default 500 ms (src/platform/store/aside.ts). */
   mostReadMs?: number;
-  /** Refuses a missing store or secret instead of creating it; for commands. */
+  /** Refuses a missing store or secret instead of creating it, and an earlier schema; for commands. */
   mustExist?: boolean;
+  /** Reads an earlier schema, with `mustExist`: some tables and columns may be missing. */
+  readsEarlier?: boolean;
 }
 
 interface OpenOptions {
   random: Random;
   mostReadMs: number | undefined;
+  earlier: 'migrate' | 'refuse' | 'read';
 }
 
 /** Creates a secret only for a new store: no other secret reads an existing one. */
@@ -221,7 +225,7 @@ async function openExisting(config: Config, clock: Clock, options: OpenOptions) 
   const store = await openStore(database, dataDir, clock, { ...options, mustExist: true });
   try {
     const secrets = openSecrets(dataDir, options.random, { settings, mustExist: true });
-    await learnRootKeys({ store, secrets, clock });
+    await unlessEarlier(store.db, () => learnRootKeys({ store, secrets, clock }));
     return { secrets, store };
   } catch (error) {
     await store.close();
@@ -229,8 +233,14 @@ async function openExisting(config: Config, clock: Clock, options: OpenOptions) 
   }
 }
 
+/** Returns the treatment of an earlier schema. Only a daemon, and the copies of a store, are migrated. */
+function treatmentOf({ mustExist = false, readsEarlier = false }: AppOverrides) {
+  if (!mustExist) return 'migrate';
+  return readsEarlier ? 'read' : 'refuse';
+}
+
 /**
- * Opens the store (migrating it) and collects the capabilities. Starts no server and no job.
+ * Opens the store, and collects the capabilities. Starts no server and no job.
  * @throws UnreachableError if the store cannot be opened; NoStoreError if it must exist and does
  * not; ConfigError for unusable secrets.
  */
@@ -244,7 +254,8 @@ export async function openApp(
   const shared = isShared && !overrides.clock ? new DatabaseClock(systemClock) : null;
   const clock = overrides.clock ?? shared ?? systemClock;
   const random = overrides.random ?? systemRandom();
-  const options = { random, mostReadMs: overrides.mostReadMs };
+  const { mostReadMs } = overrides;
+  const options = { random, mostReadMs, earlier: treatmentOf(overrides) } as const;
   const { secrets, store } = overrides.mustExist
     ? await openExisting(config, clock, options)
     : await openOrMake(config, clock, options);

@@ -251,6 +251,9 @@ export class NoStoreError extends UnreachableError {
   }
 }
 
+/** The store has an earlier schema than this version needs; only a daemon's start migrates. */
+export class OlderStoreError extends UnreachableError {}
+
 /** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,5 +1,6 @@
 // The state of the service for `svc status`: the daemon over HTTP, the rest from the store.
 import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { App } from '../core/app.ts';
 import type { Config } from '../core/config/config.ts';
 import { countDomains } from '../identity/domains/queries.ts';
@@ -7,7 +8,9 @@ import { type QueueSnapshot, queueSnapshot } from '../outbound/queue/lanes/lane-
 import { messageOf } from '../platform/errors.ts';
 import { urlAt } from '../platform/net/network-address.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
+import { earlierSchemaOf } from '../platform/store/migrate.ts';
 import { describeLocation, storeLocation } from '../platform/store/open.ts';
+import { unlessEarlier } from '../platform/store/unless-earlier.ts';
 import { readLastBackup } from '../platform/upkeep/last-backup.ts';
 import { countEndpoints } from '../webhooks/queries.ts';
 import { type FindingRow, selectFindings } from './doctor/queries.ts';
@@ -21,6 +24,9 @@ export interface Readiness {
   isReady: boolean;
   /** Null if it is ready. */
   problem: string | null;
+  /** Process and version; null if none answers. An earlier version names no version. */
+  pid: number | null;
+  version: string | null;
 }
 
 export interface ServiceStatus {
@@ -28,29 +34,35 @@ export interface ServiceStatus {
   mode: Config['delivery']['mode'];
   publicUrl: string | null;
   store: string;
-  queue: Pick<QueueSnapshot, 'counts' | 'countedUpTo'>;
+  /** Difference of an earlier schema from that of this version; null for a current one. */
+  earlierSchema: string | null;
+  queue: Pick<QueueSnapshot, 'counts' | 'countedUpTo'> | null;
   /** Sending domains of all organizations by status. */
-  domains: Record<string, number>;
+  domains: Record<string, number> | null;
   /** Webhook endpoints of all organizations. */
-  endpoints: { active: number; failing: number };
+  endpoints: { active: number; failing: number } | null;
   /** Findings of the last daily examination that need work. */
-  findings: Pick<FindingRow, 'name' | 'status' | 'found'>[];
+  findings: Pick<FindingRow, 'name' | 'status' | 'found'>[] | null;
   /** Scheduled jobs by name. */
-  jobs: JobStatus[];
+  jobs: JobStatus[] | null;
   lastBackup: { at: string; file: string } | null;
 }
 
 /** Asks the daemon of this configuration whether it is ready. Never rejects. */
 export function readiness({ http }: Pick<Config, 'http'>): Promise<Readiness> {
-  const { host, port } = http;
-  const url = urlAt(host, port);
+  return readinessAt(urlAt(http.host, http.port));
+}
+
+/** Asks the daemon at an address. Never rejects. */
+export function readinessAt(url: string): Promise<Readiness> {
   return new Promise((resolve) => {
-    const no = (problem: string) => resolve({ url, isReady: false, problem });
-    const asked = request(`${url}/readyz`, { timeout: patienceMs });
-    asked.once('response', (response) => {
-      response.resume();
-      if (response.statusCode === 200) resolve({ url, isReady: true, problem: null });
-      else no(`${url}/readyz answers ${response.statusCode}`);
+    const no = (problem: string, named = nameless) =>
+      resolve({ url, isReady: false, problem, ...named });
+    const asked = request(`${url}/readyz?verbose`, { timeout: patienceMs });
+    asked.once('response', async (response) => {
+      const named = namedIn(await text(response).catch(() => ''));
+      if (response.statusCode === 200) resolve({ url, isReady: true, problem: null, ...named });
+      else no(`${url}/readyz answers ${response.statusCode}`, named);
     });
     asked.once('timeout', () => asked.destroy(new Error(`no answer in ${patienceMs / 1000} s`)));
     asked.once('error', (error) => no(`${url}: ${messageOf(error)}`));
@@ -58,15 +70,29 @@ export function readiness({ http }: Pick<Config, 'http'>): Promise<Readiness> {
   });
 }
 
-/** Gathers the state of the service. */
+const nameless: Pick<Readiness, 'pid' | 'version'> = { pid: null, version: null };
+
+/** Returns process and version in an answer of `/readyz?verbose`. */
+function namedIn(answer: string): Pick<Readiness, 'pid' | 'version'> {
+  try {
+    const { pid = null, version = null } = JSON.parse(answer);
+    return { pid, version };
+  } catch {
+    return nameless;
+  }
+}
+
+/** Gathers the state of the service. On a store of an earlier schema some parts may be null. */
 export async function serviceStatus(app: App, daemon: Readiness): Promise<ServiceStatus> {
   const { config, store } = app;
-  const [{ counts, countedUpTo }, domains, endpoints, findings, jobs] = await Promise.all([
-    queueSnapshot(app),
-    countDomains(store.db),
-    countEndpoints(store.db),
-    selectFindings(store.db),
-    listJobs(store.db, app.clock.now()),
+  const read = <T>(part: () => Promise<T>) => unlessEarlier(store.db, part);
+  const [earlierSchema, queue, domains, endpoints, findings, jobs] = await Promise.all([
+    earlierSchemaOf(store.db),
+    read(() => queueSnapshot(app)),
+    read(() => countDomains(store.db)),
+    read(() => countEndpoints(store.db)),
+    read(() => selectFindings(store.db)),
+    read(() => listJobs(store.db, app.clock.now())),
   ]);
   const last = readLastBackup(config.dataDir);
   return {
@@ -74,12 +100,15 @@ export async function serviceStatus(app: App, daemon: Readiness): Promise<Servic
     mode: config.delivery.mode,
     publicUrl: config.http.publicUrl,
     store: describeLocation(storeLocation(config.database.url, config.dataDir)),
-    queue: { counts, countedUpTo },
-    domains: Object.fromEntries(domains.map(({ status, count }) => [status, Number(count)])),
+    earlierSchema,
+    queue: queue && { counts: queue.counts, countedUpTo: queue.countedUpTo },
+    domains:
+      domains && Object.fromEntries(domains.map(({ status, count }) => [status, Number(count)])),
     endpoints,
-    findings: findings
-      .filter(({ status }) => status === 'warn' || status === 'fail')
-      .map(({ name, status, found }) => ({ name, status, found })),
+    findings:
+      findings
+        ?.filter(({ status }) => status === 'warn' || status === 'fail')
+        .map(({ name, status, found }) => ({ name, status, found })) ?? null,
     jobs,
     lastBackup: last && { at: isoTime(last.at), file: last.file },
   };

@@ -19,6 +19,7 @@ const plainWords = new Set([
   'is',
   'looks',
   'made',
+  'needs',
   'runs',
   'v1',
   'version',

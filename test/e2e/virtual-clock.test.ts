@@ -255,10 +255,8 @@ describe.each(stores)('a virtual clock on %s', (store) => {
     const captured = { env: { SVC_DELIVERY_MODE: 'capture' } };
     const leaving = await home.cli.run(['dev', 'reset', '--yes']);
     expect(leaving).toMatchObject({ code: 2, stderr: expect.stringContaining('delivery.mode') });
-    if (store === 'sqlite') {
-      const running = await home.cli.run(['dev', 'reset', '--yes'], captured);
-      expect(running).toMatchObject({ code: 7, stderr: expect.stringContaining('already runs') });
-    }
+    const running = await home.cli.run(['dev', 'reset', '--yes'], captured);
+    expect(running).toMatchObject({ code: 7, stderr: expect.stringContaining('already runs') });
     await daemon.stop();
     const files = join(home.cli.directory, 'data/blobs/org_x');
     mkdirSync(files, { recursive: true });

@@ -1,5 +1,6 @@
 // /healthz, /readyz and /metrics: served without a key, and accurate.
 import { afterEach, expect, it } from 'vitest';
+import { productVersion } from '../../daemon/http/documents.ts';
 import { addJob } from '../../src/service/jobs/queries.ts';
 import { runTick, type TickingJob } from '../../src/service/jobs/run-tick.ts';
 import { type HttpService, httpService } from './http-service.ts';
@@ -26,13 +27,16 @@ it.each([
     store: { isWritable: async () => store },
   });
   const response = await service.http.inject({ url: '/readyz' });
-  expect([response.statusCode, response.json()]).toEqual([code, { status, store, queue }]);
+  expect([response.statusCode, response.json()]).toEqual([
+    code,
+    { status, store, schema: true, queue },
+  ]);
 });
 
 it('/readyz asks the real store', async () => {
   service = await httpService();
   const response = await service.http.inject({ url: '/readyz' });
-  expect(response.json()).toEqual({ status: 'ready', store: true, queue: true });
+  expect(response.json()).toEqual({ status: 'ready', store: true, schema: true, queue: true });
 });
 
 it('/readyz?verbose lists the scheduled jobs, without the texts of their errors', async () => {
@@ -50,9 +54,11 @@ it('/readyz?verbose lists the scheduled jobs, without the texts of their errors'
   expect(state).toEqual({
     status: 'ready',
     store: true,
+    schema: true,
     queue: true,
     draining: false,
     pid: process.pid,
+    version: productVersion,
   });
   expect(jobs).toEqual([
     {

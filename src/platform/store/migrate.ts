@@ -1,7 +1,7 @@
 // Runs migrations: forward only, in order, one process at a time, each all or nothing. Kysely's Migrator is
-// not used: it takes no lock on SQLite, and a command may start beside a daemon.
+// not used: it takes no lock on SQLite, and two daemons may start at once. Commands only compare the schema.
 import { sql } from 'kysely';
-import { CapacityError, codeOf, UnreachableError } from '../errors.ts';
+import { CapacityError, codeOf, OlderStoreError, UnreachableError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Db, engineOf, type Store, type StoreKind } from './db.ts';
 import { type Migration, statementsOf } from './migration.ts';
@@ -90,18 +90,23 @@ export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
   return [...known, ...unknown.map(([name, appliedAt]) => ({ name, appliedAt }))];
 }
 
-/** Returns the names of all tables on PostgreSQL, that of the migrations included. */
-export function migratedTables(): string[] {
-  const texts = migrations.flatMap((migration) => statementsOf(migration, 'postgres'));
+/** Returns the applied migrations that this version knows: those of a store of an earlier schema, or all. */
+export function knownAmong(applied: readonly string[]): Migration[] {
+  return migrations.filter(({ name }) => applied.includes(name));
+}
+
+/** Returns the names of the tables of a schema on PostgreSQL, that of the migrations included. */
+export function migratedTables(known: readonly Migration[] = migrations): string[] {
+  const texts = known.flatMap((migration) => statementsOf(migration, 'postgres'));
   const made = texts.flatMap((text) => [
     ...text.matchAll(/create table (?:if not exists )?(\w+)/gi),
   ]);
   return [...new Set(['migrations', ...made.map(([, name = '']) => name)])];
 }
 
-/** Returns the statements that make the schema of this version, without the rows of `migrations`. */
-export function schemaStatements(engine: StoreKind): string[] {
-  return migrations.flatMap((migration) => statementsOf(migration, engine));
+/** Returns the statements that make a schema, without the rows of `migrations`. */
+export function schemaStatements(engine: StoreKind, known: readonly Migration[]): string[] {
+  return known.flatMap((migration) => statementsOf(migration, engine));
 }
 
 /**
@@ -122,6 +127,46 @@ export function foreignSchema(
         'upgrade: use that version, or start with a new dataDir or database.url';
 }
 
+/** Returns the foreign schema of a store in words; null for one that this version can use. */
+export async function foreignSchemaOf(
+  db: Db,
+  known: readonly Migration[] = migrations,
+): Promise<string | null> {
+  const applied = await appliedMigrations(db);
+  const compatible = await compatibleMigrations(db, applied, known);
+  return foreignSchema([...applied.keys()], known, compatible);
+}
+
+/** Returns how an earlier schema differs from that of this version, behind "The store"; null for a later one. */
+export async function earlierSchemaOf(
+  db: Db,
+  known: readonly Migration[] = migrations,
+): Promise<string | null> {
+  const applied = await appliedMigrations(db);
+  const missing = known.findLast(({ name }) => !applied.has(name));
+  if (!missing) return null;
+  const last = known.findLast(({ name }) => applied.has(name));
+  return `is of migration ${last?.name ?? 'none'}, this svc needs ${missing.name}`;
+}
+
+/** The next step of everybody with a store of an earlier schema. */
+export const startToMigrate = 'start the daemon of this version first';
+
+/**
+ * Compares the schema, and changes nothing.
+ * @throws UnreachableError if another version wrote the store; OlderStoreError for an earlier schema, unless it is allowed
+ */
+export async function checkSchema(
+  db: Db,
+  known: readonly Migration[],
+  { allowsEarlier }: { allowsEarlier: boolean },
+): Promise<void> {
+  const foreign = await foreignSchemaOf(db, known);
+  if (foreign) throw new UnreachableError(`The store ${foreign}`);
+  const earlier = allowsEarlier ? null : await earlierSchemaOf(db, known);
+  if (earlier) throw new OlderStoreError(`The store ${earlier}: ${startToMigrate}`);
+}
+
 /**
  * Brings the schema up to date. `beforeChange` runs first if migrations are pending and the store is not
  * empty (the SQLite snapshot).
@@ -135,10 +180,8 @@ export async function migrate(
   known: readonly Migration[] = migrations,
   patienceMs = lockPatienceMs,
 ): Promise<string[]> {
+  await checkSchema(store.db, known, { allowsEarlier: true });
   const applied = await appliedMigrations(store.db);
-  const compatible = await compatibleMigrations(store.db, applied, known);
-  const foreign = foreignSchema([...applied.keys()], known, compatible);
-  if (foreign) throw new UnreachableError(`The store ${foreign}`);
   if (known.every(({ name }) => applied.has(name))) return [];
   if (applied.size > 0) await beforeChange();
   else await refuseUnfinishedCopy(store.db);

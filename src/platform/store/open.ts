@@ -1,5 +1,5 @@
-// Opens the store that `database.url` names, migrates it, and keeps a second daemon off the same
-// SQLite file. Can also inspect a store without changing it. Makes the online backup of SQLite,
+// Opens the store that `database.url` names, migrates it for a daemon, and keeps a second daemon off the
+// same SQLite file. Can also inspect a store without changing it. Makes the online backup of SQLite,
 // which precedes a migration too.
 import {
   chmodSync,
@@ -15,11 +15,14 @@ import {
 import { isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { codeOf, messageOf, NoStoreError, UnreachableError } from '../errors.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
+import { companions, removeWithCompanions } from './database-files.ts';
 import type { Store } from './db.ts';
+import { lockFile } from './file-lock.ts';
 import { withLastWrites } from './last-writes.ts';
 import {
+  checkSchema,
   hasMigrations,
   type MigrationStatus,
   migrate,
@@ -73,11 +76,22 @@ export function isStoreFileThere(file: string): boolean {
  * @throws UnreachableError if the store cannot be read
  */
 export async function isStoreThere(database: DatabaseSettings, dataDir: string): Promise<boolean> {
-  const status = await readMigrationStatus(database, dataDir).catch((error: unknown) => {
+  return (await statusOrNone(database, dataDir)).length > 0;
+}
+
+/** Tells whether a store exists and lacks migrations of this version. @throws UnreachableError */
+export async function isStoreEarlier(
+  database: DatabaseSettings,
+  dataDir: string,
+): Promise<boolean> {
+  return (await statusOrNone(database, dataDir)).some(({ appliedAt }) => appliedAt === null);
+}
+
+function statusOrNone(database: DatabaseSettings, dataDir: string): Promise<MigrationStatus[]> {
+  return readMigrationStatus(database, dataDir).catch((error: unknown) => {
     if (error instanceof NoStoreError) return [];
     throw error;
   });
-  return status.length > 0;
 }
 
 /** Opens a store on a server. Loads the PostgreSQL driver only here. */
@@ -91,6 +105,11 @@ interface OpenOptions {
   random?: Random;
   /** Refuse an absent store instead of creating it. */
   mustExist?: boolean;
+  /**
+   * Treatment of an earlier schema: a daemon migrates it. Commands refuse it, as a running daemon may need it. Few
+   * commands read it.
+   */
+  earlier?: 'migrate' | 'refuse' | 'read';
   /** Deadline of reads aside (aside.ts). */
   mostReadMs?: number | undefined;
   /** Migrations of this version; tests of upgrades pass their own. */
@@ -98,16 +117,22 @@ interface OpenOptions {
 }
 
 /**
- * Opens and migrates the store; on SQLite an upgrade leaves `<file>.before-migration-<time>` behind.
- * `clock` dates migrations.
- * @throws UnreachableError if it cannot be opened or belongs to another version; NoStoreError if it is
- * absent and `mustExist` is set.
+ * Opens the store, and migrates it unless `earlier` says otherwise; on SQLite an upgrade leaves
+ * `<file>.before-migration-<time>` behind. `clock` dates migrations.
+ * @throws UnreachableError if it cannot be opened or belongs to another version, or a daemon runs on a file to migrate;
+ * OlderStoreError for a refused schema; NoStoreError if it is absent and `mustExist` is set.
  */
 export async function openStore(
   database: DatabaseSettings,
   dataDir: string,
   clock: Clock,
-  { random = systemRandom(), mustExist = false, mostReadMs, known = migrations }: OpenOptions = {},
+  {
+    random = systemRandom(),
+    mustExist = false,
+    earlier = 'migrate',
+    mostReadMs,
+    known = migrations,
+  }: OpenOptions = {},
 ): Promise<Store> {
   const location = storeLocation(database.url, dataDir);
   if (mustExist && location.kind === 'sqlite' && !isStoreFileThere(location.file))
@@ -123,18 +148,31 @@ export async function openStore(
   );
   try {
     if (mustExist && !(await hasMigrations(store.db))) throw noStore(location);
-    const snapshot = async () => {
-      if (location.kind === 'sqlite')
-        await backupSqlite(location.file, snapshotName(location.file, clock));
+    const beforeChange = async () => {
+      if (location.kind === 'postgres') return;
+      if (isDaemonRunning(location) === true) throw new OtherDaemonError(location.file);
+      await backupSqlite(location.file, snapshotName(location.file, clock));
     };
-    await withPatience(store, { location, database }, (patient) =>
-      migrate(patient, clock, snapshot, known),
-    );
+    if (earlier === 'migrate') {
+      await withPatience(store, { location, database }, (patient) =>
+        migrate(patient, clock, beforeChange, known),
+      );
+    } else await checkSchema(store.db, known, { allowsEarlier: earlier === 'read' });
   } catch (error) {
     await store.close();
     throw error;
   }
   return store;
+}
+
+/**
+ * Checks that the store exists, with the schema of this version.
+ * @throws the errors of `openStore`
+ */
+export async function requireStore(database: DatabaseSettings, dataDir: string): Promise<void> {
+  const options = { mustExist: true, earlier: 'refuse' } as const;
+  const store = await openStore(database, dataDir, systemClock, options);
+  await store.close();
 }
 
 /** Runs migrations on the store, or on connections without `database.statementTimeoutSeconds`, if it is set. */
@@ -167,7 +205,7 @@ function makePrivate(file: string): void {
     // SQLite reports the fault when it opens the file.
     return;
   }
-  for (const suffix of ['', '-wal', '-shm']) {
+  for (const suffix of ['', ...companions]) {
     if (existsSync(`${file}${suffix}`)) chmodSync(`${file}${suffix}`, 0o600);
   }
 }
@@ -189,7 +227,7 @@ export async function backupSqlite(
   try {
     // Creates the target with a private mode first. Otherwise the copy, its log and its index would
     // be readable for everybody until the copy ends.
-    rmSync(target, { force: true });
+    removeWithCompanions(target);
     closeSync(openSync(target, 'wx', 0o600));
     // Without an open read, each commit of another process would begin the copy anew.
     source.exec('begin; select count(*) from sqlite_master');
@@ -218,37 +256,35 @@ export function daemonPid(file: string): number | null {
   return existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : null;
 }
 
+/** Another daemon holds the lock of a SQLite store. */
+export class OtherDaemonError extends UnreachableError {
+  constructor(file: string) {
+    const pid = daemonPid(file);
+    const named = pid === null ? '' : ` (pid ${pid})`;
+    super(
+      `Another svc daemon${named} already runs on ${file}: stop it first, or use another dataDir`,
+    );
+  }
+}
+
 /** Longest time for which a command holds the lock, to find out whether a daemon runs. */
 const glanceMs = 200;
 
 /**
  * Reserves the right to be the daemon of a SQLite store until `release` or the end of the process.
  * It is a lock of the operating system on `<file>.daemon`, so a crash leaves no stale lock.
- * @throws UnreachableError naming the process that holds it.
+ * @throws OtherDaemonError naming the process that holds it; UnreachableError if the lock cannot be written
  */
 export function lockDaemon(location: StoreLocation): { release(): void } {
   if (location.kind === 'postgres') return { release: () => {} };
-  const lockFile = lockFileOf(location.file);
   const pidFile = pidFileOf(location.file);
-  const lock = new Database(lockFile, { timeout: glanceMs });
-  try {
-    lock.pragma('journal_mode = DELETE');
-    lock.exec('begin exclusive');
-  } catch (error) {
-    lock.close();
-    const pid = daemonPid(location.file);
-    const named = pid === null ? '' : ` (pid ${pid})`;
-    throw new UnreachableError(
-      `Another svc daemon${named} already runs on ${location.file}: stop it first, or use another dataDir`,
-      { cause: error },
-    );
-  }
+  const lock = lockFile(lockFileOf(location.file), glanceMs);
+  if (!lock) throw new OtherDaemonError(location.file);
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   return {
     release() {
       rmSync(pidFile, { force: true });
-      lock.exec('rollback');
-      lock.close();
+      lock.release();
     },
   };
 }
@@ -259,11 +295,11 @@ export function lockDaemon(location: StoreLocation): { release(): void } {
  */
 export function isDaemonRunning(location: StoreLocation): boolean | null {
   if (location.kind === 'postgres') return null;
-  const lockFile = lockFileOf(location.file);
-  if (!existsSync(lockFile)) return false;
+  const file = lockFileOf(location.file);
+  if (!existsSync(file)) return false;
   let lock: Database.Database | undefined;
   try {
-    lock = new Database(lockFile, { readonly: true, timeout: 0 });
+    lock = new Database(file, { readonly: true, timeout: 0 });
     lock.prepare('select count(*) from sqlite_master').get();
     return false;
   } catch (error) {

@@ -4,13 +4,15 @@ import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { ConflictError, NoStoreError, ValidationError } from '../errors.ts';
+import { removeWithCompanions, syncPath } from '../store/database-files.ts';
+import { asUnwritable, isUnwritable } from '../store/file-errors.ts';
+import { lockTarget } from '../store/file-lock.ts';
 import { foreignSchema } from '../store/migrate.ts';
 import { backupSqlite, isStoreFileThere, openStore } from '../store/open.ts';
 import type { DatabaseSettings } from '../store/postgres/settings.ts';
 import { differences, type TableDigest } from './copying/digest.ts';
 import type { CopyOptions } from './copying/from-postgres.ts';
 import { digestsOfFile } from './copying/tables.ts';
-import { removeWithCompanions, syncPath } from './database-files.ts';
 
 /**
  * Name of a table that only backups have: it holds the secret of the source installation, if
@@ -34,9 +36,9 @@ export interface BackupOptions {
   /** Secret of the installation, if the backup is to include it. */
   secret?: Buffer | undefined;
   /** Keeps the digests of all tables in the backup, which reads them all. */
-  digests?: boolean;
+  digests?: boolean | undefined;
   /** Checks the copy before it takes the place of `target`. */
-  verify?: boolean;
+  verify?: boolean | undefined;
   onProgress: (done: number, total: number) => void;
 }
 
@@ -69,8 +71,8 @@ async function copyInto(
 ): Promise<TableDigest[] | null> {
   if (source.kind === 'postgres') {
     const { database, clock, rests } = source;
-    // Migrates the store, as every command does.
-    const store = await openStore(database, dirname(partial), clock, { mustExist: true });
+    const options = { mustExist: true, earlier: 'read' } as const;
+    const store = await openStore(database, dirname(partial), clock, options);
     await store.close();
     const { copyPostgres } = await import('./copying/from-postgres.ts');
     return copyPostgres(database, partial, { clock, rests, onProgress });
@@ -83,7 +85,7 @@ async function copyInto(
  * Copies the live store to `target`, durably, without stopping daemon or commands.
  * @returns the size in bytes.
  * @throws NoStoreError if the store does not exist; ConflictError if `target` exists and `overwrite` is not
- * set; ValidationError if the copy does not pass the asked-for check.
+ * set, or while another backup writes it; ValidationError if the copy does not pass the asked-for check.
  */
 export async function saveBackup(
   source: BackupSource,
@@ -96,6 +98,27 @@ export async function saveBackup(
   if (existsSync(target) && !overwrite) {
     throw new ConflictError('backup', `${target} exists already: --overwrite replaces it`);
   }
+  try {
+    await saveWhole(source, target, { secret, digests, verify, onProgress });
+  } catch (error) {
+    throw asUnwritable(error, target);
+  }
+  return statSync(target).size;
+}
+
+/** Writes `target` under another name first. @throws ConflictError while another backup writes it */
+async function saveWhole(
+  source: BackupSource,
+  target: string,
+  { secret, digests, verify, onProgress }: Omit<BackupOptions, 'overwrite'>,
+): Promise<void> {
+  const lock = lockTarget(target);
+  if (!lock) {
+    throw new ConflictError(
+      'backup',
+      `Another backup writes ${target} now: wait for its end, or name another file`,
+    );
+  }
   const partial = `${target}.partial`;
   try {
     const found = await copyInto(partial, source, { digests, onProgress });
@@ -107,8 +130,8 @@ export async function saveBackup(
     syncPath(dirname(target));
   } finally {
     removeWithCompanions(partial);
+    lock.release();
   }
-  return statSync(target).size;
 }
 
 /** Contents of a checked backup. */
@@ -189,7 +212,7 @@ export function checkBackup(
     if (foreign) throw refuse(foreign);
     return { migration: names.at(-1) ?? '', secret: readSecretOf(database) };
   } catch (error) {
-    if (error instanceof ValidationError) throw error;
+    if (error instanceof ValidationError || isUnwritable(error)) throw error;
     throw refuse(`cannot be read as a database: ${(error as Error).message}`);
   } finally {
     database?.close();

@@ -1,7 +1,7 @@
 // Empties a store, so that the next daemon makes its first start. For stores of tests: nothing is kept.
-import { rmSync } from 'node:fs';
 import { sql } from 'kysely';
 import type { Clock } from '../runtime/clock.ts';
+import { removeWithCompanions } from '../store/database-files.ts';
 import { migratedTables } from '../store/migrate.ts';
 import { lockDaemon, openStore, storeLocation } from '../store/open.ts';
 import type { DatabaseSettings } from '../store/postgres/settings.ts';
@@ -18,11 +18,11 @@ export async function emptyStore(
   const location = storeLocation(database.url, dataDir);
   if (location.kind === 'sqlite') {
     const lock = lockDaemon(location);
-    for (const suffix of ['', '-wal', '-shm']) rmSync(`${location.file}${suffix}`, { force: true });
+    removeWithCompanions(location.file);
     lock.release();
     return;
   }
-  const store = await openStore(database, dataDir, clock, { mustExist: true });
+  const store = await openStore(database, dataDir, clock, { mustExist: true, earlier: 'refuse' });
   try {
     const names = migratedTables().map((name) => sql.table(name));
     await store.write((trx) => sql`drop table if exists ${sql.join(names)} cascade`.execute(trx));

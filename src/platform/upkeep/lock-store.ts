@@ -1,6 +1,6 @@
 // The lock of a SQLite store for commands that rewrite its file.
-import { ConflictError, UnreachableError } from '../errors.ts';
-import { lockDaemon } from '../store/open.ts';
+import { ConflictError } from '../errors.ts';
+import { lockDaemon, OtherDaemonError } from '../store/open.ts';
 
 /** The error of a command that meets another one. */
 export function storeInUse(file: string): ConflictError {
@@ -10,12 +10,12 @@ export function storeInUse(file: string): ConflictError {
   );
 }
 
-/** Keeps daemons off the store until `release`. @throws ConflictError while a daemon runs */
+/** Keeps daemons off the store until `release`. @throws ConflictError while a daemon runs; UnreachableError */
 export function lockStore(file: string): { release(): void } {
   try {
     return lockDaemon({ kind: 'sqlite', file });
   } catch (error) {
-    if (!(error instanceof UnreachableError)) throw error;
+    if (!(error instanceof OtherDaemonError)) throw error;
     throw new ConflictError('store', error.message);
   }
 }

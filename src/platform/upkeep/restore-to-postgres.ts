@@ -2,11 +2,14 @@
 // there: an older one is brought to this version.
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { ConflictError } from '../errors.ts';
+import { removeWithCompanions } from '../store/database-files.ts';
+import { asUnwritable } from '../store/file-errors.ts';
+import { lockTarget } from '../store/file-lock.ts';
 import { openStore } from '../store/open.ts';
 import type { DatabaseSettings } from '../store/postgres/settings.ts';
 import type { TableDigest } from './copying/digest.ts';
 import { loadIntoPostgres } from './copying/to-postgres.ts';
-import { removeWithCompanions } from './database-files.ts';
 import {
   keptSuffix,
   type RestoreTarget,
@@ -30,7 +33,7 @@ interface RestoredDatabase {
 /**
  * Fills an empty database from a backup. A restore that was interrupted goes on if it is repeated.
  * @throws ValidationError if the file is damaged or not a backup, before any change; ConflictError if the
- * database holds a store
+ * database holds a store, or while another restore runs
  */
 export async function restoreToPostgres(
   backup: string,
@@ -38,13 +41,18 @@ export async function restoreToPostgres(
 ): Promise<RestoredDatabase> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const copy = join(dataDir, 'restoring.db');
+  const lock = lockTarget(copy);
+  if (!lock) throw new ConflictError('store', 'Another restore is under way: wait for its end');
   try {
     const secret = unpackBackup(backup, copy, changes);
     const store = await openStore({ url: `sqlite:${copy}` }, dirname(copy), clock);
     await store.close();
     const tables = await loadIntoPostgres(copy, database, onProgress);
     return { secret: restoreSecret(secret, key, keptSuffix(clock), random), tables };
+  } catch (error) {
+    throw asUnwritable(error, copy);
   } finally {
     removeWithCompanions(copy);
+    lock.release();
   }
 }

@@ -17,8 +17,9 @@ import { ValidationError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { putSecret } from '../runtime/key-ring.ts';
 import type { Random } from '../runtime/random.ts';
+import { companions, removeWithCompanions, syncPath } from '../store/database-files.ts';
+import { asUnwritable } from '../store/file-errors.ts';
 import { checkBackup, tablesOfBackups } from './backup.ts';
-import { companions, removeWithCompanions, syncPath } from './database-files.ts';
 import { lockStore, storeInUse } from './lock-store.ts';
 
 /** SQL that changes a restored store, if it has the table. */
@@ -163,6 +164,8 @@ export function restoreBackup(
     if (stateOfSecret === 'restored' && key !== null) keepOwner(owner, [key]);
     replaceStore(file, copy, `${file}${suffix}`);
     return { keptAs: hadStore ? `${file}${suffix}` : null, secret: stateOfSecret };
+  } catch (error) {
+    throw asUnwritable(error, file);
   } finally {
     removeWithCompanions(copy);
     lock.release();

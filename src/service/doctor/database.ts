@@ -1,5 +1,6 @@
-// Checks of PostgreSQL: its clock, its promise of durability, and rows that it cannot clean up.
+// Checks of the store's schema, and of PostgreSQL: its clock, its promise of durability, and rows that it cannot clean up.
 import { databaseTime, machineTime } from '../../platform/store/database-clock.ts';
+import { earlierSchemaOf, foreignSchemaOf, startToMigrate } from '../../platform/store/migrate.ts';
 import { type Check, fail, ok, warn } from './finding.ts';
 import { databaseSize, unsafeSettings } from './queries.ts';
 
@@ -11,6 +12,17 @@ const megabyte = 1024 ** 2;
 const sqliteFound = 'the store is a SQLite file of this machine';
 
 export const databaseChecks: readonly Check[] = [
+  {
+    name: 'database-schema',
+    async look({ app }) {
+      const foreign = await foreignSchemaOf(app.store.db);
+      if (foreign) return fail(`the store ${foreign}`, 'Stop the daemons of this version.');
+      const earlier = await earlierSchemaOf(app.store.db);
+      if (!earlier) return ok('the store has the schema of this version');
+      const remedy = `To use all commands, ${startToMigrate}: only its start migrates the store.`;
+      return warn(`the store ${earlier}`, remedy, 'svc daemon');
+    },
+  },
   {
     name: 'database-clock',
     async look({ app }) {

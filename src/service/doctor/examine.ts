@@ -2,6 +2,7 @@
 import type { App } from '../../core/app.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { within } from '../../platform/runtime/clock.ts';
+import { isOfEarlierSchema } from '../../platform/store/unless-earlier.ts';
 import { databaseChecks } from './database.ts';
 import {
   type Check,
@@ -62,6 +63,9 @@ async function findingOf(check: Check, surroundings: Surroundings): Promise<Find
     const found = await within(clock, longestMs, check.look(surroundings), late);
     return { check: name, ...found };
   } catch (error) {
+    if (await isOfEarlierSchema(surroundings.app.store.db, error)) {
+      return { check: name, ...skipped('the schema is an earlier one: see database-schema') };
+    }
     const remedy = 'Look at the named cause, and run the check again.';
     const found = `the check could not be made: ${messageOf(error)}`;
     return { check: name, ...warn(found, remedy, `svc doctor --only ${name}`) };

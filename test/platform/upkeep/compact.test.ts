@@ -79,10 +79,12 @@ describe('a SQLite store', () => {
       const child = spawn(process.execPath, ['--input-type=module', '-e', script, file], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
+      // It may have ended before the kill.
+      const exited = once(child, 'exit');
       await once(child.stdout, 'data');
       await pause(waitMs);
       child.kill('SIGKILL');
-      await once(child, 'exit');
+      await exited;
       expect(digestsOfFile(file)).toEqual(before);
     }
     expect(compactSqlite(file).after).toBeLessThan(rows * blobBytes);

@@ -1,15 +1,16 @@
 // Copies a store on PostgreSQL into one file of SQLite, as of one moment: a transaction that reads one snapshot.
-import { rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import type pg from 'pg';
 import { UnreachableError } from '../../errors.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
-import { openStore } from '../../store/open.ts';
+import { removeWithCompanions } from '../../store/database-files.ts';
+import { knownAmong } from '../../store/migrate.ts';
+import { openStore, readMigrationStatus } from '../../store/open.ts';
 import type { DatabaseSettings } from '../../store/postgres/settings.ts';
 import { DigestOfTable, differences, type TableDigest } from './digest.ts';
 import { batchesOf, connectForCopy, rowsAtOnce } from './server.ts';
-import { columnsOf, copiedTables, digestsOfFile, refillWords } from './tables.ts';
+import { columnsOf, copiedTables, digestsOfFile, migrationsOf, refillWords } from './tables.ts';
 
 export interface CopyOptions {
   clock: Clock;
@@ -19,7 +20,7 @@ export interface CopyOptions {
 }
 
 /**
- * Writes all rows of the store of `database`, which is migrated, into a new SQLite file, and reads the file again.
+ * Writes all rows of the store of `database` into a new SQLite file of the same schema, and reads the file again.
  * @returns the digests of its tables
  * @throws UnreachableError if the server cannot be reached, or the file differs from the store
  */
@@ -28,9 +29,11 @@ export async function copyPostgres(
   path: string,
   options: CopyOptions,
 ): Promise<TableDigest[]> {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
-  const made = await openStore({ url: `sqlite:${resolve(path)}` }, dirname(path), options.clock);
-  await made.close();
+  removeWithCompanions(path);
+  const status = await readMigrationStatus(database, '');
+  const known = knownAmong(status.flatMap((one) => (one.appliedAt === null ? [] : one.name)));
+  const url = `sqlite:${resolve(path)}`;
+  await (await openStore({ url }, dirname(path), options.clock, { known })).close();
   const read = await readInto(path, database, options);
   const written = digestsOfFile(path);
   const wrong = differences(read, written);
@@ -50,7 +53,7 @@ async function readInto(
   try {
     file.pragma('foreign_keys = off');
     await client.query('begin isolation level repeatable read read only');
-    const names = copiedTables();
+    const names = copiedTables(migrationsOf(file));
     const digests: TableDigest[] = [];
     for (const [index, name] of names.entries()) {
       digests.push(await copyTable(client, file, { name, clock, rests }));

@@ -1,17 +1,18 @@
-// The tables that a copy of a store contains, and what each engine needs to read or fill them.
+// The tables that a copy of a store contains, with the SQL of each engine to read or fill them.
 import Database from 'better-sqlite3';
-import { migratedTables } from '../../store/migrate.ts';
+import { knownAmong, migratedTables } from '../../store/migrate.ts';
+import type { Migration } from '../../store/migration.ts';
 import { DigestOfTable, type TableDigest } from './digest.ts';
 
-/** Each engine keeps its own list of migrations, and its own index of words, which fills again. */
+/** Each engine keeps a list of migrations and an index of words, which fills again. */
 const leftOut: readonly string[] = [
   ...['migrations', 'compatible_versions'],
   ...['thread_search', 'thread_search_waiting'],
 ];
 
-/** Returns the tables of a copy by name. */
-export function copiedTables(): string[] {
-  return migratedTables()
+/** Returns the tables of a copy by name, which has the schema of the store. */
+export function copiedTables(known?: readonly Migration[]): string[] {
+  return migratedTables(known)
     .filter((name) => !leftOut.includes(name))
     .toSorted((a, b) => (a < b ? -1 : 1));
 }
@@ -21,19 +22,21 @@ export const refillWords = `insert into thread_search_waiting (message_id, mailb
   select placed.message_id, thread.mailbox_id
   from thread_messages placed join threads thread on thread.id = placed.thread_id`;
 
+/** Returns the migrations that a SQLite file has. */
+export function migrationsOf(file: Database.Database): Migration[] {
+  return knownAmong(file.prepare('select name from migrations').pluck().all() as string[]);
+}
+
 /** Returns the columns of a table of a SQLite file. */
 export function columnsOf(file: Database.Database, table: string): string[] {
   return (file.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name);
 }
 
-/** Returns the digests of tables in a SQLite file. Reads the whole file. */
-export function digestsOfFile(
-  path: string,
-  tables: readonly string[] = copiedTables(),
-): TableDigest[] {
+/** Returns the digests of tables in a SQLite file, or of all that copies have. Reads the whole file. */
+export function digestsOfFile(path: string, tables?: readonly string[]): TableDigest[] {
   const file = new Database(path, { readonly: true, fileMustExist: true });
   try {
-    return tables.map((table) => {
+    return (tables ?? copiedTables(migrationsOf(file))).map((table) => {
       const columns = columnsOf(file, table);
       const digest = new DigestOfTable(table, columns);
       for (const row of rowsOf(file, table, columns)) digest.add(row);

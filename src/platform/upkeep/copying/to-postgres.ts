@@ -11,12 +11,19 @@
 import Database from 'better-sqlite3';
 import type pg from 'pg';
 import { ConflictError, UnreachableError } from '../../errors.ts';
-import { migratedTables, migrations, schemaStatements } from '../../store/migrate.ts';
+import { migratedTables, schemaStatements } from '../../store/migrate.ts';
 import type { DatabaseSettings } from '../../store/postgres/settings.ts';
 import { withoutNul } from '../../store/without-nul.ts';
 import { DigestOfTable, differences, type TableDigest } from './digest.ts';
 import { batchesOf, connectForCopy } from './server.ts';
-import { columnsOf, copiedTables, digestsOfFile, refillWords, rowsOf } from './tables.ts';
+import {
+  columnsOf,
+  copiedTables,
+  digestsOfFile,
+  migrationsOf,
+  refillWords,
+  rowsOf,
+} from './tables.ts';
 
 /** Bounds of one insert. */
 const most = { rows: 1_000, bytes: 8 * 1024 * 1024 };
@@ -30,7 +37,7 @@ interface Load {
 }
 
 /**
- * Fills the schema of `database` with the rows of a migrated SQLite file that nobody changes, and compares both.
+ * Fills the schema of `database` with the rows of a SQLite file that nobody changes, and compares both.
  * @returns the digests of the tables
  * @throws ConflictError if the schema is in use; UnreachableError if the server cannot be reached, or holds
  * other rows than the file
@@ -100,7 +107,7 @@ async function beginOrResume({ client, file }: Load): Promise<string[]> {
     );
   }
   await inTransaction(client, async () => {
-    for (const text of schemaStatements('postgres')) await client.query(text);
+    for (const text of schemaStatements('postgres', migrationsOf(file))) await client.query(text);
     await client.query('create table unfinished_copy (source text not null, done text[] not null)');
     await client.query("insert into unfinished_copy values ($1, '{}')", [source]);
   });
@@ -119,7 +126,7 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
 }
 
 /** Returns the tables so that each stands behind those that it references. */
-async function inOrderOfReferences(client: pg.Client): Promise<string[]> {
+async function inOrderOfReferences({ client, file }: Load): Promise<string[]> {
   const { rows } = await client.query<{ child: string; parent: string }>(
     `select child.relname as child, parent.relname as parent
       from pg_constraint found
@@ -134,13 +141,13 @@ async function inOrderOfReferences(client: pg.Client): Promise<string[]> {
     for (const { child, parent } of rows) if (child === name) place(parent, [...below, name]);
     ordered.push(name);
   };
-  const copied = copiedTables();
+  const copied = copiedTables(migrationsOf(file));
   for (const name of copied) place(name, []);
   return ordered.filter((name) => copied.includes(name));
 }
 
 async function loadTables(load: Load, done: readonly string[]): Promise<void> {
-  const names = await inOrderOfReferences(load.client);
+  const names = await inOrderOfReferences(load);
   // Rows that reference others go first: a table that is filled anew is emptied.
   const open = names.filter((name) => !done.includes(name));
   await inTransaction(load.client, async () => {
@@ -216,7 +223,7 @@ async function finish({ client, file }: Load): Promise<void> {
   await inTransaction(client, async () => {
     await client.query('delete from thread_search_waiting');
     await client.query(refillWords);
-    for (const { name, compatibleFrom } of migrations) {
+    for (const { name, compatibleFrom } of migrationsOf(file)) {
       const at = applied.find((one) => one.name === name)?.applied_at ?? 0;
       await client.query('insert into migrations (name, applied_at) values ($1, $2)', [name, at]);
       if (compatibleFrom === undefined) continue;

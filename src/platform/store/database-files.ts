@@ -1,8 +1,11 @@
 // The files of a SQLite database.
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 
-/** Suffixes of SQLite's files next to a database: its write-ahead log, and the index of the log. */
-export const companions = ['-wal', '-shm'];
+/**
+ * Suffixes of SQLite's files next to a database: its write-ahead log, the index of the log, and the journal of a
+ * database without a log. A killed process leaves them, and they would be applied to the next database of the name.
+ */
+export const companions = ['-wal', '-shm', '-journal'];
 
 /** Makes a file, or the names in a folder, durable. */
 export function syncPath(path: string): void {
