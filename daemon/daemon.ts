@@ -7,6 +7,7 @@ import { createConfirmationLoop } from '../src/campaigns/opt-in/loop.ts';
 import { campaignLoop } from '../src/campaigns/walk/loop.ts';
 import { startStalledGauge } from '../src/campaigns/walk/stalled.ts';
 import type { App } from '../src/core/app.ts';
+import { startHeartbeat } from '../src/core/clock/heartbeat.ts';
 import type { Config } from '../src/core/config/config.ts';
 import { type ReloadedKeys, reloadConfig } from '../src/core/config/reload.ts';
 import { watchRootKeys } from '../src/core/root-keys/root-keys.ts';
@@ -37,6 +38,7 @@ import {
   firstStartText,
   sandboxDoubt,
 } from '../src/service/first-start.ts';
+import { followSetBacks } from '../src/service/set-back.ts';
 import type { VirtualClock } from '../src/service/virtual-clock/virtual-clock.ts';
 import { createWebhookLoop } from '../src/webhooks/loop.ts';
 import { type DrainableQueue, drainable } from './drainable-queue.ts';
@@ -111,6 +113,8 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     onStop(
       watchRootKeys(app, (error) => app.log.error({ err: error }, 'root keys cannot be read')),
     );
+    onStop(await startHeartbeat(app));
+    onStop(followSetBacks(app));
     addProcessMetrics(app.metrics);
     const first = await firstStart(app);
     const doubt = await sandboxDoubt(app);

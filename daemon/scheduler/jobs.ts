@@ -10,9 +10,16 @@
 //   any other             | once, at the end of an advance that passed a time of its pattern
 import { Cron } from 'croner';
 import type { App } from '../../src/core/app.ts';
+import { timeOfAge } from '../../src/core/clock/age.ts';
 import type { JoinedWork } from '../../src/platform/runtime/clock.ts';
 import { nameTurn } from '../../src/platform/runtime/turns.ts';
-import { addJob, deleteJob, freeJobs, selectJobs } from '../../src/service/jobs/queries.ts';
+import {
+  addJob,
+  deleteJob,
+  freeJobs,
+  type ScheduledJobRow,
+  selectJobs,
+} from '../../src/service/jobs/queries.ts';
 import { runTick, type TickingJob } from '../../src/service/jobs/run-tick.ts';
 
 export interface Job {
@@ -53,31 +60,41 @@ export async function startJobs(app: App, jobs: readonly Job[]): Promise<Jobs> {
   };
 }
 
-interface TimedJob extends TickingJob, Job {}
+interface TimedJob extends TickingJob, Job {
+  /** Returns the milliseconds between the next two times of the job after a time. */
+  periodAfter(ms: number): number;
+}
 
 function timedJob(job: Job): TimedJob {
   const timer = new Cron(job.pattern, { timezone: 'UTC', paused: true });
   const nextAfter = (ms: number) =>
     timer.nextRun(new Date(ms))?.getTime() ?? Number.POSITIVE_INFINITY;
-  return { ...job, nextAfter };
+  const periodAfter = (ms: number) => nextAfter(nextAfter(ms)) - nextAfter(ms);
+  return { ...job, nextAfter, periodAfter };
 }
 
 /**
  * Stores new jobs, so that their next tick is known to all daemons; deletes forgotten ones. Where no other daemon
  * can be, it ends leases: they are the remains of an earlier one.
  */
-async function prepareStore({ clock, store }: App, jobs: readonly TimedJob[]): Promise<void> {
+async function prepareStore(app: App, jobs: readonly TimedJob[]): Promise<void> {
+  const { clock, store } = app;
   const now = clock.now();
+  const forgottenBefore = await timeOfAge(app, forgottenMs);
   const isSole = store.kind === 'sqlite' || clock.join !== undefined;
   const there = await selectJobs(store.db);
   const isKnown = (name: string) => jobs.some((job) => job.name === name);
-  const missing = jobs.filter(({ name }) => !there.some((row) => row.name === name));
-  const forgotten = there.filter((row) => !isKnown(row.name) && row.next_at < now - forgottenMs);
+  const isStored = (job: TimedJob) =>
+    there.some((row) => row.name === job.name && row.period_ms === job.periodAfter(now));
+  const missing = jobs.filter((job) => !isStored(job));
+  const forgotten = there.filter((row) => !isKnown(row.name) && row.next_at < forgottenBefore);
   const leftLeases = isSole && there.some(({ holder }) => holder !== null);
   if (missing.length + forgotten.length === 0 && !leftLeases) return;
   await store.write(async (trx) => {
     if (leftLeases) await freeJobs(trx);
-    for (const { name, nextAfter } of missing) await addJob(trx, { name, nextAt: nextAfter(now) });
+    for (const { name, nextAfter, periodAfter } of missing) {
+      await addJob(trx, { name, nextAt: nextAfter(now), periodMs: periodAfter(now) });
+    }
     for (const { name } of forgotten) await deleteJob(trx, name);
   }, 'quiet');
 }
@@ -130,6 +147,12 @@ class Runs {
   }
 }
 
+/** Tells whether a tick is due. One that is more than a period ahead was set by a clock that ran ahead. */
+function isTickDue(row: ScheduledJobRow | undefined, now: number): boolean {
+  if (!row) return false;
+  return row.next_at <= now || row.next_at > now + (row.period_ms ?? Number.POSITIVE_INFINITY);
+}
+
 /** Looks for due ticks at each full minute; the returned function ends it. */
 function lookEachMinute(app: App, jobs: readonly TimedJob[], runs: Runs): () => void {
   const { clock, log, store } = app;
@@ -146,8 +169,8 @@ function lookEachMinute(app: App, jobs: readonly TimedJob[], runs: Runs): () => 
     for (const job of own.filter(({ nextAfter }) => nextAfter(ownAt) <= now)) begin(job);
     ownAt = now;
     try {
-      const stored = new Map((await selectJobs(store.db)).map((row) => [row.name, row.next_at]));
-      const isDue = ({ name }: Job) => (stored.get(name) ?? Number.POSITIVE_INFINITY) <= now;
+      const stored = new Map((await selectJobs(store.db)).map((row) => [row.name, row]));
+      const isDue = ({ name }: Job) => isTickDue(stored.get(name), now);
       for (const job of jobs.filter(isDue)) begin(job);
     } catch (error) {
       log.error({ err: error }, 'due scheduled jobs could not be read; next look in a minute');

@@ -7,6 +7,7 @@ import type { Connector } from '../platform/net/dial.ts';
 import { createDns, type Dns } from '../platform/net/dns.ts';
 import type { Clock } from '../platform/runtime/clock.ts';
 import { systemClock } from '../platform/runtime/clock.ts';
+import { clockJumpsOf } from '../platform/runtime/clock-jumps.ts';
 import { idSource, type NewId } from '../platform/runtime/ids.ts';
 import type { Logger } from '../platform/runtime/log.ts';
 import { createMetrics, type Metrics } from '../platform/runtime/metrics.ts';
@@ -173,8 +174,6 @@ export interface App {
   readonly generateDkimKey: typeof generateDkimKey;
   /** Base of the links that we publish: the URL of the HTTP server, once it listens. */
   readonly publicUrl: { current: string };
-  /** Time of the opening, on the wall clock and on the monotonic clock. */
-  readonly opened: { at: number; elapsed: number };
   /**
    * Makes a resource that ends with the app, for workers of higher folders. Equal names have equal resources:
    * tests make one for many apps, as the start of a worker takes longer than most tests.
@@ -264,7 +263,7 @@ export async function openApp(
   const dns = createDns({ servers: config.dns.servers, clock, random });
   const mime = (overrides.createMimeParser ?? createMimeParser)({ clock });
   const ends: (() => Promise<void>)[] = [];
-  return {
+  const app: App = {
     config,
     log,
     clock,
@@ -286,7 +285,6 @@ export async function openApp(
     publicUrl: {
       current: config.http.publicUrl ?? `http://${config.http.host}:${config.http.port}`,
     },
-    opened: { at: clock.now(), elapsed: clock.elapsed() },
     keep:
       overrides.keep ??
       ((_name, make) => {
@@ -301,4 +299,7 @@ export async function openApp(
       await store.close();
     },
   };
+  // Compares from now on.
+  clockJumpsOf(app);
+  return app;
 }

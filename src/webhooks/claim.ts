@@ -28,7 +28,6 @@ export interface Wish extends Holder {
 export interface Claimed {
   delivery: DeliveryRow;
   endpoint: EndpointRow;
-  leaseUntil: number;
 }
 
 export interface ClaimOptions {
@@ -107,7 +106,7 @@ export async function claim(
       !endpoint || endpoint.status === 'disabled' || isOfBefore(endpoint, delivery.created_at);
     if (isOver || isTaken(endpoint, delivery)) over.push(delivery.id);
     else if (endpoint.status === 'suspended') kept.push(delivery.id);
-    else claimed.push({ delivery, endpoint, leaseUntil });
+    else claimed.push({ delivery, endpoint });
   }
   // Suspended since the look of the loop.
   if (kept.length > 0) await releaseDeliveries(trx, worker, kept, now);

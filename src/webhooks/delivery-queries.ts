@@ -84,10 +84,9 @@ interface Settled
   extends Pick<DeliveryRow, 'id' | 'status' | 'attempt_count' | 'due_at' | 'updated_at'> {
   last_attempt_at: number;
   worker: string;
-  leaseUntil: number;
 }
 
-/** Settles a claimed delivery. Returns false if its lease has expired or the delivery is gone. */
+/** Settles a claimed delivery. Returns false if another daemon has claimed it or the delivery is gone. */
 export const settleClaimed = own.change(
   (db, values: Settled) =>
     db
@@ -101,8 +100,7 @@ export const settleClaimed = own.change(
         updated_at: values.updated_at,
       })
       .where('id', '=', values.id)
-      .where('claimed_by', '=', values.worker)
-      .where('due_at', '=', values.leaseUntil),
+      .where('claimed_by', '=', values.worker),
   (count) => count > 0,
 );
 
@@ -164,6 +162,25 @@ function cancelWhere(trx: Db, now: number) {
   return tables<WebhookTables>(trx)
     .updateTable('webhook_deliveries')
     .set({ status: 'cancelled', due_at: null, claimed_by: null, updated_at: now });
+}
+
+/** Makes deliveries due that wait for a time after `latest`. */
+export const bringDeliveriesToPresent = own.toPresent('webhook_deliveries', 'due_at');
+
+/** Extends those of these leases that still belong to the worker. */
+export async function renewDeliveries(
+  trx: Db,
+  worker: string,
+  ids: readonly string[],
+  until: number,
+): Promise<void> {
+  await lockDeliveries(trx, ids);
+  await tables<WebhookTables>(trx)
+    .updateTable('webhook_deliveries')
+    .set({ due_at: until })
+    .where('id', ...isOneOf(trx, ids))
+    .where('claimed_by', '=', worker)
+    .execute();
 }
 
 /** Releases claimed deliveries; `ids` null: all of this worker, `worker` null: of any worker. */

@@ -51,8 +51,9 @@ export function createWebhookLoop(
   { poster = createPoster(app), isPressing = () => false }: WebhookLoopParts = {},
 ): WebhookLoop {
   const worker = app.newId('worker');
-  const underWay = new UnderWay(app, { worker, poster, onEnd: () => loop.wake() });
-  const step = createStep(app, { worker, underWay, isPressing });
+  const leaseMs = 2 * app.config.webhooks.timeoutSeconds * 1000 + leaseSlackMs;
+  const underWay = new UnderWay(app, { worker, leaseMs, poster, onEnd: () => loop.wake() });
+  const step = createStep(app, { worker, leaseMs, underWay, isPressing });
   const loop = createDueLoop(app, {
     name: 'webhooks',
     step,
@@ -78,16 +79,16 @@ export function createWebhookLoop(
 
 interface StepParts {
   worker: string;
+  leaseMs: number;
   underWay: UnderWay;
   isPressing: () => boolean;
 }
 
 function createStep(
   app: App,
-  { worker, underWay, isPressing }: StepParts,
+  { worker, leaseMs, underWay, isPressing }: StepParts,
 ): () => Promise<number | Pause> {
   const { clock } = app;
-  const leaseMs = 2 * app.config.webhooks.timeoutSeconds * 1000 + leaseSlackMs;
   const report = createReport(app);
   let lookAt = Number.NEGATIVE_INFINITY;
   let claimedAt = Number.NEGATIVE_INFINITY;

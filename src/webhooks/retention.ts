@@ -1,5 +1,6 @@
 // Deletes deliveries, attempts, bodies and counts after 90 days, in batches.
 import type { App } from '../core/app.ts';
+import { timeOfAge } from '../core/clock/age.ts';
 import type { Db } from '../platform/store/db.ts';
 import { moveCounts } from './counters.ts';
 import { deleteDeliveries } from './delivery-queries.ts';
@@ -15,7 +16,7 @@ const batch = 500;
 
 /** Daily sweep. Keeps deliveries that have not ended. Returns the number of deleted rows. */
 export async function sweepWebhooks(app: App): Promise<number> {
-  const time = app.clock.now() - keptMs;
+  const time = await timeOfAge(app, keptMs);
   const works: readonly ((trx: Db) => Promise<number>)[] = [
     (trx) => deleteOld(trx, time),
     (trx) => deleteOldAttempts(trx, time, batch),

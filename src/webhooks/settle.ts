@@ -37,7 +37,6 @@ export const gone = 410;
 /** Attempt of a delivery claimed by this daemon. */
 export interface ClaimedAttempt extends Attempted {
   worker: string;
-  leaseUntil: number;
   /** End of the attempt, ms since 1970. */
   endedAt: number;
 }
@@ -156,7 +155,7 @@ function nextAttemptAt(
 }
 
 function settleOne(trx: Db, one: ClaimedAttempt, next: Next): Promise<boolean> {
-  const { delivery, worker, leaseUntil, at, endedAt } = one;
+  const { delivery, worker, at, endedAt } = one;
   return settleClaimed(trx, {
     id: delivery.id,
     status: next.status,
@@ -165,7 +164,6 @@ function settleOne(trx: Db, one: ClaimedAttempt, next: Next): Promise<boolean> {
     last_attempt_at: at,
     updated_at: endedAt,
     worker,
-    leaseUntil,
   });
 }
 

@@ -4,9 +4,10 @@
 import type { App } from '../core/app.ts';
 import { FairShare } from '../platform/runtime/fair-share.ts';
 import { groupWrites } from '../platform/store/group.ts';
+import { keepLease } from '../platform/store/lease.ts';
 import { bodiesOf } from './body.ts';
 import type { Claimed, Wish } from './claim.ts';
-import { type EndpointWork, releaseDeliveries } from './delivery-queries.ts';
+import { type EndpointWork, releaseDeliveries, renewDeliveries } from './delivery-queries.ts';
 import { EndpointQueues, heldBy, type Queue, type Task } from './endpoint-queues.ts';
 import { HeldPlaces, type Holder } from './held-places.ts';
 import { knownEndpoints } from './known-endpoints.ts';
@@ -27,6 +28,7 @@ const mostSettled = 128;
 
 interface UnderWayParts {
   worker: string;
+  leaseMs: number;
   poster: Poster;
   /** Called when a post or a batch ends: room is free, or a due time has changed. */
   onEnd: () => void;
@@ -49,6 +51,9 @@ export class UnderWay {
   readonly #settle;
   readonly #settling = new Set<Promise<void>>();
   readonly #held = new HeldPlaces();
+  /** Deliveries in memory: their leases are renewed. */
+  readonly #ids = new Set<string>();
+  readonly #endLeases: () => void;
   #isStopping = false;
 
   constructor(app: App, parts: UnderWayParts) {
@@ -64,6 +69,21 @@ export class UnderWay {
       },
       'quiet',
     );
+    this.#endLeases = keepLease(app, {
+      leaseMs: parts.leaseMs,
+      renew: async (until) => {
+        if (this.#ids.size === 0) return;
+        const ids = [...this.#ids];
+        await app.store.write((trx) => renewDeliveries(trx, parts.worker, ids, until), 'quiet');
+      },
+      trouble: 'leases of webhook deliveries were not renewed',
+    });
+  }
+
+  /** Frees the place of a delivery that is no longer in memory. */
+  #drop(deliveryId: string, holder: Holder): void {
+    this.#ids.delete(deliveryId);
+    this.#held.letGo(holder, 1);
   }
 
   /** Number of deliveries that are claimed and not settled. */
@@ -119,6 +139,7 @@ export class UnderWay {
   ): void {
     const holder = { organizationId, isReluctant };
     const tasks = claimed.map((one) => {
+      this.#ids.add(one.delivery.id);
       return { claimed: one, holder, body: bodies.get(one.delivery.event_id) ?? null };
     });
     this.#queues.add(queue, tasks);
@@ -170,30 +191,30 @@ export class UnderWay {
   /** Posts one delivery. Frees its place after the post; the delivery stays held until it is settled. */
   async #postOne(queue: Queue, { claimed, holder, body }: Task): Promise<void> {
     const { app, parts } = { app: this.#app, parts: this.#parts };
-    const { delivery, leaseUntil } = claimed;
+    const { delivery } = claimed;
     let ended: ClaimedAttempt;
     try {
       if (!(await this.#mayPost(claimed))) {
         queue.posting -= 1;
         await this.#release([delivery.id]);
-        this.#held.letGo(holder, 1);
+        this.#drop(delivery.id, holder);
         this.#handBack(queue);
         return;
       }
       const attempted = await attempt(app, parts.poster, queue.opened, delivery, body ?? undefined);
       const { worker } = parts;
-      ended = { ...attempted, worker, leaseUntil, endedAt: app.clock.now() };
+      ended = { ...attempted, worker, endedAt: app.clock.now() };
     } catch (error) {
       app.log.error({ err: error, deliveryId: delivery.id }, 'a webhook could not be posted');
       queue.posting -= 1;
-      this.#held.letGo(holder, 1);
+      this.#drop(delivery.id, holder);
       return;
     }
     queue.posting -= 1;
     const { isSuccess } = ended.outcome;
     queue.pace.record(ended.outcome);
     if (this.#isStopping && !isSuccess) {
-      this.#held.letGo(holder, 1);
+      this.#drop(delivery.id, holder);
       return;
     }
     const isHopeless = !isSuccess && !queue.pace.failsAtOnce;
@@ -220,7 +241,7 @@ export class UnderWay {
       const text = 'the end of a webhook attempt could not be stored: it will be repeated';
       log.error({ err: error, deliveryId }, text);
     }
-    this.#held.letGo(holder, 1);
+    this.#drop(ended.delivery.id, holder);
     // Does not wake the loop after each post: that would cost as much as a post.
     const isSupplied = queue.pace.isQuick && heldBy(queue) > mostHeldEach / 2;
     if (!isSupplied || this.#held.free <= mostHeldEach) this.#parts.onEnd();
@@ -234,7 +255,7 @@ export class UnderWay {
     this.#queues.leaveOrigin(queue);
     if (ids.length === 0) return;
     void this.#release(ids).then(() => {
-      for (const { holder } of tasks) this.#held.letGo(holder, 1);
+      for (const { claimed, holder } of tasks) this.#drop(claimed.delivery.id, holder);
       this.#parts.onEnd();
     });
   }
@@ -252,8 +273,8 @@ export class UnderWay {
   /** Lets posts end for `graceMs`, aborts the rest, and releases deliveries that were not posted. */
   async end(graceMs: number): Promise<void> {
     for (const queue of this.#turns.drain()) {
-      for (const { holder } of this.#queues.takeOut(queue, queue.waiting.length)) {
-        this.#held.letGo(holder, 1);
+      for (const { claimed, holder } of this.#queues.takeOut(queue, queue.waiting.length)) {
+        this.#drop(claimed.delivery.id, holder);
       }
     }
     const ended = Promise.all(this.#posts);
@@ -267,6 +288,7 @@ export class UnderWay {
     await this.#parts.poster.close();
     await ended;
     await Promise.all(this.#settling);
+    this.#endLeases();
     await this.#release(null);
   }
 }

@@ -171,7 +171,9 @@ async function jobRuns() {
     },
     nextAfter: (ms: number) => ms + 1_000_000,
   };
-  await test.app.store.write((trx) => addJob(trx, { name: job.name, nextAt: test.clock.now() }));
+  await test.app.store.write((trx) =>
+    addJob(trx, { name: job.name, nextAt: test.clock.now(), periodMs: 3_600_000 }),
+  );
   const { signal } = new AbortController();
   await crowd(8, (app, index) => runTick(app, job, { holder: `h${index}`, signal }));
   return runs;

@@ -48,7 +48,7 @@ it('/readyz?verbose lists the scheduled jobs, without the texts of their errors'
     run: () => Promise.reject(new Error('secret text')),
     nextAfter: () => now + 60_000,
   };
-  await app.store.write((trx) => addJob(trx, { name: 'sweep', nextAt: now }));
+  await app.store.write((trx) => addJob(trx, { name: 'sweep', nextAt: now, periodMs: 3_600_000 }));
   await runTick(app, job, { holder: 'a', signal: new AbortController().signal });
   const { jobs, ...state } = (await http.inject({ url: '/readyz?verbose' })).json();
   expect(state).toEqual({

@@ -157,10 +157,10 @@ describe.each(stores)('the body of an event on %s', (store) => {
       sql`insert into webhook_attempts (id, delivery_id, "trigger", at, duration_ms, outcome)
         values ('wha_1', ${old[0]}, 'automatic', ${test.clock.now()}, 1, 'succeeded')`.execute(trx),
     );
-    test.clock.set(test.clock.now() + 90 * dayMs);
+    await test.clock.advance(90 * dayMs);
     expect(await sweepWebhooks(app)).toBe(0);
     const [young = ''] = await makeDeliveries(test, endpoint, 1, ended);
-    test.clock.set(test.clock.now() + 1);
+    await test.clock.advance(1);
     expect(await sweepWebhooks(app)).toBeGreaterThanOrEqual(1_201);
     const { rows } = await sql<{ id: string }>`select id from webhook_deliveries
       order by id`.execute(app.store.db);
@@ -180,7 +180,7 @@ describe.each(stores)('the body of an event on %s', (store) => {
     const endpoint = await makeEndpoint(test, 'http://127.0.0.1:1/');
     const ended = { status: 'exhausted', due_at: null } as const;
     await makeDeliveries(test, endpoint, 3, ended);
-    test.clock.set(test.clock.now() + 91 * dayMs);
+    await test.clock.advance(91 * dayMs);
     await makeDeliveries(test, endpoint, 1, ended);
     await sweepWebhooks(app);
     // The next sweep deletes those that this one emptied, after checking each again.
@@ -199,10 +199,10 @@ describe.each(stores)('the body of an event on %s', (store) => {
       return Number(rows[0]?.n);
     };
     const before = await events();
-    test.clock.set(test.clock.now() + 90 * dayMs);
+    await test.clock.advance(90 * dayMs);
     expect(await sweepEvents(app)).toBe(0);
     await makeDeliveries(test, endpoint, 1);
-    test.clock.set(test.clock.now() + 1);
+    await test.clock.advance(1);
     expect(await sweepEvents(app)).toBe(before);
     expect(await events()).toBe(1);
     const { rows: steps } = await sql`select 1 from events where message_id = ${message}`.execute(

@@ -2,6 +2,7 @@
 // transaction that all draws of a moment share. Draws are exact over all daemons. The bucket in
 // memory stays an upper bound, as other daemons only take tokens; so a refusal needs no store.
 import type { App } from '../../core/app.ts';
+import { timeOfAge } from '../../core/clock/age.ts';
 import { InternalError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { groupWrites } from '../../platform/store/group.ts';
@@ -77,11 +78,9 @@ const mostPerSweep = 1_000;
 /** Deletes shared buckets that are full again: a missing bucket counts as full. */
 export async function sweepBuckets(app: App): Promise<void> {
   const limit = mostPerSweep;
+  const now = await timeOfAge(app, 0);
   const sweep = () =>
-    app.store.write(
-      (trx) => deleteRestingBuckets(trx, { now: app.clock.now(), restMs, limit }),
-      'quiet',
-    );
+    app.store.write((trx) => deleteRestingBuckets(trx, { now, restMs, limit }), 'quiet');
   while ((await sweep()) === limit);
 }
 

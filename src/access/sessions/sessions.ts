@@ -8,6 +8,7 @@
 //   open     | signed out; its key revoked or expired     | ended
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { timeOfAge } from '../../core/clock/age.ts';
 import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
 import type { Authenticator } from '../keys/authenticator.ts';
 import { keys } from '../keys/queries.ts';
@@ -122,9 +123,10 @@ export async function useLink(app: App, linkToken: string): Promise<string | nul
 
 /** Deletes ended sessions and links; for the scheduler. */
 export async function sweepSessions(app: App): Promise<void> {
-  const now = app.clock.now();
+  const createdBefore = await timeOfAge(app, longestMs);
+  const expiredBefore = await timeOfAge(app, 0);
   await app.store.write(async (trx) => {
-    await queries.deleteSessionsBefore(trx, now - longestMs);
-    await queries.deleteLinksBefore(trx, now);
+    await queries.deleteSessionsBefore(trx, createdBefore);
+    await queries.deleteLinksBefore(trx, expiredBefore);
   });
 }

@@ -1,16 +1,24 @@
-// Leases of runs: of several daemons on one store one walks a run. Each page renews the lease in its own
-// transaction, and only its holder moves the run. The lease of a dead daemon ends by itself.
+// Leases of runs: of several daemons on one store one walks a run. A timer renews the lease while its holder takes a
+// turn, and only its holder moves the run. The lease of a dead daemon ends automatically.
 //
 //   lease                            | event                         | then
 //   ---------------------------------+-------------------------------+--------------------------------
 //   none, or ended                   | a daemon finds the run due    | its own
-//   own                              | half of it is over            | renewed
+//   own                              | a third of a turn's lease, or | renewed
+//                                    | half of it before a turn      |
 //   of another                       | it ends                       | any daemon may take it
 //   later than any lease can end     | the clock was set back        | any daemon may take it
 import type { App } from '../../core/app.ts';
-import { type DueRun, endLeases, leaseRun, type Moment } from '../../people/runs/walk-queries.ts';
+import {
+  type DueRun,
+  endLeases,
+  leaseRun,
+  type Moment,
+  renewRun,
+} from '../../people/runs/walk-queries.ts';
+import { keepLease } from '../../platform/store/lease.ts';
 
-/** Length of a lease: several times that of the slowest page. */
+/** A crash delays its run by at most this. */
 export const leaseMs = 30_000;
 /** The clocks of two daemons differ by less. */
 const skewMs = 5_000;
@@ -27,6 +35,15 @@ export async function takeLease(app: App, worker: string, run: DueRun): Promise<
   const left = (run.leased_until ?? 0) - moment.now;
   if (run.worker === worker && left > leaseMs / 2 && left <= leaseMs) return true;
   return app.store.write((trx) => leaseRun(trx, run.id, moment, moment.now + leaseMs), 'quiet');
+}
+
+/** Renews the lease of a run until the returned function is called. */
+export function keepRun(app: App, worker: string, { id }: Pick<DueRun, 'id'>): () => void {
+  return keepLease(app, {
+    leaseMs,
+    renew: (until) => app.store.write((trx) => renewRun(trx, id, worker, until), 'quiet'),
+    trouble: `the lease of the campaign run ${id} was not renewed`,
+  });
 }
 
 /** Ends the leases that an earlier daemon left: on SQLite there is only one at a time. */

@@ -10,7 +10,6 @@
 // The first turn of a daemon also frees mail that was queued before the run was resumed.
 // Turns go by time and end between two contacts (turns.ts). After an error the run waits (trouble.ts).
 import type { App } from '../../core/app.ts';
-import { watchClock } from '../../outbound/queue/clock-jumps.ts';
 import { releaseRun } from '../../outbound/queue/desk/runs.ts';
 import {
   bringRunsToPresent,
@@ -18,8 +17,9 @@ import {
   findNextDueRun,
   selectDueRuns,
 } from '../../people/runs/walk-queries.ts';
+import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
 import { createDueLoop } from '../../platform/store/due-loop.ts';
-import { endOldLeases, endOwnLeases, momentOf, takeLease } from './lease.ts';
+import { endOldLeases, endOwnLeases, keepRun, momentOf, takeLease } from './lease.ts';
 import { walkPage } from './page.ts';
 import { startRun } from './start.ts';
 import { waitAfter } from './trouble.ts';
@@ -43,7 +43,8 @@ export interface CampaignLoop {
 export function campaignLoop(app: App): CampaignLoop {
   const worker = app.newId('worker');
   const turns = new RunTurns();
-  const wasSet = watchClock(app.clock);
+  const jumps = clockJumpsOf(app);
+  let unsubscribe = () => {};
   let current: Turn | null = null;
   let isStopping = false;
   /** Whether the clock was set back since runs were last brought to the present. */
@@ -55,8 +56,9 @@ export function campaignLoop(app: App): CampaignLoop {
   };
 
   const takeTurn = async (run: DueRun, turn: Turn) => {
+    if (!(await takeLease(app, worker, run))) return;
+    const endLease = keepRun(app, worker, run);
     try {
-      if (!(await takeLease(app, worker, run))) return;
       if (run.status === 'scheduled') await startRun(app, worker, run);
       else if (run.status === 'running') await walk(run, turn);
       else if (run.status === 'held') await lookAtHeld(app, worker, run);
@@ -64,6 +66,8 @@ export function campaignLoop(app: App): CampaignLoop {
       else throw new Error(`a run that is ${run.status} has no turn`);
     } catch (error) {
       await waitAfter(app, run, error);
+    } finally {
+      endLease();
     }
   };
 
@@ -89,7 +93,7 @@ export function campaignLoop(app: App): CampaignLoop {
   const loop = createDueLoop(app, {
     name: 'campaigns',
     async step() {
-      if (wasSet() < 0) isBehind = true;
+      jumps.look();
       if (isBehind) await comeToPresent();
       const { db } = app.store;
       const moment = momentOf(app, worker);
@@ -104,12 +108,16 @@ export function campaignLoop(app: App): CampaignLoop {
   return {
     async start() {
       await endOldLeases(app);
+      unsubscribe = jumps.onJump((jumpMs) => {
+        if (jumpMs < 0) isBehind = true;
+      });
       loop.start();
     },
     idle: () => loop.idle(),
     async stop() {
       isStopping = true;
       current?.stop();
+      unsubscribe();
       await loop.stop();
       await endOwnLeases(app, worker);
     },

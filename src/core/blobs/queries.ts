@@ -40,6 +40,9 @@ interface BlobTables {
 
 const own = ownTables<BlobTables>();
 
+/** Dates objects as unused now whose date is after `latest`. */
+export const bringUnusedToPresent = own.toPresent('blob_objects', 'unused_at');
+
 export const insertBlobRows = own.bulkInsert('blobs', BlobRow);
 
 /** Returns a blob with the place and the size of its object. */

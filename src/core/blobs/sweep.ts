@@ -2,6 +2,7 @@
 // not lock what others share.
 import { messageOf } from '../../platform/errors.ts';
 import type { App } from '../app.ts';
+import { timeOfAge } from '../clock/age.ts';
 import { placeOf } from './blobs.ts';
 import {
   beginRemoval,
@@ -43,8 +44,8 @@ async function dateAll({ store, clock }: App, signal: AbortSignal): Promise<void
 }
 
 async function removeLongUnused(app: App, signal: AbortSignal): Promise<number> {
-  const { store, clock, log } = app;
-  const before = clock.now() - unusedForMs;
+  const { store, log } = app;
+  const before = await timeOfAge(app, unusedForMs);
   let removed = 0;
   for (let isMore = true; isMore && !signal.aborted; ) {
     const due = await findLongUnused(store.db, before, perRemoval);

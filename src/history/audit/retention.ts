@@ -1,14 +1,16 @@
 // Retention of audit entries: `retention.auditDays`, or for ever if that is not set.
 import type { App } from '../../core/app.ts';
+import { timeOfAge } from '../../core/clock/age.ts';
 import { sweep } from '../../platform/store/sweep.ts';
 import { deleteOldEntries } from './queries.ts';
 
 const dayMs = 24 * 3_600_000;
 
 /** Deletes old entries; for the scheduler, each day. Returns how many. */
-export async function sweepAudit({ config, store, clock }: App): Promise<number> {
+export async function sweepAudit(app: App): Promise<number> {
+  const { config, store } = app;
   const { auditDays } = config.retention;
   if (auditDays === null) return 0;
-  const before = clock.now() - auditDays * dayMs;
+  const before = await timeOfAge(app, auditDays * dayMs);
   return sweep(store, (trx, limit) => deleteOldEntries(trx, before, limit));
 }

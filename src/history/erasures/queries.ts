@@ -1,5 +1,6 @@
 // All SQL on `erasures`: deleted resources whose copies are still to be erased. Rows only, no decisions.
 import { type Db, engineOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface ErasureRow {
   /** Id of the deleted resource. */
@@ -18,6 +19,11 @@ export interface ErasureRow {
 interface ErasureTables {
   erasures: ErasureRow;
 }
+
+const own = ownTables<ErasureTables>();
+
+/** Makes requests due that wait for a time after `latest`. */
+export const bringErasuresToPresent = own.toPresent('erasures', 'due_at');
 
 /** Stores a request; restarts an existing one. */
 export async function insertErasure(trx: Db, row: ErasureRow): Promise<void> {

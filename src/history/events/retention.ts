@@ -1,6 +1,7 @@
 // Retention of events on resources other than messages: `retention.eventsDays`. Steps of a message
 // are its timeline, which is deleted with it.
 import type { App } from '../../core/app.ts';
+import { timeOfAge } from '../../core/clock/age.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { nextOrganization } from './log-queries.ts';
 import { deleteResourceEvents } from './queries.ts';
@@ -13,8 +14,9 @@ const table = ['resource_events'] as const;
  * Deletes old events in batches, one organization after another; for the scheduler, each day.
  * Returns how many.
  */
-export async function sweepEvents({ config, store, clock }: App): Promise<number> {
-  const before = firstIdAt('event', clock.now() - config.retention.eventsDays * dayMs);
+export async function sweepEvents(app: App): Promise<number> {
+  const { config, store } = app;
+  const before = firstIdAt('event', await timeOfAge(app, config.retention.eventsDays * dayMs));
   let gone = 0;
   for (let of = await nextOrganization(store.db, table, ''); of !== null; ) {
     const organizationId = of;

@@ -1,6 +1,12 @@
 // SQL on `domains` by the time of their next check. Rows only.
 import { type Db, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
 import type { DomainRow, DomainTables } from './queries.ts';
+
+const own = ownTables<DomainTables>();
+
+/** Makes domains due whose check waits for a time after `latest`. */
+export const bringDomainsToPresent = own.toPresent('domains', 'next_check_at');
 
 /** Returns the time of the next check of a domain; null without one. Ms since 1970. */
 export async function nextCheckAt(db: Db): Promise<number | null> {

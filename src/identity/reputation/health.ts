@@ -13,6 +13,7 @@
 import { workspacePaused, workspaceWarning } from '../../access/organizations/events.ts';
 import { organizationChanges, updateOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
+import { timeOfAge } from '../../core/clock/age.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { judgeDomains, type NewHold, scopeOfDomain } from './domain-holds.ts';
 import {
@@ -237,5 +238,6 @@ export async function senderHealth(
 /** Deletes counters outside every window. */
 export async function sweepHealth(app: App): Promise<void> {
   const keptMs = Math.max((seriesDays + 1) * dayMs, (app.config.health.windowHours + 1) * hourMs);
-  await app.store.write((trx) => deleteHealthBefore(trx, hourOf(app.clock.now()) - keptMs));
+  const before = hourOf(await timeOfAge(app, keptMs));
+  await app.store.write((trx) => deleteHealthBefore(trx, before));
 }

@@ -10,6 +10,7 @@
 //   `failed`              | resend                             | `provisioning`, the earlier token is void
 //   any                   | the last token, in time            | `active`, `sender.verified`
 import type { App } from '../../core/app.ts';
+import { timeOfAge } from '../../core/clock/age.ts';
 import { holdRootKey } from '../../core/root-keys/root-keys.ts';
 import { RateLimitedError } from '../../platform/errors.ts';
 import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
@@ -66,7 +67,7 @@ const swept = 1_000;
 
 /** Forgets the mails to addresses that are over a day old; for the scheduler. */
 export async function sweepProofMails(app: App): Promise<void> {
-  const before = app.clock.now() - dayMs;
+  const before = await timeOfAge(app, dayMs);
   for (let count = swept; count === swept; ) {
     count = await app.store.write((trx) => queries.forgetProofMails(trx, before, swept), 'quiet');
   }

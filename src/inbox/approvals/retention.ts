@@ -1,15 +1,17 @@
 // Retention of actions in mailboxes: `retention.actionsDays`; if that is unset, as long as their
 // mailbox exists. An open proposal stays until it is decided or expires. The counts by hour stay.
 import type { App } from '../../core/app.ts';
+import { timeOfAge } from '../../core/clock/age.ts';
 import { sweep } from '../../platform/store/sweep.ts';
 import { deleteOldActions } from './copy-queries.ts';
 
 const dayMs = 24 * 3_600_000;
 
 /** Deletes old actions, for the daily job. Returns their count. */
-export async function sweepActions({ config, store, clock }: App): Promise<number> {
+export async function sweepActions(app: App): Promise<number> {
+  const { config, store } = app;
   const { actionsDays } = config.retention;
   if (actionsDays === null) return 0;
-  const before = clock.now() - actionsDays * dayMs;
+  const before = await timeOfAge(app, actionsDays * dayMs);
   return sweep(store, (trx, limit) => deleteOldActions(trx, before, limit));
 }

@@ -15,15 +15,17 @@ import {
   firstDueProjection,
   handBackProjections,
   releaseProjections,
+  renewProjections,
   takeProjections,
 } from '../../outbound/messages/projection-queries.ts';
 import { intakeOf } from '../../outbound/queue/intake.ts';
 import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
+import { keepLease } from '../../platform/store/lease.ts';
 import { mailIntakeOf } from './mail-intake.ts';
 import { projectMails } from './project-mails.ts';
 
 const batch = 64;
-/** Duration of a lease. A mail takes 2 s at most. After the lease this or another daemon tries again. */
+/** A crash delays its mail by at most this. A mail takes 2 s at most. */
 const leaseMs = 60_000;
 /** Time after the lease began during which mails are started. Later mails are released. */
 const beginsWithinMs = 30_000;
@@ -59,7 +61,14 @@ export function createProjector(app: App): Projector {
     const taking = { now, leaseUntil: now + leaseMs, limit: isBegun ? 1 : batch, isBegun };
     const taken = await app.store.write((trx) => takeProjections(trx, taking), 'quiet');
     const isOver = () => isStopped || app.clock.now() - now > beginsWithinMs;
-    const left = await projectMails(app, taken, { isOver, over: stopping.promise });
+    const ids = taken.map(({ message_id }) => message_id);
+    const endLease = keepLease(app, {
+      leaseMs,
+      renew: (until) => app.store.write((trx) => renewProjections(trx, ids, until), 'quiet'),
+      trouble: 'the lease of received mail was not renewed',
+    });
+    const bounds = { isOver, over: stopping.promise };
+    const left = await projectMails(app, taken, bounds).finally(endLease);
     if (left.length > 0) {
       const dueAt = app.clock.now() + noRoomPauseMs;
       await app.store.write((trx) => handBackProjections(trx, left, dueAt), 'quiet');

@@ -1,6 +1,7 @@
 // Scheduled changes of threads: snoozes end, and mailboxes deleted some time ago lose their
 // content. Each thread has its own transaction, so that a long one does not delay others.
 import type { App } from '../../core/app.ts';
+import { timeOfAge } from '../../core/clock/age.ts';
 import { requestErasure } from '../../history/erasures/request.ts';
 import {
   emptyMailbox,
@@ -89,9 +90,10 @@ async function endMailbox(app: App, { id, organization_id }: DeletedMailbox): Pr
  * threads.
  */
 export async function sweepThreads(app: App): Promise<number> {
-  const { clock, store } = app;
+  const { store } = app;
+  const before = await timeOfAge(app, keptMs);
   let gone = 0;
-  for (const mailbox of await findDeletedMailboxes(store.db, clock.now() - keptMs)) {
+  for (const mailbox of await findDeletedMailboxes(store.db, before)) {
     const mailboxId = mailbox.id;
     for (;;) {
       const rows = await findThreadsOf(store.db, mailboxId, atOnce);

@@ -282,17 +282,6 @@ export const oldestSentAt = own.first(
   (row) => row?.sent_at ?? null,
 );
 
-/** Returns the time when the latest delivery was accepted, or null. Reads one index entry. */
-export async function newestCreatedAt(db: Db): Promise<number | null> {
-  const row = await tables<DeliveryTables>(db)
-    .selectFrom('deliveries')
-    .select('created_at')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.created_at ?? null;
-}
-
 export function findDelivery(db: Db, id: string): Promise<DeliveryRow | undefined> {
   return tables<DeliveryTables>(db)
     .selectFrom('deliveries')

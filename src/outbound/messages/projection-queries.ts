@@ -126,6 +126,25 @@ export async function handBackProjections(
     .execute();
 }
 
+/** Makes mail due that waits for a time after `latest`. */
+export const bringProjectionsToPresent = own.toPresent('email_projections', 'due_at');
+
+/** Extends the leases of those of these rows that are not done. */
+export async function renewProjections(
+  db: Db,
+  ids: readonly string[],
+  until: number,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await lockRows(db, ids);
+  await tables<ProjectionTables>(db)
+    .updateTable('email_projections')
+    .set({ due_at: until })
+    .where('message_id', ...isOneOf(db, ids))
+    .where('due_at', 'is not', null)
+    .execute();
+}
+
 /** Ends all leases. Only for the sole daemon of a store, when it starts. */
 export async function releaseProjections(db: Db, now: number): Promise<void> {
   await tables<ProjectionTables>(db)

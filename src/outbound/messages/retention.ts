@@ -4,6 +4,7 @@
 // in a transaction of its own. The run pauses after a few of them, and longer while the service has other work.
 import { findRetainingOrganizations } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
+import { timeOfAge } from '../../core/clock/age.ts';
 import { sleep } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { rowsOfPages } from '../../platform/store/row-pages.ts';
@@ -91,7 +92,7 @@ export async function deleteOldMessages(
 
   const runPass = async (pass: Pass, days: number | null, organizationId?: string) => {
     if (days === null) return 0;
-    const beforeMs = Math.max(0, steadyNow(app) - days * dayMs);
+    const beforeMs = await timeOfAge(app, days * dayMs);
     const look = (after: EndedRow | null) => {
       const range = { after, beforeMs, limit: pass.limit };
       return organizationId === undefined
@@ -135,8 +136,3 @@ export async function deleteOldMessages(
 }
 
 type Retaining = Awaited<ReturnType<typeof findRetainingOrganizations>>[number];
-
-/** Returns a time that ignores a clock set forward, so that messages do not age by it. */
-function steadyNow({ clock, opened }: App): number {
-  return Math.floor(Math.min(clock.now(), opened.at + clock.elapsed() - opened.elapsed));
-}

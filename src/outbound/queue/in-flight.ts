@@ -13,6 +13,7 @@ import { CapacityError } from '../../platform/errors.ts';
 import { sleep } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { groupWrites } from '../../platform/store/group.ts';
+import { keepLease } from '../../platform/store/lease.ts';
 import { renewLeases } from '../deliveries/claim-queries.ts';
 import { logAttempts } from './attempt-log.ts';
 import type { AttemptMessage } from './attempter.ts';
@@ -20,9 +21,8 @@ import type { ClaimedMessage } from './claim.ts';
 import { type Settlement, settleAll } from './settle.ts';
 
 const settleBatch = 128;
-/** A lease is renewed three times before it runs out. A crash delays its delivery by at most this. */
+/** A crash delays its deliveries by at most this. */
 export const leaseMs = 60_000;
-const renewMs = 20_000;
 const troublePauseMs = 1_000;
 
 export interface InFlightParts {
@@ -44,7 +44,7 @@ export class InFlight {
   readonly #givingUp = new AbortController();
   readonly #settleOnce: (settlement: Settlement) => Promise<void>;
   #unsettled = 0;
-  #cancelRenewal: () => void = () => {};
+  #endLeases: () => void = () => {};
 
   constructor(app: App, parts: InFlightParts) {
     this.#app = app;
@@ -75,7 +75,16 @@ export class InFlight {
   }
 
   startRenewals(): void {
-    this.#cancelRenewal = this.#app.clock.after(renewMs, () => this.#renew());
+    const { store } = this.#app;
+    this.#endLeases = keepLease(this.#app, {
+      leaseMs,
+      renew: async (until) => {
+        if (this.load === 0) return;
+        const { worker } = this.#parts;
+        await store.write((trx) => renewLeases(trx, worker, [...this.#ids], until));
+      },
+      trouble: 'leases of deliveries were not renewed',
+    });
   }
 
   /** Attempts claimed deliveries; never throws. */
@@ -104,7 +113,7 @@ export class InFlight {
   async end(graceMs: number): Promise<void> {
     await waitAtMost(this.#app, Promise.all(this.#running), graceMs);
     this.#givingUp.abort();
-    this.#cancelRenewal();
+    this.#endLeases();
   }
 
   /** Settles deliveries that ended together, then frees their places. */
@@ -142,16 +151,6 @@ export class InFlight {
     for (const id of ids) if (this.#ids.delete(id)) this.#parts.onDown(id);
     this.#app.metrics.inFlight.set(this.load);
     this.#parts.onRoom();
-  }
-
-  #renew(): void {
-    const { clock, store, log } = this.#app;
-    this.startRenewals();
-    if (this.load === 0) return;
-    const leaseUntil = clock.now() + leaseMs;
-    store
-      .write((trx) => renewLeases(trx, this.#parts.worker, [...this.#ids], leaseUntil))
-      .catch((error: unknown) => log.error({ err: error }, 'leases were not renewed'));
   }
 }
 

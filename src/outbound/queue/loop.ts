@@ -9,18 +9,19 @@
 //   nothing ready, due, or with room       | sleeps until the next of these, a minute at most
 //   any of them                            | claims, launches; repeats until a claim moves nothing
 import type { App } from '../../core/app.ts';
+import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
 import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
 import { firstTurn, nextDueAt, releaseClaims } from '../deliveries/claim-queries.ts';
 import { oldestSentAt } from '../deliveries/queries.ts';
 import type { AttemptMessage } from './attempter.ts';
 import { BackPressure, starvedPauseMs } from './back-pressure.ts';
 import { claimMessages, handBack, type LaneChoice } from './claim.ts';
-import { followClock } from './clock-jumps.ts';
 import { confirmDelivered } from './confirm.ts';
 import { DeferredMail } from './deferred.ts';
 import { InFlight, leaseMs } from './in-flight.ts';
 import { intakeOf } from './intake.ts';
 import { LearnedTurns } from './learned-turns.ts';
+import { type ClockFollower, followClock } from './present.ts';
 import { sendScheduled } from './scheduled.ts';
 
 const troublePauseMs = 1_000;
@@ -47,7 +48,8 @@ export interface Pipeline {
 
 /** Creates the pipeline of one daemon. */
 export function createPipeline(app: App, { worker, choice, attempt }: PipelineParts): Pipeline {
-  const clock = followClock(app);
+  const jumps = clockJumpsOf(app);
+  let clock: ClockFollower | null = null;
   let isRunning = false;
 
   const inFlight = new InFlight(app, {
@@ -62,7 +64,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
   const loop = createDueLoop(app, {
     name: 'queue',
     step() {
-      clock.look();
+      jumps.look();
       return step.claimOnce();
     },
     trouble: 'the queue cannot be read: trying again',
@@ -72,16 +74,16 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
   return {
     async start() {
       await takeUpLeft(app);
-      await clock.start();
+      clock = followClock(app);
       inFlight.startRenewals();
       isRunning = true;
       loop.start();
     },
     async stop(graceMs) {
       isRunning = false;
-      clock.abort();
+      clock?.abort();
       await loop.stop();
-      await clock.ended();
+      await clock?.ended();
       await inFlight.end(graceMs);
       await app.store
         .write((trx) => releaseClaims(trx, worker, app.clock.now()))

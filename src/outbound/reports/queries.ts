@@ -1,6 +1,6 @@
 // All SQL on `inbound_reports`: bounces, complaints and DMARC reports that wait to be read.
 import { type RawBuilder, sql } from 'kysely';
-import { type Db, engineOf, tables } from '../../platform/store/db.ts';
+import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 export type ReportKind = 'bounce' | 'complaint' | 'dmarc';
@@ -84,6 +84,21 @@ export async function findReportMail(db: Db, id: string): Promise<ReportMail | u
     .select(['envelope_from', 'created_at', raw.as('raw')])
     .where('id', '=', id)
     .executeTakeFirst();
+}
+
+/** Makes reports due that wait for a time after `latest`. */
+export const bringReportsToPresent = own.toPresent('inbound_reports', 'due_at');
+
+const lockReports = own.lockerOf('inbound_reports');
+
+/** Extends the leases of those of these reports that are still there. */
+export async function renewReports(db: Db, ids: readonly string[], until: number): Promise<void> {
+  await lockReports(db, ids);
+  await tables<InboundTables>(db)
+    .updateTable('inbound_reports')
+    .set({ due_at: until })
+    .where('id', ...isOneOf(db, ids))
+    .execute();
 }
 
 /** Deletes a report. Returns false if it is gone already. */

@@ -5,6 +5,7 @@
 import type { App } from '../../core/app.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
+import { keepLease } from '../../platform/store/lease.ts';
 import { type Apply, readBounceOutcomes } from './bounce-outcomes.ts';
 import { readComplaintOutcome } from './complaint-outcome.ts';
 import { storeDmarcReport } from './dmarc/dmarc-reports.ts';
@@ -14,12 +15,13 @@ import {
   nextReportAt,
   type ReportKind,
   type ReportMail,
+  renewReports,
   type TakenReport,
   takeReports,
 } from './queries.ts';
 
 const batch = 20;
-/** Lease of a report. Reading takes 2 s at most; after the lease another try begins. */
+/** A crash delays its reports by at most this. Reading takes 2 s at most; a report that failed is read again after it. */
 const leaseMs = 60_000;
 const mostTries = 5;
 /** Pause before another look at due reports that another daemon has reserved. */
@@ -42,7 +44,20 @@ export function createReportReader(app: App): ReportReader {
     const rows = await app.store.write((trx) =>
       takeReports(trx, { now, leaseUntil: now + leaseMs, limit: batch }),
     );
-    for (const row of rows) await readReport(app, row);
+    const waiting = new Set(rows.map(({ id }) => id));
+    const endLease = keepLease(app, {
+      leaseMs,
+      renew: (until) => app.store.write((trx) => renewReports(trx, [...waiting], until), 'quiet'),
+      trouble: 'the lease of reports was not renewed',
+    });
+    try {
+      for (const row of rows) {
+        await readReport(app, row);
+        waiting.delete(row.id);
+      }
+    } finally {
+      endLease();
+    }
     return rows.length;
   };
 

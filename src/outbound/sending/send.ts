@@ -4,6 +4,7 @@
 
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { timeOfAge } from '../../core/clock/age.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { groupWrites } from '../../platform/store/group.ts';
@@ -88,14 +89,9 @@ export function recentOf(app: App, trx: Db): RecentContents {
 
 const sharedContents = perApp<App, (trx: Db) => RecentContents>(recentContents);
 
-/**
- * Deletes idempotency keys after two days (the promise is one). A clock that is set forward makes
- * no key older: a repeat would otherwise be sent again.
- */
+/** Deletes idempotency keys after two days (the promise is one). */
 export async function sweepIdempotencyKeys(app: App): Promise<void> {
-  const { clock, opened } = app;
-  const steadyNow = opened.at + clock.elapsed() - opened.elapsed;
-  const before = Math.floor(Math.min(clock.now(), steadyNow)) - keysKeptMs;
+  const before = await timeOfAge(app, keysKeptMs);
   let swept: number;
   do {
     swept = await app.store.write((trx) => deleteIdempotencyKeysBefore(trx, before, keysPerSweep));

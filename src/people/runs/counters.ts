@@ -12,6 +12,7 @@
 //   attempted, hard_bounced, | tell the health of the run: final attempts, dead addresses and complaints,
 //   complaints               | without mail to the addresses of the simulator
 import type { App } from '../../core/app.ts';
+import { timeOfAge } from '../../core/clock/age.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type LastWrite, lastly } from '../../platform/store/last-writes.ts';
 import {
@@ -143,6 +144,7 @@ export async function recentDeferrals(
 }
 
 /** Deletes the minutes that no decision needs any more. */
-export async function sweepRunMinutes({ store, clock }: App): Promise<void> {
-  await store.write((trx) => deleteRunMinutes(trx, minuteOf(clock.now()) - keptMs), 'quiet');
+export async function sweepRunMinutes(app: App): Promise<void> {
+  const before = minuteOf(await timeOfAge(app, keptMs));
+  await app.store.write((trx) => deleteRunMinutes(trx, before), 'quiet');
 }

@@ -93,6 +93,15 @@ export const leaseRun = own.change(
   (count) => count > 0,
 );
 
+/** Renews the lease of a run that this worker holds. */
+export const renewRun = own.run((db, id: string, worker: string, until: number) =>
+  db
+    .updateTable('campaign_runs')
+    .set({ leased_until: until })
+    .where('id', '=', id)
+    .where('worker', '=', worker),
+);
+
 /** Ends the leases of a worker, or all of them. */
 export async function endLeases(db: Db, worker: string | null): Promise<void> {
   await on(db)
@@ -103,6 +112,9 @@ export async function endLeases(db: Db, worker: string | null): Promise<void> {
     .$if(worker !== null, (q) => q.where('worker', '=', worker))
     .execute();
 }
+
+/** Ends leases that would end after `latest`. */
+export const bringRunLeasesToPresent = own.toPresent('campaign_runs', 'leased_until');
 
 /** Makes runs due now that wait for a time after `latest`. Runs for a given time keep it. */
 export const bringRunsToPresent = own.change((db, now: number, latest: number) =>

@@ -32,6 +32,9 @@ interface ConfirmationTables {
 
 const own = ownTables<ConfirmationTables>();
 
+/** Makes mails due that wait for a time after `latest`. */
+export const bringConfirmationsToPresent = own.toPresent('group_confirmations', 'due_at');
+
 /** Returns the contacts, among these, whose consent to the mail of a group is still missing. */
 export const pendingAmong = own.all(
   (db, groupId: string, contactIds: readonly string[]) =>

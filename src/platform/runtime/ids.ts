@@ -60,8 +60,13 @@ export function prefixOf(kind: IdKind): string {
   return typeof kind === 'string' ? idPrefixes[kind] : kind.prefix;
 }
 
-/** Makes an id of the given kind. */
-export type NewId = (kind: IdKind) => string;
+/** Makes ids. */
+export interface NewId {
+  /** Makes an id of the given kind. */
+  (kind: IdKind): string;
+  /** Makes later ids follow those of this time, ms since 1970. */
+  follow(ms: number): void;
+}
 
 function encode(value: number, characters: number): string {
   let text = '';
@@ -73,25 +78,34 @@ function encode(value: number, characters: number): string {
   return text;
 }
 
+/** A clock that is set back by more than this moves ids back too. */
+const mostAheadMs = 60_000;
+
 /**
- * Creates the id source of one process. Its ids always grow: the counter orders them within a millisecond,
- * and a clock set back does not affect them. The order of ids is therefore the order of their creation.
+ * Creates the id source of one process. Its ids grow: the counter orders them within a millisecond, and a clock that
+ * is set back by a minute at most does not affect them.
  */
 export function idSource(clock: Clock, random: Random): NewId {
   let lastMs = -1;
   let made = 0;
   let timeText = '';
-  return (kind) => {
+  const begin = (ms: number) => {
+    lastMs = ms;
+    made = 0;
+    timeText = encode(ms, timeCharacters);
+  };
+  const newId = (kind: IdKind) => {
     const now = clock.now();
-    if (now > lastMs || made === countsPerMs) {
-      lastMs = Math.max(now, lastMs + 1);
-      made = 0;
-      timeText = encode(lastMs, timeCharacters);
-    }
+    if (now > lastMs || lastMs > now + mostAheadMs) begin(now);
+    else if (made === countsPerMs) begin(lastMs + 1);
     let tail = encode(made++, counterCharacters);
     for (const byte of random.bytes(randomCharacters)) tail += alphabet.charAt(byte & 31);
     return `${prefixOf(kind)}_${timeText}${tail}`;
   };
+  const follow = (ms: number) => {
+    if (ms > lastMs) begin(ms);
+  };
+  return Object.assign(newId, { follow });
 }
 
 /** Returns a lower bound for all ids made at `ms` since 1970 or later. */

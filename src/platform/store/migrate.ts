@@ -26,6 +26,7 @@ import { settingsOfDaemons } from './migrations/0020-settings-of-daemons.ts';
 import { blobObjects } from './migrations/0021-blob-objects.ts';
 import { counterShards } from './migrations/0022-counter-shards.ts';
 import { retentionOfOrganizations } from './migrations/0023-retention-of-organizations.ts';
+import { clockState } from './migrations/0024-clock-state.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -50,6 +51,7 @@ export const migrations: readonly Migration[] = [
   blobObjects,
   counterShards,
   retentionOfOrganizations,
+  clockState,
 ];
 
 export interface MigrationStatus {

@@ -9,6 +9,7 @@ import { type IdsEnding, idsEndingIn } from './ids-ending.ts';
 import { type Locked, lockerOf } from './locks.ts';
 import { type OwnedRow, rowsOf } from './rows.ts';
 import { type Build, compiledOnce } from './statement.ts';
+import { type ToPresent, toPresent } from './to-present.ts';
 
 /** A statement as its callers see it. */
 type Statement<Args extends readonly unknown[], Result> = (
@@ -111,6 +112,11 @@ class OwnTables<Tables> {
     table: Name & Having<{ id: string; organization_id: string | null }, Tables, Name>,
   ): IdsEnding {
     return idsEndingIn(table);
+  }
+
+  /** Declares the change that brings times of a column to the present after a clock ran ahead. */
+  toPresent<Name extends Column<Tables>>(table: Name, column: Column<Tables[Name]>): ToPresent {
+    return toPresent(table, column);
   }
 
   /** Declares a lock on rows, by their id and in its order unless `columns` names other columns. */

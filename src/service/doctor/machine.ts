@@ -2,6 +2,8 @@
 import { chmodSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../core/app.ts';
+import { isClockTrusted } from '../../core/clock/age.ts';
+import { findClockState } from '../../core/clock/queries.ts';
 import { httpsGet, strangerAccess } from '../../mail/smtp/https-get.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
@@ -160,6 +162,21 @@ export const machineChecks: readonly Check[] = [
       } catch (error) {
         return skipped(`${host} cannot be asked for its time: ${messageOf(error)}`);
       }
+    },
+  },
+  {
+    name: 'clock-jumps',
+    async look({ app }) {
+      const state = await findClockState(app.store.db);
+      if (!state || state.jumped_at === null)
+        return ok('the clock was never set while a daemon ran');
+      const { jumped_at, jump_ms } = state;
+      const seconds = Math.round((jump_ms ?? 0) / 1000);
+      const found = `the clock was set by ${seconds} s at ${isoTime(jumped_at)}`;
+      if (await isClockTrusted(app)) return ok(found);
+      const remedy =
+        'Let the system keep its time by NTP. No data is deleted by age until the clock has been steady for an hour.';
+      return warn(found, remedy, 'timedatectl set-ntp true');
     },
   },
   {

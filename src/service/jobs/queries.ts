@@ -5,6 +5,8 @@ export interface ScheduledJobRow {
   name: string;
   /** Time of the next tick. */
   next_at: number;
+  /** Milliseconds between two ticks; null for a job of an earlier version. */
+  period_ms: number | null;
   holder: string | null;
   until: number | null;
   last_run_at: number | null;
@@ -22,19 +24,20 @@ export const selectJobs = own.all((db) =>
   db.selectFrom('scheduled_jobs').selectAll().orderBy('name'),
 );
 
-/** Inserts a job with the time of its first tick, unless it is there. */
-export const addJob = own.run((db, job: { name: string; nextAt: number }) =>
+/** Inserts a job with the time of its first tick, or gives a known job its period. */
+export const addJob = own.run((db, job: { name: string; nextAt: number; periodMs: number }) =>
   db
     .insertInto('scheduled_jobs')
     .values({
       name: job.name,
       next_at: job.nextAt,
+      period_ms: job.periodMs,
       holder: null,
       until: null,
       last_run_at: null,
       last_error: null,
     })
-    .onConflict((conflict) => conflict.column('name').doNothing()),
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ period_ms: job.periodMs })),
 );
 
 /** Ends all leases. */
@@ -54,18 +57,24 @@ export interface JobClaim {
   name: string;
   holder: string;
   now: number;
+  /** Later ends of leases were set by a wrong clock. */
+  latest: number;
   /** End of the new lease. */
   until: number;
 }
 
-/** Claims a tick that is due and that nobody runs. Returns 1, or 0 if another daemon has it. */
-export const claimJob = own.change((db, { name, holder, now, until }: JobClaim) =>
+/** Claims a tick that is due and that no daemon runs. Returns 1, or 0 if another daemon has it. */
+export const claimJob = own.change((db, { name, holder, now, latest, until }: JobClaim) =>
   db
     .updateTable('scheduled_jobs')
     .set({ holder, until })
     .where('name', '=', name)
-    .where('next_at', '<=', now)
-    .where((is) => is.or([is('until', 'is', null), is('until', '<=', now)])),
+    .where((is) =>
+      is.or([is('next_at', '<=', now), is(is('next_at', '-', is.ref('period_ms')), '>', now)]),
+    )
+    .where((is) =>
+      is.or([is('until', 'is', null), is('until', '<=', now), is('until', '>', latest)]),
+    ),
 );
 
 /** Extends a lease. Returns 0 if another daemon has taken the job. */

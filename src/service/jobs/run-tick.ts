@@ -7,15 +7,19 @@
 //   running  | the run ends, or throws                   | waiting for the next time, with the error
 //   running  | the daemon stops                          | waiting with the same `next_at`: another runs it
 //   running  | the lease ends without a renewal          | as waiting: any daemon may claim it
+//   any      | a time is later than any right clock sets | as if that time had come: it was set by a clock that ran
+//            |                                           | ahead (a tick beyond a period, a lease beyond its length)
 //
 // A daemon that was stopped for longer than its lease may run beside the next holder: all jobs bear that. Ticks
 // that were missed are one tick, which runs late.
 import type { App } from '../../core/app.ts';
 import { messageOf } from '../../platform/errors.ts';
+import { keepLease } from '../../platform/store/lease.ts';
 import { claimJob, endJob, extendJob, giveBackJob } from './queries.ts';
 
 const leaseMs = 60_000;
-const extendEachMs = leaseMs / 3;
+/** The clocks of two daemons differ by less. */
+const skewMs = 5_000;
 const longestErrorText = 500;
 
 export interface TickingJob {
@@ -37,9 +41,13 @@ export async function runTick(
 ): Promise<boolean> {
   const { clock, store } = app;
   const now = clock.now();
-  const claim = { name, holder, now, until: now + leaseMs };
+  const claim = { name, holder, now, latest: now + leaseMs + skewMs, until: now + leaseMs };
   if ((await store.write((trx) => claimJob(trx, claim), 'quiet')) === 0) return false;
-  const endLease = keepLease(app, name, holder);
+  const endLease = keepLease(app, {
+    leaseMs,
+    renew: (until) => store.write((trx) => extendJob(trx, { name, holder, until }), 'quiet'),
+    trouble: `the lease of the scheduled job "${name}" was not renewed`,
+  });
   let error: string | null = null;
   try {
     await run(signal);
@@ -60,28 +68,4 @@ export async function runTick(
     'quiet',
   );
   return true;
-}
-
-/** Extends a lease until the returned function is called. */
-function keepLease(app: App, name: string, holder: string): () => void {
-  const { clock, store } = app;
-  let cancel = () => {};
-  let isOver = false;
-  const extend = async () => {
-    try {
-      const until = clock.now() + leaseMs;
-      await store.write((trx) => extendJob(trx, { name, holder, until }), 'quiet');
-    } catch (error) {
-      app.log.warn({ err: error, job: name }, 'the lease of a scheduled job was not extended');
-    }
-    if (!isOver) schedule();
-  };
-  const schedule = () => {
-    cancel = clock.after(extendEachMs, () => void extend());
-  };
-  schedule();
-  return () => {
-    isOver = true;
-    cancel();
-  };
 }

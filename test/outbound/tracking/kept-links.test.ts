@@ -26,7 +26,7 @@ describe.each(stores)('tracked links on %s', (store) => {
 
   /** Runs the retention two days later, in a process that began then. */
   async function retain(days: { contentDays?: number; messagesDays?: number }): Promise<number> {
-    world.clock.set(world.clock.now() + 2 * dayMs);
+    await world.clock.advance(2 * dayMs);
     const app = await world.another();
     Object.assign(app.config.retention, { contentDays: null, messagesDays: null }, days);
     const parts = { isPressing: () => false, isWorking: () => false, keeper: linkKeeper };

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { storeJump } from '../../../src/core/clock/queries.ts';
 import type { ConfigInput } from '../../../src/core/config/config.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
@@ -152,6 +153,11 @@ const tls = (file: string) => ({
   smtp: { inbound: { port: 2525, tls: { certFile: file, keyFile: file } } },
 });
 
+const noteJump = () =>
+  test.app.store.write((trx) =>
+    storeJump(trx, { now: test.clock.now(), jumpMs: -90_000, behindFrom: null }),
+  );
+
 const cases: readonly Case[] = [
   ['runtime', 'fail', 'Node 22.3.0, SQLite 3', { nodeVersion: '22.3.0' }],
   ['files', 'fail', 'others can read', {}, () => chmodSync(test.app.config.dataDir, 0o755)],
@@ -165,6 +171,7 @@ const cases: readonly Case[] = [
   ['open-files', 'skipped', 'does not name a limit', { mostOpenFiles: () => null }],
   ['clock', 'warn', 's off that of', {}, () => test.clock.set(Date.now() + 10_000)],
   ['clock', 'fail', 's off that of', {}, () => test.clock.set(Date.now() + 600_000)],
+  ['clock-jumps', 'warn', 'the clock was set by -90 s at', {}, noteJump],
   ['clock', 'skipped', 'cannot be asked', {}, () => dns.fault('data.iana.org', 'nxdomain')],
   [
     'backup',

@@ -97,7 +97,7 @@ describe.each(bothStores)('a deletion on %s', (store) => {
       id = await markedMailbox(world);
     });
     await api.delete(`/v1/mailboxes/${id}`);
-    test.clock.set(test.clock.now() + 31 * dayMs);
+    await test.clock.advance(31 * dayMs);
     await sweepThreads(test.app);
     await eraseAll(world);
     expect(await tracesInTables(test.app)).toEqual([]);

@@ -18,23 +18,23 @@ describe.each(stores)('configured retention on %s', (store) => {
     const query = sql<{ n: number }>`select count(*) as n from ${sql.table(table)}`;
     return Number((await query.execute(kept.test.app.store.db)).rows[0]?.n);
   };
-  const later = (days: number) => kept.test.clock.set(kept.test.clock.now() + days * dayMs);
+  const later = (days: number) => kept.test.clock.advance(days * dayMs);
 
   it('deletes entries, actions and events when they are old enough, not before', async () => {
     const desk = await deskOf(kept);
     const agent = await apiOf(kept, { name: 'agent' });
     const mail = { to: ['ada@example.com'], subject: 'x', text: 'x' };
     await desk.send(mail, agent);
-    later(9);
+    await later(9);
     const sweeps = [sweepEvents, sweepActions, sweepAudit];
     for (const sweep of sweeps) expect(await sweep(kept.test.app)).toBe(0);
-    later(2);
+    await later(2);
     await sweepEvents(kept.test.app);
     expect(await count('resource_events')).toBe(0);
-    later(10);
+    await later(10);
     expect(await sweepActions(kept.test.app)).toBe(1);
     expect(await count('audit_entries')).toBeGreaterThan(0);
-    later(10);
+    await later(10);
     await sweepAudit(kept.test.app);
     expect(await count('audit_entries')).toBe(0);
   });
@@ -44,7 +44,7 @@ describe.each(stores)('configured retention on %s', (store) => {
     const constraints = { mailboxIds: [desk.id] };
     const agent = await apiOf(kept, { name: 'agent', constraints, sendMode: 'approval' });
     await desk.send({ to: ['ada@example.com'], subject: 'x', text: 'x' }, agent);
-    later(30);
+    await later(30);
     expect(await sweepActions(kept.test.app)).toBe(0);
     expect(await count('mailbox_proposals')).toBe(1);
   });
@@ -57,7 +57,7 @@ describe('retention without configuration', () => {
     const desk = await deskOf(own);
     const agent = await apiOf(own, { name: 'agent' });
     await desk.send({ to: ['ada@example.com'], subject: 'x', text: 'x' }, agent);
-    own.test.clock.set(own.test.clock.now() + 36_000 * dayMs);
+    await own.test.clock.advance(36_000 * dayMs);
     expect([await sweepAudit(own.test.app), await sweepActions(own.test.app)]).toEqual([0, 0]);
   });
 });

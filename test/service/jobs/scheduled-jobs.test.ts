@@ -49,7 +49,9 @@ describe.each(bothStores)('a tick on %s', (store) => {
   async function withJob() {
     test = await testApp({ store });
     const { app, clock } = test;
-    await app.store.write((trx) => addJob(trx, { name: 'sweep', nextAt: clock.now() }));
+    await app.store.write((trx) =>
+      addJob(trx, { name: 'sweep', nextAt: clock.now(), periodMs: 3_600_000 }),
+    );
     const run = vi.fn(async (_signal: AbortSignal) => {});
     const job: TickingJob = { name: 'sweep', run, nextAfter };
     return { app, clock, run, job, another: test.another };
@@ -68,6 +70,7 @@ describe.each(bothStores)('a tick on %s', (store) => {
       expect(await rowOf(app, 'sweep')).toEqual({
         name: 'sweep',
         next_at: nextAfter(clock.now()),
+        period_ms: hour,
         holder: null,
         until: null,
         last_run_at: clock.now(),
@@ -129,8 +132,9 @@ describe('the lease of a tick', () => {
     const { app, clock } = test;
     const now = clock.now();
     await app.store.write(async (trx) => {
-      await addJob(trx, { name: 'sweep', nextAt: now });
-      const claim = { name: 'sweep', holder: 'dead', now, until: now + minute };
+      await addJob(trx, { name: 'sweep', nextAt: now, periodMs: 3_600_000 });
+      const until = now + minute;
+      const claim = { name: 'sweep', holder: 'dead', now, latest: until, until };
       expect(await claimJob(trx, claim)).toBe(1);
     });
     return { app, clock, job: { name: 'sweep', run: async () => {}, nextAfter } };
@@ -160,7 +164,9 @@ describe('the lease of a tick', () => {
   it('is extended while the run goes on, and the late end of a holder changes nothing', async () => {
     test = await testApp({ store: 'postgres' });
     const { app, clock, another } = test;
-    await app.store.write((trx) => addJob(trx, { name: 'sweep', nextAt: clock.now() }));
+    await app.store.write((trx) =>
+      addJob(trx, { name: 'sweep', nextAt: clock.now(), periodMs: 3_600_000 }),
+    );
     const end = Promise.withResolvers<void>();
     const job = { name: 'sweep', run: async () => {}, nextAfter };
     const long = runTick(app, { ...job, run: () => end.promise }, { holder: 'a', signal: never });
@@ -265,12 +271,14 @@ describe.each(bothStores)('the jobs of daemons on %s', (store) => {
   it('of other versions are kept for a month', async () => {
     test = await testApp({ store });
     const { app, clock } = test;
-    await app.store.write((trx) => addJob(trx, { name: 'foreign', nextAt: clock.now() }));
+    await app.store.write((trx) =>
+      addJob(trx, { name: 'foreign', nextAt: clock.now(), periodMs: 3_600_000 }),
+    );
     const names = async () => (await selectJobs(app.store.db)).map(({ name }) => name);
-    clock.set(clock.now() + 30 * 24 * hour);
+    await clock.advance(30 * 24 * hour);
     await (await begin(app, [])).stop(0);
     expect(await names()).toEqual(['foreign']);
-    clock.set(clock.now() + 1);
+    await clock.advance(1);
     await (await begin(app, [])).stop(0);
     expect(await names()).toEqual([]);
   });

@@ -5,6 +5,7 @@
 import { toPage } from '../../../core/api/pagination.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
+import { timeOfAge } from '../../../core/clock/age.ts';
 import { getDomainRows } from '../../../identity/domains/domains.ts';
 import { selectDomainsNamed } from '../../../identity/domains/queries.ts';
 import type { DmarcSource, DmarcSummary } from '../../../mail/parse/dmarc/dmarc-summary.ts';
@@ -50,7 +51,8 @@ export async function storeDmarcReport(
   const { domain, reporter, reportId, beginsAt, endsAt, messages, passed, failed } = summary;
   if (!isTimeOfReport(summary, now)) return;
   if ((await selectDomainsNamed(trx, organizationId, [domain])).length === 0) return;
-  await queries.deleteDmarcReportsBefore(trx, organizationId, now - mostDmarcDays * dayMs);
+  const before = await timeOfAge(app, mostDmarcDays * dayMs);
+  await queries.deleteDmarcReportsBefore(trx, organizationId, before);
   const taken = await queries.countDmarcReportsSince(trx, organizationId, now - dayMs);
   if (taken >= mostPerDay) return;
   await queries.insertDmarcReport(trx, {

@@ -3,19 +3,21 @@
 import type { App } from '../../../core/app.ts';
 import { holdRootKey } from '../../../core/root-keys/root-keys.ts';
 import type { Db } from '../../../platform/store/db.ts';
+import { keepLease } from '../../../platform/store/lease.ts';
 import { keyContext } from './key-context.ts';
 import {
   type HostPatch,
   hostChanges,
   type Lease,
+  renewHost,
   type TrackingHostRow,
   updateHost,
 } from './queries.ts';
 import { turn } from './turn.ts';
 
-/** Limit of a turn with all its look-ups and requests. It ends before the lease does. */
+/** Limit of a turn with all its look-ups and requests. */
 const turnMs = 90_000;
-const leaseMs = 180_000;
+const leaseMs = 60_000;
 
 /** The lease was lost to another process, or ended. */
 class LostLease extends Error {}
@@ -87,6 +89,11 @@ export async function takeTurn(
 ): Promise<TrackingHostRow | undefined> {
   const time = new AbortController();
   const cancel = app.clock.after(turnMs, () => time.abort());
+  const endLease = keepLease(app, {
+    leaseMs,
+    renew: (until) => app.store.write((trx) => renewHost(trx, row.id, holder, until), 'quiet'),
+    trouble: `the lease of the tracking host ${row.hostname} was not renewed`,
+  });
   const ends = signal ? AbortSignal.any([time.signal, signal]) : time.signal;
   try {
     const change = await turn(app, row, {
@@ -108,5 +115,6 @@ export async function takeTurn(
     throw error;
   } finally {
     cancel();
+    endLease();
   }
 }

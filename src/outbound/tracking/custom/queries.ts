@@ -141,6 +141,21 @@ function claim(db: Db, id: string, { holder, now, until }: Lease) {
     .where(({ eb, or }) => or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]));
 }
 
+/** Makes hosts due whose check waits for a time after `latest`. */
+export const bringChecksToPresent = own.toPresent('tracking_hosts', 'next_check_at');
+
+/** Ends leases that would end after `latest`. */
+export const bringHostLeasesToPresent = own.toPresent('tracking_hosts', 'claimed_until');
+
+/** Renews the lease of a host that this process holds. */
+export const renewHost = own.run((db, id: string, holder: string, until: number) =>
+  db
+    .updateTable('tracking_hosts')
+    .set({ claimed_until: until })
+    .where('id', '=', id)
+    .where('claimed_by', '=', holder),
+);
+
 /** Leases a due host. Returns undefined if another process was first. */
 export function claimDueHost(
   db: Db,

@@ -3,33 +3,27 @@
 // until that time comes again. They are moved to the present, so that each waits and is retried at
 // most as long as intended.
 import type { App } from '../../core/app.ts';
-import type { Clock } from '../../platform/runtime/clock.ts';
+import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
 import {
   bringClaimsToPresent,
   bringSentToPresent,
   bringToPresent,
 } from '../deliveries/clock-queries.ts';
-import { newestCreatedAt } from '../deliveries/queries.ts';
 import { changeQueue } from './desk/queue-walk.ts';
 
-/** Smallest jump that counts. NTP corrects less at a time, and waits are less exact. */
+/** Entries that are ahead of the clock by less are left: waits are less exact. */
 const toleranceMs = 5_000;
 const sentPerWrite = 200;
 
 /** Keeps the queue right while a daemon runs, if the clock is set. */
 export interface ClockFollower {
-  /** Checks once as a daemon starts: the clock may have been set back while none ran. */
-  start(): Promise<void>;
-  /** Checks whether the clock was set. Adjusts entries in the background. */
-  look(): void;
   /** Stops adjusting after the current write. */
   abort(): void;
   ended(): Promise<void>;
 }
 
-/** Creates the follower of one daemon. */
+/** Follows the clock of a daemon, and adjusts entries in the background after each jump back. */
 export function followClock(app: App): ClockFollower {
-  const wasSet = watchClock(app.clock);
   const stopping = new AbortController();
   let adjusting: Promise<void> = Promise.resolve();
 
@@ -45,40 +39,16 @@ export function followClock(app: App): ClockFollower {
     }
   };
 
+  const unsubscribe = clockJumpsOf(app).onJump((jumpMs) => {
+    if (jumpMs < 0) adjusting = adjusting.then(adjust);
+  });
   return {
-    async start() {
-      if (await isAheadOfClock(app)) adjusting = adjust();
+    abort() {
+      unsubscribe();
+      stopping.abort();
     },
-    look() {
-      const jumpMs = wasSet();
-      if (jumpMs > 0) app.log.warn({ jumpMs }, 'the clock was set forward');
-      if (jumpMs < 0) adjusting = adjusting.then(adjust);
-    },
-    abort: () => stopping.abort(),
     ended: () => adjusting,
   };
-}
-
-/**
- * Creates a function that returns the ms by which the wall clock was set since its last call. A clock that
- * stands still is never set.
- */
-export function watchClock(clock: Clock): () => number {
-  if (clock.join) return () => 0;
-  let ahead = clock.now() - clock.elapsed();
-  return () => {
-    const before = ahead;
-    ahead = clock.now() - clock.elapsed();
-    return Math.abs(ahead - before) < toleranceMs ? 0 : ahead - before;
-  };
-}
-
-/**
- * Tells whether the newest delivery was accepted in the future: then the clock was set back while no daemon
- * ran. Reads one index entry; a smaller step back goes unnoticed.
- */
-async function isAheadOfClock(app: App): Promise<boolean> {
-  return ((await newestCreatedAt(app.store.db)) ?? 0) > app.clock.now() + toleranceMs;
 }
 
 /**

@@ -1,0 +1,59 @@
+// The only detector of a wall clock that was set: the difference of wall and steady time grows by over a minute.
+// NTP corrects less at a time. A clock that is advanced (`join`) never jumps. The jump of a start is found by the
+// stored heartbeat (src/core/clock/heartbeat.ts), which reports it here.
+import type { Clock } from './clock.ts';
+import { perApp } from './per-app.ts';
+
+/** Largest difference that is no jump. */
+export const jumpToleranceMs = 60_000;
+
+type OnJump = (jumpMs: number) => void;
+
+class ClockJumps {
+  readonly #clock: Clock;
+  readonly #listeners = new Set<OnJump>();
+  /** Wall time less steady time, as of the last jump. */
+  #aheadMs: number;
+  #jumpedAtElapsed = Number.NEGATIVE_INFINITY;
+  #startJumpMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#aheadMs = clock.now() - clock.elapsed();
+  }
+
+  /** Milliseconds of steady time since the last jump; Infinity without a jump. */
+  get agreedMs(): number {
+    return this.#clock.elapsed() - this.#jumpedAtElapsed;
+  }
+
+  /** Calls `run` with each later jump in ms, negative for one back, and at once with the jump of the start. */
+  onJump(run: OnJump): () => void {
+    this.#listeners.add(run);
+    if (this.#startJumpMs !== 0) run(this.#startJumpMs);
+    return () => void this.#listeners.delete(run);
+  }
+
+  /** Compares both times, and notifies the listeners of a jump. */
+  look(): void {
+    if (this.#clock.join) return;
+    const jumpMs = this.#clock.now() - this.#clock.elapsed() - this.#aheadMs;
+    if (Math.abs(jumpMs) <= jumpToleranceMs) return;
+    this.#aheadMs += jumpMs;
+    this.#notify(jumpMs);
+  }
+
+  /** Notifies the listeners of a jump between the last heartbeat and the start of this process. */
+  reportStart(jumpMs: number): void {
+    this.#startJumpMs = jumpMs;
+    this.#notify(jumpMs);
+  }
+
+  #notify(jumpMs: number): void {
+    this.#jumpedAtElapsed = this.#clock.elapsed();
+    for (const run of this.#listeners) run(jumpMs);
+  }
+}
+
+/** Returns the detector of this process. */
+export const clockJumpsOf = perApp(({ clock }: { clock: Clock }) => new ClockJumps(clock));

@@ -1,0 +1,75 @@
+// Times in the store that the service itself sets, and that work waits for. A clock that ran ahead set them too far: once
+// it is set back, each that is further away than any right clock sets it is brought to the present. Deliveries
+// (src/outbound/queue/present.ts), runs (src/campaigns/walk/loop.ts), windows of warming and jobs have rules of their own. Times
+// that a person chose stay.
+import type { App } from '../core/app.ts';
+import { bringUnusedToPresent } from '../core/blobs/queries.ts';
+import { bringErasuresToPresent } from '../history/erasures/queries.ts';
+import { bringDomainsToPresent } from '../identity/domains/check-queries.ts';
+import { bringProjectionsToPresent } from '../outbound/messages/projection-queries.ts';
+import { bringReportsToPresent } from '../outbound/reports/queries.ts';
+import {
+  bringChecksToPresent,
+  bringHostLeasesToPresent,
+} from '../outbound/tracking/custom/queries.ts';
+import { bringRunLeasesToPresent } from '../people/runs/walk-queries.ts';
+import { bringConfirmationsToPresent } from '../people/unsubscribe-groups/confirmation-queries.ts';
+import { clockJumpsOf } from '../platform/runtime/clock-jumps.ts';
+import type { ToPresent } from '../platform/store/to-present.ts';
+import { bringDeliveriesToPresent } from '../webhooks/delivery-queries.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** Jitter of waits, and the clocks of several daemons. */
+const slack = 1.25;
+
+interface Wait {
+  /** Longest wait that a right clock sets. */
+  longestMs: number;
+  bring: ToPresent;
+}
+
+function waitsOf({ config }: App): Wait[] {
+  const retries = config.webhooks.retry.scheduleSeconds.map((seconds) => seconds * 1_000);
+  return [
+    { longestMs: Math.max(dayMs, ...retries), bring: bringDeliveriesToPresent },
+    { longestMs: minuteMs, bring: bringProjectionsToPresent },
+    { longestMs: minuteMs, bring: bringReportsToPresent },
+    { longestMs: minuteMs, bring: bringHostLeasesToPresent },
+    { longestMs: minuteMs, bring: bringRunLeasesToPresent },
+    { longestMs: hourMs, bring: bringErasuresToPresent },
+    { longestMs: dayMs, bring: bringDomainsToPresent },
+    // An import of 100,000 contacts mails for 6 hours.
+    { longestMs: dayMs, bring: bringConfirmationsToPresent },
+    // A host is disabled after a week.
+    { longestMs: 7 * dayMs, bring: bringChecksToPresent },
+    { longestMs: 0, bring: bringUnusedToPresent },
+  ];
+}
+
+/** Brings all waits to the present. Safe to repeat, and while other daemons do the same. */
+async function bringWaitsToPresent(app: App): Promise<void> {
+  for (const { longestMs, bring } of waitsOf(app)) {
+    const now = app.clock.now();
+    const latest = Math.ceil(now + slack * longestMs);
+    const count = await app.store.write((trx) => bring(trx, now, latest), 'quiet');
+    if (count > 0) app.log.warn({ count }, 'the clock was set back: waiting work is due now');
+  }
+}
+
+/** Brings waits to the present after each jump back of a daemon's clock. The returned function ends it. */
+export function followSetBacks(app: App): () => Promise<void> {
+  let running = Promise.resolve();
+  const bring = () =>
+    bringWaitsToPresent(app).catch((error: unknown) => {
+      app.log.error({ err: error }, 'waiting work was not brought to the present');
+    });
+  const unsubscribe = clockJumpsOf(app).onJump((jumpMs) => {
+    if (jumpMs < 0) running = running.then(bring);
+  });
+  return () => {
+    unsubscribe();
+    return running;
+  };
+}
