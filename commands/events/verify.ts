@@ -24,9 +24,9 @@ export default class EventsVerify extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(EventsVerify);
     await withCaller(flags, async (app, caller) => {
-      const { sealLog, settledBefore } = await import('../../src/history/seals/seal.ts');
+      const { sealLog } = await import('../../src/history/seals/seal.ts');
       const { verifyLog } = await import('../../src/history/seals/verify-log.ts');
-      await sealLog(app, caller.organizationId, await settledBefore(app));
+      await sealLog(app, caller.organizationId);
       const progress = await startProgress(flags, 'checked');
       const state = await verifyLog(app, caller.organizationId, progress.update);
       progress.stop();

@@ -6,11 +6,11 @@ import { type LogRow, selectLogOfMessage } from '../history/events/log-queries.t
 import { typeOfStep } from '../history/events/names.ts';
 import { findPublicKey } from '../history/seals/keys.ts';
 import { proveEvents } from '../history/seals/prove.ts';
-import { sealLog, settledBefore } from '../history/seals/seal.ts';
+import { sealLog } from '../history/seals/seal.ts';
 import { type DeliveryRow, findDeliveries } from '../outbound/deliveries/queries.ts';
 import { getMessageRow } from '../outbound/messages/messages.ts';
 import type { Attempt } from '../outbound/messages/schema.ts';
-import { ConflictError } from '../platform/errors.ts';
+import { ConflictError, ResourceNotFoundError } from '../platform/errors.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
 import { fromJson } from '../platform/store/db.ts';
 import {
@@ -41,20 +41,16 @@ function attemptsOf({ id, email, attempts }: DeliveryRow): ReceiptAttempt[] {
 
 /**
  * Returns the receipt of a message. Seals its events first.
- * @throws ResourceNotFoundError; ConflictError while its latest events cannot be sealed yet, or if one of them
- * is not the one that was sealed.
+ * @throws ResourceNotFoundError; ConflictError if an event is not the one that was sealed.
  */
 export async function buildReceipt(app: App, caller: Caller, id: string): Promise<Receipt> {
   const { db } = app.store;
   const { organizationId } = caller;
   await getMessageRow(db, organizationId, id);
-  const tree = await sealLog(app, organizationId, await settledBefore(app));
+  // Read before the seal, which then has all of them.
   const rows = await selectLogOfMessage(db, id, mostEvents);
-  const last = rows.at(-1);
-  if (!tree || !last || last.id > tree.sealed_to) {
-    const text = 'The latest events of this message are not sealed yet: ask again in 5 s';
-    throw new ConflictError('message', text);
-  }
+  const tree = await sealLog(app, organizationId);
+  if (!tree) throw new ResourceNotFoundError('message', id);
   const proofs = await proveEvents(app, tree, rows);
   const path = proofs.flatMap((proof) => proof ?? []);
   const changed = rows.find((_, index) => proofs[index] === null);

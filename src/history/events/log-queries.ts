@@ -184,8 +184,16 @@ const rowsOfLog = (table: LogTable) =>
       .where('id', ...isOneOf(db, ids))
       .$castTo<LogRow>(),
   );
-const timelineRows = rowsOfLog('events');
-const resourceRows = rowsOfLog('resource_events');
+/** Returns these steps of messages, in no order. */
+export const selectStepRows = rowsOfLog('events');
+/** Returns these events of other resources, in no order. */
+export const selectResourceRows = rowsOfLog('resource_events');
+
+/** Returns the sizes of these events of other resources, in no order. */
+export const selectLogSizes = ownTables<unknown>().all(
+  (db, organizationId: string, ids: readonly string[]) =>
+    headsOf(db, 'resource_events', organizationId).where('id', ...isOneOf(db, ids)),
+);
 
 /** Returns these rows of the log, in the order of ids. */
 export async function selectLogRows(
@@ -193,11 +201,11 @@ export async function selectLogRows(
   organizationId: string,
   ids: readonly string[],
 ): Promise<LogRow[]> {
-  const found = await timelineRows(db, organizationId, ids);
+  const found = await selectStepRows(db, organizationId, ids);
   if (found.length < ids.length) {
     const known = new Set(found.map(({ id }) => id));
     const others = ids.filter((id) => !known.has(id));
-    found.push(...(await resourceRows(db, organizationId, others)));
+    found.push(...(await selectResourceRows(db, organizationId, others)));
   }
   return found.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
@@ -255,50 +263,10 @@ export const selectLogOfMessage = ownTables<{ events: EventRow }>().all(
 /** Follows the id of each event. */
 export const idAfterAll = 'evt_~';
 
-const stepIds = ownTables<unknown>().all(
-  (db, organizationId: string, after: string, before: string, limit: number) =>
-    idsOf(db, 'events', organizationId, after, before, limit),
-);
-const resourceIds = ownTables<unknown>().all(
-  (db, organizationId: string, after: string, before: string, limit: number) =>
-    idsOf(db, 'resource_events', organizationId, after, before, limit),
-);
-
-function idsOf(
-  db: Db,
-  table: LogTable,
-  organizationId: string,
-  after: string,
-  before: string,
-  limit: number,
-) {
-  return logTable(db, table)
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .where('id', '>', after)
-    .where('id', '<', before)
-    .orderBy('id')
-    .limit(limit);
-}
-
 /** Range of ids, without its ends. */
 interface IdRange {
   after: string;
   before: string;
-}
-
-/** Returns the first ids of the log in a range, in order. Reads only indexes for messages. */
-export async function selectLogIds(
-  db: Db,
-  organizationId: string,
-  { after, before }: IdRange,
-  limit: number,
-): Promise<string[]> {
-  const steps = await stepIds(db, organizationId, after, before, limit);
-  const others = await resourceIds(db, organizationId, after, before, limit);
-  if (others.length === 0) return steps.map(({ id }) => id);
-  const ids = [...steps, ...others].map(({ id }) => id);
-  return ids.sort((a, b) => (a < b ? -1 : 1)).slice(0, limit);
 }
 
 const stepsBetween = ownTables<unknown>().all(
@@ -331,7 +299,7 @@ export async function selectLogBetween(
     .execute();
   const count = countWithin(heads, mostBytes);
   const ids = heads.slice(0, count).map(({ id }) => id);
-  const others = ids.length === 0 ? [] : await resourceRows(db, organizationId, ids);
+  const others = ids.length === 0 ? [] : await selectResourceRows(db, organizationId, ids);
   // Behind the last row of a read that was cut, its table may have more.
   const isCut = count < heads.length || heads.length === limit;
   const lastStep = steps[limit - 1]?.id ?? idAfterAll;
@@ -341,21 +309,6 @@ export async function selectLogBetween(
     .filter(({ id }) => id <= end)
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .slice(0, limit);
-}
-
-/**
- * Returns the age in ms of the oldest transaction of other connections that has written; 0 without one, and
- * on SQLite, where transactions are serial. PostgreSQL shows the transactions of one's own role.
- */
-export async function selectOldestWriteAge(db: Db): Promise<number> {
-  if (engineOf(db) === 'sqlite') return 0;
-  const { rows } = await sql<{ age: number | null }>`
-    select (extract(epoch from max(clock_timestamp() - xact_start)) * 1000)::float8 as age
-    from pg_stat_activity
-    where datname = current_database() and backend_xid is not null and pid <> pg_backend_pid()`.execute(
-    db,
-  );
-  return Math.ceil(rows[0]?.age ?? 0);
 }
 
 /** Returns the first organization after this id that has events in these tables; null at the end. */

@@ -16,6 +16,7 @@ import type { AuditAction } from '../audit/schema.ts';
 import { freshEvents } from './fresh.ts';
 import { typeOfStep, unloggedSteps } from './names.ts';
 import { type EventRow, insertEvents, insertResourceEvents } from './queries.ts';
+import { insertUnsealed } from './unsealed-queries.ts';
 
 /** Author of a change, and the organization of the changed resource. */
 export interface Doer {
@@ -99,6 +100,7 @@ export async function recordEvents(
     facts: toJson(event.facts),
   }));
   await insertResourceEvents(trx, rows);
+  await insertUnsealed(trx, rows);
   const fresh = freshEvents(app);
   for (const row of rows) fresh.note({ ...row, recipient_id: null, status: '' });
   for (const sink of app.hooks.eventSinks) {
@@ -155,15 +157,15 @@ export async function recordTimeline(
     metadata: toJson(event.metadata),
   }));
   await insertEvents(trx, rows);
+  const logged = rows.filter(isLogged);
+  await insertUnsealed(trx, logged);
   const fresh = freshEvents(app);
-  for (const row of rows) {
-    if (isLogged(row)) {
-      fresh.note({ ...row, subject: row.message_id, data: null, facts: row.metadata });
-    }
+  for (const row of logged) {
+    fresh.note({ ...row, subject: row.message_id, data: null, facts: row.metadata });
   }
   for (const sink of app.hooks.eventSinks) {
     if (sink.resourcesOnly) continue;
-    const wanted = rows.filter((row) => isLogged(row) && sink.wants(app, row.organization_id));
+    const wanted = logged.filter((row) => sink.wants(app, row.organization_id));
     if (wanted.length > 0) await sink.take(app, trx, wanted.map(toLogged));
   }
 }

@@ -1,8 +1,8 @@
 // Proofs that events are in the sealed log: a path for each from its leaf to the root of the signed head.
 import type { App } from '../../core/app.ts';
-import { leafHash, leafText } from '../events/leaf.ts';
+import { type Hash, leafHash, leafText } from '../events/leaf.ts';
 import type { LogRow } from '../events/log-queries.ts';
-import { findTileOf, type TileRow, type TreeRow } from './queries.ts';
+import { findTile, selectTilesOf, type TreeRow } from './queries.ts';
 import { readTiles } from './seal.ts';
 import { hashesOf, pathInTree, tileSize, tilesOfProof, toHex } from './tree.ts';
 
@@ -15,27 +15,49 @@ export interface EventProof {
   hashes: string[];
 }
 
-/**
- * Proves sealed events, given in the order of ids. Returns null for an event that is not the one that was
- * sealed.
- */
+/** Hashes of a tile of level 0, with the place of the first. */
+interface Leaves {
+  from: number;
+  hashes: readonly Hash[];
+}
+
+/** Returns the place of a sealed event; null for an event that is not the one that was sealed. */
+export async function findPlace(
+  { store }: App,
+  organizationId: string,
+  row: LogRow,
+  /** Leaves of tiles that were read before; extended. */
+  known: Map<number, Leaves> = new Map(),
+): Promise<number | null> {
+  const leaf = leafHash(leafText(row));
+  for (const { from, hashes } of known.values()) {
+    const at = hashes.indexOf(leaf);
+    if (at >= 0) return from + at;
+  }
+  for (const { number } of await selectTilesOf(store.db, organizationId, row.id)) {
+    if (known.has(number)) continue;
+    const tile = await findTile(store.db, organizationId, { level: 0, number });
+    const leaves = { from: number * tileSize, hashes: tile ? hashesOf(tile.hashes) : [] };
+    known.set(number, leaves);
+    const at = leaves.hashes.indexOf(leaf);
+    if (at >= 0) return leaves.from + at;
+  }
+  return null;
+}
+
+/** Proves sealed events. Returns null for an event that is not the one that was sealed. */
 export async function proveEvents(
   app: App,
   tree: TreeRow,
   rows: readonly LogRow[],
 ): Promise<(EventProof | null)[]> {
   const { organization_id: organizationId, size } = tree;
-  let tile: TileRow | undefined;
+  const known = new Map<number, Leaves>();
   const indexes: (number | null)[] = [];
   for (const row of rows) {
-    if (!tile || row.id > tile.last_id) {
-      tile = await findTileOf(app.store.db, organizationId, row.id);
-    }
-    const leaf = leafHash(leafText(row));
-    const at = tile ? hashesOf(tile.hashes).indexOf(leaf) : -1;
-    const index = (tile?.number ?? 0) * tileSize + at;
+    const index = await findPlace(app, organizationId, row, known);
     // A process may have sealed more since the tree was read.
-    indexes.push(at === -1 || index >= size ? null : index);
+    indexes.push(index === null || index >= size ? null : index);
   }
   const places = indexes.flatMap((index) => (index === null ? [] : tilesOfProof(index, size)));
   const byName = new Map(places.map((place) => [`${place.level} ${place.number}`, place]));

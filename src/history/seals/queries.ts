@@ -6,7 +6,7 @@ import type { TilePlace } from './tree.ts';
 export interface TreeRow {
   organization_id: string;
   size: number;
-  /** Id of the last sealed event. */
+  /** Id of the event that was sealed last. */
   sealed_to: string;
   /** Root of the tree in hex. */
   root: string;
@@ -18,7 +18,8 @@ export interface TreeRow {
 export interface TileRow extends TilePlace {
   organization_id: string;
   hashes: Uint8Array;
-  /** Id of the last event under it. */
+  /** Least and greatest id of the events under a tile of level 0; '' on other levels. */
+  first_id: string;
   last_id: string;
 }
 
@@ -93,16 +94,32 @@ export const findTile = own.first((db, organizationId: string, place: TilePlace)
     .where('number', '=', place.number),
 );
 
-/** Returns the tile of level 0 that has the event, if the event is sealed. */
-export const findTileOf = own.first((db, organizationId: string, eventId: string) =>
+/** The ids of the events under a tile of level 0. */
+export type TileRange = Pick<TileRow, 'number' | 'first_id' | 'last_id'>;
+
+/** Returns the tiles that may have the event: one, unless the clock was set back. */
+export const selectTilesOf = own.all((db, organizationId: string, eventId: string) =>
   db
     .selectFrom('event_tiles')
-    .selectAll()
+    .select('number')
     .where('organization_id', '=', organizationId)
     .where('level', '=', 0)
     .where('last_id', '>=', eventId)
-    .orderBy('last_id')
-    .limit(1),
+    .where('first_id', '<=', eventId)
+    .orderBy('last_id'),
+);
+
+/** Returns tiles of level 0 after this number. */
+export const selectTileRanges = own.all(
+  (db, organizationId: string, after: number, limit: number) =>
+    db
+      .selectFrom('event_tiles')
+      .select(['number', 'first_id', 'last_id'])
+      .where('organization_id', '=', organizationId)
+      .where('level', '=', 0)
+      .where('number', '>', after)
+      .orderBy('number')
+      .limit(limit),
 );
 
 export const putTile = own.run((db, row: TileRow) =>
@@ -113,11 +130,13 @@ export const putTile = own.run((db, row: TileRow) =>
       level: row.level,
       number: row.number,
       hashes: row.hashes,
+      first_id: row.first_id,
       last_id: row.last_id,
     })
     .onConflict((conflict) =>
       conflict.columns(['organization_id', 'level', 'number']).doUpdateSet((set) => ({
         hashes: set.ref('excluded.hashes'),
+        first_id: set.ref('excluded.first_id'),
         last_id: set.ref('excluded.last_id'),
       })),
     ),

@@ -1,21 +1,14 @@
-// Seals the log of an organization: hashes its new events in the order of ids, appends them to its tree, and
-// signs the head. Behind the commits of the events, so that no send waits for it.
-//
-// On PostgreSQL a transaction can commit after another one that has later ids. An event is sealed once no
-// transaction can add one before it: once it is 5 s older than the oldest transaction that still writes.
+// Seals the log of an organization: hashes its new events in the order of their commits, appends them to its tree,
+// and signs the head. Behind the commits of the events, so that no send waits for it. A list of events and its seal
+// change in one transaction, so that each committed event is sealed once, whatever clocks and ids say.
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
-import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { sliceTurns } from '../../platform/runtime/turns.ts';
 import { freshEvents } from '../events/fresh.ts';
-import { type Hash, leafHash, leafText } from '../events/leaf.ts';
-import {
-  idAfterAll,
-  selectLogBetween,
-  selectLogIds,
-  selectOldestWriteAge,
-} from '../events/log-queries.ts';
+import { hashEvents } from '../events/hash-events.ts';
+import type { Hash } from '../events/leaf.ts';
+import { deleteUnsealed, selectUnsealed, type Unsealed } from '../events/unsealed-queries.ts';
 import { signHead } from './head.ts';
 import { findSigner } from './keys.ts';
 import {
@@ -42,15 +35,8 @@ import {
 
 const chunk = 8 * tileSize;
 const chunkBytes = 4_194_304;
-/** Room for the clocks of several daemons, and for an id that was made before its first statement. */
-const settleMs = { postgres: 5_000, sqlite: 0 } as const;
-
-/** Returns the id before which all events are committed. */
-export async function settledBefore({ store, clock }: App): Promise<string> {
-  const waitMs = settleMs[store.kind];
-  if (waitMs === 0) return idAfterAll;
-  return firstIdAt('event', clock.now() - (await selectOldestWriteAge(store.db)) - waitMs);
-}
+/** Lists that one step reads. */
+const mostLists = 512;
 
 /** Reads tiles of a tree for the functions of tree.ts, which do not wait. */
 export async function readTiles(
@@ -79,16 +65,12 @@ function withGrown(read: ReadTile, grown: readonly GrownTile[]): ReadTile {
 const underWay = perApp<App, Map<string, Promise<unknown>>>(() => new Map());
 
 /**
- * Seals all events of an organization before the id `before`, in bounded steps. Returns the tree; undefined if
- * nothing was ever sealed.
+ * Seals all committed events of an organization, in bounded steps. Returns the tree; undefined if nothing was ever
+ * sealed.
  */
-export async function sealLog(
-  app: App,
-  organizationId: string,
-  before: string,
-): Promise<TreeRow | undefined> {
+export async function sealLog(app: App, organizationId: string): Promise<TreeRow | undefined> {
   const seals = underWay(app);
-  const seal = () => sealNext(app, organizationId, before);
+  const seal = () => sealNext(app, organizationId);
   const mine = (seals.get(organizationId) ?? Promise.resolve()).then(seal, seal);
   seals.set(organizationId, mine);
   try {
@@ -98,17 +80,15 @@ export async function sealLog(
   }
 }
 
-async function sealNext(
-  app: App,
-  organizationId: string,
-  before: string,
-): Promise<TreeRow | undefined> {
+async function sealNext(app: App, organizationId: string): Promise<TreeRow | undefined> {
   const { db } = app.store;
   for (;;) {
+    const lists = await nextLists(app, organizationId);
+    // Read after the lists, so that it has the events of those that another process has sealed.
     const tree = await findTree(db, organizationId);
-    const leaves = await nextLeaves(app, organizationId, { after: tree?.sealed_to ?? '', before });
-    if (leaves.length === 0) return tree;
-    await sealLeaves(app, organizationId, tree, leaves);
+    if (lists.length === 0) return tree;
+    const leaves = await leavesOf(app, organizationId, lists);
+    await sealLeaves(app, organizationId, { tree, leaves, lists });
     await sliceTurns('seal events', organizationId);
   }
 }
@@ -118,27 +98,82 @@ interface Leaf {
   hash: Hash;
 }
 
-/** Returns the next leaves: hashed when they were recorded, or read back. */
-async function nextLeaves(
-  app: App,
-  organizationId: string,
-  range: { after: string; before: string },
-): Promise<Leaf[]> {
-  const { db } = app.store;
-  const ids = await selectLogIds(db, organizationId, range, chunk);
-  const hashes = freshEvents(app).hashesOf(ids);
-  if (hashes) return ids.map((id, at) => ({ id, hash: hashes[at] as Hash }));
-  const rows = await selectLogBetween(db, organizationId, range, chunk, chunkBytes);
-  return rows.map((row) => ({ id: row.id, hash: leafHash(leafText(row)) }));
+/** Returns lists with about a chunk of events. */
+async function nextLists({ store }: App, organizationId: string): Promise<Unsealed[]> {
+  let count = 0;
+  const lists = await selectUnsealed(store.db, organizationId, '', mostLists);
+  const end = lists.findIndex(({ ids }) => {
+    count += ids.length;
+    return count >= chunk;
+  });
+  return end === -1 ? lists : lists.slice(0, end + 1);
 }
 
-/** Appends events to the tree, unless another process has done so. */
-async function sealLeaves(
+/** Returns the leaves of the lists: hashed when they were recorded, or read back. Deleted events have none. */
+async function leavesOf(
   app: App,
   organizationId: string,
-  tree: TreeRow | undefined,
-  leaves: readonly Leaf[],
-): Promise<void> {
+  lists: readonly Unsealed[],
+): Promise<Leaf[]> {
+  const ids = lists.flatMap((list) => list.ids);
+  const hashes = freshEvents(app).hashesOf(ids);
+  if (hashes) return ids.map((id, at) => ({ id, hash: hashes[at] as Hash }));
+  const read = await hashEvents(app.store.db, organizationId, ids, chunkBytes);
+  return ids.flatMap((id) => {
+    const hash = read.get(id);
+    return hash === undefined ? [] : { id, hash };
+  });
+}
+
+/** Returns the least and the greatest id of a tile of level 0 that gets these leaves. */
+function rangeOf(tile: TileRow | undefined, leaves: readonly Leaf[]) {
+  const ids = leaves.map(({ id }) => id);
+  if (tile) ids.push(tile.first_id, tile.last_id);
+  ids.sort();
+  return { first_id: ids[0] ?? '', last_id: ids.at(-1) ?? '' };
+}
+
+interface NextSeal {
+  tree: TreeRow | undefined;
+  leaves: readonly Leaf[];
+  lists: readonly Unsealed[];
+}
+
+/** Another process has sealed the same events. */
+class SealedElsewhere extends Error {}
+
+/** Appends events to the tree, unless another process has done so. */
+async function sealLeaves(app: App, organizationId: string, next: NextSeal): Promise<void> {
+  const { tree, leaves, lists } = next;
+  const before = tree?.size ?? 0;
+  const { sealed, tiles } = await growTree(app, organizationId, next);
+  const firstIds = lists.map(({ firstId }) => firstId);
+  try {
+    await app.store.write(async (trx) => {
+      if (sealed) {
+        const changed = tree
+          ? await replaceTree(trx, sealed, before)
+          : await insertTree(trx, sealed);
+        if (changed === 0) return;
+      }
+      for (const tile of tiles) await putTile(trx, tile);
+      const listed = await deleteUnsealed(trx, organizationId, firstIds);
+      if (sealed && listed < lists.length) throw new SealedElsewhere();
+    }, 'quiet');
+  } catch (error) {
+    if (!(error instanceof SealedElsewhere)) throw error;
+  }
+  freshEvents(app).drop(leaves.map(({ id }) => id));
+}
+
+/** Returns the signed tree with the leaves, and the tiles that they change; no tree without leaves. */
+async function growTree(
+  app: App,
+  organizationId: string,
+  { tree, leaves }: NextSeal,
+): Promise<{ sealed: TreeRow | null; tiles: TileRow[] }> {
+  const last = leaves.at(-1);
+  if (!last) return { sealed: null, tiles: [] };
   const before = tree?.size ?? 0;
   const size = before + leaves.length;
   const read = await readTiles(app, organizationId, edgeOf(before));
@@ -151,26 +186,21 @@ async function sealLeaves(
   const { keyId, key } = await findSigner(app);
   const sealedAt = app.clock.now();
   const { signature } = signHead(organizationId, { size, root, at: isoTime(sealedAt), keyId }, key);
-  const idAt = (index: number) => leaves[index - before]?.id ?? '';
   const sealed: TreeRow = {
     organization_id: organizationId,
     ...{ size, root, signature },
-    sealed_to: idAt(size - 1),
+    sealed_to: last.id,
     sealed_at: sealedAt,
     key_id: keyId,
   };
+  const edge = { level: 0, number: Math.floor(before / tileSize) };
+  const unfinished = await findTile(app.store.db, organizationId, edge);
   const tiles = grown.map(({ level, number, hashes }): TileRow => {
-    const end = Math.min(size, (number + 1) * tileSize ** (level + 1));
-    const lastId = idAt(end - 1);
-    return {
-      organization_id: organizationId,
-      ...{ level, number, hashes: bytesOf(hashes), last_id: lastId },
-    };
+    const from = number * tileSize - before;
+    const own = leaves.slice(Math.max(0, from), Math.max(0, from + tileSize));
+    const stored = number === edge.number ? unfinished : undefined;
+    const range = level === 0 ? rangeOf(stored, own) : { first_id: '', last_id: '' };
+    return { organization_id: organizationId, level, number, hashes: bytesOf(hashes), ...range };
   });
-  await app.store.write(async (trx) => {
-    const changed = tree ? await replaceTree(trx, sealed, before) : await insertTree(trx, sealed);
-    if (changed === 0) return;
-    for (const tile of tiles) await putTile(trx, tile);
-  }, 'quiet');
-  freshEvents(app).drop(leaves.map(({ id }) => id));
+  return { sealed, tiles };
 }

@@ -16,8 +16,8 @@
 import type { App } from '../../core/app.ts';
 import { sliceTurns } from '../../platform/runtime/turns.ts';
 import { freshEvents, mostHashes } from '../events/fresh.ts';
-import { nextOrganization } from '../events/log-queries.ts';
-import { sealLog, settledBefore } from './seal.ts';
+import { nextUnsealed } from '../events/unsealed-queries.ts';
+import { sealLog } from './seal.ts';
 import { tileSize } from './tree.ts';
 
 const restMs = 10_000;
@@ -46,11 +46,11 @@ export function createSealer(app: App, isPressing: () => boolean = () => false):
   const mayYield = () =>
     app.clock.elapsed() - since < longestBurstMs && fresh.size < mostHashes / 2;
 
-  const seal = async (organizationId: string, before: string) => {
+  const seal = async (organizationId: string) => {
     if (isStopped) return;
     try {
       await sliceTurns('seal events', organizationId);
-      await sealLog(app, organizationId, before);
+      await sealLog(app, organizationId);
     } catch (error) {
       app.log.error({ err: error, organizationId }, 'events could not be sealed');
     }
@@ -58,8 +58,7 @@ export function createSealer(app: App, isPressing: () => boolean = () => false):
 
   const sealFresh = async () => {
     const counts = fresh.takeCounts();
-    const before = await settledBefore(app);
-    for (const organizationId of counts.keys()) await seal(organizationId, before);
+    for (const organizationId of counts.keys()) await seal(organizationId);
     for (const [organizationId, count] of counts) if (count > 0) fresh.count(organizationId, 0);
   };
 
@@ -92,12 +91,10 @@ export function createSealer(app: App, isPressing: () => boolean = () => false):
       };
     },
     async sweep() {
-      const before = await settledBefore(app);
-      const of = ['events', 'resource_events'] as const;
-      let id = await nextOrganization(app.store.db, of, '');
-      while (id !== null && !isStopped) {
-        await seal(id, before);
-        id = await nextOrganization(app.store.db, of, id);
+      let id = await nextUnsealed(app.store.db, '');
+      while (id !== undefined && !isStopped) {
+        await seal(id);
+        id = await nextUnsealed(app.store.db, id);
       }
     },
     async stop() {

@@ -7,20 +7,25 @@
 //   an event                          | another          | changed, or added later: named
 //   an event without its data, erased | another          | erased
 //   nothing                           | a hash           | deleted: its hash only is kept
-//   an event behind the last sealed   | nothing          | not sealed yet
+//   an event that waits for its seal, | nothing          | not sealed yet
+//   or was sealed meanwhile           |                  |
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { sliceTurns } from '../../platform/runtime/turns.ts';
 import { type Hash, leafHash, leafText } from '../events/leaf.ts';
 import { idAfterAll, type LogRow, selectLogBetween } from '../events/log-queries.ts';
 import { isErased } from '../events/queries.ts';
+import { selectUnsealed } from '../events/unsealed-queries.ts';
 import { isSignedBy, type SignedHead } from './head.ts';
 import { findPublicKey } from './keys.ts';
-import { findTile, findTree, type TreeRow } from './queries.ts';
-import { hashesOf, rootOver, tileSize, toHex } from './tree.ts';
+import { findPlace } from './prove.ts';
+import { findTree, type TreeRow } from './queries.ts';
+import { SealedTiles } from './sealed-tiles.ts';
+import { tileSize, toHex } from './tree.ts';
 
 const rowsAtOnce = 2 * tileSize;
 const bytesAtOnce = 4_194_304;
+const listsAtOnce = 1_000;
 
 /** An event that is not the one that was sealed. */
 export interface ChangedEvent {
@@ -48,16 +53,15 @@ export interface LogState {
 
 const mostChanged = 1_000;
 
-/** Reads all events with ids from behind `after` to `before`, a part at a time. */
-async function* rowsBetween(app: App, organizationId: string, after: string, before: string) {
-  let edge = after;
+/** Reads all events in the order of ids, a part at a time. */
+async function* rowsOf({ store }: App, organizationId: string) {
+  let after = '';
   for (;;) {
-    const range = { after: edge, before };
-    const { db } = app.store;
-    const rows = await selectLogBetween(db, organizationId, range, rowsAtOnce, bytesAtOnce);
+    const range = { after, before: idAfterAll };
+    const rows = await selectLogBetween(store.db, organizationId, range, rowsAtOnce, bytesAtOnce);
     const last = rows.at(-1);
     if (!last) return;
-    edge = last.id;
+    after = last.id;
     yield rows;
     await sliceTurns('verify events', organizationId);
   }
@@ -71,29 +75,53 @@ function headOf({ size, root, sealed_at, signature, key_id }: TreeRow): SignedHe
   return { size, root, at: isoTime(sealed_at), signature, keyId: key_id };
 }
 
-/** Compares one tile with its events. */
-async function compareTile(
+/** Returns the ids of the events that wait for their seal. */
+async function unsealedIds({ store }: App, organizationId: string): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (let after = ''; ; ) {
+    const lists = await selectUnsealed(store.db, organizationId, after, listsAtOnce);
+    for (const list of lists) for (const id of list.ids) ids.add(id);
+    if (lists.length < listsAtOnce) return ids;
+    after = lists.at(-1)?.firstId ?? '';
+  }
+}
+
+/** Judges an event that is not in the tree as it was read. */
+async function judgeOther(
   app: App,
   state: LogState,
-  after: string,
-  lastId: string,
-  hashes: readonly Hash[],
+  row: LogRow,
+  isUnsealed: (id: string) => Promise<boolean>,
+): Promise<'unsealed' | 'other'> {
+  if (await isUnsealed(row.id)) return 'unsealed';
+  // Asked second: its seal moves an event from the list to the tree.
+  if ((await findPlace(app, state.organizationId, row)) !== null) return 'unsealed';
+  if (isErased(row)) state.erased += 1;
+  else if (state.changed.length < mostChanged) state.changed.push(changedOf(row));
+  return 'other';
+}
+
+/** Compares all events with the tiles. */
+async function compareRows(
+  app: App,
+  state: LogState,
+  tiles: SealedTiles,
+  onRows: () => void,
 ): Promise<void> {
-  const left = new Set(hashes);
-  let others = 0;
-  for await (const rows of rowsBetween(app, state.organizationId, after, `${lastId}~`)) {
+  for await (const rows of rowsOf(app, state.organizationId)) {
+    let waiting: Set<string> | null = null;
+    const isUnsealed = async (id: string) => {
+      waiting ??= await unsealedIds(app, state.organizationId);
+      return waiting.has(id);
+    };
     for (const row of rows) {
-      if (left.delete(leafHash(leafText(row)))) state.sound += 1;
-      else if (isErased(row)) {
-        state.erased += 1;
-        others += 1;
-      } else {
-        others += 1;
-        if (state.changed.length < mostChanged) state.changed.push(changedOf(row));
-      }
+      await tiles.moveTo(row.id);
+      if (tiles.take(leafHash(leafText(row)))) state.sound += 1;
+      else if ((await judgeOther(app, state, row, isUnsealed)) === 'other') tiles.countOther();
+      else state.unsealed += 1;
     }
+    onRows();
   }
-  state.deleted += Math.max(0, left.size - others);
 }
 
 /**
@@ -105,35 +133,21 @@ export async function verifyLog(
   organizationId: string,
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<LogState> {
-  const { db } = app.store;
-  const tree = await findTree(db, organizationId);
+  const tree = await findTree(app.store.db, organizationId);
   const state: LogState = {
     organizationId,
     ...{ sound: 0, changed: [], deleted: 0, erased: 0, unsealed: 0 },
     ...{ head: tree ? headOf(tree) : null, problems: [] },
   };
   const size = tree?.size ?? 0;
-  const roots: Hash[] = [];
-  let after = '';
-  for (let number = 0; number * tileSize < size; number += 1) {
-    const tile = await findTile(db, organizationId, { level: 0, number });
-    if (!tile) {
-      state.problems.push(`hashes ${number * tileSize} and following are missing`);
-      break;
-    }
-    const isLast = (number + 1) * tileSize > size;
-    const hashes = hashesOf(tile.hashes).slice(0, size - number * tileSize);
-    // A tile that grew after the tree was read ends behind it.
-    const lastId = isLast ? (tree?.sealed_to ?? '') : tile.last_id;
-    await compareTile(app, state, after, lastId, hashes);
-    roots.push(rootOver(hashes));
-    after = lastId;
-    onProgress(number * tileSize + hashes.length, size);
+  const tiles = await SealedTiles.of(app, organizationId, size);
+  if (tiles.missingFrom !== null) {
+    state.problems.push(`hashes ${tiles.missingFrom} and following are missing`);
   }
-  for await (const rows of rowsBetween(app, organizationId, after, idAfterAll)) {
-    state.unsealed += rows.length;
-  }
-  if (tree) state.problems.push(...(await headProblems(app, tree, rootOver(roots))));
+  await compareRows(app, state, tiles, () => onProgress(tiles.read, size));
+  const root = await tiles.end();
+  state.deleted = tiles.deleted;
+  if (tree) state.problems.push(...(await headProblems(app, tree, root)));
   return state;
 }
 

@@ -27,6 +27,7 @@ import { blobObjects } from './migrations/0021-blob-objects.ts';
 import { counterShards } from './migrations/0022-counter-shards.ts';
 import { retentionOfOrganizations } from './migrations/0023-retention-of-organizations.ts';
 import { clockState } from './migrations/0024-clock-state.ts';
+import { unsealedEvents } from './migrations/0025-unsealed-events.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -52,6 +53,7 @@ export const migrations: readonly Migration[] = [
   counterShards,
   retentionOfOrganizations,
   clockState,
+  unsealedEvents,
 ];
 
 export interface MigrationStatus {

@@ -1,21 +1,21 @@
-// Sealing on both stores: every committed event once, in the order of ids, whoever seals.
+// Sealing on both stores: every committed event once, in the order of commits, whoever seals.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { freshEvents } from '../../../src/history/events/fresh.ts';
 import { leafHash } from '../../../src/history/events/leaf.ts';
-import { selectOldestWriteAge } from '../../../src/history/events/log-queries.ts';
+import { idAfterAll, selectLogBetween } from '../../../src/history/events/log-queries.ts';
 import { isSignedBy } from '../../../src/history/seals/head.ts';
 import { listPublicKeys } from '../../../src/history/seals/keys.ts';
+import { proveEvents } from '../../../src/history/seals/prove.ts';
 import { findTree, type TreeRow } from '../../../src/history/seals/queries.ts';
-import { sealLog, settledBefore } from '../../../src/history/seals/seal.ts';
+import { sealLog } from '../../../src/history/seals/seal.ts';
 import { rootOver, toHex } from '../../../src/history/seals/tree.ts';
+import { verifyLog } from '../../../src/history/seals/verify-log.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { heldWrite } from '../../outbound/messages/fixtures.ts';
 import { bothStores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { leafTexts, recordResource, recordSteps } from './log.ts';
-
-const allIds = 'evt_~';
 
 describe.each(bothStores)('the seal of a log on %s', (store) => {
   const test = eachApp({ store });
@@ -52,9 +52,9 @@ describe.each(bothStores)('the seal of a log on %s', (store) => {
     await resource('contact_1');
     await steps(700);
     await resource('contact_2');
-    await expectWhole(await sealLog(test.app, ours(), allIds));
+    await expectWhole(await sealLog(test.app, ours()));
     await steps(300);
-    await expectWhole(await sealLog(test.app, ours(), allIds));
+    await expectWhole(await sealLog(test.app, ours()));
   });
 
   it('is the same whether hashes come from memory or from the store', async () => {
@@ -64,10 +64,10 @@ describe.each(bothStores)('the seal of a log on %s', (store) => {
     const remembered = ids.slice(-300);
     expect(freshEvents(test.app).hashesOf(remembered)).toHaveLength(300);
     expect(freshEvents(test.app).hashesOf(ids)).toBeNull();
-    await expectWhole(await sealLog(test.app, ours(), allIds));
+    await expectWhole(await sealLog(test.app, ours()));
     expect(freshEvents(test.app).hashesOf(remembered)).toBeNull();
     await steps(20);
-    await expectWhole(await sealLog(test.app, ours(), allIds));
+    await expectWhole(await sealLog(test.app, ours()));
   });
 
   it('uses no hash of an event that was rolled back', async () => {
@@ -79,7 +79,7 @@ describe.each(bothStores)('the seal of a log on %s', (store) => {
     });
     await expect(failing).rejects.toThrow('undone');
     await steps(5);
-    await expectWhole(await sealLog(test.app, ours(), allIds));
+    await expectWhole(await sealLog(test.app, ours()));
   });
 
   it('takes large events a few at a time', async () => {
@@ -87,64 +87,83 @@ describe.each(bothStores)('the seal of a log on %s', (store) => {
       await resource(`contact_${at}`, 900_000);
       await steps(2);
     }
-    await expectWhole(await sealLog(test.app, ours(), allIds));
+    await expectWhole(await sealLog(test.app, ours()));
   });
 
   it('holds each event once when several processes seal side by side', async () => {
     const others = [test.app, await test.another(), await test.another()];
     await steps(2_500);
-    await Promise.all(others.map((app) => sealLog(app, ours(), allIds)));
+    await Promise.all(others.map((app) => sealLog(app, ours())));
     await expectWhole(await findTree(test.app.store.db, ours()));
-    await Promise.all([steps(400), ...others.map((app) => sealLog(app, ours(), allIds))]);
-    await expectWhole(await sealLog(test.app, ours(), allIds));
+    await Promise.all([steps(400), ...others.map((app) => sealLog(app, ours()))]);
+    await expectWhole(await sealLog(test.app, ours()));
   });
 
   it('returns nothing for an organization without events', async () => {
-    expect(await sealLog(test.app, 'org_none', allIds)).toBeUndefined();
+    expect(await sealLog(test.app, 'org_none')).toBeUndefined();
+  });
+
+  it.each([
+    ['a minute', 60_000],
+    ['120 days', 120 * 86_400_000],
+  ])('goes on after a clock that ran %s ahead, in this process and the next', async (_name, ms) => {
+    const { clock } = test;
+    const right = clock.now();
+    await steps(200);
+    clock.set(right + ms);
+    await steps(300);
+    await sealLog(test.app, ours());
+    clock.set(right);
+    const next = await test.another();
+    for (const app of [test.app, next]) {
+      await steps(100, app);
+      await sealLog(app, ours());
+    }
+    const rows = await selectLogBetween(
+      next.store.db,
+      ours(),
+      { after: '', before: idAfterAll },
+      1_000,
+      4_194_304,
+    );
+    const tree = await sealLog(next, ours());
+    const proofs = tree ? await proveEvents(next, tree, rows) : [];
+    expect(tree?.size).toBe(rows.length);
+    expect(new Set(proofs.map((proof) => proof?.index)).size).toBe(rows.length);
+    expect(await verifyLog(next, ours())).toMatchObject({
+      ...{ sound: rows.length, changed: [], deleted: 0, unsealed: 0, problems: [] },
+    });
+    clock.set(right + ms);
+    await steps(1);
+    await sealLog(test.app, ours());
+    expect(await verifyLog(next, ours())).toMatchObject({ sound: rows.length + 1, changed: [] });
   });
 
   it('keeps the hashes of deleted events', async () => {
     await steps(10);
-    const before = await sealLog(test.app, ours(), allIds);
+    const before = await sealLog(test.app, ours());
     await test.app.store.write((trx) =>
       sql`delete from events where message_id = 'msg_3'`.execute(trx),
     );
-    const after = await sealLog(test.app, ours(), allIds);
+    const after = await sealLog(test.app, ours());
     expect(after).toEqual(before);
   });
 });
 
 describe('the seal of a log on PostgreSQL', () => {
   const test = eachApp({ store: 'postgres' });
-  const ours = () => test.caller.organizationId;
-  /** Time by which an event is held back at least. */
-  const settleMs = 5_000;
-  const shortMs = 200;
 
-  it('waits for a transaction that may still add an earlier event', async () => {
+  it('takes an event whose transaction ends after that of a later event', async () => {
     const { app } = test;
-    await test.clock.advance(1_000);
-    const held = await heldWrite(app, (trx) => recordSteps(app, trx, ours(), ['msg_early']));
-    await app.store.write((trx) => recordSteps(app, trx, ours(), ['msg_late']));
-    while ((await selectOldestWriteAge(app.store.db)) < 2 * shortMs);
-    await test.clock.advance(settleMs + shortMs);
-    await sealLog(app, ours(), await settledBefore(app));
+    const ours = test.caller.organizationId;
+    const held = await heldWrite(app, (trx) => recordSteps(app, trx, ours, ['msg_early']));
+    await app.store.write((trx) => recordSteps(app, trx, ours, ['msg_late']));
+    const before = await sealLog(app, ours);
     await held.commit();
-    const texts = await leafTexts(app, ours());
-    expect(texts.map((text) => JSON.parse(text)[3]).slice(-2)).toEqual(['msg_early', 'msg_late']);
-    // Longer than any transaction of other tests on this server.
-    await test.clock.advance(3_600_000);
-    const tree = await sealLog(app, ours(), await settledBefore(app));
-    expect(tree?.root).toBe(toHex(rootOver(texts.map(leafHash))));
-  });
-
-  it('seals nothing younger than the clocks of daemons may differ', async () => {
-    const { app } = test;
-    await test.clock.advance(1_000);
-    await app.store.write((trx) => recordSteps(app, trx, ours(), ['msg_1']));
-    await test.clock.advance(settleMs - 1);
-    const tree = await sealLog(app, ours(), await settledBefore(app));
-    const texts = await leafTexts(app, ours());
-    expect(tree?.size ?? 0).toBeLessThan(texts.length);
+    const after = await sealLog(app, ours);
+    expect(after?.size).toBe((before?.size ?? 0) + 1);
+    expect(await verifyLog(app, ours)).toMatchObject({
+      ...{ sound: after?.size, changed: [], deleted: 0, unsealed: 0, problems: [] },
+    });
   });
 });

@@ -1,0 +1,193 @@
+// A wall clock that jumps at random, up to 120 days either way, over an hour of work with restarts. Then it is right
+// again. Nothing is lost, nothing is deleted early, all proofs hold, and an hour later all jobs are on time. Each seed is
+// one such hour. CLOCK_SEEDS=50 is a soak; CLOCK_SEED=<the seed in the name of a failed test> repeats one.
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { startJobs } from '../../daemon/scheduler/jobs.ts';
+import { serviceJobs } from '../../daemon/scheduler/service-jobs.ts';
+import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
+import type { App } from '../../src/core/app.ts';
+import { startHeartbeat } from '../../src/core/clock/heartbeat.ts';
+import { sealLog } from '../../src/history/seals/seal.ts';
+import { createSealer } from '../../src/history/seals/sealer.ts';
+import { verifyLog } from '../../src/history/seals/verify-log.ts';
+import { createProjector } from '../../src/inbox/receiving/projector.ts';
+import { sendMessage } from '../../src/outbound/sending/send.ts';
+import { seededRandom } from '../../src/platform/runtime/random.ts';
+import { buildReceipt } from '../../src/receipts/receipt.ts';
+import { createEraser } from '../../src/service/erasing/eraser.ts';
+import { selectJobs } from '../../src/service/jobs/queries.ts';
+import { followSetBacks } from '../../src/service/set-back.ts';
+import { createWebhookLoop } from '../../src/webhooks/loop.ts';
+import { receiveMail, shortMail } from '../inbox/receiving/received-mail.ts';
+import { firstDelivery, payloadFor, startPipeline } from '../support/delivery.ts';
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { makeEndpoint } from '../webhooks/engine.ts';
+
+const givenSeed = process.env.CLOCK_SEED;
+const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
+const count = givenSeed ? 1 : Number(process.env.CLOCK_SEEDS ?? 1);
+const seeds = Array.from({ length: count }, (_, index) => firstSeed + index);
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const mostDays = 120;
+
+/** Tables whose rows are deleted by age, with the columns of their keys. */
+const agingTables = {
+  messages: 'id',
+  events: 'id',
+  resource_events: 'id',
+  audit_entries: 'id',
+  contents: 'id',
+  idempotency_claims: 'claim_key',
+  webhook_deliveries: 'id',
+  webhook_attempts: 'id',
+  webhook_bodies: 'event_id',
+} as const;
+
+/** Returns the keys of all rows that age could delete. */
+async function agingRows({ store }: App): Promise<Set<string>> {
+  const keys = new Set<string>();
+  for (const [table, key] of Object.entries(agingTables)) {
+    const rows = await sql<{
+      key: string;
+    }>`select ${sql.ref(key)} as key from ${sql.table(table)}`.execute(store.db);
+    for (const row of rows.rows) keys.add(`${table} ${row.key}`);
+  }
+  return keys;
+}
+
+/** Starts the work of a daemon without its listeners. Returns a function that stops it. */
+async function startWork(app: App, posted: Set<string>): Promise<() => Promise<void>> {
+  const idle = { isPressing: () => false, isWorking: () => false };
+  const endHeartbeat = await startHeartbeat(app);
+  const endSetBacks = followSetBacks(app);
+  const pipeline = await startPipeline(app, { worker: app.newId('worker') });
+  const projector = createProjector(app);
+  await projector.start();
+  const eraser = createEraser(app);
+  eraser.start();
+  const webhooks = createWebhookLoop(app, {
+    poster: {
+      async post({ headers }) {
+        posted.add(String(headers['webhook-id'] ?? headers['svix-id'] ?? ''));
+        return {
+          ...{ isSuccess: true, statusCode: 204, errorClass: null },
+          ...{ response: null, retryAt: null, durationMs: 0 },
+        };
+      },
+      close: async () => {},
+    },
+  });
+  await webhooks.start();
+  const sealer = createSealer(app);
+  sealer.start();
+  const authenticator = createAuthenticator(app);
+  const jobs = await startJobs(
+    app,
+    serviceJobs(app, { authenticator, sealer, surroundings: idle }),
+  );
+  return async () => {
+    await jobs.stop(1_000);
+    await authenticator.close();
+    await sealer.stop();
+    await webhooks.stop(0);
+    await eraser.stop();
+    await projector.stop();
+    await pipeline.close();
+    await endSetBacks();
+    await endHeartbeat();
+  };
+}
+
+describe.each(stores)('an hour of a clock that jumps at random, on %s', (store) => {
+  it.each(seeds)(
+    'loses nothing, deletes nothing early and proves all of it (seed %i)',
+    async (seed) => {
+      const random = seededRandom(seed);
+      const sink: SmtpSink = await startSmtpSink();
+      const test: TestApp = await testApp({
+        store,
+        seed,
+        config: {
+          delivery: { mode: 'relay', relay: { host: sink.host, port: sink.port } },
+          retention: { messagesDays: 20, contentDays: 10, eventsDays: 30, auditDays: 30 },
+        },
+      });
+      const { clock, caller } = test;
+      const organizationId = caller.organizationId;
+      const posted = new Set<string>();
+      let app = test.app;
+      let stop = await startWork(app, posted);
+      const startAt = clock.now() - clock.elapsed();
+      const rightNow = () => startAt + clock.elapsed();
+      try {
+        await makeEndpoint(test, 'http://127.0.0.1:1/');
+        const sent: { id: string; address: string }[] = [];
+        const kept = await agingRows(app);
+        for (let passed = 0; passed < 60; passed++) {
+          const dice = random.float();
+          if (dice < 0.15) {
+            const aheadMs = (2 * random.float() - 1) * mostDays * day;
+            clock.set(
+              Math.floor(rightNow() + (random.float() < 0.3 ? aheadMs / 100_000 : aheadMs)),
+            );
+          } else if (dice < 0.3) clock.set(rightNow());
+          if (random.float() < 0.1) {
+            await stop();
+            // Some clocks are set while no daemon runs.
+            if (random.float() < 0.5) clock.set(rightNow());
+            app = await test.another();
+            stop = await startWork(app, posted);
+          }
+          const address = `ada${passed}@example.com`;
+          const { id } = await sendMessage(app, caller, payloadFor(address), `key-${passed}`);
+          sent.push({ id, address });
+          if (passed % 10 === 0) await receiveMail(app, shortMail(`mail ${passed}`));
+          for (const key of await agingRows(app)) kept.add(key);
+          await clock.advance(minute);
+        }
+        clock.set(rightNow());
+        for (let passed = 0; passed <= 60; passed++) await clock.advance(minute);
+
+        const told = `seed ${seed}`;
+        await expect
+          .poll(() => sink.messages.length, { timeout: 10_000, message: told })
+          .toBe(sent.length);
+        for (const { id } of sent) {
+          const { status } = await firstDelivery(app, caller, id);
+          expect(['sent', 'delivered'], told).toContain(status);
+        }
+        const left = await agingRows(app);
+        expect(
+          [...kept].filter((key) => !left.has(key)),
+          told,
+        ).toEqual([]);
+        await sealLog(app, organizationId);
+        expect(await verifyLog(app, organizationId), told).toMatchObject({
+          ...{ changed: [], deleted: 0, erased: 0, unsealed: 0, problems: [] },
+        });
+        for (const { id } of sent.filter((_one, at) => at % 15 === 0)) {
+          expect((await buildReceipt(app, caller, id)).path.length, told).toBeGreaterThan(0);
+        }
+        const now = clock.now();
+        const late = (await selectJobs(app.store.db)).filter(
+          ({ next_at, period_ms }) => next_at < now - minute || next_at > now + (period_ms ?? 0),
+        );
+        expect(late, told).toEqual([]);
+        const waiting =
+          await sql`select id from webhook_deliveries where status = 'pending'`.execute(
+            app.store.db,
+          );
+        expect(waiting.rows, told).toEqual([]);
+      } finally {
+        await stop();
+        await test.close();
+        await sink.close();
+      }
+    },
+  );
+});
