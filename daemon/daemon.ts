@@ -38,7 +38,7 @@ import {
   firstStartText,
   sandboxDoubt,
 } from '../src/service/first-start.ts';
-import { followSetBacks } from '../src/service/set-back.ts';
+import { followSetBacks } from '../src/service/jobs/set-back.ts';
 import type { VirtualClock } from '../src/service/virtual-clock/virtual-clock.ts';
 import { createWebhookLoop } from '../src/webhooks/loop.ts';
 import { type DrainableQueue, drainable } from './drainable-queue.ts';

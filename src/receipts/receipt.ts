@@ -41,7 +41,7 @@ function attemptsOf({ id, email, attempts }: DeliveryRow): ReceiptAttempt[] {
 
 /**
  * Returns the receipt of a message. Seals its events first.
- * @throws ResourceNotFoundError; ConflictError if an event is not the one that was sealed.
+ * @throws ResourceNotFoundError; ConflictError if an event was changed since its seal.
  */
 export async function buildReceipt(app: App, caller: Caller, id: string): Promise<Receipt> {
   const { db } = app.store;

@@ -167,7 +167,7 @@ function cancelWhere(trx: Db, now: number) {
 /** Makes deliveries due that wait for a time after `latest`. */
 export const bringDeliveriesToPresent = own.toPresent('webhook_deliveries', 'due_at');
 
-/** Extends those of these leases that still belong to the worker. */
+/** Extends the leases of these deliveries, as far as the worker still holds them. */
 export async function renewDeliveries(
   trx: Db,
   worker: string,

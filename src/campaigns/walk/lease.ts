@@ -7,7 +7,6 @@
 //   own                              | a third of a turn's lease, or | renewed
 //                                    | half of it before a turn      |
 //   of another                       | it ends                       | any daemon may take it
-//   later than any lease can end     | the clock was set back        | any daemon may take it
 import type { App } from '../../core/app.ts';
 import {
   type DueRun,
@@ -20,13 +19,10 @@ import { keepLease } from '../../platform/store/lease.ts';
 
 /** A crash delays its run by at most this. */
 export const leaseMs = 30_000;
-/** The clocks of two daemons differ by less. */
-const skewMs = 5_000;
 
 /** Returns the present moment of a worker. */
 export function momentOf({ clock }: App, worker: string): Moment {
-  const now = clock.now();
-  return { worker, now, latest: now + leaseMs + skewMs };
+  return { worker, now: clock.now() };
 }
 
 /** Takes or renews the lease of a due run. Returns false if another daemon has it. */

@@ -12,6 +12,7 @@
 import type { App } from '../../core/app.ts';
 import { releaseRun } from '../../outbound/queue/desk/runs.ts';
 import {
+  bringRunLeasesToPresent,
   bringRunsToPresent,
   type DueRun,
   findNextDueRun,
@@ -28,7 +29,7 @@ import { cancelSome, lookAtHeld } from './unwalked.ts';
 
 /** Due runs among which a step chooses. */
 const mostRead = 100;
-/** Waits are shorter. A later time means that the clock was set back. */
+/** Waits and leases are shorter. A later time means that the clock was set back. */
 const longestWaitMs = 60_000;
 
 export interface CampaignLoop {
@@ -86,7 +87,11 @@ export function campaignLoop(app: App): CampaignLoop {
 
   const comeToPresent = async () => {
     const now = app.clock.now();
-    await app.store.write((trx) => bringRunsToPresent(trx, now, now + longestWaitMs), 'quiet');
+    const latest = now + longestWaitMs;
+    await app.store.write(async (trx) => {
+      await bringRunLeasesToPresent(trx, now, latest);
+      await bringRunsToPresent(trx, now, latest);
+    }, 'quiet');
     isBehind = false;
   };
 

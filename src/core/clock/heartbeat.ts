@@ -50,14 +50,14 @@ export async function startHeartbeat(app: App): Promise<() => Promise<void>> {
       .catch((error: unknown) => log.warn({ err: error }, 'a heartbeat was not stored'));
     return writing;
   };
-  const beat = () => {
-    const now = clock.now();
-    return write((trx) => storeBeat(trx, now, mostWatchedMs));
-  };
+  const beat = () => write((trx) => storeBeat(trx, clock.now(), mostWatchedMs));
 
   const state = await findClockState(store.db);
   const unsubscribe = jumps.onJump((jumpMs) => {
-    log.warn({ jumpMs }, 'the clock was set: no data is deleted by age for an hour');
+    log.warn(
+      { jumpMs },
+      'the clock was set, or no daemon ran for a day: no data is deleted by age for an hour',
+    );
     const now = clock.now();
     void write((trx) => recordJump(trx, now, jumpMs));
   });

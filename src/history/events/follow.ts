@@ -8,7 +8,6 @@
 // published out of order. On SQLite transactions are serial, and ids are in their order.
 import type { App } from '../../core/app.ts';
 import { sleep } from '../../platform/runtime/clock.ts';
-import { jumpToleranceMs } from '../../platform/runtime/clock-jumps.ts';
 import { firstIdAt, timeOfId } from '../../platform/runtime/ids.ts';
 import { sliceTurns } from '../../platform/runtime/turns.ts';
 import { type LogEntry, readEvents } from './log.ts';
@@ -142,21 +141,8 @@ interface Fresh {
   rows: number;
 }
 
-/**
- * Moves the reader back after the clock was set back: new events then have earlier ids. Events from between may be
- * published again.
- */
-function followSetBack(reader: Reader): void {
-  const now = reader.app.clock.now();
-  if (reader.floor <= firstIdAt('event', now + jumpToleranceMs)) return;
-  reader.floor = firstIdAt('event', now - reader.overlapMs);
-  // Only transactions have another order than ids.
-  if (reader.app.store.kind === 'sqlite') reader.from = null;
-}
-
 /** Returns the events to publish now, in order, and moves the reader past them. */
 async function takeFresh(reader: Reader): Promise<Fresh> {
-  followSetBack(reader);
   const { told, from } = reader;
   const { places, running, isWhole, readTo, rows } = await read(reader);
   const settledBefore = firstIdAt('event', readTo - reader.overlapMs);

@@ -1,9 +1,9 @@
-// Hashes events of the log by their ids: those that memory no longer has (fresh.ts).
+// Hashes events of the log by their ids, once memory (fresh.ts) no longer has their hashes.
 import type { Db } from '../../platform/store/db.ts';
 import { type Hash, leafHash, leafText } from './leaf.ts';
 import { countWithin, selectLogSizes, selectResourceRows, selectStepRows } from './log-queries.ts';
 
-/** Returns the hashes of those of these events that are there. Reads data of about `bytesAtOnce` at a time. */
+/** Returns the hashes of stored events; deleted events have none. Reads data of about `bytesAtOnce` at a time. */
 export async function hashEvents(
   db: Db,
   organizationId: string,

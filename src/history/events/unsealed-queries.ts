@@ -1,5 +1,5 @@
 // Owner of `unsealed_events`: the events that a transaction recorded wait here for their seal. The rows of a
-// transaction appear with its commit, so that seals go by the order of commits, whatever times and ids say.
+// transaction appear with its commit, so that seals go by the order of commits, not by times or ids.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
@@ -53,7 +53,7 @@ const selectRows = own.all((db, organizationId: string, after: string, limit: nu
     .limit(limit),
 );
 
-/** Returns lists of committed events that are not sealed: `limit` at most, after this one in the order of ids. */
+/** Returns lists of committed events that are not sealed: `limit` at most, after this first id. */
 export async function selectUnsealed(
   db: Db,
   organizationId: string,
@@ -64,7 +64,7 @@ export async function selectUnsealed(
   return rows.map(({ first_id, ids }) => ({ firstId: first_id, ids: ids.split(' ') }));
 }
 
-/** Deletes these lists. Returns the number of those that were there. */
+/** Deletes these lists. Returns the number of deleted lists. */
 export async function deleteUnsealed(
   db: Db,
   organizationId: string,

@@ -21,7 +21,7 @@ interface Leaves {
   hashes: readonly Hash[];
 }
 
-/** Returns the place of a sealed event; null for an event that is not the one that was sealed. */
+/** Returns the place of a sealed event; null if it was changed since, or is not sealed. */
 export async function findPlace(
   { store }: App,
   organizationId: string,
@@ -45,7 +45,7 @@ export async function findPlace(
   return null;
 }
 
-/** Proves sealed events. Returns null for an event that is not the one that was sealed. */
+/** Proves sealed events. Returns null for an event that was changed since its seal. */
 export async function proveEvents(
   app: App,
   tree: TreeRow,

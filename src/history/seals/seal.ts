@@ -1,6 +1,6 @@
 // Seals the log of an organization: hashes its new events in the order of their commits, appends them to its tree,
 // and signs the head. Behind the commits of the events, so that no send waits for it. A list of events and its seal
-// change in one transaction, so that each committed event is sealed once, whatever clocks and ids say.
+// change in one transaction, so that each committed event is sealed once. Clocks and ids have no part in it.
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
@@ -84,7 +84,7 @@ async function sealNext(app: App, organizationId: string): Promise<TreeRow | und
   const { db } = app.store;
   for (;;) {
     const lists = await nextLists(app, organizationId);
-    // Read after the lists, so that it has the events of those that another process has sealed.
+    // Read after the lists, so that it has the events that another process has sealed.
     const tree = await findTree(db, organizationId);
     if (lists.length === 0) return tree;
     const leaves = await leavesOf(app, organizationId, lists);

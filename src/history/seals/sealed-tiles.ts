@@ -1,5 +1,5 @@
-// The hashes of a sealed tree beside the log in the order of ids. Only the tiles whose ids include the present one are in
-// memory: one, or a few where a clock was set back.
+// The hashes of a sealed tree beside the log in the order of ids. Only tiles whose range of ids includes the present id are
+// in memory: a single tile, or a few where a clock was set back.
 import type { App } from '../../core/app.ts';
 import type { Hash } from '../events/leaf.ts';
 import { findTile, selectTileRanges, type TileRange } from './queries.ts';
@@ -11,7 +11,7 @@ interface OpenTile {
   lastId: string;
   /** Hashes without an event so far. */
   left: Set<Hash>;
-  /** Events among those of the tile whose hashes are others. */
+  /** Events in the range of the tile that were changed since their seal. */
   others: number;
 }
 
@@ -36,7 +36,7 @@ export class SealedTiles {
     this.#ranges = ranges.toSorted((a, b) => (a.first_id < b.first_id ? -1 : 1));
   }
 
-  /** Reads the ranges of the tiles of a tree of this size, up to the first missing one. */
+  /** Reads the ranges of the tiles of a tree of this size, up to the first missing tile. */
   static async of(app: App, organizationId: string, size: number): Promise<SealedTiles> {
     const ranges: TileRange[] = [];
     for (let isMore = true; isMore; ) {
@@ -57,7 +57,7 @@ export class SealedTiles {
     return from < this.#size ? from : null;
   }
 
-  /** Reads the tiles that may have this event or an earlier one, and ends those before it. */
+  /** Reads the tiles that may have this event or an earlier event, and ends earlier tiles. */
   async moveTo(id: string): Promise<void> {
     for (let range = this.#ranges[this.#next]; range && range.first_id <= id; ) {
       await this.#read(range);
@@ -72,7 +72,7 @@ export class SealedTiles {
     return this.#open.some(({ left }) => left.delete(hash));
   }
 
-  /** Counts an event at this place that is not the one that was sealed. */
+  /** Counts an event at this place that was changed since its seal. */
   countOther(): void {
     const [first] = this.#open.toSorted((a, b) => (a.lastId < b.lastId ? -1 : 1));
     if (first) first.others += 1;

@@ -129,7 +129,7 @@ export async function handBackProjections(
 /** Makes mail due that waits for a time after `latest`. */
 export const bringProjectionsToPresent = own.toPresent('email_projections', 'due_at');
 
-/** Extends the leases of those of these rows that are not done. */
+/** Extends the leases of these rows, unless they are done. */
 export async function renewProjections(
   db: Db,
   ids: readonly string[],

@@ -91,7 +91,7 @@ export const bringReportsToPresent = own.toPresent('inbound_reports', 'due_at');
 
 const lockReports = own.lockerOf('inbound_reports');
 
-/** Extends the leases of those of these reports that are still there. */
+/** Extends the leases of these reports, as far as they are still there. */
 export async function renewReports(db: Db, ids: readonly string[], until: number): Promise<void> {
   await lockReports(db, ids);
   await tables<InboundTables>(db)

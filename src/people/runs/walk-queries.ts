@@ -7,11 +7,10 @@ import { type RunTrouble, runTroubles } from './schema.ts';
 const own = ownTables<RunTables>();
 const on = tables<RunTables>;
 
-/** A worker at a moment. Other leases count until `latest`: a later end means that the clock was set back. */
+/** A worker at a moment. */
 export interface Moment {
   worker: string;
   now: number;
-  latest: number;
 }
 
 export type DueRun = Pick<
@@ -28,7 +27,7 @@ const dueColumns = [
  * Returns due runs that no other worker has leased: the longest due run of each organization, then the second ones,
  * so that many runs of one organization hide none of another.
  */
-export const selectDueRuns = own.all((db, { worker, now, latest }: Moment, limit: number) =>
+export const selectDueRuns = own.all((db, { worker, now }: Moment, limit: number) =>
   db
     .selectFrom(
       db
@@ -46,7 +45,6 @@ export const selectDueRuns = own.all((db, { worker, now, latest }: Moment, limit
             eb('worker', 'is', null),
             eb('worker', '=', worker),
             eb('leased_until', '<=', now),
-            eb('leased_until', '>', latest),
           ]),
         )
         .as('due'),
@@ -77,18 +75,13 @@ export async function findNextDueRun(db: Db, now: number): Promise<number | unde
 
 /** Leases a run for a worker until `until`. Returns false if another worker has it. */
 export const leaseRun = own.change(
-  (db, id: string, { worker, now, latest }: Moment, until: number) =>
+  (db, id: string, { worker, now }: Moment, until: number) =>
     db
       .updateTable('campaign_runs')
       .set({ worker, leased_until: until })
       .where('id', '=', id)
       .where((eb) =>
-        eb.or([
-          eb('worker', 'is', null),
-          eb('worker', '=', worker),
-          eb('leased_until', '<=', now),
-          eb('leased_until', '>', latest),
-        ]),
+        eb.or([eb('worker', 'is', null), eb('worker', '=', worker), eb('leased_until', '<=', now)]),
       ),
   (count) => count > 0,
 );

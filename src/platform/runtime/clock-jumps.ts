@@ -4,7 +4,7 @@
 import type { Clock } from './clock.ts';
 import { perApp } from './per-app.ts';
 
-/** Largest difference that is no jump. */
+/** Larger differences count as jumps. */
 export const jumpToleranceMs = 60_000;
 
 type OnJump = (jumpMs: number) => void;
@@ -27,7 +27,7 @@ class ClockJumps {
     return this.#clock.elapsed() - this.#jumpedAtElapsed;
   }
 
-  /** Calls `run` with each later jump in ms, negative for one back, and at once with the jump of the start. */
+  /** Calls `run` with each later jump in ms, negative for a jump back, and at once with the jump of the start. */
   onJump(run: OnJump): () => void {
     this.#listeners.add(run);
     if (this.#startJumpMs !== 0) run(this.#startJumpMs);

@@ -64,7 +64,7 @@ export function prefixOf(kind: IdKind): string {
 export interface NewId {
   /** Makes an id of the given kind. */
   (kind: IdKind): string;
-  /** Makes later ids follow those of this time, ms since 1970. */
+  /** Makes later ids follow the ids of this time, ms since 1970. */
   follow(ms: number): void;
 }
 

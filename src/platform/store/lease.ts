@@ -1,5 +1,5 @@
 // The only renewal of leases: a lease lives as long as its holder works. A timer renews it, so that no work has to end
-// within a lease. Each unit of work is bounded far below; docs/making/leases.md lists all leases.
+// within a lease. Each unit of work is bounded far below; docs/making/states.md lists all leases.
 //
 //   lease    | event                              | then
 //   ---------+------------------------------------+----------------------------------------------------

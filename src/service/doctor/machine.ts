@@ -172,7 +172,11 @@ export const machineChecks: readonly Check[] = [
         return ok('the clock was never set while a daemon ran');
       const { jumped_at, jump_ms } = state;
       const seconds = Math.round((jump_ms ?? 0) / 1000);
-      const found = `the clock was set by ${seconds} s at ${isoTime(jumped_at)}`;
+      const at = isoTime(jumped_at);
+      const found =
+        seconds < 0
+          ? `the clock was set back by ${-seconds} s at ${at}`
+          : `the clock went forward by ${seconds} s at ${at}, or no daemon ran for so long`;
       if (await isClockTrusted(app)) return ok(found);
       const remedy =
         'Let the system keep its time by NTP. No data is deleted by age until the clock has been steady for an hour.';

@@ -53,18 +53,19 @@ export const deleteJob = own.run((db, name: string) =>
   db.deleteFrom('scheduled_jobs').where('name', '=', name),
 );
 
+/** Ends leases that would end after `latest`. */
+export const bringJobLeasesToPresent = own.toPresent('scheduled_jobs', 'until');
+
 export interface JobClaim {
   name: string;
   holder: string;
   now: number;
-  /** Later ends of leases were set by a wrong clock. */
-  latest: number;
   /** End of the new lease. */
   until: number;
 }
 
 /** Claims a tick that is due and that no daemon runs. Returns 1, or 0 if another daemon has it. */
-export const claimJob = own.change((db, { name, holder, now, latest, until }: JobClaim) =>
+export const claimJob = own.change((db, { name, holder, now, until }: JobClaim) =>
   db
     .updateTable('scheduled_jobs')
     .set({ holder, until })
@@ -72,9 +73,7 @@ export const claimJob = own.change((db, { name, holder, now, latest, until }: Jo
     .where((is) =>
       is.or([is('next_at', '<=', now), is(is('next_at', '-', is.ref('period_ms')), '>', now)]),
     )
-    .where((is) =>
-      is.or([is('until', 'is', null), is('until', '<=', now), is('until', '>', latest)]),
-    ),
+    .where((is) => is.or([is('until', 'is', null), is('until', '<=', now)])),
 );
 
 /** Extends a lease. Returns 0 if another daemon has taken the job. */

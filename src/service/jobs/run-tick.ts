@@ -7,8 +7,7 @@
 //   running  | the run ends, or throws                   | waiting for the next time, with the error
 //   running  | the daemon stops                          | waiting with the same `next_at`: another runs it
 //   running  | the lease ends without a renewal          | as waiting: any daemon may claim it
-//   any      | a time is later than any right clock sets | as if that time had come: it was set by a clock that ran
-//            |                                           | ahead (a tick beyond a period, a lease beyond its length)
+//   waiting  | `next_at` is more than a period ahead     | as if it had come: a clock that ran ahead set it
 //
 // A daemon that was stopped for longer than its lease may run beside the next holder: all jobs bear that. Ticks
 // that were missed are one tick, which runs late.
@@ -18,8 +17,6 @@ import { keepLease } from '../../platform/store/lease.ts';
 import { claimJob, endJob, extendJob, giveBackJob } from './queries.ts';
 
 const leaseMs = 60_000;
-/** The clocks of two daemons differ by less. */
-const skewMs = 5_000;
 const longestErrorText = 500;
 
 export interface TickingJob {
@@ -41,7 +38,7 @@ export async function runTick(
 ): Promise<boolean> {
   const { clock, store } = app;
   const now = clock.now();
-  const claim = { name, holder, now, latest: now + leaseMs + skewMs, until: now + leaseMs };
+  const claim = { name, holder, now, until: now + leaseMs };
   if ((await store.write((trx) => claimJob(trx, claim), 'quiet')) === 0) return false;
   const endLease = keepLease(app, {
     leaseMs,

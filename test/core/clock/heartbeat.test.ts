@@ -114,7 +114,7 @@ describe.each(stores)('the heartbeat of the clock on %s', (store) => {
     await clock.advance(minute);
     await expect.poll(look).toMatchObject({
       status: 'warn',
-      found: `the clock was set by 90 s at ${new Date(clock.now()).toISOString()}`,
+      found: expect.stringContaining('the clock went forward by 90 s at'),
     });
   });
 });

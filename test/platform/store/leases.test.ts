@@ -1,4 +1,4 @@
-// docs/making/leases.md has each lease of the house, and each time in the store that work waits for. Both are found in the
+// docs/making/states.md has each lease of the house, and each time in the store that work waits for. Both are found in the
 // schema and in the sources, so that a new one cannot be forgotten.
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,9 @@ function cellsOf(text: string): string[][] {
     );
 }
 
-const [leaseText = '', waitText = ''] = read('docs/making/leases.md').split('## Times');
+const [, leaseText = '', waitText = ''] = read('docs/making/states.md').split(
+  /^## (?:Leases|Times that work waits for)$/m,
+);
 const leases = cellsOf(leaseText).slice(1);
 const waits = cellsOf(waitText).slice(1);
 
@@ -80,7 +82,7 @@ describe('each lease', () => {
   });
 
   it('is renewed by the one mechanism, or says why not', () => {
-    for (const [name, file = '', , , renewal = ''] of leases) {
+    for (const [name, file = '', , renewal = ''] of leases) {
       if (renewal.startsWith('none: ')) continue;
       expect(renewal, name).toBe('keepLease');
       const room = file.slice(0, file.lastIndexOf('/'));
@@ -94,7 +96,7 @@ describe('each lease', () => {
 
   it('has a test of a holder that works longer', () => {
     const tests = read('test/faults/long-holders.test.ts');
-    for (const [name, , , , renewal = '', , test = ''] of leases) {
+    for (const [name, , , renewal = '', test = ''] of leases) {
       if (renewal.startsWith('none: ')) continue;
       expect(tests.includes(`it('${test}'`), name).toBe(true);
     }

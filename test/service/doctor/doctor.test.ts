@@ -171,7 +171,7 @@ const cases: readonly Case[] = [
   ['open-files', 'skipped', 'does not name a limit', { mostOpenFiles: () => null }],
   ['clock', 'warn', 's off that of', {}, () => test.clock.set(Date.now() + 10_000)],
   ['clock', 'fail', 's off that of', {}, () => test.clock.set(Date.now() + 600_000)],
-  ['clock-jumps', 'warn', 'the clock was set by -90 s at', {}, noteJump],
+  ['clock-jumps', 'warn', 'the clock was set back by 90 s at', {}, noteJump],
   ['clock', 'skipped', 'cannot be asked', {}, () => dns.fault('data.iana.org', 'nxdomain')],
   [
     'backup',

@@ -1,10 +1,13 @@
 // Scheduled jobs: each tick is run by one daemon, another takes over after its death, and missed ticks run once.
+import { sql } from 'kysely';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Job, type Jobs, startJobs } from '../../../daemon/scheduler/jobs.ts';
 import type { App } from '../../../src/core/app.ts';
+import { clockJumpsOf } from '../../../src/platform/runtime/clock-jumps.ts';
 import { listJobs } from '../../../src/service/jobs/jobs.ts';
 import { addJob, claimJob, selectJobs } from '../../../src/service/jobs/queries.ts';
 import { runTick, type TickingJob } from '../../../src/service/jobs/run-tick.ts';
+import { followSetBacks } from '../../../src/service/jobs/set-back.ts';
 import { bothStores, type TestStore } from '../../support/command.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -88,6 +91,35 @@ describe.each(bothStores)('a tick on %s', (store) => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
+  it('that a wrong clock put more than a period off is due now', async () => {
+    const { app, clock, job } = await withJob();
+    const put = (nextAt: number) =>
+      app.store.write((trx) =>
+        sql`update scheduled_jobs set next_at = ${nextAt} where name = 'sweep'`.execute(trx),
+      );
+    await put(clock.now() + hour);
+    expect(await runTick(app, job, { holder: 'a', signal: never })).toBe(false);
+    await put(clock.now() + hour + 1);
+    expect(await runTick(app, job, { holder: 'a', signal: never })).toBe(true);
+    expect(await rowOf(app, 'sweep')).toMatchObject({ next_at: nextAfter(clock.now()) });
+  });
+
+  it('of a holder whose lease a wrong clock set is free once the clock is right', async () => {
+    const { app, clock, job } = await withJob();
+    const right = clock.now();
+    const end = followSetBacks(app);
+    clock.set(right + 120 * 24 * hour);
+    clockJumpsOf(app).look();
+    const now = clock.now();
+    const claim = { name: 'sweep', holder: 'dead', now, until: now + minute };
+    await app.store.write((trx) => claimJob(trx, claim));
+    clock.set(right);
+    expect(await runTick(app, job, { holder: 'b', signal: never })).toBe(false);
+    clockJumpsOf(app).look();
+    await end();
+    expect(await runTick(app, job, { holder: 'b', signal: never })).toBe(true);
+  });
+
   it('stores the error of its run until a run succeeds', async () => {
     const { app, clock, job } = await withJob();
     const log = vi.spyOn(app.log, 'error');
@@ -134,7 +166,7 @@ describe('the lease of a tick', () => {
     await app.store.write(async (trx) => {
       await addJob(trx, { name: 'sweep', nextAt: now, periodMs: 3_600_000 });
       const until = now + minute;
-      const claim = { name: 'sweep', holder: 'dead', now, latest: until, until };
+      const claim = { name: 'sweep', holder: 'dead', now, until };
       expect(await claimJob(trx, claim)).toBe(1);
     });
     return { app, clock, job: { name: 'sweep', run: async () => {}, nextAfter } };

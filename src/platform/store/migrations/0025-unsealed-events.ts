@@ -5,7 +5,7 @@ import type { Migration } from '../migration.ts';
 export const unsealedEvents: Migration = {
   name: '0025-unsealed-events',
   sql: ({ clustered }) => `
--- Events that are not sealed yet, as transactions recorded them: up to 256 a row.
+-- Events that are not sealed yet, in lists of up to 256.
 create table unsealed_events (
   organization_id text not null,
   first_id text not null,

@@ -2,21 +2,21 @@
 // it is set back, each that is further away than any right clock sets it is brought to the present. Deliveries
 // (src/outbound/queue/present.ts), runs (src/campaigns/walk/loop.ts), windows of warming and jobs have rules of their own. Times
 // that a person chose stay.
-import type { App } from '../core/app.ts';
-import { bringUnusedToPresent } from '../core/blobs/queries.ts';
-import { bringErasuresToPresent } from '../history/erasures/queries.ts';
-import { bringDomainsToPresent } from '../identity/domains/check-queries.ts';
-import { bringProjectionsToPresent } from '../outbound/messages/projection-queries.ts';
-import { bringReportsToPresent } from '../outbound/reports/queries.ts';
+import type { App } from '../../core/app.ts';
+import { bringUnusedToPresent } from '../../core/blobs/queries.ts';
+import { bringErasuresToPresent } from '../../history/erasures/queries.ts';
+import { bringDomainsToPresent } from '../../identity/domains/check-queries.ts';
+import { bringProjectionsToPresent } from '../../outbound/messages/projection-queries.ts';
+import { bringReportsToPresent } from '../../outbound/reports/queries.ts';
 import {
   bringChecksToPresent,
   bringHostLeasesToPresent,
-} from '../outbound/tracking/custom/queries.ts';
-import { bringRunLeasesToPresent } from '../people/runs/walk-queries.ts';
-import { bringConfirmationsToPresent } from '../people/unsubscribe-groups/confirmation-queries.ts';
-import { clockJumpsOf } from '../platform/runtime/clock-jumps.ts';
-import type { ToPresent } from '../platform/store/to-present.ts';
-import { bringDeliveriesToPresent } from '../webhooks/delivery-queries.ts';
+} from '../../outbound/tracking/custom/queries.ts';
+import { bringConfirmationsToPresent } from '../../people/unsubscribe-groups/confirmation-queries.ts';
+import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
+import type { ToPresent } from '../../platform/store/to-present.ts';
+import { bringDeliveriesToPresent } from '../../webhooks/delivery-queries.ts';
+import { bringJobLeasesToPresent } from './queries.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -37,7 +37,7 @@ function waitsOf({ config }: App): Wait[] {
     { longestMs: minuteMs, bring: bringProjectionsToPresent },
     { longestMs: minuteMs, bring: bringReportsToPresent },
     { longestMs: minuteMs, bring: bringHostLeasesToPresent },
-    { longestMs: minuteMs, bring: bringRunLeasesToPresent },
+    { longestMs: minuteMs, bring: bringJobLeasesToPresent },
     { longestMs: hourMs, bring: bringErasuresToPresent },
     { longestMs: dayMs, bring: bringDomainsToPresent },
     // An import of 100,000 contacts mails for 6 hours.
