@@ -80,7 +80,7 @@ export class UnderWay {
     });
   }
 
-  /** Frees the place of a delivery that is no longer in memory. */
+  /** Forgets a delivery, and frees its place. */
   #drop(deliveryId: string, holder: Holder): void {
     this.#ids.delete(deliveryId);
     this.#held.letGo(holder, 1);

@@ -1,5 +1,5 @@
-// The hashes of a sealed tree beside the log in the order of ids. Only tiles whose range of ids includes the present id are
-// in memory: a single tile, or a few where a clock was set back.
+// The hashes of a sealed tree beside the log in the order of ids. Only tiles with the present id in their range are in
+// memory: a single tile, or a few where a clock was set back.
 import type { App } from '../../core/app.ts';
 import type { Hash } from '../events/leaf.ts';
 import { findTile, selectTileRanges, type TileRange } from './queries.ts';
@@ -24,7 +24,7 @@ export class SealedTiles {
   readonly #roots: Hash[] = [];
   #open: OpenTile[] = [];
   #next = 0;
-  /** Hashes whose events are gone. */
+  /** Number of hashes of deleted events. */
   deleted = 0;
   /** Hashes that were read. */
   read = 0;

@@ -87,6 +87,8 @@ const mostAheadMs = 60_000;
  */
 export function idSource(clock: Clock, random: Random): NewId {
   let lastMs = -1;
+  /** Latest time of the clock: ids beyond it came from a full counter. */
+  let seenMs = -1;
   let made = 0;
   let timeText = '';
   const begin = (ms: number) => {
@@ -96,14 +98,18 @@ export function idSource(clock: Clock, random: Random): NewId {
   };
   const newId = (kind: IdKind) => {
     const now = clock.now();
-    if (now > lastMs || lastMs > now + mostAheadMs) begin(now);
-    else if (made === countsPerMs) begin(lastMs + 1);
+    if (now > lastMs || seenMs > now + mostAheadMs) {
+      begin(now);
+      seenMs = now;
+    } else if (made === countsPerMs) begin(lastMs + 1);
     let tail = encode(made++, counterCharacters);
     for (const byte of random.bytes(randomCharacters)) tail += alphabet.charAt(byte & 31);
     return `${prefixOf(kind)}_${timeText}${tail}`;
   };
   const follow = (ms: number) => {
-    if (ms > lastMs) begin(ms);
+    if (ms <= lastMs) return;
+    begin(ms);
+    seenMs = ms;
   };
   return Object.assign(newId, { follow });
 }

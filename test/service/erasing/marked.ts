@@ -86,7 +86,7 @@ export async function markedMessage({ api }: World): Promise<string> {
   ).id;
 }
 
-/** Returns the API for a program that proposes in a mailbox, and for the person who decides. */
+/** Returns the API for a program that proposes in a mailbox, and for the deciding person. */
 async function keysOf(world: World, mailboxId: string) {
   const constraints = { mailboxIds: [mailboxId] };
   const agent = await apiOf(world, { name: 'agent', constraints, sendMode: 'approval' });
