@@ -19,7 +19,7 @@ import { until } from '../support/daemon-process.ts';
 import { freePort } from '../support/pebble.ts';
 import { postgresSchema } from '../support/postgres.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
-import { stores, type TestStore } from '../support/test-app.ts';
+import { stores, type TestStore } from '../support/command.ts';
 
 const known = migrations.slice(0, -1);
 const last = known.at(-1)?.name;

@@ -22,7 +22,8 @@ import { createWebhookLoop } from '../../src/webhooks/loop.ts';
 import { receiveMail, shortMail } from '../inbox/receiving/received-mail.ts';
 import { firstDelivery, payloadFor, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { stores } from '../support/command.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import { makeEndpoint } from '../webhooks/engine.ts';
 
 const givenSeed = process.env.CLOCK_SEED;

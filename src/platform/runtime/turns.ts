@@ -33,8 +33,6 @@ const waiting = new FairQueue<WaitingStep>({
   mostJobs: Number.POSITIVE_INFINITY,
   mostBytes: Number.POSITIVE_INFINITY,
   firstBytes: 0,
-  mostTogether: 1,
-  isSmall: () => false,
 });
 
 /**
@@ -90,7 +88,7 @@ function inLaterTurn(operation: string, holder: string): Promise<void> {
       nameTurn(operation, holder);
       resolve();
     };
-    waiting.add({ holder, bytes: 0, begin });
+    waiting.add({ holder, bytes: 0, isSmall: false, begin });
     waitingCount += 1;
   });
 }
@@ -114,8 +112,10 @@ function endTurn(): void {
 function beginNext(nextTurn: Promise<void>): void {
   const [step] = waiting.take();
   waitingCount -= 1;
+  const begunAt = performance.now();
   step?.begin();
   const afterStep = () => {
+    if (step) waiting.recordTurn(step.holder, performance.now() - begunAt);
     if (waitingCount > 0 && !isUsed()) {
       beginNext(nextTurn);
       return;

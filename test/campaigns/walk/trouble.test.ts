@@ -9,7 +9,7 @@ import { CapacityError } from '../../../src/platform/errors.ts';
 import { OverdueError } from '../../../src/platform/store/aside.ts';
 import type { Store } from '../../../src/platform/store/db.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
 import {
   makeCampaign,
   makeContacts,

@@ -5,7 +5,7 @@ import { campaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import type { App } from '../../../src/core/app.ts';
 import type { Clock } from '../../../src/platform/runtime/clock.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { stores } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
 import {
   ledgerOf,
   makeCampaign,

@@ -6,7 +6,8 @@ import { findClockState } from '../../../src/core/clock/queries.ts';
 import { clockJumpsOf } from '../../../src/platform/runtime/clock-jumps.ts';
 import { timeOfId } from '../../../src/platform/runtime/ids.ts';
 import { machineChecks, thisMachine } from '../../../src/service/doctor/machine.ts';
-import { stores, type TestApp, testApp } from '../../support/test-app.ts';
+import { stores } from '../../support/command.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

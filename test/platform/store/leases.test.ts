@@ -2,7 +2,7 @@
 // schema and in the sources, so that a new one cannot be forgotten.
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { schemaStatements } from '../../../src/platform/store/migrate.ts';
+import { migrations, schemaStatements } from '../../../src/platform/store/migrate.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const sources = globSync('src/**/*.ts').filter((path) => !path.includes('/migrations/'));
@@ -71,7 +71,7 @@ describe('the finders', () => {
 
 describe('each lease', () => {
   it('with a holder in the schema is in the table', () => {
-    const found = holdersIn(schemaStatements('sqlite'));
+    const found = holdersIn(schemaStatements('sqlite', migrations));
     expect(found.length).toBeGreaterThanOrEqual(5);
     expect(found.filter((name) => !leases.some(([lease]) => lease === name))).toEqual([]);
   });
