@@ -17,6 +17,7 @@ export class SmtpRefusal extends Error {
 export const replies = {
   tooManyConnections: refused(421, '4.7.0', 'Too many connections, try again in a moment'),
   tooManyRefusals: refused(421, '4.7.0', 'Too many errors, closing the connection'),
+  tooIdle: refused(421, '4.7.0', 'Too many commands without a mail, closing the connection'),
   idle: refused(421, '4.4.2', 'Nothing was received for too long, closing the connection'),
   tooSlow: refused(421, '4.4.2', 'No message was finished in time, closing the connection'),
   yields: refused(

@@ -8,6 +8,11 @@ export interface SmtpLimits {
   recipients: number;
   /** Commands and recipients refused on one connection before it is closed. */
   refusals: number;
+  /**
+   * Commands on one connection since the last accepted MAIL or AUTH; RCPT, DATA and BDAT are not
+   * counted. Clients that keep a connection send RSET or NOOP between mails.
+   */
+  idleCommands: number;
   /** Silence of a client that we wait for; RFC 5321 4.5.3.2.7 asks for 5 minutes. */
   idleMs: number;
   /** Silence after which a client yields to a new one, if all connections are taken. */
@@ -29,6 +34,7 @@ export const standardSmtpLimits: SmtpLimits = {
   connectionsPerAddress: 20,
   recipients: 100,
   refusals: 1_000,
+  idleCommands: 100,
   idleMs: 300_000,
   yieldMs: 30_000,
   messageMs: 900_000,
@@ -52,6 +58,7 @@ export const standardSubmissionLimits: SubmissionLimits = {
   connectionsPerAddress: 200,
   recipients: 50,
   refusals: 100,
+  idleCommands: 100,
   idleMs: 300_000,
   yieldMs: 30_000,
   messageMs: 900_000,

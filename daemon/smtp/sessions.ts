@@ -10,7 +10,7 @@ import type { SMTPServer, SMTPServerSession } from 'smtp-server';
 import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
 import type { Addressee } from '../../src/inbox/receiving/resolve.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
-import { Connection } from './connection.ts';
+import { Connection, type ConnectionLimits } from './connection.ts';
 import { ConnectionCounts } from './connection-counts.ts';
 import { replies } from './errors.ts';
 import type { SmtpLimits } from './limits.ts';
@@ -38,16 +38,13 @@ export interface Session {
 }
 
 /** Creates the connection of a socket. */
-type Connect = (server: SMTPServer, socket: Socket, mostRefusals: number) => Connection;
+type Connect = (server: SMTPServer, socket: Socket, limits: ConnectionLimits) => Connection;
 
-const connectPlainly: Connect = (server, socket, mostRefusals) =>
-  new Connection(server, socket, mostRefusals);
+const connectPlainly: Connect = (server, socket, limits) => new Connection(server, socket, limits);
 
 /** The bounds of a listener that its sessions enforce. */
-export type SessionLimits = Pick<
-  SmtpLimits,
-  'connectionsPerAddress' | 'refusals' | 'idleMs' | 'yieldMs' | 'messageMs' | 'checkEveryMs'
->;
+export type SessionLimits = ConnectionLimits &
+  Pick<SmtpLimits, 'connectionsPerAddress' | 'idleMs' | 'yieldMs' | 'messageMs' | 'checkEveryMs'>;
 
 export class Sessions {
   readonly #clock: Clock;
@@ -72,8 +69,8 @@ export class Sessions {
 
   /** Creates the connection of a socket; returns null if it rejects the socket. */
   begin(server: SMTPServer, socket: Socket): Connection | null {
-    const { refusals, checkEveryMs } = this.#limits;
-    const connection = this.#connect(server, socket, refusals);
+    const { checkEveryMs } = this.#limits;
+    const connection = this.#connect(server, socket, this.#limits);
     const address = connection.remoteAddress;
     if (!this.#counts.admit(address) && !this.#admitInPlaceOfSilent(address)) {
       turnAway(socket);

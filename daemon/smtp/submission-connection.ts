@@ -11,7 +11,7 @@
 import type { Socket } from 'node:net';
 import type { SMTPServer } from 'smtp-server';
 import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
-import { Connection } from './connection.ts';
+import { Connection, type ConnectionLimits } from './connection.ts';
 import { submissionReplies } from './submission-replies.ts';
 
 /** A successful login. */
@@ -91,8 +91,8 @@ export class SubmissionConnection extends Connection {
   /** Lets the library read the next line. */
   #done: Done = () => {};
 
-  constructor(server: SMTPServer, socket: Socket, mostRefusals: number, desk: LoginDesk) {
-    super(server, socket, mostRefusals);
+  constructor(server: SMTPServer, socket: Socket, limits: ConnectionLimits, desk: LoginDesk) {
+    super(server, socket, limits);
     this.#desk = desk;
   }
 

@@ -146,7 +146,7 @@ export function createSubmissionListener(
     app.clock,
     bounds,
     bounds.connections,
-    (server, socket, mostRefusals) => new SubmissionConnection(server, socket, mostRefusals, desk),
+    (server, socket, limits) => new SubmissionConnection(server, socket, limits, desk),
   );
   const submission: Submission = {
     app,

@@ -166,6 +166,70 @@ describe('a silent client while all connections are taken', () => {
   });
 });
 
+describe('commands that move no mail', () => {
+  const tooIdle = '421 4.7.0 Too many commands without a mail, closing the connection';
+  const limits = { idleCommands: 5 };
+
+  it('end the connection when they exceed the limit', async () => {
+    service = await smtpService();
+    const dialogue = await service.session();
+    for (let count = 1; count < 100; count++) {
+      expect(await dialogue.say('NOOP')).toBe('250 2.0.0 OK');
+    }
+    expect(await dialogue.say('NOOP')).toBe(tooIdle);
+    expect(await dialogue.closed()).toBe('');
+  });
+
+  it.each(['NOOP', 'RSET', 'HELP', 'EHLO x', 'VRFY a', 'noop', 'MAIL FROM:<>x', 'NONSENSE'])(
+    'include %s',
+    async (command) => {
+      service = await smtpService({}, limits);
+      const dialogue = await service.session();
+      for (let count = 1; count < limits.idleCommands; count++) await dialogue.say(command);
+      expect(await dialogue.say(command)).toBe(tooIdle);
+    },
+  );
+
+  it('end a connection whose commands arrive together, after the answers to the first', async () => {
+    service = await smtpService({}, limits);
+    const dialogue = await service.session();
+    dialogue.write('NOOP\r\n'.repeat(1_000));
+    const rest = await dialogue.closed();
+    expect(rest.split('\r\n').filter(Boolean)).toEqual([
+      ...Array(limits.idleCommands - 1).fill('250 2.0.0 OK'),
+      tooIdle,
+    ]);
+  });
+
+  it('are counted anew after an accepted MAIL', async () => {
+    service = await smtpService({}, limits);
+    const dialogue = await service.session();
+    for (let mail = 0; mail < 20; mail++) {
+      await dialogue.say('RSET');
+      expect(await deliver(dialogue, 'inbox@sandbox.test', message)).toMatch(/^250 /);
+      await dialogue.say('NOOP');
+    }
+  });
+
+  it('do not include the recipients of a mail', async () => {
+    service = await smtpService({}, limits);
+    const dialogue = await service.session();
+    const to = Array(100).fill('inbox@sandbox.test');
+    expect(new Set(await envelope(dialogue, to))).toEqual(new Set(['250 2.1.5 Accepted']));
+    expect(await dialogue.say('RSET')).toMatch(/^250 /);
+  });
+
+  it('are counted on after a MAIL that is refused', async () => {
+    service = await smtpService({}, limits);
+    const dialogue = await service.session();
+    await dialogue.say('MAIL FROM:<a@example.com>');
+    for (let count = 1; count <= limits.idleCommands; count++) {
+      expect(await dialogue.say('MAIL FROM:<a@example.com>')).toMatch(/^503 /);
+    }
+    expect(await dialogue.say('MAIL FROM:<a@example.com>')).toBe(tooIdle);
+  });
+});
+
 describe('the memory for messages', () => {
   it('is shared by sites: a site that asks for all is refused', async () => {
     const config = { smtp: { inbound: { maxMessageBytes: 1_000_000 } } };

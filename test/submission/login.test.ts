@@ -57,6 +57,33 @@ describe('a login with a valid key', () => {
   });
 });
 
+describe('the commands before a login', () => {
+  const limits = { idleCommands: 5 };
+
+  it('end the connection when they exceed the limit, lines of a login left out', async () => {
+    await service.close();
+    service = await submissionService({}, { limits });
+    const dialogue = await service.session();
+    for (let count = 1; count < limits.idleCommands; count++) {
+      expect(await dialogue.say('AUTH LOGIN')).toMatch(/^334 /);
+      expect(await dialogue.say('*')).toMatch(/^501 /);
+    }
+    expect(await dialogue.say('AUTH LOGIN')).toMatch(/^421 4\.7\.0 /);
+  });
+
+  it('are counted anew after it', async () => {
+    await service.close();
+    service = await submissionService({}, { limits });
+    const dialogue = await service.session();
+    for (let count = 2; count < limits.idleCommands; count++) await dialogue.say('NOOP');
+    expect(await logIn(dialogue, service.apiKey)).toMatch(/^235 /);
+    for (let count = 0; count < limits.idleCommands; count++) {
+      expect(await dialogue.say('NOOP')).toMatch(/^250 /);
+    }
+    expect(await dialogue.say('NOOP')).toMatch(/^421 4\.7\.0 /);
+  });
+});
+
 describe('a refused login', () => {
   it.each([
     ['an unknown key', `svc_live_${'A'.repeat(38)}`],
