@@ -151,11 +151,15 @@ export function hasRange(outer: AddressRange, inner: AddressRange): boolean {
 export function siteOf(address: string): string {
   const network = networkOf(address);
   if (network.endsWith('::/64')) return `${network.split(':').slice(0, 3).join(':')}::/48`;
-  return `${address.slice(0, address.lastIndexOf('.'))}.0/24`;
+  return `${network.slice(0, network.lastIndexOf('.'))}.0/24`;
 }
 
+/** Form of IPv4 addresses at a listener bound to `::` (RFC 4291 2.5.5.2). */
+const mappedForm = /^::ffff:([0-9]{1,3}(?:\.[0-9]{1,3}){3})$/i;
+
 /** Returns the network whose clients count as one: an IPv4 address, a /64 of IPv6 (RFC 6177). */
-export function networkOf(address: string): string {
+export function networkOf(written: string): string {
+  const address = mappedForm.exec(written)?.[1] ?? written;
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.split('::');
   const groups = head === '' ? [] : head.split(':');

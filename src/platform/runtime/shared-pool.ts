@@ -67,6 +67,33 @@ export class SharedPool {
     return true;
   }
 
+  /** Gives back a part of the amount of a place. */
+  shrink(place: Place, amount: number): void {
+    if (!this.#places.has(place)) return;
+    this.#share.letGo(place.occupant.holder, amount);
+    place.amount -= amount;
+  }
+
+  /**
+   * Evicts the slowest place of a holder, of equal ones the last, unless its pace exceeds `mostPace`.
+   * Returns whether it evicted a place.
+   */
+  evictSlowestOf(holder: string, mostPace = Number.POSITIVE_INFINITY): boolean {
+    let slowest: Place | null = null;
+    let leastPace = mostPace;
+    for (const place of this.#places) {
+      if (place.occupant.holder !== holder) continue;
+      const pace = place.occupant.pace();
+      if (pace === null || pace > leastPace) continue;
+      slowest = place;
+      leastPace = pace;
+    }
+    if (!slowest) return false;
+    slowest.leave();
+    slowest.occupant.evict();
+    return true;
+  }
+
   /** Gives back the whole amount of a place. Further calls do nothing. */
   leave(place: Place): void {
     if (this.#places.delete(place)) this.#share.letGo(place.occupant.holder, place.amount);
@@ -121,6 +148,10 @@ export class Place {
 
   grow(amount: number): boolean {
     return this.#pool.grow(this, amount);
+  }
+
+  shrink(amount: number): void {
+    this.#pool.shrink(this, amount);
   }
 
   leave(): void {

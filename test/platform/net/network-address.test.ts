@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../src/platform/net/network-address.ts';
+import { isPublicAddress, networkOf, siteOf } from '../../../src/platform/net/network-address.ts';
 
 describe('isPublicAddress', () => {
   it.each([
@@ -62,4 +62,13 @@ describe('isPublicAddress', () => {
   ])('a text other than a plain address (%j) is not public', (text) => {
     expect(isPublicAddress(text)).toBe(false);
   });
+});
+
+describe('an IPv4 client of a listener bound to ::', () => {
+  it.each(['::ffff:198.51.100.7', '::FFFF:198.51.100.7'])(
+    'counts by its IPv4 network (%s)',
+    (address) => {
+      expect([networkOf(address), siteOf(address)]).toEqual(['198.51.100.7', '198.51.100.0/24']);
+    },
+  );
 });

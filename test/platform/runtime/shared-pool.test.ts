@@ -108,3 +108,42 @@ describe('a pace', () => {
     expect(clock.nextTimerAt()).toBeUndefined();
   });
 });
+
+describe('a pool whose holder prefers new work', () => {
+  const pace = (bytesPerSecond: number) => () => bytesPerSecond;
+
+  /** Makes a pool with places of one holder at these paces. */
+  function poolOf(paces: readonly number[]) {
+    const pool = new SharedPool(100);
+    const evicted: number[] = [];
+    for (const one of paces) {
+      pool.enter({ holder: 'a', pace: pace(one), evict: () => evicted.push(one) }, 10);
+    }
+    return { pool, evicted };
+  }
+
+  it('evicts the slowest place of that holder', () => {
+    const { pool, evicted } = poolOf([30, 10, 20]);
+    pool.enter({ holder: 'b', pace: pace(1), evict: () => evicted.push(1) });
+    expect([pool.evictSlowestOf('a'), evicted, pool.heldBy('a')]).toEqual([true, [10], 20]);
+  });
+
+  it('evicts no place above a pace', () => {
+    const { pool, evicted } = poolOf([30, 10]);
+    expect([pool.evictSlowestOf('a', 9), evicted]).toEqual([false, []]);
+  });
+
+  it('has nothing to evict for a holder without a place', () => {
+    expect(poolOf([1]).pool.evictSlowestOf('b')).toBe(false);
+  });
+
+  it('takes a part of a place back', () => {
+    const { pool } = poolOf([]);
+    const place = pool.enter({ holder: 'a', pace: pace(1), evict: () => {} }, 50);
+    place?.shrink(30);
+    expect([place?.amount, pool.heldBy('a')]).toEqual([20, 20]);
+    place?.leave();
+    place?.shrink(10);
+    expect(pool.heldBy('a')).toBe(0);
+  });
+});
