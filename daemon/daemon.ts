@@ -47,6 +47,7 @@ import { measureLoopDelay, stallReporter } from './http/event-loop.ts';
 import { limitsBy } from './http/rate-limits.ts';
 import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
+import { openWorkload, type Workload } from './http/workload.ts';
 import { releaseMemoryAtRest } from './rest-memory.ts';
 import { startJobs } from './scheduler/jobs.ts';
 import { serviceJobs } from './scheduler/service-jobs.ts';
@@ -54,7 +55,7 @@ import { createSmtpListener } from './smtp/listener.ts';
 import { createSubmissionListener } from './smtp/submission.ts';
 import { startWords } from './start-words.ts';
 import { startTrackingListeners } from './tracking/listeners.ts';
-import type { ServeTracked } from './tracking/requests.ts';
+import type { ServeTracked, TrackingParts } from './tracking/requests.ts';
 import { startDnsResponder } from './tracking/responder.ts';
 import { serveLinks } from './tracking/serve.ts';
 
@@ -137,9 +138,12 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const jobs = await startJobs(app, serviceJobs(app, { authenticator, sealer, surroundings }));
     onStop((graceMs) => jobs.stop(graceMs));
     await startCampaigns(app, onStop);
-    const trackingPorts = await startTracking(app, options.serveTracked ?? serveLinks, onStop);
-    const { virtualClock } = options;
-    const parts = { authenticator, admission, pipeline, virtualClock };
+    const loopDelay = measureLoopDelay(stallReporter(app));
+    onStop(() => loopDelay.stop());
+    const workload = openWorkload(app, loopDelay);
+    const { virtualClock, serveTracked: serve = serveLinks } = options;
+    const trackingPorts = await startTracking({ app, workload, serve }, onStop);
+    const parts = { authenticator, admission, pipeline, virtualClock, workload };
     const httpUrl = await startHttp(app, parts, onStop);
     const submissionPort = await startSubmission(app, authenticator, onStop, onReload);
     const ready = {
@@ -327,13 +331,10 @@ async function startAdmission(app: App, onStop: OnStop): Promise<Admission> {
 }
 
 /** Starts tracking hosts: their registry, their checks and their listeners. */
-async function startTracking(
-  app: App,
-  serve: ServeTracked,
-  onStop: OnStop,
-): Promise<TrackingPorts> {
+async function startTracking(parts: TrackingParts, onStop: OnStop): Promise<TrackingPorts> {
+  const { app } = parts;
   onStop(await watchActiveHosts(app));
-  const listeners = await startTrackingListeners(app, serve);
+  const listeners = await startTrackingListeners(parts);
   onStop((graceMs) => listeners.close(graceMs));
   const { host, port } = app.config.tracking.acme.dns;
   const responder = port === null ? null : await startDnsResponder(app, { host, port });
@@ -356,13 +357,12 @@ async function startHttp(
     admission: Admission;
     pipeline: DrainableQueue;
     virtualClock: VirtualClock | undefined;
+    workload: Workload;
   },
   onStop: OnStop,
 ): Promise<string> {
-  const { authenticator, admission, pipeline, virtualClock } = parts;
+  const { authenticator, admission, pipeline, virtualClock, workload } = parts;
   const clockToken = newToken(app.random);
-  const loopDelay = measureLoopDelay(stallReporter(app));
-  onStop(() => loopDelay.stop());
   const http = createHttpServer(app, {
     routes,
     eventKinds,
@@ -371,7 +371,7 @@ async function startHttp(
     ...limitsBy(admission),
     isQueueRunning: pipeline.isRunning,
     isDraining: pipeline.isDraining,
-    loopDelay,
+    workload,
     ...(virtualClock && { virtualClock: { clock: virtualClock.clock, token: clockToken } }),
   });
   const { url } = await http.listen();

@@ -1,10 +1,11 @@
 // The style, the script and the icon of the console. Their names have a hash of their bytes, so browsers keep them.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { Packed } from '../http/packed.ts';
 
 export interface Asset {
   type: string;
-  bytes: Buffer;
+  content: Packed;
 }
 
 export interface AssetUrls {
@@ -26,7 +27,7 @@ export function readAssets(): Assets {
     const bytes = readFileSync(new URL(`./assets/${name}`, import.meta.url));
     const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
     const hashed = name.replace('.', `-${hash}.`);
-    files.set(hashed, { type: `${type}; charset=utf-8`, bytes });
+    files.set(hashed, { type: `${type}; charset=utf-8`, content: new Packed(bytes) });
     return `/console/assets/${hashed}`;
   };
   const style = put('console.css', 'text/css');

@@ -25,6 +25,7 @@ import type { App } from '../../src/core/app.ts';
 import { meant } from '../../src/platform/runtime/signs.ts';
 import { newToken } from '../../src/platform/runtime/tokens.ts';
 import { FailedLogins } from '../failed-logins.ts';
+import type { Workload } from '../http/workload.ts';
 import { readForm } from '../tracking/form.ts';
 import { apiFor, type Download, type Passes, Refusal, refusalOf } from './api.ts';
 import { type Assets, readAssets } from './assets.ts';
@@ -46,6 +47,8 @@ export interface ConsoleParts {
   app: App;
   authenticator: Pick<Authenticator, 'authenticate' | 'authenticateHash'>;
   passes: Passes;
+  /** Capacity for the look-up of sessions; pages ask the API, which has its own part of it. */
+  workload: Workload;
   inject: FastifyInstance['inject'];
 }
 
@@ -109,11 +112,14 @@ export class Console {
     if (path === '/live' && request.method === 'GET') return this.#answerLive(request, reply);
     const asset = path.startsWith('/assets/') && this.#assets.files.get(path.slice(8));
     if (asset) {
+      const { workload } = this.#parts;
+      const { headers, bytes } = await workload.begin(() => asset.content.answerTo(request));
       return reply
+        .headers(headers)
         .header('content-type', asset.type)
         .header('cache-control', 'public, max-age=31536000, immutable')
         .header('cross-origin-resource-policy', 'same-origin')
-        .send(asset.bytes);
+        .send(bytes);
     }
     const { status, body, headers = {} } = await this.#answer(request, decoded(path));
     return reply
@@ -123,14 +129,14 @@ export class Console {
   }
 
   async #answerLive(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { app, authenticator } = this.#parts;
+    const { app, authenticator, workload } = this.#parts;
     const token = cookieIn(request);
     const look = async () => {
       const session = token === null ? null : await findSession(app, authenticator, token);
       const isAway = session && outsideRanges(session.caller, addressOf(request)) !== null;
       return isAway ? null : session;
     };
-    const session = await look();
+    const session = await workload.begin(look);
     if (!session) return reply.code(401).send('');
     const { since, about } = request.query as Form;
     const shown = { since: Number(since) || app.clock.now(), about };
@@ -144,11 +150,15 @@ export class Console {
       return this.#plain(403, 'Not from here', 'This form was not sent by a page of the console.');
     }
     const [, link] = /^\/open\/([\w-]+)$/.exec(path) ?? [];
-    if (link !== undefined) return this.#open(isPost, link, request.query as Form);
+    const { app, authenticator, workload } = this.#parts;
+    if (link !== undefined) {
+      return workload.begin(() => this.#open(isPost, link, request.query as Form));
+    }
     if (path === '/sign-in' && isPost) return this.#trySignIn(request);
     const token = cookieIn(request);
-    const { app, authenticator } = this.#parts;
-    const session = token === null ? null : await findSession(app, authenticator, token);
+    const session = await workload.begin(async () =>
+      token === null ? null : findSession(app, authenticator, token),
+    );
     if (!session) return this.#signInPage(request);
     const form = isPost ? await this.#readForm(request, mostFormBytes) : {};
     if (form === null) {
@@ -215,10 +225,12 @@ export class Console {
   async #trySignIn(request: FastifyRequest): Promise<Answer> {
     const form = await this.#readForm(request);
     const own = cookieIn(request, formCookie);
-    if (form && own !== null && isSame(form['_form'] ?? '', formTokenOf(own))) {
-      return this.#signIn(request, form);
-    }
-    return this.#signInPage(request, 'The form was too old: try again.', 403);
+    return this.#parts.workload.begin(async () => {
+      if (form && own !== null && isSame(form['_form'] ?? '', formTokenOf(own))) {
+        return this.#signIn(request, form);
+      }
+      return this.#signInPage(request, 'The form was too old: try again.', 403);
+    });
   }
 
   async #signIn(request: FastifyRequest, form: Form): Promise<Answer> {

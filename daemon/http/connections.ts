@@ -1,9 +1,18 @@
-// The open connections of the HTTP server: counts, limits, and the choice of the one to close when there are
+// The open connections of an HTTP server: counts, limits, and the choice of the one to close when there are
 // too many. A connection is idle while none of its requests is in progress, even while headers dribble in.
+// Of the requests of one connection, few are in work at once; answer-memory.ts counts their answers.
+//
+//   request             | by                                    | then
+//   --------------------+---------------------------------------+------------------------------
+//   parsed              | fewer than 8 of its connection        | in work
+//   parsed              | 8 are in work                         | queued; the socket is paused
+//   queued, the first   | an answer before it is taken          | in work
+//   queued, the last    | it is in work                         | the socket is read again
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../../src/platform/runtime/clock.ts';
+import type { App } from '../../src/core/app.ts';
+import { AnswerAccount, type CountedResponse } from './answer-memory.ts';
 
 /** Files kept free for the store, the queue and incoming mail, which also open files and sockets. */
 const otherFiles = 512;
@@ -32,15 +41,17 @@ export interface ConnectionLimits {
 }
 
 interface ConnectionOptions extends ConnectionLimits {
-  clock: Clock;
-  onCount: (open: number) => void;
-  /** Called after a connection was closed because there were too many. */
-  onCrowded: () => void;
+  onCount?: (open: number) => void;
 }
 
 export interface Connections {
-  /** Marks the connection as busy until its answer is sent. */
-  work(request: IncomingMessage, response: ServerResponse): void;
+  /** Counts the connections of a server. */
+  watch(server: Server): void;
+  /**
+   * Runs `handle` on a request, at once or in its turn. A client may send thousands of requests at
+   * once, and Node hands over all in the 64 KB that it has read.
+   */
+  serve(request: IncomingMessage, response: CountedResponse, handle: () => void): void;
   /**
    * Ends all connections without a request in progress, now and from now on. Node itself misses those that never sent
    * anything (browsers open them in advance), those on which headers dribble in, and those with an answer that is just
@@ -50,19 +61,23 @@ export interface Connections {
 }
 
 /**
- * Watches the connections of `server`. One too many closes the longest idle one: the new one itself if all
- * others are busy.
+ * Tracks connections. One too many closes the longest idle one: the new one itself if all others
+ * are busy.
  */
-export function trackConnections(server: Server, options: ConnectionOptions): Connections {
-  const { clock, mostConnections, answerTimeoutMs, onCount, onCrowded } = options;
-  /** Maps each connection to its number of requests in progress (more than one with pipelining). */
-  const open = new Map<Socket, number>();
+export function trackConnections(
+  app: App,
+  { mostConnections, answerTimeoutMs, onCount = () => {} }: ConnectionOptions,
+): Connections {
+  const { clock, metrics } = app;
+  const open = new Set<Socket>();
   /** Idle connections, in the order in which they became idle. */
   const idle = new Set<Socket>();
+  /** Over TLS, the socket of a request is not one of `open`. */
+  const turns = new WeakMap<Socket, Turns>();
   let isClosing = false;
 
-  server.on('connection', (socket: Socket) => {
-    open.set(socket, 0);
+  const opened = (socket: Socket) => {
+    open.add(socket);
     idle.add(socket);
     onCount(open.size);
     socket.once('close', () => {
@@ -73,28 +88,33 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
     if (open.size <= mostConnections) return;
     const [oldest] = idle;
     oldest?.destroy();
-    onCrowded();
-  });
+    metrics.refused.inc({ reason: 'capacity-connections' });
+  };
+
+  const turnsOf = (socket: Socket): Turns => {
+    const known = turns.get(socket);
+    if (known) return known;
+    const onCut = () => metrics.refused.inc({ reason: 'capacity-answers' });
+    const made = new Turns(socket, new AnswerAccount(app, socket, onCut), () => {
+      if (isClosing) socket.end();
+      else if (open.has(socket)) idle.add(socket);
+    });
+    turns.set(socket, made);
+    return made;
+  };
 
   return {
-    work({ socket }, response) {
-      const requests = open.get(socket);
-      if (requests === undefined) return;
-      open.set(socket, requests + 1);
+    watch: (server) => server.on('connection', opened),
+    serve({ socket }, response, handle) {
       idle.delete(socket);
-      response.once('prefinish', () => {
-        // All bytes are written; those that the system has not accepted wait for a slow reader.
-        if (socket.writableLength === 0) return;
-        const cancel = clock.after(answerTimeoutMs, () => socket.destroy());
-        response.once('close', cancel);
-      });
-      response.once('close', () => {
-        const left = (open.get(socket) ?? 0) - 1;
-        if (left < 0) return;
-        open.set(socket, left);
-        if (left > 0) return;
-        if (isClosing) socket.end();
-        else idle.add(socket);
+      turnsOf(socket).serve(response, () => {
+        response.once('prefinish', () => {
+          // All bytes are written; those that the system has not accepted wait for a slow reader.
+          if (socket.writableLength === 0) return;
+          const cancel = clock.after(answerTimeoutMs, () => socket.destroy());
+          response.once('close', cancel);
+        });
+        handle();
       });
     },
     closeIdle() {
@@ -102,4 +122,65 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
       for (const socket of idle) socket.destroy();
     },
   };
+}
+
+/** Requests of one connection in work at once. */
+const mostInWork = 8;
+
+interface Queued {
+  response: CountedResponse;
+  handle: () => void;
+}
+
+/** Runs the requests of one connection in the order of their arrival. */
+class Turns {
+  readonly #socket: Socket;
+  readonly #account: AnswerAccount;
+  readonly #onIdle: () => void;
+  readonly #queue: Queued[] = [];
+  #inWork = 0;
+
+  constructor(socket: Socket, account: AnswerAccount, onIdle: () => void) {
+    this.#socket = socket;
+    this.#account = account;
+    this.#onIdle = onIdle;
+    // Node resumes a socket whenever a request is complete, or an answer is taken.
+    socket.on('resume', () => this.#pauseIfQueued());
+    socket.once('close', () => {
+      this.#queue.length = 0;
+      account.close();
+    });
+  }
+
+  serve(response: CountedResponse, handle: () => void): void {
+    if (this.#inWork < mostInWork) {
+      this.#begin({ response, handle });
+      return;
+    }
+    this.#queue.push({ response, handle });
+    this.#pauseIfQueued();
+    this.#account.setQueued(this.#queue.length);
+  }
+
+  #begin({ response, handle }: Queued): void {
+    this.#inWork += 1;
+    this.#account.begin(response);
+    response.once('close', () => this.#end(response));
+    handle();
+  }
+
+  #end(response: CountedResponse): void {
+    this.#inWork -= 1;
+    const next = this.#queue.shift();
+    if (next) {
+      this.#begin(next);
+      if (this.#queue.length === 0) this.#socket.resume();
+    }
+    this.#account.end(response, this.#queue.length);
+    if (this.#inWork === 0) this.#onIdle();
+  }
+
+  #pauseIfQueued(): void {
+    if (this.#queue.length > 0) this.#socket.pause();
+  }
 }

@@ -40,12 +40,12 @@ export function mountDevClock(
   }
 
   server.get('/dev/clock', async (request) => {
-    await letIn(request);
+    await dispatcher.workload.begin(() => letIn(request));
     return clockState(clock);
   });
 
   server.post('/dev/clock', async (request, reply) => {
-    const holder = await letIn(request);
+    const holder = await dispatcher.workload.begin(() => letIn(request));
     const bytes = await dispatcher.bodies.read(holder, request.raw, reply.raw, taken);
     return moveClock(clock, parseJson(bytes) ?? {});
   });

@@ -1,5 +1,6 @@
 // Serves the description of the API: `/v1/openapi.json` (specification 9.1) and its page `/docs`, where `/`
 // leads. Both are made at the first request, when the address is known; the page again on each new day (UTC).
+// Pages of a search are kept too, the latest ones.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,11 +8,18 @@ import type { FastifyInstance } from 'fastify';
 import type { Route } from '../../src/core/api/route.ts';
 import type { EventKind } from '../../src/history/events/kinds.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
+import { recentlyUsedBytes } from '../../src/platform/runtime/recently-used.ts';
+import { oneEachTurn } from '../../src/platform/runtime/turns.ts';
 import { docsStyle, drawReference, longestSearch } from './docs.ts';
 import { jsonContentType } from './errors.ts';
 import { openApiDocument } from './openapi.ts';
+import { Packed } from './packed.ts';
+import type { Workload } from './workload.ts';
 
 const dayMs = 86_400_000;
+const mostSearches = 50;
+/** Bytes of the pages of searches, each counted with its compressed forms. */
+const mostSearchBytes = 16_000_000;
 const styleHash = createHash('sha256').update(docsStyle).digest('base64');
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -27,30 +35,66 @@ export const { version: productVersion } = JSON.parse(readFileSync(packageFile, 
   version: string;
 };
 
-/** Mounts the document and the page; `serverUrl` is called at the first request. */
+interface DocumentParts {
+  routes: readonly Route[];
+  eventKinds?: readonly EventKind[];
+  /** Called at the first request. */
+  serverUrl: () => string;
+  clock: Clock;
+  workload: Workload;
+}
+
+/** Mounts the document and the page. */
 export function mountDocuments(
   server: FastifyInstance,
-  { routes, eventKinds = [] }: { routes: readonly Route[]; eventKinds?: readonly EventKind[] },
-  serverUrl: () => string,
-  clock: Clock,
+  { routes, eventKinds = [], serverUrl, clock, workload }: DocumentParts,
 ): void {
   const document = kept(() => openApiDocument(routes, serverUrl(), eventKinds));
-  const json = kept(() => JSON.stringify(document(), null, 2));
+  const json = kept(() => new Packed(JSON.stringify(document(), null, 2)));
   const today = () => Math.floor(clock.now() / dayMs);
-  const draw = () => drawReference(document(), { now: clock.now(), productVersion });
-  const reference = kept(draw, today);
-
-  server.get('/v1/openapi.json', async (_request, reply) =>
-    reply.header('content-type', jsonContentType).send(json()),
+  const reference = kept(
+    () => openReference(drawReference(document(), { now: clock.now(), productVersion })),
+    today,
   );
-  server.get('/', async (_request, reply) => reply.redirect('/docs', 302));
-  server.get<{ Querystring: { q?: unknown } }>('/docs', async ({ query: { q } }, reply) =>
-    reply
+
+  server.get('/v1/openapi.json', async (request, reply) => {
+    const { headers, bytes } = await workload.begin(() => json().answerTo(request));
+    return reply.headers(headers).header('content-type', jsonContentType).send(bytes);
+  });
+  server.get('/', async (_request, reply) => {
+    const target = await workload.begin(async () => '/docs');
+    return reply.redirect(target, 302);
+  });
+  server.get<{ Querystring: { q?: unknown } }>('/docs', async (request, reply) => {
+    const { q } = request.query;
+    const search = typeof q === 'string' ? q.slice(0, longestSearch) : '';
+    const { headers, bytes } = await workload.begin(async () => {
+      const page = await reference()(search);
+      return page.answerTo(request);
+    });
+    return reply
+      .headers(headers)
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', contentSecurityPolicy)
       .header('referrer-policy', 'no-referrer')
-      .send(reference()(typeof q === 'string' ? q.slice(0, longestSearch) : '')),
-  );
+      .send(bytes);
+  });
+}
+
+/** Returns the page of a search, and keeps it. A search reads the whole reference: one each turn. */
+function openReference(draw: (search: string) => string): (search: string) => Promise<Packed> {
+  const whole = new Packed(draw(''));
+  const found = recentlyUsedBytes<Packed>(mostSearches, mostSearchBytes, ({ bytes }) => 2 * bytes);
+  const turn = oneEachTurn();
+  return async (search) => {
+    if (search === '') return whole;
+    await turn();
+    const known = found.get(search);
+    if (known) return known;
+    const page = new Packed(draw(search));
+    found.set(search, page);
+    return page;
+  };
 }
 
 /** Caches the result of `make` until `age` changes. */

@@ -2,6 +2,7 @@
 // under their name and runs nothing in them; it may display images and plain text.
 import type { FastifyReply } from 'fastify';
 import type { FileAnswer } from '../../src/core/api/route.ts';
+import { reserveAnswer } from './answer-memory.ts';
 
 /** Types that a browser may display in place. SVG is not among them, as it may contain scripts. */
 const shown = /^(?:image\/(?:png|jpeg|gif|webp)|text\/plain|application\/pdf)$/;
@@ -24,11 +25,15 @@ export function dispositionOf(contentType: string, filename: string | null): str
   return `${kind}; filename="${plain}"; filename*=UTF-8''${whole}`;
 }
 
-/** Sets the headers of the answer; returns its body. */
+/**
+ * Sets the headers of the answer; returns its body.
+ * @throws CapacityError if the memory for answers is used up
+ */
 export function fileAnswer(
   reply: FastifyReply,
   { contentType, filename, bytes, isMail }: FileAnswer,
 ): Buffer {
+  reserveAnswer(reply.raw, bytes.length);
   const isPage = pages.test(contentType) && !isMail;
   reply
     .header('content-type', isPage ? 'application/octet-stream' : contentType)

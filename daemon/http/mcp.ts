@@ -27,7 +27,7 @@ export function mountMcp(
   dispatcher: Dispatcher,
   { ownOrigin, version }: { ownOrigin: () => string; version: string },
 ): void {
-  const { app, authenticate, bodies } = dispatcher;
+  const { app, authenticate, bodies, workload } = dispatcher;
   let loading: Promise<typeof import('../mcp/server.ts')> | undefined;
 
   const connect = (key: string, isReadOnly: boolean, address: string): Connection => ({
@@ -60,7 +60,7 @@ export function mountMcp(
   };
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { caller, key } = await letIn(request, reply);
+    const { caller, key } = await workload.begin(() => letIn(request, reply));
     const body = await bodies.read(caller.organizationId, request.raw, reply.raw, taken);
     await sliceTurns('POST /mcp', caller.organizationId);
     const parsedBody = parseJson(body, mostValues);

@@ -14,31 +14,26 @@ import { newToken } from '../../src/platform/runtime/tokens.ts';
 import { createPasses } from '../console/api.ts';
 import type { ConsoleParts } from '../console/console.ts';
 import { whyNotListening } from '../port-holder.ts';
-import { createBackoff } from './backoff.ts';
 import { createBodyReader } from './body.ts';
 import { answerClientError } from './client-error.ts';
-import {
-  affordableConnections,
-  type ConnectionLimits,
-  type Connections,
-  trackConnections,
-} from './connections.ts';
+import { affordableConnections, type Connections, trackConnections } from './connections.ts';
 import { mountConsole } from './console.ts';
 import { type DevClock, mountDevClock } from './dev-clock.ts';
 import { type Admit, type Authenticate, type LimitHeaders, mountRoute } from './dispatch.ts';
 import { mountDocuments, productVersion } from './documents.ts';
 import { jsonContentType, sendError, toServiceError } from './errors.ts';
-import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.ts';
+import type { LoopDelay } from './event-loop.ts';
 import { mountEventStreams } from './event-stream.ts';
 import { mountGit } from './git.ts';
 import { mountHealth } from './health.ts';
+import { createHttpListener, type SocketLimits, standardSocketLimits } from './http-listener.ts';
 import { mcpPath, mountMcp, refuseMethod } from './mcp.ts';
 import { mountReceiptKeys } from './receipt-keys.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { mountStorage } from './storage.ts';
 import { createStreams } from './streams.ts';
 import { mountTracking } from './tracking.ts';
-import { createWorkload } from './workload.ts';
+import { openWorkload, type Workload } from './workload.ts';
 
 /** An outgoing answer, for tests that check it against the schemas. */
 export interface Exchange {
@@ -49,20 +44,6 @@ export interface Exchange {
   status: number;
   headers: Record<string, unknown>;
   body: string;
-}
-
-/**
- * Bounds on a connection. They are not in the configuration: only attackers and tests reach them.
- */
-export interface SocketLimits extends ConnectionLimits {
-  /** Time for the request line and the headers to arrive. */
-  headersTimeoutMs: number;
-  /** Time for the whole request to arrive, such as 40 MB of attachments over a slow line. */
-  requestTimeoutMs: number;
-  /** Interval of the checks of `headersTimeoutMs` and `requestTimeoutMs`. */
-  checkEveryMs: number;
-  /** Time between an answer and the next request. */
-  keepAliveTimeoutMs: number;
 }
 
 export interface HttpServerOptions {
@@ -82,6 +63,8 @@ export interface HttpServerOptions {
    * Meter of the event loop's delay; without it no delay refuses a request. The caller stops it.
    */
   loopDelay?: LoopDelay;
+  /** Capacity shared with other listeners; by default the server has its own. */
+  workload?: Workload;
   socketLimits?: Partial<SocketLimits>;
   /** Sees every answer before it leaves; an error thrown here is answered instead, as a 500. For tests. */
   onResponse?: (exchange: Exchange) => void;
@@ -96,49 +79,28 @@ export interface HttpServer {
   inject: FastifyInstance['inject'];
 }
 
-const standardSocketLimits: SocketLimits = {
-  headersTimeoutMs: 15_000,
-  requestTimeoutMs: 300_000,
-  checkEveryMs: 5_000,
-  /** Longer than the minute of proxies, so that the proxy closes first. */
-  keepAliveTimeoutMs: 72_000,
-  mostConnections: 10_000,
-  answerTimeoutMs: 300_000,
-};
-/** Time after which a connection without traffic is dropped, well after any request was answered. */
-const quietConnectionMs = 120_000;
-const maxHeaderBytes = 16_384;
 const longestUrl = 8_192;
 
 /** Creates the HTTP server for the given routes. It listens only on `listen`. */
 export function createHttpServer(app: App, options: HttpServerOptions): HttpServer {
   const { http } = app.config;
   const limits = { ...standardSocketLimits, ...options.socketLimits };
-  const server = createFastify(app, limits);
-  const connections = trackConnections(server.server, {
+  const connections = trackConnections(app, {
     ...limits,
     mostConnections: affordableConnections(limits.mostConnections),
-    clock: app.clock,
     onCount: (open) => app.metrics.connections.set(open),
-    onCrowded: () => app.metrics.refused.inc({ reason: 'capacity-connections' }),
   });
+  const server = createFastify(app, limits, connections);
   let listeningUrl: string | null = null;
 
-  addHooks(server, app, connections, options.onResponse);
+  addHooks(server, app, options.onResponse);
   const { isQueueRunning, isDraining = () => false } = options;
   mountHealth(server, app, { isQueueRunning, isDraining });
   const serverUrl = () => http.publicUrl ?? listeningUrl ?? '/';
-  mountDocuments(server, options, serverUrl, app.clock);
-  const workload = createWorkload({
-    clock: app.clock,
-    mostInFlight: http.maxInFlight,
-    timeoutSeconds: http.requestTimeoutSeconds,
-    isLoopOverloaded: overloadOf(app, options.loopDelay),
-    backoff: createBackoff(app.clock, app.random),
-    onLateFailure: (error) => app.log.warn({ err: error }, 'A timed-out request failed later'),
-  });
+  const workload = options.workload ?? openWorkload(app, options.loopDelay);
+  mountDocuments(server, { ...options, serverUrl, clock: app.clock, workload });
   mountStorage(server, app, workload);
-  mountReceiptKeys(server, app);
+  mountReceiptKeys(server, app, workload);
   mountTracking(server, app, workload);
   const passes = createPasses(() => newToken(app.random));
   const dispatcher = {
@@ -154,7 +116,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
     workload,
   };
   if (options.sessions && app.config.console.enabled) {
-    mountConsole(server, { app, authenticator: options.sessions, passes });
+    mountConsole(server, { app, authenticator: options.sessions, passes, workload });
   }
   for (const route of options.routes) mountRoute(server, dispatcher, route);
   mountEventStreams(server, dispatcher);
@@ -183,25 +145,13 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   };
 }
 
-function overloadOf(app: App, delay: LoopDelay | undefined): () => boolean {
-  if (!delay) return () => false;
-  const limitMs = loopDelayLimitMs(app.config.http.requestTimeoutSeconds);
-  return watchEventLoop(app.clock, delay, limitMs);
-}
-
-function createFastify(app: App, limits: SocketLimits): FastifyInstance {
-  const requestTimeoutMs = app.config.http.requestTimeoutSeconds * 1000;
+function createFastify(app: App, limits: SocketLimits, connections: Connections): FastifyInstance {
+  const { requestTimeoutSeconds } = app.config.http;
   const server = fastify({
     logger: false,
     genReqId: (request) => requestIdOf(request.headers['x-request-id'], app.random),
-    http: {
-      maxHeaderSize: maxHeaderBytes,
-      headersTimeout: limits.headersTimeoutMs,
-      connectionsCheckingInterval: limits.checkEveryMs,
-    },
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionTimeout: requestTimeoutMs + quietConnectionMs,
+    serverFactory: (handle) =>
+      createHttpListener(limits, connections, { requestTimeoutSeconds, handle }),
     // During the close, fastify's own answer would not have our form. So the request is served
     // instead.
     return503OnClosing: false,
@@ -220,22 +170,15 @@ function createFastify(app: App, limits: SocketLimits): FastifyInstance {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
-  // Without these listeners node sends `100 Continue` before the key is checked, and its own text
-  // for 417.
-  for (const event of ['checkContinue', 'checkExpectation']) {
-    server.server.on(event, (request, response) => server.routing(request, response));
-  }
   return server;
 }
 
 function addHooks(
   server: FastifyInstance,
   app: App,
-  connections: Connections,
   onResponse: HttpServerOptions['onResponse'],
 ): void {
   server.addHook('onRequest', (request, reply, done) => {
-    connections.work(request.raw, reply.raw);
     addCommonHeaders(request, reply);
     const isTooLong = request.url.length > longestUrl;
     done(isTooLong ? new MalformedRequestError(`The URL exceeds ${longestUrl} bytes`) : undefined);

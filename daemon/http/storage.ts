@@ -3,6 +3,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/core/app.ts';
 import { readStoredPart } from '../../src/outbound/sending/stored-parts.ts';
+import { oneEachTurn } from '../../src/platform/runtime/turns.ts';
+import { reserveAnswer } from './answer-memory.ts';
 import type { Workload } from './workload.ts';
 
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -12,6 +14,9 @@ const longestToken = 300;
 
 /** Elements that open a connection before the policy refuses their content. */
 const connecting = /<(\/?)(iframe|frame|frameset|object|embed|portal|link|base|meta)\b/gi;
+
+/** Memory reserved for a part before its size is known. */
+const firstReserved = 4_000_000;
 
 /** Bytes of a preview. The whole mail has another link. */
 const longestPreview = 2 * 1024 * 1024;
@@ -25,13 +30,19 @@ function withoutFrames(body: Buffer): Buffer {
 
 /** Mounts `GET /storage/{token}`. */
 export function mountStorage(server: FastifyInstance, app: App, workload: Workload): void {
+  const turn = oneEachTurn();
   type Asked = { Params: { token: string }; Querystring: { preview?: string } };
   server.get<Asked>('/storage/:token', async (request, reply) => {
     const token = request.params.token.slice(0, longestToken);
     // A look at a message in the console tells nobody.
     const isPreview = request.query.preview !== undefined;
-    const part = await workload.begin(() => readStoredPart(app, token));
-    const { contentType, filename, body, isOurs } = part;
+    const { contentType, filename, body, isOurs } = await workload.begin(async () => {
+      await turn();
+      reserveAnswer(reply.raw, firstReserved);
+      const part = await readStoredPart(app, token);
+      reserveAnswer(reply.raw, part.body.length);
+      return part;
+    });
     return reply
       .header('content-type', contentType)
       .header('content-disposition', `inline; filename="${filename}"`)

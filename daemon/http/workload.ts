@@ -1,10 +1,12 @@
 // Limits how many requests the HTTP server works on at once, and for how long (specification 7: 503, 504).
 // The wait for a request body does not count as work: slow uploads cost no capacity, and the time limit does
 // not cut off a large one.
-
+import type { App } from '../../src/core/app.ts';
 import { CapacityError, TimeoutError } from '../../src/platform/errors.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 import { FairShare } from '../../src/platform/runtime/fair-share.ts';
+import { createBackoff } from './backoff.ts';
+import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.ts';
 
 export interface Workload {
   /**
@@ -33,7 +35,21 @@ interface WorkloadOptions {
   onLateFailure: (error: unknown) => void;
 }
 
-export function createWorkload(options: WorkloadOptions): Workload {
+/** Creates the workload of a process. Without `loopDelay` no delay refuses a request. */
+export function openWorkload(app: App, loopDelay?: LoopDelay): Workload {
+  const { maxInFlight, requestTimeoutSeconds } = app.config.http;
+  const limitMs = loopDelayLimitMs(requestTimeoutSeconds);
+  return createWorkload({
+    clock: app.clock,
+    mostInFlight: maxInFlight,
+    timeoutSeconds: requestTimeoutSeconds,
+    isLoopOverloaded: loopDelay ? watchEventLoop(app.clock, loopDelay, limitMs) : () => false,
+    backoff: createBackoff(app.clock, app.random),
+    onLateFailure: (error) => app.log.warn({ err: error }, 'A timed-out request failed later'),
+  });
+}
+
+function createWorkload(options: WorkloadOptions): Workload {
   const { clock, mostInFlight, timeoutSeconds, onLateFailure } = options;
   const share = new FairShare(mostInFlight);
   let inFlight = 0;

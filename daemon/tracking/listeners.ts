@@ -7,8 +7,9 @@ import type { AddressInfo } from 'node:net';
 import type { App } from '../../src/core/app.ts';
 import { certificateContext } from '../../src/outbound/tracking/custom/served-certificates.ts';
 import { codeOf, UnreachableError } from '../../src/platform/errors.ts';
+import { CountedResponse } from '../http/answer-memory.ts';
 import { affordableConnections, trackConnections } from '../http/connections.ts';
-import { answer, type ServeTracked } from './requests.ts';
+import { answer, type TrackingParts } from './requests.ts';
 
 const bounds = {
   /** Time for the request line and the headers to arrive. */
@@ -17,6 +18,7 @@ const bounds = {
   keepAliveTimeout: 10_000,
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: 8_192,
+  ServerResponse: CountedResponse,
 };
 const mostConnections = 5_000;
 const answerTimeoutMs = 30_000;
@@ -38,17 +40,15 @@ interface Listening {
  * Listens on the ports of `tracking.http` and `tracking.https`, if set.
  * @throws UnreachableError if that fails.
  */
-export async function startTrackingListeners(
-  app: App,
-  serve: ServeTracked,
-): Promise<TrackingListeners> {
+export async function startTrackingListeners(parts: TrackingParts): Promise<TrackingListeners> {
+  const { app } = parts;
   const { http, https } = app.config.tracking;
   const open: Listening[] = [];
   const close = async (graceMs: number) => {
     await Promise.all(open.map((one) => one.close(graceMs)));
   };
   const start = async (make: () => Server, key: string, at: { host: string; port: number }) => {
-    const listening = await listen(app, watched(app, make(), serve), key, at);
+    const listening = await listen(app, watched(parts, make()), key, at);
     open.push(listening);
     return listening.port;
   };
@@ -91,17 +91,15 @@ function secureServer(app: App): Server {
   return server as unknown as Server;
 }
 
-function watched(app: App, server: Server, serve: ServeTracked) {
-  const connections = trackConnections(server, {
+function watched(parts: TrackingParts, server: Server) {
+  const { app } = parts;
+  const connections = trackConnections(app, {
     mostConnections: affordableConnections(mostConnections),
     answerTimeoutMs,
-    clock: app.clock,
-    onCount: () => {},
-    onCrowded: () => app.metrics.refused.inc({ reason: 'capacity-connections' }),
   });
-  server.on('request', (request, response) => {
-    connections.work(request, response);
-    void answer(app, serve, request, response);
+  connections.watch(server);
+  server.on('request', (request, response: CountedResponse) => {
+    connections.serve(request, response, () => void answer(parts, request, response));
   });
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');

@@ -7,11 +7,22 @@ import { httpChallenge } from '../../src/outbound/tracking/custom/challenges.ts'
 import { brokenLink } from '../../src/outbound/tracking/recipient-page.ts';
 import type { TrackedAnswer } from '../../src/outbound/tracking/serve.ts';
 import type { LeaveRequest } from '../../src/outbound/unsubscribe-links/page-facts.ts';
+import { CapacityError } from '../../src/platform/errors.ts';
+import type { Workload } from '../http/workload.ts';
 import { readForm } from './form.ts';
 
 /** Answers paths below /t/, /u/ and /c/; null for unknown ones. */
 export type ServeTracked = (app: App, request: LeaveRequest) => Promise<TrackedAnswer | null>;
 
+/** Parts of the daemon that a tracking host needs. */
+export interface TrackingParts {
+  app: App;
+  /** Capacity that all HTTP listeners share. */
+  workload: Workload;
+  serve: ServeTracked;
+}
+
+const retryAfterSeconds = 5;
 const challengePath = '/.well-known/acme-challenge/';
 const longestPath = 2_048;
 
@@ -66,10 +77,22 @@ function isForm({ method, path }: LeaveRequest): boolean {
   return method === 'POST' && /^\/[cu]\//.test(path);
 }
 
+/** Returns the answer to a request that failed. A refusal for lack of capacity leaves no line. */
+function answerToFailure(app: App, error: unknown): TrackedAnswer {
+  const isRefusal = error instanceof CapacityError;
+  if (isRefusal) app.metrics.refused.inc({ reason: error.reason });
+  else app.log.error({ err: error }, 'a request to a tracking host failed');
+  const retryAfter = isRefusal ? error.retryAfterSeconds : retryAfterSeconds;
+  const headers = {
+    'content-type': 'text/plain; charset=utf-8',
+    'retry-after': String(retryAfter),
+  };
+  return { status: 503, headers, body: Buffer.from('Try again later\n') };
+}
+
 /** Answers one request; never rejects. */
 export async function answer(
-  app: App,
-  serve: ServeTracked,
+  { app, workload, serve }: TrackingParts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -82,11 +105,9 @@ export async function answer(
   let given: TrackedAnswer;
   try {
     const body = isForm(asked) ? await readForm(request, app.clock) : null;
-    given = await answerTo(app, body ? { ...asked, body } : asked, serve);
+    given = await workload.begin(() => answerTo(app, body ? { ...asked, body } : asked, serve));
   } catch (error) {
-    app.log.error({ err: error }, 'a request to a tracking host failed');
-    const headers = { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' };
-    given = { status: 503, headers, body: Buffer.from('Try again later\n') };
+    given = answerToFailure(app, error);
   }
   // An unread body would be read as the next request.
   const hasBody = request.headers['content-length'] ?? request.headers['transfer-encoding'];

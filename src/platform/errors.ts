@@ -19,6 +19,7 @@ export const refusalReasons = [
   'capacity-event-loop',
   'capacity-bodies',
   'capacity-streams',
+  'capacity-answers',
   'capacity-connections',
   'capacity-parser',
   'capacity-searches',

@@ -1,6 +1,7 @@
 // Every reason of a refusal by the HTTP server is counted under its own name
 // (`svc_requests_refused_total`): one real refusal for each, which counts there and nowhere else.
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { answerPoolOf } from '../../daemon/http/answer-memory.ts';
 import { pauseOrganization } from '../../src/access/organizations/organizations.ts';
 import { createMimeParser } from '../../src/mail/parse/parser.ts';
 import {
@@ -67,6 +68,19 @@ async function manyStreams({ http }: HttpService): Promise<void> {
   for (const { socket } of [...streams, refused]) socket.destroy();
 }
 
+/** Asks for a stored file while another client of the site holds its share of the memory. */
+async function fileWithoutMemory({ app, http }: HttpService): Promise<void> {
+  const { url } = await http.listen();
+  const held = answerPoolOf(app).enter(
+    { holder: '127.0.0.0/24', pace: () => Number.POSITIVE_INFINITY, evict: () => {} },
+    45_000_000,
+  );
+  const refused = rawConnection(url, 'GET /storage/x HTTP/1.1\r\nHost: x\r\n\r\n');
+  await refused.untilReceived(' 503 ');
+  refused.socket.destroy();
+  held?.leave();
+}
+
 const echoHead = (length: number) =>
   `POST ${goodEcho.url} HTTP/1.1\r\nHost: x\r\nX-API-Key: owner\r\n` +
   `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
@@ -115,6 +129,7 @@ describe('the count of refusals', () => {
       (service) => askRaw(service, '', '', ''),
     ],
     ['capacity-streams', {}, manyStreams],
+    ['capacity-answers', {}, fileWithoutMemory],
     ['capacity-parser', working(parseTooMuch), (service) => ask(service, work, 503)],
     ['capacity-searches', working(searchTooMuch), (service) => ask(service, work, 503)],
     [

@@ -3,6 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { Api } from './api.ts';
+import { documentAttacks } from './document-attacks.ts';
 import { httpAttacks } from './http-attacks.ts';
 import { seedContents } from './seed-contents.ts';
 import type { Siege } from './siege.ts';
@@ -21,6 +22,7 @@ const restMs = 1000;
 const seeded = await seedContents(siege, api);
 const attacks: Record<string, Attack> = {
   ...smtpAttacks(siege),
+  ...documentAttacks(siege),
   ...httpAttacks(siege, api, seeded),
   ...(await webhookAttacks(siege, api)),
 };

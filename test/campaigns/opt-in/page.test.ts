@@ -1,6 +1,7 @@
 // The page behind a link to confirm a group.
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { openWorkload } from '../../../daemon/http/workload.ts';
 import { startTrackingListeners } from '../../../daemon/tracking/listeners.ts';
 import { serveLinks } from '../../../daemon/tracking/serve.ts';
 import { serveConfirming } from '../../../src/campaigns/opt-in/serve.ts';
@@ -248,7 +249,11 @@ describe('a listener of tracking hosts', () => {
 
   it('serves the page and accepts its form', async () => {
     const { test, group, contact, add, turn, mails, members } = world;
-    const listeners = await startTrackingListeners(test.app, serveLinks);
+    const listeners = await startTrackingListeners({
+      app: test.app,
+      workload: openWorkload(test.app),
+      serve: serveLinks,
+    });
     try {
       const id = await group();
       await add(id, await contact(address));

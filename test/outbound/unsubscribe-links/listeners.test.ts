@@ -1,6 +1,7 @@
 // Leaving over the listeners of tracking hosts, for links of a domain with such a host.
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { openWorkload } from '../../../daemon/http/workload.ts';
 import {
   startTrackingListeners,
   type TrackingListeners,
@@ -40,7 +41,11 @@ describe('a listener of tracking hosts', () => {
   it('accepts the POST of a leave and refuses one that is too large', async () => {
     const tracking = { publicUrl: `https://${host}`, http: { host: '127.0.0.1', port: 0 } };
     test = await testApp({ config: { tracking } });
-    listeners = await startTrackingListeners(test.app, serveLinks);
+    listeners = await startTrackingListeners({
+      app: test.app,
+      workload: openWorkload(test.app),
+      serve: serveLinks,
+    });
     const { organizationId } = test.caller;
     const { id: groupId } = await createGroup(test.app, test.caller, { name: 'News' });
     const messageId = test.app.newId('message');
@@ -57,7 +62,11 @@ describe('a listener of tracking hosts', () => {
 
   it('of one organization refuses a link of another', async () => {
     test = await testApp();
-    listeners = await startTrackingListeners(test.app, serveLinks);
+    listeners = await startTrackingListeners({
+      app: test.app,
+      workload: openWorkload(test.app),
+      serve: serveLinks,
+    });
     const { organizationId } = test.caller;
     const { id: groupId } = await createGroup(test.app, test.caller, { name: 'News' });
     const messageId = test.app.newId('message');

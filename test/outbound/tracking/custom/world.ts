@@ -3,6 +3,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { openWorkload } from '../../../../daemon/http/workload.ts';
 import {
   startTrackingListeners,
   type TrackingListeners,
@@ -229,7 +230,7 @@ export async function trackingWorld(options: WorldOptions = {}): Promise<Trackin
     domain,
     async run(app = made.app, serve = echo) {
       const unwatch = await watchActiveHosts(app);
-      const listeners = await startTrackingListeners(app, serve);
+      const listeners = await startTrackingListeners({ app, workload: openWorkload(app), serve });
       const responder = await startDnsResponder(app, { host: '127.0.0.1', port: 0 });
       const loop = createTrackingHostLoop(app);
       loop.start();
