@@ -9,7 +9,7 @@ import type { Route } from '../../src/core/api/route.ts';
 import type { EventKind } from '../../src/history/events/kinds.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 import { recentlyUsedBytes } from '../../src/platform/runtime/recently-used.ts';
-import { oneEachTurn } from '../../src/platform/runtime/turns.ts';
+import { sliceTurns } from '../../src/platform/runtime/turns.ts';
 import { docsStyle, drawReference, longestSearch } from './docs.ts';
 import { jsonContentType } from './errors.ts';
 import { openApiDocument } from './openapi.ts';
@@ -81,14 +81,13 @@ export function mountDocuments(
   });
 }
 
-/** Returns the page of a search, and keeps it. A search reads the whole reference: one each turn. */
+/** Returns the page of a search, and keeps it. A search reads the whole reference, in a turn of its own if the present one has used its time. */
 function openReference(draw: (search: string) => string): (search: string) => Promise<Packed> {
   const whole = new Packed(draw(''));
   const found = recentlyUsedBytes<Packed>(mostSearches, mostSearchBytes, ({ bytes }) => 2 * bytes);
-  const turn = oneEachTurn();
   return async (search) => {
     if (search === '') return whole;
-    await turn();
+    await sliceTurns('GET /docs?q');
     const known = found.get(search);
     if (known) return known;
     const page = new Packed(draw(search));

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/core/app.ts';
 import { readStoredPart } from '../../src/outbound/sending/stored-parts.ts';
-import { oneEachTurn } from '../../src/platform/runtime/turns.ts';
+import { sliceTurns } from '../../src/platform/runtime/turns.ts';
 import { reserveAnswer } from './answer-memory.ts';
 import type { Workload } from './workload.ts';
 
@@ -30,14 +30,13 @@ function withoutFrames(body: Buffer): Buffer {
 
 /** Mounts `GET /storage/{token}`. */
 export function mountStorage(server: FastifyInstance, app: App, workload: Workload): void {
-  const turn = oneEachTurn();
   type Asked = { Params: { token: string }; Querystring: { preview?: string } };
   server.get<Asked>('/storage/:token', async (request, reply) => {
     const token = request.params.token.slice(0, longestToken);
     // A look at a message in the console tells nobody.
     const isPreview = request.query.preview !== undefined;
     const { contentType, filename, body, isOurs } = await workload.begin(async () => {
-      await turn();
+      await sliceTurns('GET /storage/{token}');
       reserveAnswer(reply.raw, firstReserved);
       const part = await readStoredPart(app, token);
       reserveAnswer(reply.raw, part.body.length);

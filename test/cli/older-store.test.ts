@@ -15,11 +15,11 @@ import { checks } from '../../src/service/doctor/examine.ts';
 import type { Finding } from '../../src/service/doctor/finding.ts';
 import { commandClass } from '../docs/write.ts';
 import { type CliWorkspace, initializedWorkspace, repository } from '../support/cli.ts';
+import { stores, type TestStore } from '../support/command.ts';
 import { until } from '../support/daemon-process.ts';
 import { freePort } from '../support/pebble.ts';
 import { postgresSchema } from '../support/postgres.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
-import { stores, type TestStore } from '../support/command.ts';
 
 const known = migrations.slice(0, -1);
 const last = known.at(-1)?.name;

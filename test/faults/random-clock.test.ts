@@ -20,9 +20,9 @@ import { selectJobs } from '../../src/service/jobs/queries.ts';
 import { followSetBacks } from '../../src/service/jobs/set-back.ts';
 import { createWebhookLoop } from '../../src/webhooks/loop.ts';
 import { receiveMail, shortMail } from '../inbox/receiving/received-mail.ts';
+import { stores } from '../support/command.ts';
 import { firstDelivery, payloadFor, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
-import { stores } from '../support/command.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { makeEndpoint } from '../webhooks/engine.ts';
 

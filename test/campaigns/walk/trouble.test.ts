@@ -8,8 +8,8 @@ import { createContactGroup } from '../../../src/people/contacts/groups/groups.t
 import { CapacityError } from '../../../src/platform/errors.ts';
 import { OverdueError } from '../../../src/platform/store/aside.ts';
 import type { Store } from '../../../src/platform/store/db.ts';
-import { eachApp } from '../../support/each-app.ts';
 import { stores } from '../../support/command.ts';
+import { eachApp } from '../../support/each-app.ts';
 import {
   makeCampaign,
   makeContacts,

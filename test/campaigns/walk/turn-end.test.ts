@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { campaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import type { App } from '../../../src/core/app.ts';
 import type { Clock } from '../../../src/platform/runtime/clock.ts';
-import { eachApp } from '../../support/each-app.ts';
 import { stores } from '../../support/command.ts';
+import { eachApp } from '../../support/each-app.ts';
 import {
   ledgerOf,
   makeCampaign,

@@ -11,8 +11,8 @@ import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { eraseDue } from '../../../src/service/erasing/eraser.ts';
 import { makeOrganization } from '../../campaigns/walk/fixtures.ts';
 import { filesUnder } from '../../docs/plain-tests.ts';
-import { eachApp } from '../../support/each-app.ts';
 import { stores } from '../../support/command.ts';
+import { eachApp } from '../../support/each-app.ts';
 
 /** The way in which a failing row of each loop shows its reason, or ends. */
 const ends: Readonly<Record<string, string>> = {
