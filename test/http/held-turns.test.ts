@@ -49,14 +49,29 @@ afterAll(async () => {
 /** A piece of work with its name. */
 type Work = [name: string, run: () => Promise<unknown>];
 
-/** Does works one after the other; returns the milliseconds of those that held a turn for too long. */
-async function heldBy(works: AsyncIterable<Work>): Promise<Record<string, number>> {
+/**
+ * Does works one after the other; returns the milliseconds of the works that held a turn for too long, and the errors of
+ * works that failed.
+ */
+async function heldBy(works: AsyncIterable<Work>): Promise<Record<string, number | string>> {
   const record = recordTurns();
-  for await (const [name, run] of works) await record.during(name, run);
+  const failed: Record<string, string> = {};
+  for await (const [name, run] of works) {
+    const work = () =>
+      run().catch((error: Error) => {
+        failed[name] = error.message;
+      });
+    await record.during(name, work);
+  }
   const longest = [...(await record.end())].sort(([, a], [, b]) => b - a);
   if (byHand) process.stdout.write(`${JSON.stringify(longest.slice(0, 10), null, 1)}\n`);
   const held = longest.filter(([, ms]) => ms > mostHeldMs);
-  return Object.fromEntries(held.map(([name, ms]) => [name, Math.round(ms)]));
+  return { ...failed, ...Object.fromEntries(held.map(([name, ms]) => [name, Math.round(ms)])) };
+}
+
+interface Answered {
+  status: number;
+  bytes: number;
 }
 
 /** Sends a request as the owner, and reads the whole answer without keeping it. */
@@ -65,7 +80,7 @@ async function send(
   url: string,
   body?: unknown,
   headers: Record<string, string> = {},
-): Promise<number> {
+): Promise<Answered> {
   const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   const type = payload === undefined ? {} : { 'content-type': 'application/json' };
   const answer = await face.http.inject({
@@ -73,8 +88,16 @@ async function send(
     headers: { 'x-api-key': world.test.apiKey, ...type, ...headers },
     ...(payload !== undefined && { payload }),
   });
-  for await (const _ of answer.stream());
-  return answer.statusCode;
+  let bytes = 0;
+  for await (const chunk of answer.stream()) bytes += (chunk as Buffer).length;
+  return { status: answer.statusCode, bytes };
+}
+
+/** @throws Error if the work was refused: a refusal is quick, and proves nothing */
+async function expectStatus(status: number, answered: Promise<Answered>): Promise<Answered> {
+  const answer = await answered;
+  if (answer.status !== status) throw new Error(`answered ${answer.status}, not ${status}`);
+  return answer;
 }
 
 /** Returns the parts of a request that a route accepts, on a resource that it may use up. */
@@ -90,14 +113,15 @@ async function acceptedBy({ method, path }: Route) {
     query: row.query ?? '',
     body: row.body?.(world.own, serial),
     headers: row.headers?.(serial) ?? {},
+    status: row.gives,
   };
 }
 
 async function* everyRoute(): AsyncGenerator<Work> {
   for (const route of routes) {
-    const { url, query, body, headers } = await acceptedBy(route);
+    const { url, query, body, headers, status } = await acceptedBy(route);
     const name = `${route.method} ${route.path}`;
-    yield [name, () => send(route.method, url + query, body, headers)];
+    yield [name, () => expectStatus(status, send(route.method, url + query, body, headers))];
   }
 }
 
@@ -109,7 +133,7 @@ async function* everyList(): AsyncGenerator<Work> {
     });
     for (const filter of [...filters, 'page=2', `page=${count / 100}`]) {
       const url = `${path}?limit=100&${filter}`;
-      yield [`GET ${url}`, () => send('GET', url)];
+      yield [`GET ${url}`, () => expectStatus(200, send('GET', url))];
     }
   }
 }
@@ -133,7 +157,7 @@ async function* everyPage(): AsyncGenerator<Work> {
   for (const [path, url] of paths) yield [path, () => operator.get(url)];
 }
 
-function callTool(name: string, args: string): Promise<number> {
+function callTool(name: string, args: string): Promise<Answered> {
   const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`;
   const accept = 'application/json, text/event-stream';
   return send('POST', '/mcp', call, { accept });
@@ -148,18 +172,18 @@ async function* everyTool(): AsyncGenerator<Work> {
       ...Object.fromEntries(new URLSearchParams(query)),
       ...(fields.body === 'whole' ? { body } : (body as object)),
     });
-    yield [name, () => callTool(name, args)];
+    yield [name, () => expectStatus(200, callTool(name, args))];
   }
   const unknown = unknownFields(...mostOfCall);
   yield ['a call with 5 MB of unknown fields', () => callTool('contacts_create', unknown)];
 }
 
-const together = (times: number, run: () => Promise<number>) =>
+const together = (times: number, run: () => Promise<Answered>) =>
   Promise.all(Array.from({ length: times }, run));
 
 async function* crowds(): AsyncGenerator<Work> {
   for (const path of ['/v1/contacts', '/v1/messages', '/v1/events']) {
-    yield [`lists of ${path}`, () => together(listsAtOnce, () => send('GET', `${path}?limit=100`))];
+    yield [`lists of ${path}`, () => together(listsAtOnce, () => expectStatus(200, send('GET', `${path}?limit=100`)))];
   }
   const attached = { filename: 'a.bin', contentType: 'application/octet-stream' };
   const content = Buffer.alloc(2_000_000, 'svc').toString('base64');
@@ -169,11 +193,20 @@ async function* crowds(): AsyncGenerator<Work> {
   });
   yield [
     'sends with attachments',
-    () => together(sendsAtOnce, () => send('POST', '/v1/messages', mail)),
+    () => together(sendsAtOnce, () => expectStatus(201, send('POST', '/v1/messages', mail))),
   ];
 }
 
+/** Fewer bytes of an export than any contact has. */
+const leastOfContact = 100;
+
+async function exportAll(): Promise<void> {
+  const { bytes } = await expectStatus(200, send('GET', '/v1/contacts/export?format=ndjson'));
+  if (bytes < leastOfContact * count) throw new Error(`the export ended after ${bytes} bytes`);
+}
+
 async function* largeWork(): AsyncGenerator<Work> {
+  yield ['the export of all contacts', exportAll];
   const { threadedMailbox, webhook } = world.own.shared;
   const { threadId } = inThread(world.own, threadedMailbox);
   const thread = `/v1/mailboxes/${threadedMailbox}/threads/${threadId}`;

@@ -1,4 +1,4 @@
-// Readers of ours that held the event loop once (data), each with the texts that did it.
+// Readers of ours whose patterns grew faster than their texts (data), each with hostile texts.
 
 import { hidesText } from '../../daemon/mcp/results.ts';
 import { contactPathsIn } from '../../src/campaigns/content/contact-paths.ts';
