@@ -39,10 +39,11 @@ export const suite = {
 } as const;
 
 /**
- * Each has a process of its own: most change whom their process trusts, and Node keeps that. Fills and escapes measure
+ * Each has a process of its own: most change whom their process trusts, and Node keeps that, or replace a module. Fills and escapes measure
  * stalls: the heap of other tests adds pauses that a daemon does not have, and 0.4 s for each collection of garbage.
  */
 const alone = [
+  'test/faults/long-holders.test.ts',
   'test/content/rendering/escapes.test.ts',
   'test/content/rendering/fill.test.ts',
   'test/identity/domains/registrar.test.ts',

@@ -5732,9 +5732,7 @@ export class Svc {
       id: string,
       body?: {
         /** The `data` of the event; default: an empty object */
-        data?: {
-          [name: string]: unknown;
-        } | null;
+        data?: unknown;
       },
       options?: RequestOptions,
     ): Promise<WebhookTest>;

@@ -27,7 +27,7 @@ import {
 import { type PermissionWorld, permissionWorld, type Side } from '../../http/permission-world.ts';
 import { receiveMail, shortMail } from '../../inbox/receiving/received-mail.ts';
 import { arrive } from '../../inbox/threads/mails.ts';
-import { bothStores, inLong } from '../../support/command.ts';
+import { bothStores, inLong, type TestStore } from '../../support/command.ts';
 import { burstOverMs, send, startPipeline } from '../../support/delivery.ts';
 import { type Query, watchQueries } from '../../support/watched-queries.ts';
 import { type Planner, plannerOf } from './plan-rules.ts';
@@ -274,10 +274,11 @@ const isCount = ({ path }: Route, scan: string) =>
   path.endsWith('/estimate') && / of (?:contact\w*|blocks|group_confirmations) by /.test(scan);
 
 /**
- * Returns the choice of no parameter, of each one, and of all at once but the cursor, as few rows leave no second page;
- * in the long run of each two.
+ * Returns the choice of no parameter, of each one, and of all at once; in the long run of each two. All at once leave out
+ * the cursor, as few rows have no second page. They run on SQLite: PostgreSQL expects no row of so many filters, and
+ * then reads any index.
  */
-function choicesOf(parameters: readonly string[]): string[][] {
+function choicesOf(parameters: readonly string[], store: TestStore): string[][] {
   const pairs = parameters.flatMap((one, index) =>
     parameters.slice(index + 1).map((other) => [one, other]),
   );
@@ -536,7 +537,7 @@ describe.each(bothStores)('the query plans on %s', (store) => {
     async (name, route) => {
       const row = rows[name] as Row;
       const ran = new Map<string, Query>();
-      for (const [serial, chosen] of choicesOf(parametersOf(route)).entries()) {
+      for (const [serial, chosen] of choicesOf(parametersOf(route), store).entries()) {
         for (const query of await ask(route, row, chosen, serial)) ran.set(query.text, query);
       }
       expect(ran.size > 0).toBe(!withoutQueries.includes(name));
