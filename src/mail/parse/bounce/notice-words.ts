@@ -61,7 +61,7 @@ export const failureOpening = anyOf([
   /недоставлен|не доставлен|できません|配信不能|配信不可|エラー|失敗し|届きません|返送|不達|无法|退回/,
   /失败|없습니다|transcript of (?:the )?session follows/,
   /error (?:while )?(?:delivering|sending) (?:your |the |a )?(?:mail|message)|trouble delivering your (?:e-?)?(?:mail|message)/,
-  /failed addresses follow|had delivery (?:errors|problems)|-{3,} ?server message|failure reasons/,
+  /failed addresses follow|had delivery (?:errors|problems)|--- ?server message|failure reasons/,
   /did not receive (?:this|your) (?:mail|message)(?!\?)|went undelivered|remains? undelivered/,
   /account is (?:disabled|temporarily limited)|rejected recipient|no valid recipients/,
   /nicht .{1,60}(?:zugestellt|[üu]bermittelt|ausgeliefert) werden|non riuscit|non [èe] riuscit/,
