@@ -1,5 +1,6 @@
 // Every command against a store of an earlier schema: none but the named writers changes a schema, and all but the named
 // readers end with 7. Commands are found by their files, and their words are made from their arguments and flags.
+// Slow: each of 120 commands runs once against an earlier schema.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';

@@ -1,5 +1,6 @@
 // One store that moves by the commands: from SQLite to PostgreSQL, through a backup into another database, and back to a
 // file. A daemon on each goes on where the last one was.
+// Slow: a dozen daemons and commands follow each other.
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import type { Message } from '../../src/outbound/messages/schema.ts';
@@ -34,7 +35,9 @@ const onSecond = () => ({ SVC_DATABASE_URL: schemas[1].url });
 const subjects = () =>
   sink.messages.map(({ raw }) => /^Subject: (.*)\r$/m.exec(raw.toString())?.[1]);
 
-it('a store moves between the engines, and each daemon goes on where the last was', async () => {
+it('a store moves between the engines, and each daemon goes on where the last was', {
+  timeout: 180_000,
+}, async () => {
   const { cli } = home;
   const first = await home.start();
   const body = { ...inbox, to: [{ email: 'ada@example.com' }] };

@@ -1,6 +1,7 @@
 // Two daemons behind a proxy that looks at /readyz, under load: each is drained, stopped and started again, and no request
 // fails. By hand, from an earlier version: UPGRADE_FROM=/its/clone/bin/svc. Its daemons leave the proxy without a drain, as
 // not every version has it.
+// Slow: four daemons start, drain and stop one after the other.
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -10,6 +10,7 @@
 //   silent    | the network takes it and passes nothing on
 //
 // A run takes each commit and a sample of the other statements; `FAULTS=all` takes each.
+// Slow: a silent server costs its time-out at each statement.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';

@@ -2,6 +2,7 @@
 // around the tables: rate-limit.test.ts (8.1, one daemon), shared.test.ts (8.1, several), quota.test.ts
 // (8.2). The rows of 8.3 on webhooks, custom tracking, warming, restored templates, and on tags and
 // labels of contacts, conversations and threads are tested with those resources.
+// Slow: a minute of requests at the rate of each plan.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { routes } from '../../../daemon/http/routes.ts';

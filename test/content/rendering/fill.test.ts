@@ -1,4 +1,5 @@
 // Filling of templates as sends call it: bad data first, then the places of values, then the worker.
+// Slow: three workers end by their deadline of 3 seconds each.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

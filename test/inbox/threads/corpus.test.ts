@@ -1,4 +1,5 @@
 // The corpus of exchanges makes the expected threads, in every order of arrival.
+// Slow: forty exchanges arrive in many orders.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
 // svc blocks …, run by people and scripts.
+// Slow: interrupted imports are processes of their own.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
