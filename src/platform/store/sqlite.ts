@@ -44,7 +44,9 @@ function connectionOver(database: Database.Database): DatabaseConnection {
   const statements = new Map<string, Database.Statement>();
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      await sliceTurns();
+      // Without a wait, no turn of the microtasks: 4 % of a send.
+      const later = sliceTurns();
+      if (later) await later;
       let statement = statements.get(query.sql);
       if (!statement) {
         statement = database.prepare(query.sql);
@@ -253,7 +255,8 @@ class GroupCommit {
   }
 
   async #runOne(write: PendingWrite, shared: boolean): Promise<() => void> {
-    await resumeStep(write.step);
+    const later = resumeStep(write.step);
+    if (later) await later;
     if (!shared) {
       const value = await write.work(this.#trx);
       return () => write.resolve(value);

@@ -60,7 +60,8 @@ function connectionOver(client: pg.PoolClient, names: StatementNames): DatabaseC
         throw error;
       });
       // Answers of many statements may arrive together, and each leads to work on the rows.
-      await resumeStep(step);
+      const later = resumeStep(step);
+      if (later) await later;
       return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) };
     },
     streamQuery: noStreaming,
