@@ -46,7 +46,7 @@ function connectionOver(database: Database.Database): DatabaseConnection {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       // Without a wait, no turn of the microtasks: 4 % of a send.
       const later = sliceTurns();
-      if (later) await later;
+      if (later !== undefined) await later;
       let statement = statements.get(query.sql);
       if (!statement) {
         statement = database.prepare(query.sql);
@@ -256,7 +256,7 @@ class GroupCommit {
 
   async #runOne(write: PendingWrite, shared: boolean): Promise<() => void> {
     const later = resumeStep(write.step);
-    if (later) await later;
+    if (later !== undefined) await later;
     if (!shared) {
       const value = await write.work(this.#trx);
       return () => write.resolve(value);

@@ -61,7 +61,7 @@ function connectionOver(client: pg.PoolClient, names: StatementNames): DatabaseC
       });
       // Answers of many statements may arrive together, and each leads to work on the rows.
       const later = resumeStep(step);
-      if (later) await later;
+      if (later !== undefined) await later;
       return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) };
     },
     streamQuery: noStreaming,
