@@ -1,7 +1,7 @@
 // A command runs the API route of its operation as the operator: the route's schemas parse the arguments, and
 // refusals are the same as over HTTP. Routes are loaded only when a command runs.
 import type { z } from 'zod';
-import type { Answering, Caller, Route } from '../../src/core/api/route.ts';
+import type { Answering, Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { CommonFlags } from './command.ts';
 import { withCaller } from './session.ts';
@@ -25,38 +25,18 @@ export async function runRoute<Answer>(
   route: Answering<Answer>,
   input: Input,
 ): Promise<Answer> {
-  return route.run(app, { caller, ...(await parsed(app, caller, route, input)) });
-}
-
-/** Runs a route with a body that has `dryRun: true`. @throws ValidationError of all fields. */
-export async function dryRunRoute(
-  app: App,
-  caller: Caller,
-  route: Route,
-  body: object,
-): Promise<unknown> {
-  const request = await parsed(app, caller, route, { body: { ...body, dryRun: true } });
-  return route.dryRun?.run(app, { caller, body: request.body });
-}
-
-async function parsed(
-  app: App,
-  caller: Caller,
-  route: Route,
-  { params = {}, query = {}, headers = {}, body }: Input,
-) {
-  const { parseParts, requestSchemas } = await import('../../src/core/api/validate.ts');
+  const { ask } = await import('../../src/service/door/door.ts');
+  const { requestSchemas } = await import('../../src/core/api/validate.ts');
   const { withWholeIds } = await import('./whole-id.ts');
-  const schemas = requestSchemas(route);
-  const whole = (schema: z.ZodType, value: unknown) =>
-    withWholeIds(app, caller.organizationId, schema, value);
-  const { path, ...others } = parseParts({
-    path: { schema: schemas.path, value: await whole(schemas.path, params) },
-    query: { schema: schemas.query, value: await whole(schemas.query, query) },
-    headers: { schema: route.headers, value: headers },
-    body: { schema: schemas.body, value: await whole(schemas.body, body) },
+  const { path, query, body } = requestSchemas(route);
+  const whole = <Value>(schema: z.ZodType, value: Value) =>
+    withWholeIds(app, caller.organizationId, schema, value) as Promise<Value>;
+  return ask({ app }, caller, route, {
+    params: await whole(path, input.params ?? {}),
+    query: await whole(query, input.query ?? {}),
+    headers: input.headers ?? {},
+    body: await whole(body, input.body),
   });
-  return { ...others, params: path };
 }
 
 /** Opens the service, runs the route as the operator in `--org`, closes the service. */

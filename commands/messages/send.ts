@@ -12,7 +12,7 @@ import { messageCard } from '../base/fields.ts';
 import { idempotencyHeader } from '../base/idempotency-key.ts';
 import { printMessage } from '../base/message-view.ts';
 import { writeInterrupted, writeLine, writeWarning } from '../base/output.ts';
-import { dryRunRoute, runRoute } from '../base/route.ts';
+import { runRoute } from '../base/route.ts';
 import { sendPayloadFrom } from '../base/send-payload.ts';
 import { withCaller } from '../base/session.ts';
 import { beforeInterrupt } from '../base/signals.ts';
@@ -151,7 +151,8 @@ export default class MessagesSend extends BaseCommand {
         return printMessage(flags, message, scheduledCard);
       }
       if (flags['dry-run']) {
-        const result = await dryRunRoute(app, caller, sendingRoutes.send, input);
+        const body = { ...input, dryRun: true };
+        const result: unknown = await runRoute(app, caller, sendingRoutes.send, { body });
         return printDryRun(flags, result as DryRunResult);
       }
       const message = await runRoute(app, caller, sendingRoutes.send, { headers, body: input });

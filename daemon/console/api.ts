@@ -1,8 +1,10 @@
-// The console asks the API as its own client, within the process: each page shows what the route answers to the
-// caller of the session, and no more. So permissions, limits and errors are those of the API.
-import type { FastifyInstance } from 'fastify';
-import type { Caller, Method } from '../../src/core/api/route.ts';
+// The console asks routes through the door (src/service/door/door.ts) as the caller of its session: each page shows what
+// the route answers to that caller, and no more. So permissions, limits and errors are those of the API.
+import type { Doorway, FileAnswer, Method } from '../../src/core/api/route.ts';
 import { ServiceError } from '../../src/platform/errors.ts';
+import type { Input } from '../../src/service/door/door.ts';
+import { dispositionOf, servedType } from '../http/files.ts';
+import { routes } from '../http/routes.ts';
 
 interface ErrorBody {
   _tag?: string;
@@ -31,8 +33,7 @@ export class Refusal extends Error {
 export function refusalOf(error: unknown, requestId = ''): Refusal {
   if (error instanceof Refusal) return error;
   if (!(error instanceof ServiceError)) throw error;
-  const { status, _tag, message } = error;
-  return new Refusal(status, { _tag, message }, requestId);
+  return new Refusal(error.status, error.toJSON(), requestId);
 }
 
 /** A file that the browser saves. */
@@ -43,80 +44,78 @@ export interface Download {
   bytes: Buffer | string;
 }
 
-const json = 'application/json';
+/** Asks a route as the caller of the session. Empty values of the query are left out. @throws ServiceError */
+export type AskRoute = <Answer>(way: Doorway<Answer>, input?: Input) => Promise<Answer>;
 
-/** Asks routes as one caller. @throws Refusal for an answer of 400 or more */
+/** Returns a query as a URL would carry it: texts, without empty ones. */
+export function queryOf(query: object): object {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)]),
+  );
+}
+
+/** Returns a file of a route for the browser. */
+export function downloadOf(file: FileAnswer): Download {
+  const { contentType, filename, bytes } = file;
+  return {
+    contentType: servedType(file),
+    disposition: dispositionOf(contentType, filename),
+    bytes,
+  };
+}
+
+/** Asks routes by their paths. @throws ServiceError */
 export interface Api {
   get<T>(path: string, query?: Record<string, unknown>): Promise<T>;
   send<T>(method: Exclude<Method, 'GET'>, path: string, body?: object): Promise<T>;
   /** Sends a text of a media type, such as `text/csv`. */
   upload<T>(path: string, type: string, text: string): Promise<T>;
-  /** Asks for a file. */
-  file(path: string): Promise<Download>;
-  /** Asks a function of src/ where the API has no route, or its answer is too large. */
-  call<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Callers of questions under way, by a secret that stands in for their key. */
-export interface Passes {
-  /** Returns the caller of a secret; null for any other text. */
-  callerOf(secret: string): Caller | null;
-  /** Holds a secret for a caller while `ask` runs. */
-  during<T>(caller: Caller, ask: (secret: string) => Promise<T>): Promise<T>;
-}
-
-/** Creates the passes of one process; `newSecret` makes a text that nobody can guess. */
-export function createPasses(newSecret: () => string): Passes {
-  const callers = new Map<string, Caller>();
+export function apiFor(ask: AskRoute): Api {
+  const find = (method: Method, url: string) => {
+    const [path = '', search = ''] = url.split('?');
+    const parts = path.split('/').map(decodeURIComponent);
+    const score = (way: Doorway) =>
+      way.path.split('/').filter((part) => part.startsWith('{')).length;
+    const [way] = routes
+      .filter((one) => {
+        const wanted = one.path.split('/');
+        return (
+          one.method === method &&
+          wanted.length === parts.length &&
+          wanted.every((part, at) => part.startsWith('{') || part === parts[at])
+        );
+      })
+      .sort((a, b) => score(a) - score(b));
+    if (!way) throw new Error(`no route ${method} ${path}`);
+    const params = Object.fromEntries(
+      way.path
+        .split('/')
+        .flatMap((part, at) => (part.startsWith('{') ? [[part.slice(1, -1), parts[at]]] : [])),
+    );
+    const query: Record<string, unknown> = {};
+    for (const [name, value] of new URLSearchParams(search)) {
+      query[name] = name in query ? [query[name], value].flat() : value;
+    }
+    return { way, params, query };
+  };
   return {
-    callerOf: (secret) => callers.get(secret) ?? null,
-    async during(caller, ask) {
-      const secret = newSecret();
-      callers.set(secret, caller);
-      try {
-        return await ask(secret);
-      } finally {
-        callers.delete(secret);
-      }
+    async get<T>(path: string, more = {}) {
+      const { way, params, query } = find('GET', path);
+      return (await ask(way, { params, query: { ...query, ...more } })) as T;
     },
-  };
-}
-
-/** Returns the API for a caller at an address. */
-export function apiFor(
-  inject: FastifyInstance['inject'],
-  passes: Passes,
-  { caller, address }: { caller: Caller; address: string },
-): Api {
-  const ask = async (method: Method, url: string, payload?: string, type = json) =>
-    passes.during(caller, async (secret) => {
-      const answer = await inject({
-        method,
-        url,
-        remoteAddress: address,
-        headers: { 'x-api-key': secret, ...(payload !== undefined && { 'content-type': type }) },
-        ...(payload !== undefined && { payload }),
-      });
-      if (answer.statusCode < 400) return answer;
-      const parsed: object = answer.body === '' ? {} : JSON.parse(answer.body);
-      throw new Refusal(answer.statusCode, parsed, String(answer.headers['x-request-id']));
-    });
-  const read = async (...asked: Parameters<typeof ask>) => {
-    const answer = await ask(...asked);
-    return answer.body === '' ? {} : JSON.parse(answer.body);
-  };
-  return {
-    get: (path, query = {}) => read('GET', withQuery(path, query)),
-    send: (method, path, body) => read(method, path, body && JSON.stringify(body)),
-    upload: (path, type, text) => read('POST', path, text, type),
-    call: (work) => work(),
-    async file(path) {
-      const { headers, rawPayload } = await ask('GET', path);
-      return {
-        contentType: String(headers['content-type']),
-        disposition: String(headers['content-disposition']),
-        bytes: rawPayload,
-      };
+    async send<T>(method: Method, path: string, body?: object) {
+      const { way, params, query } = find(method, path);
+      return (await ask(way, { params, query, ...(body && { body }) })) as T;
+    },
+    async upload<T>(path: string, type: string, text: string) {
+      const { way, params, query } = find('POST', path);
+      const chunks = (async function* () {
+        yield Buffer.from(text);
+      })();
+      return (await ask(way, { params, query, stream: { type, chunks } })) as T;
     },
   };
 }

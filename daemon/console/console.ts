@@ -1,5 +1,5 @@
 // The console: pages for a browser at `/console`. Signs in by an API key or by a link of `svc open`, checks each form,
-// and draws pages that ask the API (api.ts). Loaded at the first visit.
+// and draws pages that ask routes (api.ts). Loaded at the first visit.
 //
 //   request            | needs
 //   -------------------+-----------------------------------------------------------------------
@@ -8,7 +8,7 @@
 //   POST sign-in       | the token of its form; ten failures a minute for an address
 //   POST open          | a link of `svc open`, once
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../../src/access/keys/authenticator.ts';
 import { outsideRanges } from '../../src/access/keys/constraints.ts';
 import { getOrganization } from '../../src/access/organizations/organizations.ts';
@@ -20,14 +20,15 @@ import {
   type Session,
   useLink,
 } from '../../src/access/sessions/sessions.ts';
-import { allows } from '../../src/core/api/permission.ts';
 import type { App } from '../../src/core/app.ts';
 import { meant } from '../../src/platform/runtime/signs.ts';
 import { newToken } from '../../src/platform/runtime/tokens.ts';
 import { FailedLogins } from '../failed-logins.ts';
+import { reserveAnswer } from '../http/answer-memory.ts';
+import type { Ask } from '../http/faces.ts';
 import type { Workload } from '../http/workload.ts';
 import { readForm } from '../tracking/form.ts';
-import { apiFor, type Download, type Passes, Refusal, refusalOf } from './api.ts';
+import { type AskRoute, apiFor, type Download, queryOf, Refusal, refusalOf } from './api.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { html, isKnownLink } from './html.ts';
 import { drawPage, drawPlain } from './layout.ts';
@@ -36,8 +37,8 @@ import {
   type Action,
   type Asked,
   type Form,
-  has,
   matchPath,
+  mayAsk,
   type Page,
   type View,
 } from './page.ts';
@@ -46,10 +47,9 @@ import { pages } from './pages/pages.ts';
 export interface ConsoleParts {
   app: App;
   authenticator: Pick<Authenticator, 'authenticate' | 'authenticateHash'>;
-  passes: Passes;
-  /** Capacity for the look-up of sessions; pages ask the API, which has its own part of it. */
+  ask: Ask;
+  /** Capacity for the look-up of sessions; `ask` takes its own part of it. */
   workload: Workload;
-  inject: FastifyInstance['inject'];
 }
 
 interface Answer {
@@ -122,6 +122,7 @@ export class Console {
         .send(bytes);
     }
     const { status, body, headers = {} } = await this.#answer(request, decoded(path));
+    if (typeof body !== 'string') reserveAnswer(reply.raw, body.length);
     return reply
       .code(status)
       .headers({ ...commonHeaders, ...headers })
@@ -293,15 +294,19 @@ export class Console {
     path: string,
     form: Form,
   ): Promise<Answer> {
-    const { app, passes, inject } = this.#parts;
+    const { app, ask } = this.#parts;
     const { caller } = session;
-    const address = addressOf(request);
-    const away = outsideRanges(caller, address);
+    const peer = addressOf(request);
+    const away = outsideRanges(caller, peer);
     if (away) return this.#plain(403, 'Not from your address', away.message);
     const found = findPage(path);
+    const asker = { caller, peer, requestId: request.id };
+    const askRoute: AskRoute = (way, { query = {}, ...input } = {}) =>
+      ask(asker, way, { ...input, query: queryOf(query) });
     const asked: Asked = {
-      api: apiFor(inject, passes, { caller, address }),
-      app,
+      ask: askRoute,
+      api: apiFor(askRoute),
+      newToken: () => newToken(app.random),
       caller,
       config: app.config,
       now: app.clock.now(),
@@ -310,7 +315,7 @@ export class Console {
       params: found?.params ?? {},
       query: meantIn(request.query),
       formToken: formTokenOf(session.token),
-      may: (permission) => allows(caller.permissions, permission),
+      may: (right) => mayAsk(caller, right),
     };
     const draw = (view: View | Download): Answer => {
       if ('bytes' in view) return saved(view);
@@ -344,8 +349,8 @@ function saved({ bytes, contentType, disposition }: Download): Answer {
   return { status: 200, body: bytes, headers };
 }
 
-function refuseWithout(asked: Asked, { needs }: Pick<Page | Action, 'needs'>): void {
-  if (has(asked, needs)) return;
+function refuseWithout({ may }: Asked, { needs }: Pick<Page | Action, 'needs'>): void {
+  if (needs === null || may(needs)) return;
   const message =
     needs === 'operator'
       ? 'Only the operator may do this: "svc open" signs in as one'

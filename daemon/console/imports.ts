@@ -17,6 +17,11 @@ export interface Import extends Required<Pick<View, 'title' | 'command'>>, Pick<
   run(asked: Asked, given: Form, dryRun: boolean): Promise<Part>;
 }
 
+/** Returns a pasted text as a stream. */
+export async function* chunksOf(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
+}
+
 /** Returns a digest of all that a person has typed. */
 function digestOf(given: Form): string {
   const typed = Object.entries(given).filter(([name]) => name !== 'seen' && !name.startsWith('_'));

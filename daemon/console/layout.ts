@@ -2,7 +2,7 @@
 import { urlAt } from '../../src/platform/net/network-address.ts';
 import type { AssetUrls } from './assets.ts';
 import { html, inZone, type Part, renderDocument } from './html.ts';
-import { type Asked, has, type Page, type View } from './page.ts';
+import type { Asked, Page, View } from './page.ts';
 
 function documentOf(assets: AssetUrls, title: string, body: Part): string {
   return renderDocument(html`<html lang="en">
@@ -21,7 +21,7 @@ function documentOf(assets: AssetUrls, title: string, body: Part): string {
 
 function navigation(pages: readonly Page[], asked: Asked): Part {
   const { path } = asked;
-  const shown = pages.filter(({ label, needs }) => label && has(asked, needs));
+  const shown = pages.filter(({ label, needs }) => label && (needs === null || asked.may(needs)));
   const isHere = (page: Page) =>
     page.path === '' ? path === '' : path === page.path || path.startsWith(`${page.path}/`);
   return html`<nav aria-label="Areas"><ul>${shown.map((page) => {

@@ -1,16 +1,15 @@
 // What a page of the console is. pages/ has one file an area.
-import type { Permission } from '../../src/core/api/permission.ts';
-import type { Caller } from '../../src/core/api/route.ts';
-import type { App } from '../../src/core/app.ts';
+import { isBound, refusedPermission } from '../../src/access/keys/constraints.ts';
+import type { Caller, Right } from '../../src/core/api/route.ts';
 import type { Config } from '../../src/core/config/config.ts';
-import type { Api, Download } from './api.ts';
+import type { Api, AskRoute, Download } from './api.ts';
 import type { Part } from './html.ts';
 
 /** A request of a signed-in person. */
 export interface Asked {
+  ask: AskRoute;
   api: Api;
   caller: Caller;
-  app: App;
   config: Config;
   now: number;
   /** Time zone of the organization. */
@@ -20,9 +19,12 @@ export interface Asked {
   /** Values of `:name` in the path of the page. */
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
+  /** Returns a text that nobody can guess, such as an idempotency key. */
+  newToken(): string;
   /** Token that forms of the session carry. */
   formToken: string;
-  may(permission: Permission): boolean;
+  /** Tells whether the door would let the session in somewhere, so that pages offer only that. */
+  may(right: Right): boolean;
 }
 
 /** Title and content of a page. */
@@ -50,17 +52,15 @@ export interface View extends Titled {
 /** Fields of a posted form. */
 export type Form = Readonly<Record<string, string>>;
 
-/** Right to see or do something: a permission, a session of the operator, or none. */
-export type Right = Permission | 'operator' | null;
-
-/** Tells whether the session has a right. */
-export function has({ caller, may }: Pick<Asked, 'caller' | 'may'>, right: Right): boolean {
-  if (right === null) return true;
-  return right === 'operator' ? caller.keyId === null : may(right);
+/** Tells whether the door lets a caller in at some path with this right. A bound key reaches mailboxes alone. */
+export function mayAsk(caller: Caller, right: Right): boolean {
+  if (right === 'operator') return caller.keyId === null;
+  const isReached = !isBound(caller.constraints) || right.startsWith('mailboxes:');
+  return isReached && refusedPermission(caller, right) === null;
 }
 
 export interface Action {
-  needs: Right;
+  needs: Right | null;
   /** Acts, and returns the path to go on to, or a page to show once. */
   run(asked: Asked, form: Form): Promise<string | View>;
 }
@@ -70,8 +70,8 @@ export interface Page {
   path: string;
   /** Label in the navigation; without it the page is reached from others. */
   label?: string;
-  /** Right to see the page. */
-  needs: Right;
+  /** Right to see the page; null for a page of every session. */
+  needs: Right | null;
   show(asked: Asked): Promise<View | Download>;
   /** Actions by the name that their buttons carry. */
   actions?: Readonly<Record<string, Action>>;

@@ -1,8 +1,10 @@
 // Parts that pages share: tables with their pages, facts of one resource, buttons, times, states.
+
+import type { Right } from '../../src/core/api/route.ts';
 import { wallTimeIn } from '../../src/platform/runtime/calendar.ts';
 import { Refusal, refusalOf, withQuery } from './api.ts';
 import { html, type Part, together, withZone } from './html.ts';
-import type { Action, Asked, Form, Right, View } from './page.ts';
+import type { Action, Asked, Form, View } from './page.ts';
 
 /** A page of a list, as the API answers it. */
 export interface List<Item> {
@@ -295,7 +297,7 @@ export async function orAgain(
 
 /** Returns an action of a form that is drawn again, with its values and the error, if the API refuses. */
 export function written(
-  needs: Right,
+  needs: Right | null,
   act: (asked: Asked, given: Form) => Promise<string | View>,
   draw: (asked: Asked, given: Form, problem: Part) => Promise<View> | View,
 ): Action {

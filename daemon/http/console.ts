@@ -3,11 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Console, ConsoleParts } from '../console/console.ts';
 
 /** Mounts everything at and below `/console`. */
-export function mountConsole(server: FastifyInstance, parts: Omit<ConsoleParts, 'inject'>): void {
+export function mountConsole(server: FastifyInstance, parts: ConsoleParts): void {
   let loading: Promise<Console> | undefined;
   const load = async () => {
     const loaded = await import('../console/console.ts');
-    return new loaded.Console({ ...parts, inject: server.inject.bind(server) });
+    return new loaded.Console(parts);
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     loading ??= load();

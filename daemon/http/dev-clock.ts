@@ -34,7 +34,8 @@ export function mountDevClock(
     }
     const { authorization = '' } = request.headers;
     if (hashOfToken(authorization.replace(/^Bearer +/i, '')) === tokenHash) return commandsHolder;
-    const caller = await authorize(dispatcher, 'organization:write', request);
+    const way = { method: 'POST', path: '/dev/clock', permission: 'organization:write' } as const;
+    const caller = await authorize(dispatcher, way, request);
     if (caller.roleName !== 'owner') throw new ForbiddenError('The clock needs an owner key');
     return caller.organizationId;
   }

@@ -1,10 +1,9 @@
-// The path from a matched request to the route's answer. Checks run in this order: capacity, key,
-// permission, rate limit, malformed body, fields. The route itself checks existence and state.
-// Routes are known only as data (src/core/api/route.ts).
+// The path from a matched request to the route's answer. Checks run in this order: capacity, key, then those of the
+// door (src/service/door/door.ts), with a malformed body between rate and fields. Routes are known only as data
+// (src/core/api/route.ts).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Place, refusedAtDoor } from '../../src/access/keys/constraints.ts';
 import { everyPermission, type Permission } from '../../src/core/api/permission.ts';
 import type {
   Caller,
@@ -13,11 +12,17 @@ import type {
   StreamedAnswer,
   StreamedBody,
 } from '../../src/core/api/route.ts';
-import { parseParts, requestSchemas } from '../../src/core/api/validate.ts';
 import type { App } from '../../src/core/app.ts';
-import { beyondNamespace } from '../../src/identity/mailboxes/bound-keys.ts';
 import { MalformedRequestError, UnauthorizedError } from '../../src/platform/errors.ts';
 import { sliceTurns } from '../../src/platform/runtime/turns.ts';
+import {
+  type Admit,
+  answer as answerOf,
+  type Entrance,
+  enter,
+  isDryRun,
+  letIn,
+} from '../../src/service/door/door.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
 import { fileAnswer } from './files.ts';
@@ -27,9 +32,6 @@ import type { Workload } from './workload.ts';
 
 /** Looks a key up; null for a malformed, unknown, revoked or expired one. */
 export type Authenticate = (plaintext: string) => Promise<Caller | null>;
-
-/** Draws on the rate limits (specification 8.1); throws RateLimitedError. */
-export type Admit = (caller: Caller, route: Route) => Promise<void>;
 
 /** Returns the rate limit headers; called after `Admit`, and again after the route ran. */
 export type LimitHeaders = (caller: Caller) => Record<string, string>;
@@ -96,27 +98,21 @@ interface RoutePlan {
   route: Route;
   /** Names the requests in the metric of stalls. */
   operation: string;
-  schemas: ReturnType<typeof requestSchemas>;
   headerNames: readonly string[];
   /** Deprecation headers, added to every answer. */
   ownHeaders: Record<string, string>;
   readsBody: boolean;
   needsBody: boolean;
-  /** Replacement for a missing body. */
-  emptyBody: unknown;
 }
 
 function planOf(route: Route): RoutePlan {
-  const schemas = requestSchemas(route);
   return {
     route,
     operation: `${route.method} ${route.path}`,
-    schemas,
     headerNames: route.headers instanceof z.ZodObject ? Object.keys(route.headers.shape) : [],
     ownHeaders: deprecationHeaders(route),
     readsBody: route.method !== 'GET' && !route.takes,
     needsBody: route.body !== undefined && route.bodyOptional !== true,
-    emptyBody: schemas.body.safeParse(undefined).success ? undefined : {},
   };
 }
 
@@ -149,7 +145,7 @@ async function answer(
   const { app, workload, bodies } = dispatcher;
   const { route } = plan;
   reply.headers(plan.ownHeaders);
-  const caller = await workload.begin(() => letIn(dispatcher, route, request, reply));
+  const caller = await workload.begin(() => begin(dispatcher, route, request, reply));
   const { organizationId } = caller;
   const bytes = plan.readsBody
     ? await bodies.read(organizationId, request.raw, reply.raw)
@@ -158,14 +154,12 @@ async function answer(
   const output = await workload.runFor(organizationId, async () => {
     await sliceTurns(plan.operation, organizationId);
     const body = bytes && bodyOf(plan, bytes);
+    if (route.dryRun && isDryRun(body)) status = 200;
     // Without an escape, a JSON string cannot contain a forbidden character.
     const hasPlainBody = !bytes?.includes('\\u');
     await sliceTurns();
-    const input = validate(plan, request, body, hasPlainBody);
-    const isDry = (input.body as { dryRun?: boolean } | undefined)?.dryRun === true;
-    const { run } = (isDry && route.dryRun) || route;
-    if (run !== route.run) status = 200;
-    return withLimits(dispatcher, caller, route, reply, () => run(app, { caller, ...input }));
+    const input = { ...partsOf(plan, request), body, hasPlainBody };
+    return withLimits(dispatcher, caller, route, reply, () => answerOf(app, caller, route, input));
   });
   reply.code(status);
   if (route.sendsFile) return fileAnswer(reply, output as FileAnswer);
@@ -186,11 +180,10 @@ async function answerStreaming(
   const { app, workload, streams } = dispatcher;
   const { route } = plan;
   reply.headers(plan.ownHeaders);
-  const caller = await workload.begin(() => letIn(dispatcher, route, request, reply));
+  const caller = await workload.begin(() => begin(dispatcher, route, request, reply));
   const run = async (stream?: StreamedBody) => {
     await sliceTurns(plan.operation, caller.organizationId);
-    const input = validate(plan, request, undefined, true);
-    return route.run(app, { caller, ...input, ...(stream && { stream }) });
+    return answerOf(app, caller, route, { ...partsOf(plan, request), ...(stream && { stream }) });
   };
   reply.code(route.status);
   if (route.streams) {
@@ -207,46 +200,53 @@ async function answerStreaming(
   }
 }
 
-/** Runs the checks before the body is read: key, client address, permission and rate limit. */
-async function letIn(
+/** Runs the checks before the body is read: key, and those of the door. */
+async function begin(
   dispatcher: Dispatcher,
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Caller> {
-  const { method, path } = route;
+  const caller = await callerOf(dispatcher, request);
   const { id } = request.params as { id?: string };
-  const caller = await authorize(dispatcher, route.permission, request, { method, path, id });
-  if (route.drawsOnSendRate) {
-    await withLimits(dispatcher, caller, route, reply, async () =>
-      dispatcher.admit?.(caller, route),
-    );
-  }
+  const from = { peer: request.raw.socket.remoteAddress, id };
+  const check = () => enter(dispatcher, caller, route, from);
+  await (route.drawsOnSendRate ? withLimits(dispatcher, caller, route, reply, check) : check());
   return caller;
 }
 
-/**
- * Returns the caller after the checks of key, client address, reach and permission, which may depend on the
- * caller. A key of single mailboxes reaches nothing without a `place`.
- * @throws UnauthorizedError, ForbiddenError.
- */
-export async function authorize(
+/** Returns the caller of a key; logs one that is not valid. @throws UnauthorizedError */
+async function callerOf(
   { app, authenticate }: Pick<Dispatcher, 'app' | 'authenticate'>,
-  permission: Permission | ((caller: Caller) => Permission),
   request: FastifyRequest,
-  place?: Place,
   key: string | string[] | undefined = keyIn(request.headers),
 ): Promise<Caller> {
-  const caller = await identify(authenticate, key).catch((error: unknown) => {
+  return identify(authenticate, key).catch((error: unknown) => {
     if (error instanceof UnauthorizedError) logUnauthorized(app, request, key, error);
     throw error;
   });
+}
+
+/**
+ * Returns the caller after the first checks of the door, at a path beside the routes. The permission may depend on the
+ * caller.
+ * @throws UnauthorizedError, ForbiddenError.
+ */
+export async function authorize(
+  dispatcher: Pick<Dispatcher, 'app' | 'authenticate'>,
+  { permission, ...at }: Omit<Entrance, 'permission'> & { permission: NeededBy },
+  request: FastifyRequest,
+  key?: string,
+): Promise<Caller> {
+  const caller = await callerOf(dispatcher, request, ...(key === undefined ? [] : [key]));
   const needed = typeof permission === 'string' ? permission : permission(caller);
-  const refusal = refusedAtDoor(caller, request.raw.socket.remoteAddress, needed, place);
-  if (refusal) throw refusal;
-  if (caller.constraints?.namespaceId !== undefined) await beyondNamespace(app, caller, place?.id);
+  const { id } = request.params as { id?: string };
+  const from = { peer: request.raw.socket.remoteAddress, id };
+  await letIn(dispatcher.app, caller, { ...at, permission: needed }, from);
   return caller;
 }
+
+type NeededBy = Permission | ((caller: Caller) => Permission);
 
 /** Adds the remaining rate limits to the answer after `work`, also if it fails. */
 async function withLimits<T>(
@@ -289,18 +289,11 @@ function bodyOf(plan: RoutePlan, bytes: Buffer): unknown {
   const body = parseJson(bytes);
   if (body !== undefined) return body;
   if (plan.needsBody) throw new MalformedRequestError('The body is missing: send JSON');
-  return plan.emptyBody;
+  return undefined;
 }
 
-function validate(plan: RoutePlan, request: FastifyRequest, body: unknown, isPlain: boolean) {
-  const { route, schemas, readsBody } = plan;
-  const { path, ...input } = parseParts({
-    path: { schema: schemas.path, value: request.params },
-    query: { schema: schemas.query, value: request.query },
-    headers: { schema: route.headers, value: pick(request.headers, plan) },
-    body: { schema: readsBody ? schemas.body : undefined, value: body, isPlain },
-  });
-  return { ...input, params: path };
+function partsOf(plan: RoutePlan, { params, query, headers }: FastifyRequest) {
+  return { params: params as object, query: query as object, headers: pick(headers, plan) };
 }
 
 /** Returns only the headers that the route declares. */

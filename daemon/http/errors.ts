@@ -59,16 +59,30 @@ export function errorHeaders(error: ServiceError): Record<string, string> {
   return headers;
 }
 
-/** Answers with the error, counts it, and logs it once if the fault is ours. */
+/** The request in which an error was thrown. */
+interface Failed {
+  requestId: string;
+  method: string;
+  route: string | undefined;
+}
+
+/** Returns the service error of any failure; counts it, and logs it once if the fault is ours. */
+export function reported(app: App, error: unknown, failed: Failed): ServiceError {
+  const refusal = toServiceError(error);
+  app.metrics.refused.inc({ reason: refusal.reason });
+  logFault(app, refusal, failed);
+  return refusal;
+}
+
+/** Answers with the error, reported. */
 export function sendError(
   app: App,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const refusal = toServiceError(error);
-  app.metrics.refused.inc({ reason: refusal.reason });
-  logFault(app, refusal, request);
+  const { id: requestId, method, routeOptions } = request;
+  const refusal = reported(app, error, { requestId, method, route: routeOptions.url });
   const challenge = reply.getHeader('www-authenticate');
   return reply
     .code(refusal.status)
@@ -82,15 +96,10 @@ export function sendError(
 }
 
 /** Logs faults. A shed request leaves no line; a store that cannot write does (the error has a cause). */
-function logFault(app: App, error: ServiceError, request: FastifyRequest): void {
+function logFault(app: App, error: ServiceError, failed: Failed): void {
   const isFault = error.status >= 500 && !(error instanceof CapacityError);
   if (!isFault && error.cause === undefined) return;
-  const fields = {
-    requestId: request.id,
-    method: request.method,
-    route: request.routeOptions.url,
-    err: error.cause ?? error,
-  };
+  const fields = { ...failed, err: error.cause ?? error };
   if (error.status === 500) app.log.error(fields, error.message);
   else app.log.warn(fields, error.message);
 }

@@ -100,9 +100,8 @@ function mountStream(
     url: routerPath(path),
     exposeHeadRoute: false,
     handler: async (request, reply) => {
-      const { id } = request.params as { id?: string };
-      const at = { method: 'GET', path, id } as const;
-      const letIn = () => authorize({ app, authenticate }, permission, request, at);
+      const way = { method: 'GET', path, permission } as const;
+      const letIn = () => authorize({ app, authenticate }, way, request);
       const ending = new AbortController();
       const { log, caller, leave } = await workload.begin(async () => {
         const caller = await letIn();

@@ -25,18 +25,20 @@ export function dispositionOf(contentType: string, filename: string | null): str
   return `${kind}; filename="${plain}"; filename*=UTF-8''${whole}`;
 }
 
+/** Returns the type under which a file of strangers is served. */
+export function servedType({ contentType, isMail }: FileAnswer): string {
+  return pages.test(contentType) && !isMail ? 'application/octet-stream' : contentType;
+}
+
 /**
  * Sets the headers of the answer; returns its body.
  * @throws CapacityError if the memory for answers is used up
  */
-export function fileAnswer(
-  reply: FastifyReply,
-  { contentType, filename, bytes, isMail }: FileAnswer,
-): Buffer {
+export function fileAnswer(reply: FastifyReply, file: FileAnswer): Buffer {
+  const { contentType, filename, bytes } = file;
   reserveAnswer(reply.raw, bytes.length);
-  const isPage = pages.test(contentType) && !isMail;
   reply
-    .header('content-type', isPage ? 'application/octet-stream' : contentType)
+    .header('content-type', servedType(file))
     .header('content-disposition', dispositionOf(contentType, filename))
     .header('x-content-type-options', 'nosniff')
     .header('content-security-policy', "sandbox; default-src 'none'")

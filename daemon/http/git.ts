@@ -43,13 +43,10 @@ export function mountGit(server: FastifyInstance, dispatcher: Dispatcher): void 
     service: GitService,
     method: Method,
   ) {
-    const { id: unchecked } = request.params as { id: string };
     const permission = service === 'git-upload-pack' ? 'templates:read' : 'templates:write';
-    const place = { method, path: gitPath, id: unchecked };
-    const password = passwordIn(request);
-    const key = password === undefined ? [] : [password];
+    const way = { method, path: gitPath, permission } as const;
     try {
-      const caller = await authorize(dispatcher, permission, request, place, ...key);
+      const caller = await authorize(dispatcher, way, request, passwordIn(request));
       const { id } = parseParts({ path: { schema: templatePath, value: request.params } }).path as {
         id: string;
       };

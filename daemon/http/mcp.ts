@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../src/access/keys/constraints.ts';
 import { ForbiddenError, UnauthorizedError } from '../../src/platform/errors.ts';
 import { sliceTurns } from '../../src/platform/runtime/turns.ts';
-import { sendTo } from '../mcp/send.ts';
 import type { Connection } from '../mcp/server.ts';
 import { parseJson } from './body.ts';
 import { type Dispatcher, keyIn, longestKey } from './dispatch.ts';
+import { type Ask, askByKey } from './faces.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
 
 export const mcpPath = '/mcp';
@@ -25,14 +25,18 @@ export function refuseMethod(reply: FastifyReply): FastifyReply {
 export function mountMcp(
   server: FastifyInstance,
   dispatcher: Dispatcher,
-  { ownOrigin, version }: { ownOrigin: () => string; version: string },
+  { ask, ownOrigin, version }: { ask: Ask; ownOrigin: () => string; version: string },
 ): void {
   const { app, authenticate, bodies, workload } = dispatcher;
   let loading: Promise<typeof import('../mcp/server.ts')> | undefined;
 
-  const connect = (key: string, isReadOnly: boolean, address: string): Connection => ({
+  const connect = (key: string, isReadOnly: boolean, request: FastifyRequest): Connection => ({
     caller: () => authenticate(key),
-    send: sendTo(server.inject.bind(server), key, address),
+    ask: askByKey(
+      ask,
+      () => authenticate(key),
+      () => ({ peer: request.raw.socket.remoteAddress ?? '', requestId: request.id }),
+    ),
     hiddenIn: async (ids) => (await import('../mcp/hidden.ts')).hiddenAmong(app, ids),
     isReadOnly,
     clock: app.clock,
@@ -67,8 +71,7 @@ export function mountMcp(
     await sliceTurns();
     loading ??= import('../mcp/server.ts');
     const { mcpOverHttp } = await loading;
-    const address = request.raw.socket.remoteAddress ?? '';
-    const handler = mcpOverHttp((token, isReadOnly) => connect(token, isReadOnly, address));
+    const handler = mcpOverHttp((token, isReadOnly) => connect(token, isReadOnly, request));
     const { readOnly } = request.query as { readOnly?: string };
     const scopes = readOnly === 'true' ? ['read-only'] : [];
     const headers = new Headers();

@@ -10,8 +10,7 @@ import {
   UnreachableError,
 } from '../../src/platform/errors.ts';
 import { urlAt } from '../../src/platform/net/network-address.ts';
-import { newToken } from '../../src/platform/runtime/tokens.ts';
-import { createPasses } from '../console/api.ts';
+import type { Admit } from '../../src/service/door/door.ts';
 import type { ConsoleParts } from '../console/console.ts';
 import { whyNotListening } from '../port-holder.ts';
 import { createBodyReader } from './body.ts';
@@ -19,11 +18,12 @@ import { answerClientError } from './client-error.ts';
 import { affordableConnections, type Connections, trackConnections } from './connections.ts';
 import { mountConsole } from './console.ts';
 import { type DevClock, mountDevClock } from './dev-clock.ts';
-import { type Admit, type Authenticate, type LimitHeaders, mountRoute } from './dispatch.ts';
+import { type Authenticate, type LimitHeaders, mountRoute } from './dispatch.ts';
 import { mountDocuments, productVersion } from './documents.ts';
 import { jsonContentType, sendError, toServiceError } from './errors.ts';
 import type { LoopDelay } from './event-loop.ts';
 import { mountEventStreams } from './event-stream.ts';
+import { askWithin } from './faces.ts';
 import { mountGit } from './git.ts';
 import { mountHealth } from './health.ts';
 import { createHttpListener, type SocketLimits, standardSocketLimits } from './http-listener.ts';
@@ -102,28 +102,26 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   mountStorage(server, app, workload);
   mountReceiptKeys(server, app, workload);
   mountTracking(server, app, workload);
-  const passes = createPasses(() => newToken(app.random));
+  const { admit, authenticate } = options;
+  const ask = askWithin({ app, admit }, workload);
   const dispatcher = {
     app,
-    authenticate: (key: string) => {
-      const caller = passes.callerOf(key);
-      return caller ? Promise.resolve(caller) : options.authenticate(key);
-    },
-    admit: options.admit,
+    authenticate,
+    admit,
     limitHeaders: options.limitHeaders,
     bodies: createBodyReader(http.maxBodyBytes, app.clock),
     streams: createStreams(app.clock),
     workload,
   };
   if (options.sessions && app.config.console.enabled) {
-    mountConsole(server, { app, authenticator: options.sessions, passes, workload });
+    mountConsole(server, { app, authenticator: options.sessions, ask, workload });
   }
   for (const route of options.routes) mountRoute(server, dispatcher, route);
   mountEventStreams(server, dispatcher);
   mountGit(server, dispatcher);
   if (app.config.mcp.enabled) {
     const ownOrigin = () => new URL(serverUrl() === '/' ? 'http://localhost' : serverUrl()).origin;
-    mountMcp(server, dispatcher, { ownOrigin, version: productVersion });
+    mountMcp(server, dispatcher, { ask, ownOrigin, version: productVersion });
   }
   if (options.virtualClock) mountDevClock(server, dispatcher, options.virtualClock);
 

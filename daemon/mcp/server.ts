@@ -10,24 +10,27 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { Caller } from '../../src/core/api/route.ts';
+import type { Caller, FileAnswer } from '../../src/core/api/route.ts';
+import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
+import { ServiceError } from '../../src/platform/errors.ts';
 import { type Clock, sleep } from '../../src/platform/runtime/clock.ts';
+import { servedType } from '../http/files.ts';
 import { boundedJson, fitting, isList, messageIdsIn, placeOf, shown } from './results.ts';
-import type { Send, ToolAnswer } from './send.ts';
 import {
+  type AskRoute,
   findExpected,
-  threadPath,
+  threadPlace,
   threadResources,
   threadTemplate,
   threadText,
 } from './threads.ts';
-import { allTools, mayUse, requestOf, type Tool } from './tools.ts';
+import { allTools, inputOf, mayUse, type Tool } from './tools.ts';
 
 export interface Connection {
   /** The key of the connection; null once it is not valid any more. */
   caller(): Promise<Caller | null>;
-  /** Sends a request to the API with the key. */
-  send: Send;
+  /** Asks a route with the key. @throws ServiceError, also once the key is not valid any more */
+  ask: AskRoute;
   /** Returns those of these messages of the caller that hide text in their HTML. */
   hiddenIn(messageIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Lists and calls only tools that read. */
@@ -81,15 +84,6 @@ const expectTool = {
 /** The tool that `messages_expect` is made of: a key without it may not wait either. */
 const expectNeeds = 'threads_list_messages';
 
-/** An answer of 400 or more. */
-class ApiRefusal extends Error {
-  readonly body: unknown;
-  constructor(body: unknown) {
-    super('the API refused');
-    this.body = body;
-  }
-}
-
 /** Serves MCP over HTTP requests; `connect` returns the connection of a key. */
 export function mcpOverHttp(
   connect: (key: string, isReadOnly: boolean) => Connection,
@@ -121,7 +115,7 @@ function serverOf(connection: Connection): Server {
     callTool(connection, params.name, params.arguments ?? {}),
   );
   server.setRequestHandler('resources/list', async () => {
-    const found = await threadResources(askOf(connection)).catch(() => []);
+    const found = await threadResources(connection.ask).catch(() => []);
     return { resources: found.map((one) => ({ ...one, mimeType: 'text/plain' })) };
   });
   server.setRequestHandler('resources/templates/list', () => ({
@@ -135,10 +129,10 @@ function serverOf(connection: Connection): Server {
     ],
   }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const path = threadPath(uri);
-    if (path === null) throw invalid(`uri: expected ${threadTemplate}`);
-    const text = await threadText(askOf(connection), path).catch((error: unknown) => {
-      throw error instanceof ApiRefusal ? invalid(JSON.stringify(error.body)) : error;
+    const place = threadPlace(uri);
+    if (place === null) throw invalid(`uri: expected ${threadTemplate}`);
+    const text = await threadText(connection.ask, place).catch((error: unknown) => {
+      throw error instanceof ServiceError ? invalid(JSON.stringify(error)) : error;
     });
     return { contents: [{ uri, mimeType: 'text/plain', text }] };
   });
@@ -181,7 +175,7 @@ async function callTool(
   } catch (error) {
     if (error instanceof TypeError)
       return refused({ _tag: 'ValidationError', message: error.message });
-    if (error instanceof ApiRefusal) return refused(error.body);
+    if (error instanceof ServiceError) return refused(error.toJSON());
     throw error;
   }
 }
@@ -195,22 +189,15 @@ async function answerOf(
   const page = tool.pagesBy !== null && place.page !== null && { [tool.pagesBy]: place.page };
   const { cursor: _own, ...others } = args;
   const given = tool.pagesBy === null ? args : { ...others, ...page };
-  const answer = await connection.send(requestOf(tool, given));
-  const isJson = answer.type.startsWith('application/json');
-  if (answer.status >= 400)
-    return refused(isJson ? parsed(answer) : { message: answer.body.toString() });
-  if (!isJson) return fileOf(answer);
-  const body = await withAction(connection, args, parsed(answer));
+  const answer = await connection.ask<unknown>(tool.route, inputOf(tool, given));
+  if (tool.route.sendsFile) return fileOf(answer as FileAnswer);
+  const body = await withAction(connection, args, answer);
   const whole = shown(body, await connection.hiddenIn(messageIdsIn(body)));
   const value = isList(whole.value)
     ? { ...whole.value, ...fitting(whole.value, place) }
     : whole.value;
   const isOutside = outsideAreas.includes(tool.route.area);
   return result(value, { isOutside, suspicious: whole.suspicious, notes: notesOn(body) });
-}
-
-function parsed({ body }: ToolAnswer): unknown {
-  return body.length === 0 ? {} : JSON.parse(body.toString());
 }
 
 interface Proposed {
@@ -227,8 +214,8 @@ async function withAction(
 ): Promise<unknown> {
   const { status, actionId } = (body ?? {}) as Proposed;
   if (status !== 'proposed' || typeof actionId !== 'string') return body;
-  const path = `/v1/mailboxes/${encodeURIComponent(String(id))}/actions/${actionId}`;
-  const action = (await askOf(connection)(path)) as Proposed;
+  const params = { id: String(id), actionId };
+  const action = await connection.ask(mailboxActionRoutes.get, { params });
   return { ...(body as object), action, digest: action.digest };
 }
 
@@ -263,26 +250,18 @@ function refused(error: unknown): CallToolResult {
   };
 }
 
-function fileOf({ type, body }: ToolAnswer): CallToolResult {
-  if (body.length > longestFile) {
-    const message = `The file has ${body.length} bytes: more than ${longestFile} are not given to agents`;
+function fileOf(file: FileAnswer): CallToolResult {
+  const { bytes } = file;
+  if (bytes.length > longestFile) {
+    const message = `The file has ${bytes.length} bytes: more than ${longestFile} are not given to agents`;
     return refused({ _tag: 'ValidationError', message });
   }
-  const blob = body.toString('base64');
+  const blob = bytes.toString('base64');
   return {
     content: [
       { type: 'text', text: outsideWords },
-      { type: 'resource', resource: { uri: 'svc://file', mimeType: type, blob } },
+      { type: 'resource', resource: { uri: 'svc://file', mimeType: servedType(file), blob } },
     ],
-  };
-}
-
-function askOf(connection: Connection) {
-  return async (url: string): Promise<unknown> => {
-    const answer = await connection.send({ method: 'GET', url, headers: {}, payload: undefined });
-    const body = parsed(answer);
-    if (answer.status >= 400) throw new ApiRefusal(body);
-    return body;
   };
 }
 
@@ -308,7 +287,7 @@ async function expectMail(
   };
   const endAt = clock.elapsed() + seconds * 1_000;
   for (;;) {
-    const found = await findExpected(askOf(connection), wanted);
+    const found = await findExpected(connection.ask, wanted);
     if (found) {
       const { value, suspicious } = shown(found, await connection.hiddenIn(messageIdsIn(found)));
       return result(value, { isOutside: true, suspicious, notes: [] });

@@ -1,9 +1,16 @@
 // Threads as readable text, and the tool that waits for a mail.
-import type { Thread, ThreadMessage } from '../../src/inbox/threads/schema.ts';
+import type { Doorway } from '../../src/core/api/route.ts';
+import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
+import { extractRoutes, threadRoutes } from '../../src/inbox/threads/routes.ts';
+import type { ThreadMessage } from '../../src/inbox/threads/schema.ts';
 import { plainly } from '../../src/platform/runtime/signs.ts';
+import type { Input } from '../../src/service/door/door.ts';
 
-/** Asks the API as the key of the agent. @throws ApiRefusal */
-export type Ask = (path: string) => Promise<unknown>;
+/** Asks a route as the key of the agent. @throws ServiceError */
+export type AskRoute = <Answer>(way: Doorway<Answer>, input?: Input) => Promise<Answer>;
+
+/** A thread of a mailbox. */
+export type ThreadPlace = { id: string; threadId: string };
 
 const mostMessages = 30;
 const longestMail = 8_000;
@@ -13,21 +20,17 @@ export const threadTemplate = 'svc://mailboxes/{mailboxId}/threads/{threadId}';
 
 const threadUri = /^svc:\/\/mailboxes\/(mbx_\w+)\/threads\/(thread_\w+)$/;
 
-/** Returns the path of a thread; null for another address. */
-export function threadPath(uri: string): string | null {
-  const [, mailboxId, threadId] = threadUri.exec(uri) ?? [];
-  if (mailboxId === undefined || threadId === undefined) return null;
-  return `/v1/mailboxes/${mailboxId}/threads/${threadId}`;
-}
-
-interface Page<Item> {
-  items: Item[];
+/** Returns the thread of an address; null for another address. */
+export function threadPlace(uri: string): ThreadPlace | null {
+  const [, id, threadId] = threadUri.exec(uri) ?? [];
+  return id === undefined || threadId === undefined ? null : { id, threadId };
 }
 
 /** Returns a thread as text, its oldest message first. */
-export async function threadText(ask: Ask, path: string): Promise<string> {
-  const thread = (await ask(path)) as Thread;
-  const page = (await ask(`${path}/messages?limit=${mostMessages}`)) as Page<ThreadMessage>;
+export async function threadText(ask: AskRoute, params: ThreadPlace): Promise<string> {
+  const thread = await ask(threadRoutes.get, { params });
+  const query = { limit: String(mostMessages) };
+  const page = await ask(threadRoutes.messages, { params, query });
   const mails = page.items.map(mailText);
   const rest = thread.messageCount - page.items.length;
   const head = [
@@ -50,12 +53,12 @@ function mailText({ id, from, createdAt, direction, newContent, preview }: Threa
 }
 
 /** Returns the newest threads of all mailboxes that the key reaches, as addresses of resources. */
-export async function threadResources(ask: Ask): Promise<{ uri: string; name: string }[]> {
-  const mailboxes = (await ask('/v1/mailboxes')) as Page<{ id: string }>;
+export async function threadResources(ask: AskRoute): Promise<{ uri: string; name: string }[]> {
+  const mailboxes = await ask(mailboxRoutes.list);
   const found: { uri: string; name: string }[] = [];
   for (const { id } of mailboxes.items) {
     if (found.length >= mostThreads) break;
-    const threads = (await ask(`/v1/mailboxes/${id}/threads?limit=20`)) as Page<Thread>;
+    const threads = await ask(threadRoutes.list, { params: { id }, query: { limit: '20' } });
     for (const thread of threads.items) {
       const uri = `svc://mailboxes/${id}/threads/${thread.id}`;
       found.push({ uri, name: plainly(thread.subject ?? thread.id) });
@@ -75,14 +78,17 @@ export interface Expected {
 }
 
 /** Returns the first received mail that matches, with its codes and links; null if none has come. */
-export async function findExpected(ask: Ask, wanted: Expected): Promise<object | null> {
-  const base = `/v1/mailboxes/${encodeURIComponent(wanted.mailboxId)}`;
-  const after = encodeURIComponent(new Date(wanted.since - 1).toISOString());
-  const threads = (await ask(`${base}/threads?limit=20&after=${after}`)) as Page<Thread>;
-  for (const { id } of threads.items) {
-    const page = (await ask(`${base}/threads/${id}/messages?limit=100`)) as Page<ThreadMessage>;
+export async function findExpected(ask: AskRoute, wanted: Expected): Promise<object | null> {
+  const params = { id: wanted.mailboxId };
+  const after = new Date(wanted.since - 1).toISOString();
+  const threads = await ask(threadRoutes.list, { params, query: { limit: '20', after } });
+  for (const { id: threadId } of threads.items) {
+    const inThread = { params: { ...params, threadId }, query: { limit: '100' } };
+    const page = await ask(threadRoutes.messages, inThread);
     const mail = page.items.find((one) => matches(one, wanted));
-    if (mail) return { message: mail, extracts: await ask(`${base}/messages/${mail.id}/extracts`) };
+    if (!mail) continue;
+    const extracts = { params: { ...params, messageId: mail.id } };
+    return { message: mail, extracts: await ask(extractRoutes.get, extracts) };
   }
   return null;
 }

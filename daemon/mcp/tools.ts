@@ -2,8 +2,9 @@
 // of path, query and body side by side; a list, or a body with a field of the path, is `body`.
 import { refusedAtPlace } from '../../src/access/keys/constraints.ts';
 import { operationNames, snakeName } from '../../src/core/api/operation-name.ts';
-import type { Caller, Method, Route } from '../../src/core/api/route.ts';
+import type { Caller, Route } from '../../src/core/api/route.ts';
 import { requestSchemas } from '../../src/core/api/validate.ts';
+import type { Input } from '../../src/service/door/door.ts';
 import { type JsonSchema, ownSchemaOf } from '../http/openapi-schemas.ts';
 import { routes } from '../http/routes.ts';
 
@@ -19,14 +20,6 @@ export interface Tool {
   fields: { path: string[]; query: string[]; headers: string[]; body: string[] | 'whole' | null };
 }
 
-/** A request to the API. */
-export interface ToolRequest {
-  method: Method;
-  url: string;
-  headers: Record<string, string>;
-  payload: string | undefined;
-}
-
 /** Fields of a list that the API's own cursor replaces. */
 const cursorField = {
   type: 'string',
@@ -39,7 +32,9 @@ let made: readonly Tool[] | undefined;
 /** Returns all tools, in the order of the routes; made once. */
 export function allTools(): readonly Tool[] {
   made ??= [...operationNames(routes)].flatMap(([route, name]) =>
-    route.takes || route.streams || route.deprecated ? [] : [toolOf(route, snakeName(name))],
+    route.takes || route.streams || route.deprecated || route.decides
+      ? []
+      : [toolOf(route, snakeName(name))],
   );
   return made;
 }
@@ -51,8 +46,8 @@ export function mayUse(caller: Caller, { route }: Pick<Tool, 'route'>): boolean 
   return refusedAtPlace(caller, permission, { method, path, id }) === null;
 }
 
-/** @throws TypeError naming an unknown or missing field */
-export function requestOf({ route, fields }: Tool, given: object): ToolRequest {
+/** Returns the parts of the question, not yet parsed. @throws TypeError naming an unknown or missing field */
+export function inputOf({ fields }: Tool, given: object): Input {
   const args = new Map(Object.entries(given));
   const take = (names: readonly string[]) =>
     names.flatMap((name) => {
@@ -60,11 +55,14 @@ export function requestOf({ route, fields }: Tool, given: object): ToolRequest {
       args.delete(name);
       return value === undefined ? [] : [[name, value] as const];
     });
-  const path = new Map(take(fields.path));
-  const query = new URLSearchParams();
-  for (const [name, value] of take(fields.query)) {
-    for (const one of Array.isArray(value) ? value : [value]) query.append(name, textOf(one));
-  }
+  // As in a URL, where all values are texts.
+  const texts = (names: readonly string[]) =>
+    take(names).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(textOf) : textOf(value),
+    ]);
+  const params = Object.fromEntries(texts(fields.path));
+  const query = Object.fromEntries(texts(fields.query));
   const headers = Object.fromEntries(
     take(fields.headers).map(([name, value]) => [headerOf(name), textOf(value)]),
   );
@@ -72,15 +70,9 @@ export function requestOf({ route, fields }: Tool, given: object): ToolRequest {
   args.delete('body');
   const [unknown] = args.keys();
   if (unknown !== undefined) throw new TypeError(`${unknown}: unknown field of this tool`);
-  const filled = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = path.get(name);
-    if (value === undefined) throw new TypeError(`${name}: missing`);
-    return encodeURIComponent(textOf(value));
-  });
-  const search = query.size > 0 ? `?${query}` : '';
-  const payload = body === undefined ? undefined : JSON.stringify(body);
-  const type = payload === undefined ? {} : { 'content-type': 'application/json' };
-  return { method: route.method, url: filled + search, headers: { ...headers, ...type }, payload };
+  const missing = fields.path.find((name) => !Object.hasOwn(params, name));
+  if (missing !== undefined) throw new TypeError(`${missing}: missing`);
+  return { params, query, headers, body };
 }
 
 type Take = (names: readonly string[]) => (readonly [string, unknown])[];

@@ -1,12 +1,14 @@
 // Hostile text in each field of each answer of the API: a page has the same elements as with harmless text. `TEXTS=all`
 // tries each text in each field; without it, every fifth from a random one on.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, withQuery } from '../../daemon/console/api.ts';
+import { type AskRoute, apiFor, queryOf } from '../../daemon/console/api.ts';
 import { isKnownLink } from '../../daemon/console/html.ts';
 import { drawPage } from '../../daemon/console/layout.ts';
 import { type Asked, matchPath } from '../../daemon/console/page.ts';
 import { pages } from '../../daemon/console/pages/pages.ts';
+import type { Doorway } from '../../src/core/api/route.ts';
 import { plainly } from '../../src/platform/runtime/signs.ts';
+import { ask, type Input } from '../../src/service/door/door.ts';
 import { fillPages, findPaths, type Post } from './fixture.ts';
 import { hostileTexts } from './hostile-texts.ts';
 import { consoleWorld, elementsOf, type World } from './world.ts';
@@ -25,7 +27,7 @@ const seed = Number(process.env['SEED'] ?? Date.now() % step);
 
 let world: World;
 let paths: ReadonlyMap<string, string>;
-/** Answers of the API, by path with query. */
+/** Answers of routes, by their names with the questions. */
 const answers = new Map<string, Promise<unknown>>();
 
 beforeAll(async () => {
@@ -42,34 +44,32 @@ function filled(value: unknown, next: () => string): unknown {
   if (typeof value === 'string') return instant.test(value) ? value : next();
   if (value === null) return null;
   if (Array.isArray(value)) return value.map((one) => filled(one, next));
-  if (typeof value !== 'object') return value;
+  if (typeof value !== 'object' || Buffer.isBuffer(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => [name, ours.has(name) ? one : filled(one, next)]),
   );
 }
 
-async function answer(path: string): Promise<unknown> {
-  const known = answers.get(path) ?? world.api('GET', path);
-  answers.set(path, known);
+async function answer(way: Doorway, input: Input = {}): Promise<unknown> {
+  if (way.method !== 'GET' && !way.name.startsWith('render')) {
+    throw new Error('a look changes nothing');
+  }
+  const { app, operator } = world.test;
+  const question = JSON.stringify([way.name, input]);
+  const known = answers.get(question) ?? ask({ app }, operator, way, input);
+  answers.set(question, known);
   return known;
 }
 
 function askedFor(url: string, params: Record<string, string>, next: () => string): Asked {
   const { app, caller } = world.test;
   const { pathname, searchParams } = new URL(url, 'http://self');
-  const api: Api = {
-    get: async (path, query = {}) => filled(await answer(withQuery(path, query)), next) as never,
-    async send(method, path, body) {
-      if (method !== 'POST' || !path.endsWith('/render')) throw new Error('a look changes nothing');
-      return filled(await world.api('POST', path, body), next) as never;
-    },
-    upload: () => Promise.reject(new Error('a look changes nothing')),
-    call: async (work) => filled(await work(), next) as never,
-    file: async () => ({ contentType: 'text/plain', disposition: 'attachment', bytes: '' }),
-  };
+  const askRoute: AskRoute = async (way, { query = {}, ...input } = {}) =>
+    filled(await answer(way, { ...input, query: queryOf(query) }), next) as never;
   return {
-    api,
-    app,
+    ask: askRoute,
+    api: apiFor(askRoute),
+    newToken: () => 'token',
     caller,
     config: app.config,
     now: app.clock.now(),

@@ -3,15 +3,17 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import { fitting, messageIdsIn, placeOf, shown } from '../../daemon/mcp/results.ts';
-import { allTools, mayUse, requestOf } from '../../daemon/mcp/tools.ts';
+import { allTools, inputOf, mayUse } from '../../daemon/mcp/tools.ts';
 import { operatorOf } from '../../src/access/keys/roles.ts';
 import { everyPermission } from '../../src/core/api/permission.ts';
 
 const none: ReadonlySet<string> = new Set();
-const unlisted = routes.filter(({ takes, streams, deprecated }) => takes || streams || deprecated);
+const unlisted = routes.filter(
+  ({ takes, streams, deprecated, decides }) => takes || streams || deprecated || decides,
+);
 
 describe('the tools of MCP', () => {
-  it('are all routes but those that stream, each under one name', () => {
+  it('are all routes but those that stream and those by which a person decides, each under one name', () => {
     const names = allTools().map(({ name }) => name);
     expect(names.length).toBe(routes.length - unlisted.length);
     expect(new Set(names).size).toBe(names.length);
@@ -56,7 +58,7 @@ describe('the tools of MCP', () => {
     }
   });
 
-  it('turn arguments into the request of their route: each example of a body', () => {
+  it('turn arguments into the question to their route: each example of a body', () => {
     let count = 0;
     for (const tool of allTools()) {
       const examples = (tool.inputSchema.examples ??
@@ -65,24 +67,22 @@ describe('the tools of MCP', () => {
       for (const example of examples) {
         const path = Object.fromEntries(tool.fields.path.map((name) => [name, `a/b ${name}`]));
         const args = tool.fields.body === 'whole' ? { body: example } : (example as object);
-        const { method, url, payload } = requestOf(tool, { ...args, ...path });
-        expect(method).toBe(tool.route.method);
-        expect(url.split('/').length, url).toBe(tool.route.path.split('/').length);
-        expect(JSON.parse(payload ?? ''), tool.name).toEqual(example);
+        const { params, body } = inputOf(tool, { ...args, ...path });
+        expect(params, tool.name).toEqual(path);
+        expect(body, tool.name).toEqual(example);
         count += 1;
       }
     }
     expect(count).toBeGreaterThan(40);
   });
 
-  it('refuse unknown and missing fields by name', () => {
+  it('refuse unknown fields by name', () => {
     const tool = allTools().find(({ name }) => name === 'threads_get');
     if (!tool) throw new Error('threads_get is missing');
-    expect(() => requestOf(tool, { id: 'mbx_0' })).toThrow('threadId: missing');
-    expect(() => requestOf(tool, { id: 'mbx_0', threadId: 't', colour: 1 })).toThrow(
+    expect(() => inputOf(tool, { id: 'mbx_0', threadId: 't', colour: 1 })).toThrow(
       'colour: unknown',
     );
-    expect(() => requestOf(tool, JSON.parse('{"__proto__": 1}'))).toThrow('__proto__: unknown');
+    expect(() => inputOf(tool, JSON.parse('{"__proto__": 1}'))).toThrow('__proto__: unknown');
   });
 });
 

@@ -1,8 +1,9 @@
 // Blocked addresses, and the import of another service's list.
-import { type ImportReport, importBlocks } from '../../../src/people/blocks/import.ts';
+import type { ImportReport } from '../../../src/people/blocks/import.ts';
+import { blockImportRoutes } from '../../../src/people/blocks/routes.ts';
 import { blockReasons } from '../../../src/people/blocks/schema.ts';
 import { html, type Part, together } from '../html.ts';
-import { importPage } from '../imports.ts';
+import { chunksOf, importPage } from '../imports.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import {
   button,
@@ -92,13 +93,11 @@ function report({ dryRun, title, rows, added, existing, skipped, rejected }: Imp
   </section>`;
 }
 
-/** Imports as `svc blocks import` does: the API has no route for it. */
-async function run({ app, caller }: Asked, given: Form, dryRun: boolean): Promise<Part> {
+/** Imports as `svc blocks import` does. */
+async function run({ ask }: Asked, given: Form, dryRun: boolean): Promise<Part> {
   const reason = blockReasons.find((one) => one === given['reason']) ?? 'manual';
-  const bytes = (async function* () {
-    yield Buffer.from(given['file'] ?? '');
-  })();
-  return report(await importBlocks(app, caller, bytes, { reason, dryRun }));
+  const stream = { type: 'text/plain', chunks: chunksOf(given['file'] ?? '') };
+  return report(await ask(blockImportRoutes.run, { query: { reason, dryRun }, stream }));
 }
 
 const blockImport = importPage({

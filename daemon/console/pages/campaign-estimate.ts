@@ -1,6 +1,5 @@
 // The estimate of a campaign, and the start of exactly the run that a person has looked at.
 import { createHash } from 'node:crypto';
-import { newToken } from '../../../src/platform/runtime/tokens.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
@@ -61,7 +60,7 @@ function starting(asked: Asked, { estimate, digest }: Look, scheduledFor?: strin
       scheduledFor ? `Schedule a run of ${many}` : `Start a run of ${many}`,
       html`
       <input type="hidden" name="digest" value=${digest} />
-      <input type="hidden" name="once" value=${newToken(asked.app.random)} />
+      <input type="hidden" name="once" value=${asked.newToken()} />
       <input type="hidden" name="scheduledFor" value=${scheduledFor} />
       ${check('onlyNew', 'leave out contacts of earlier runs, which the estimate counts')}
     `,

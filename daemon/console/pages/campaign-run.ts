@@ -4,7 +4,6 @@ import { standingOf } from '../../../src/campaigns/campaigns/run-words.ts';
 import { messageStatuses } from '../../../src/outbound/deliveries/status.ts';
 import { spanInWords } from '../../../src/outbound/explain/time-words.ts';
 import { runOutcomes, runStatuses } from '../../../src/people/runs/schema.ts';
-import { newToken } from '../../../src/platform/runtime/tokens.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Page, View } from '../page.ts';
 import {
@@ -52,7 +51,7 @@ function moves(asked: Asked, { status, failedCount, stats }: RunSummary): Part {
     });
     return html`${form(asked, 'resume', 'Resume', note)}<div class="row">${cancel}</div>`;
   }
-  const fields = { once: newToken(asked.app.random) };
+  const fields = { once: asked.newToken() };
   const failed = failedCount + stats.failed;
   const retry = { action: 'retry', label: `Run again for the ${failed} that failed`, fields };
   return failed > 0 && html`<div class="row">${button(asked, retry)}</div>`;

@@ -1,5 +1,6 @@
 // Sending domains: each record as it should be and as it was found, with its diagnosis.
 import { dnsForms, dnsText } from '../../../src/identity/domains/dns-forms.ts';
+import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
 import { type Download, Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
@@ -85,7 +86,7 @@ async function orNull<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return null;
+    if (error instanceof ResourceNotFoundError) return null;
     throw error;
   }
 }

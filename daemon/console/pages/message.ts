@@ -1,9 +1,7 @@
 // One message: its state in sentences, its way, its headers, and the mail as it looks.
-import {
-  explainMessage,
-  type RecipientExplanation,
-} from '../../../src/outbound/explain/explain.ts';
-import { getEmailProjection } from '../../../src/outbound/messages/email-projection.ts';
+import type { RecipientExplanation } from '../../../src/outbound/explain/explain.ts';
+import { explainRoutes } from '../../../src/outbound/explain/routes.ts';
+import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
 import type { EmailProjection } from '../../../src/outbound/messages/schema.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
@@ -188,17 +186,16 @@ function actions(asked: Asked, { status, direction }: Message): Part {
 }
 
 async function show(asked: Asked): Promise<View> {
-  const { api, app, caller, params, may } = asked;
+  const { api, ask, params, may } = asked;
   const path = pathOf(asked);
   const id = params['id'] ?? '';
   // First alone: it decides whether the caller may see the message.
   const message = await api.get<Message>(path);
   const [email, steps, deliveries, explanation] = await Promise.all([
-    // By the function of the route: a mail of 20 MB is not written as JSON and read again.
-    api.call(() => getEmailProjection(app, caller, id, { includeStorageUrls: true })),
+    ask(messageRoutes.email, { params: { id }, query: { includeStorageUrls: true } }),
     api.get<readonly Step[]>(`${path}/events`),
     api.get<readonly { attempts: readonly Attempt[] }[]>(`${path}/deliveries`),
-    api.call(() => explainMessage(app, caller, id)),
+    ask(explainRoutes.message, { params: { id } }),
   ]);
   const { conversationId } = message;
   const body = together(

@@ -1,6 +1,6 @@
 // The first page: what waits, what binds, what needs work, and the last 14 days. Each line leads to its page and names
 // the command that tells the same.
-import { getPlanState } from '../../../src/access/admission/plan-state.ts';
+import { planRoutes } from '../../../src/access/admission/routes.ts';
 import { dayIn } from '../../../src/platform/runtime/calendar.ts';
 import { barChart } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
@@ -73,11 +73,9 @@ function tilesOf(asked: Asked): Promise<Tile[]> {
 }
 
 /** Draws the limits of the plan, and the one that binds now. */
-async function limits({ api, app, caller, may }: Asked): Promise<Part> {
+async function limits({ ask, may }: Asked): Promise<Part> {
   if (!may('organization:read')) return null;
-  const { binds, liftedBy, daily, rate, sendingStatus } = await api.call(() =>
-    getPlanState(app, caller.organizationId),
-  );
+  const { binds, liftedBy, daily, rate, sendingStatus } = await ask(planRoutes.show);
   return together(
     html`<h2>Limits</h2>`,
     html`<p>${state(sendingStatus)} ${binds}</p>`,

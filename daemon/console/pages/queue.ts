@@ -1,20 +1,9 @@
-// The queue at work over all organizations, for the operator: lanes, holds, entries. It calls the functions of
-// `svc queue`, as the API has no route for them.
-import { parseWith } from '../../../src/core/api/validate.ts';
+// The queue at work over all organizations, for the operator: lanes, holds, entries.
 import { queueStates } from '../../../src/outbound/deliveries/queue-queries.ts';
 import { waitReasons } from '../../../src/outbound/deliveries/status.ts';
-import { holdQueue, listHolds, releaseHold } from '../../../src/outbound/queue/desk/holds.ts';
-import {
-  dropDeliveries,
-  listQueue,
-  retryDeliveries,
-} from '../../../src/outbound/queue/desk/queue.ts';
-import {
-  holdTarget,
-  listQueueQuery,
-  type QueueEntry,
-} from '../../../src/outbound/queue/desk/queue-schema.ts';
-import { type LaneView, queueSnapshot } from '../../../src/outbound/queue/lanes/lane-report.ts';
+import type { QueueEntry } from '../../../src/outbound/queue/desk/queue-schema.ts';
+import { queueRoutes } from '../../../src/outbound/queue/desk/routes.ts';
+import type { LaneView } from '../../../src/outbound/queue/lanes/lane-report.ts';
 import { sparkline } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page } from '../page.ts';
@@ -22,12 +11,7 @@ import { button, choice, field, filters, form, link, state, table, time } from '
 
 const perPage = 50;
 
-const given = (values: object) =>
-  Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined && value !== ''),
-  );
-
-async function lanes({ api, app }: Asked): Promise<Part> {
+async function lanes({ ask }: Asked): Promise<Part> {
   const {
     counts,
     countedUpTo,
@@ -36,7 +20,7 @@ async function lanes({ api, app }: Asked): Promise<Part> {
     takenPerSecond,
     pace,
     lanes: all,
-  } = await api.call(() => queueSnapshot(app));
+  } = await ask(queueRoutes.show);
   const number = (count: number) =>
     `${count.toLocaleString('en')}${count >= countedUpTo ? '+' : ''}`;
   return together(
@@ -60,10 +44,9 @@ function laneTable(all: readonly LaneView[]): Part {
 }
 
 async function entries(asked: Asked): Promise<Part> {
-  const { api, app, query } = asked;
-  const { state: wanted, waitReason, domain, page } = query;
-  const filter = given({ state: wanted, waitReason, domain, page, limit: perPage });
-  const found = await api.call(() => listQueue(app, parseWith(listQueueQuery, filter, 'query')));
+  const { state: wanted, waitReason, domain, page } = asked.query;
+  const query = { state: wanted, waitReason, domain, page, limit: perPage };
+  const found = await asked.ask(queueRoutes.list, { query });
   return together(
     html`<h2>Entries</h2>`,
     filters(html`
@@ -94,7 +77,7 @@ async function entries(asked: Asked): Promise<Part> {
 }
 
 async function holds(asked: Asked): Promise<Part> {
-  const items = await asked.api.call(() => listHolds(asked.app));
+  const items = await asked.ask(queueRoutes.holds);
   return together(
     html`<h2>Holds</h2>`,
     table(
@@ -157,16 +140,13 @@ export const queuePages: readonly Page[] = [
       };
     },
     actions: {
-      retry: act(({ app }, { id = '' }) => retryDeliveries(app, [id])),
-      drop: act(({ app }, { id = '' }) => dropDeliveries(app, [id])),
-      release: act(({ app }, { id = '' }) => releaseHold(app, { holdId: id })),
-      hold: act(({ app }, { domain = '', note = '' }) =>
-        holdQueue(
-          app,
-          parseWith(holdTarget, { domain: domain.trim() }, 'body'),
-          note.trim() || null,
-        ),
-      ),
+      retry: act(({ ask }, { id = '' }) => ask(queueRoutes.retry, { body: { ids: [id] } })),
+      drop: act(({ ask }, { id = '' }) => ask(queueRoutes.drop, { body: { ids: [id] } })),
+      release: act(({ ask }, { id = '' }) => ask(queueRoutes.release, { body: { holdId: id } })),
+      hold: act(({ ask }, { domain = '', note = '' }) => {
+        const target = { domain: domain.trim() };
+        return ask(queueRoutes.hold, { body: { target, note: note.trim() || undefined } });
+      }),
     },
   },
 ];

@@ -1,4 +1,6 @@
 // Proposals of keys that may only propose: what would be sent, and the decision of a person.
+import { mailboxActionRoutes } from '../../../src/inbox/approvals/routes.ts';
+import { downloadOf } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import {
@@ -192,6 +194,9 @@ export const reviewPages: readonly Page[] = [
   {
     path: '/review/:mailboxId/:id/files/:n',
     needs: 'mailboxes:read',
-    show: (asked) => asked.api.file(`${pathOf(asked)}/attachments/${asked.params['n']}`),
+    async show({ ask, params: { mailboxId, id, n } }) {
+      const file = { id: mailboxId, actionId: id, n };
+      return downloadOf(await ask(mailboxActionRoutes.attachment, { params: file }));
+    },
   },
 ];

@@ -1,6 +1,6 @@
 // The organization, the limits of its plan, and what was changed in it by whom.
-import { getPlanState } from '../../../src/access/admission/plan-state.ts';
-import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
+import { planRoutes } from '../../../src/access/admission/routes.ts';
+import { organizationDesk } from '../../../src/access/organizations/routes.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { facts, field, filters, form, type List, table, time } from '../parts.ts';
@@ -46,10 +46,10 @@ async function audit(asked: Asked): Promise<Part> {
 }
 
 async function draw(asked: Asked): Promise<Part> {
-  const { api, app, caller } = asked;
+  const { api, ask, may } = asked;
   const [organization, plan, changes] = await Promise.all([
     api.get<{ name: string; timezone: string }>('/v1/organizations/current'),
-    api.call(() => getPlanState(app, caller.organizationId)),
+    ask(planRoutes.show),
     audit(asked),
   ]);
   return together(
@@ -63,7 +63,7 @@ async function draw(asked: Asked): Promise<Part> {
       ['Content kept for days', 'retention.contentDays'],
       ['Id', 'id'],
     ]),
-    caller.keyId === null &&
+    may('operator') &&
       html`<details><summary>Change it</summary>${form(
         asked,
         'change',
@@ -103,9 +103,9 @@ export const settingsPages: readonly Page[] = [
     actions: {
       change: {
         needs: 'operator',
-        async run({ app, caller }, { name = '', timezone = '' }) {
-          const change = { name: name.trim(), timezone: timezone.trim() };
-          await updateOrganization(app, caller.organizationId, change);
+        async run({ ask }, { name = '', timezone = '' }) {
+          const body = { name: name.trim(), timezone: timezone.trim() };
+          await ask(organizationDesk.update, { body });
           return '/console/organization';
         },
       },

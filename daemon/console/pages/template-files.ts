@@ -1,6 +1,5 @@
 // The files of a template, in a plain text editor. A save is a commit on top of the revision that was read: if another
 // change came first, it is refused, and what was typed stays in the editor.
-import { newToken } from '../../../src/platform/runtime/tokens.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
@@ -27,7 +26,7 @@ const messageField = field({
 /** Draws the fields that make a change happen once, and only on what was read. */
 function guard(asked: Asked, { workspace }: Workspace): Part {
   return html`<input type="hidden" name="revision" value=${workspace.revision} />
-    <input type="hidden" name="once" value=${newToken(asked.app.random)} />`;
+    <input type="hidden" name="once" value=${asked.newToken()} />`;
 }
 
 async function files(asked: Asked): Promise<View> {
@@ -42,7 +41,7 @@ async function files(asked: Asked): Promise<View> {
       html`<li>${link(editorOf(asked, path), path)} <small>${content.length.toLocaleString('en')} characters</small></li>`,
   );
   const isStaged = changes.files.length > 0;
-  const once = newToken(asked.app.random);
+  const once = asked.newToken();
   const body = together(
     conflicts.length > 0 &&
       html`<p class="problem">Main changed these files too: ${conflicts.map(({ path }) => path).join(', ')}. Edit each, then save.</p>`,

@@ -1,5 +1,4 @@
 // The commits of a template, and what they changed.
-import { newToken } from '../../../src/platform/runtime/tokens.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
@@ -39,7 +38,7 @@ async function history(asked: Asked): Promise<View> {
     button(asked, {
       action: 'restore',
       label: 'Restore',
-      fields: { commit, revision: workspace.revision, once: newToken(asked.app.random) },
+      fields: { commit, revision: workspace.revision, once: asked.newToken() },
     });
   const body = together(
     table(

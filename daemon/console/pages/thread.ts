@@ -1,5 +1,7 @@
 // One thread: its mails with quoted text folded, attachments, labels, notes, an answer, a forward.
+import { attachmentRoutes } from '../../../src/inbox/threads/routes.ts';
 import { dayIn, timeIn } from '../../../src/platform/runtime/calendar.ts';
+import { downloadOf } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import {
@@ -263,9 +265,6 @@ export const threadPages: readonly Page[] = [
   {
     path: '/mailboxes/:id/files/:messageId/:n',
     needs: 'mailboxes:read',
-    show: ({ api, params }) =>
-      api.file(
-        `/v1/mailboxes/${params['id']}/messages/${params['messageId']}/attachments/${params['n']}`,
-      ),
+    show: async ({ ask, params }) => downloadOf(await ask(attachmentRoutes.get, { params })),
   },
 ];

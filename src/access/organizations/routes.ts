@@ -1,10 +1,11 @@
-// The HTTP operations on the caller's own organization (specification 4.8, 5.6). All others belong to the
-// operator.
+// The operations on the caller's own organization (specification 4.8, 5.6). Changes belong to the operator, and are not
+// part of HTTP.
 import { area } from '../../core/api/area.ts';
+import { internalRoute } from '../../core/api/route.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { reapplyOnboarding } from './onboarding.ts';
-import { getOrganization } from './organizations.ts';
-import { organizationOutput, reapplyOnboardingInput } from './schema.ts';
+import { getOrganization, updateOrganization } from './organizations.ts';
+import { organizationOutput, reapplyOnboardingInput, updateOrganizationInput } from './schema.ts';
 
 const at = area('organization', {
   about: 'The organization of the key: its onboarding review and its audit',
@@ -30,5 +31,14 @@ export const organizationRoutes = {
     throws: [ConflictError],
     status: 200,
     run: (app, { caller, body }) => reapplyOnboarding(app, caller, body),
+  }),
+};
+
+export const organizationDesk = {
+  update: internalRoute({
+    name: 'organization',
+    permission: 'operator',
+    body: updateOrganizationInput,
+    run: (app, { caller, body }) => updateOrganization(app, caller.organizationId, body),
   }),
 };

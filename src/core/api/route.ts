@@ -155,6 +155,8 @@ export interface RouteParts<
   drawsOnSendRate?: boolean | 'batch';
   /** Whether `run` returns a FileAnswer; `output` then only stands for it. */
   sendsFile?: boolean;
+  /** Whether a person decides by it. Models have no such tool. */
+  decides?: boolean;
   dryRun?: DryRun<z.output<Body>>;
   output: Output;
   run(
@@ -204,6 +206,7 @@ export interface Route {
   readonly drawsOnSendRate?: boolean | 'batch';
   readonly status: 200 | 201;
   readonly sendsFile?: boolean;
+  readonly decides?: boolean;
   readonly dryRun?: DryRun;
   readonly output: z.ZodType;
   readonly errors?: readonly number[];
@@ -213,6 +216,55 @@ export interface Route {
 /** Route with the type of its response. */
 export interface Answering<Answer> extends Route {
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<Answer>;
+}
+
+/** Right that an operation needs: a permission of the key, or to be the operator. */
+export type Right = Permission | 'operator';
+
+/** Part of a route that the door (src/service/door/door.ts) needs. */
+export interface Doorway<Answer = unknown>
+  extends Pick<
+    Route,
+    | 'method'
+    | 'name'
+    | 'params'
+    | 'query'
+    | 'headers'
+    | 'body'
+    | 'bodyOptional'
+    | 'takes'
+    | 'drawsOnSendRate'
+    | 'dryRun'
+  > {
+  readonly path: string;
+  readonly permission: Right;
+  run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<Answer>;
+}
+
+/**
+ * Declares a route that faces ask within the process: it has no path over HTTP, and no place in the reference. A key
+ * that is bound to mailboxes never reaches one.
+ */
+export function internalRoute<
+  Answer,
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+>(definition: {
+  name: string;
+  permission: Right;
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  takes?: Takes;
+  run(
+    app: App,
+    request: RouteRequest<z.output<Params>, z.output<Query>, unknown, z.output<Body>>,
+  ): Promise<Answer>;
+}): Doorway<Answer> {
+  const { name, body, takes } = definition;
+  const method = body || takes ? 'POST' : 'GET';
+  return { ...definition, method, path: `/internal/${name}` } as unknown as Doorway<Answer>;
 }
 
 /** Declares a route; the dispatcher calls `run` only with input accepted by the schemas. */

@@ -85,12 +85,13 @@ export function parseParts<Name extends string>(
   return parsed as Record<Name, unknown>;
 }
 
-/** Default schema of a part: accepts no fields. */
+/** Default schemas of a part: accept no fields. */
 const nothing = z.strictObject({});
+const noBody = nothing.optional();
 
 /** Returns the schemas of the parts of a request of this route. */
 export function requestSchemas({ params, query, body }: Pick<Route, 'params' | 'query' | 'body'>) {
-  return { path: params ?? nothing, query: query ?? nothing, body: body ?? nothing.optional() };
+  return { path: params ?? nothing, query: query ?? nothing, body: body ?? noBody };
 }
 
 /** Object without a prototype, as an unknown field may be named `constructor` or `__proto__`. */

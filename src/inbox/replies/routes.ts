@@ -177,6 +177,7 @@ export const answeringRoutes = {
     status: 200,
     params: actionPath,
     body: approveActionInput,
+    decides: true,
     bodyOptional: true,
     output: mailboxActionOutput,
     throws: [PaymentRequiredError, ConflictError],

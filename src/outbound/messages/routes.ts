@@ -18,14 +18,13 @@ import {
   listMessagesQuery,
   message,
   messageEvent,
-  messageId,
+  messagePath as params,
 } from './schema.ts';
 
 const at = area('messages', {
   about: 'Sending messages and following them: statuses, deliveries, timelines',
 });
 const path = '/v1/messages';
-const params = z.strictObject({ id: messageId });
 
 export const messageRoutes = {
   list: at.get(path, {

@@ -13,6 +13,7 @@ import { subjectCharacters } from './search-limits.ts';
 import { longestExpirySeconds } from './storage-urls.ts';
 
 export const messageId = idOf('message', 'is not a message id');
+export const messagePath = z.strictObject({ id: messageId });
 export const metadataValue = z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]);
 const messageStatus = z.enum(messageStatuses);
 

@@ -1,0 +1,115 @@
+// The one door to what the service does: HTTP, console, MCP and commands ask routes through it. In this order:
+//
+//   check                                | refuses with     | for the operator
+//   -------------------------------------+------------------+------------------------
+//   networks of the key, place, mailbox  | ForbiddenError   | nothing is limited
+//   permission, send mode                | ForbiddenError   | has all
+//   send rate                            | RateLimitedError | of commands: no bucket
+//   fields, all at once                  | ValidationError  | as for all
+//   the route itself: existence, state   | its own errors   | as for all
+import { refusedAtDoor } from '../../access/keys/constraints.ts';
+import type { Caller, Doorway, StreamedBody } from '../../core/api/route.ts';
+import { parseParts, requestSchemas } from '../../core/api/validate.ts';
+import type { App } from '../../core/app.ts';
+import { beyondNamespace } from '../../identity/mailboxes/bound-keys.ts';
+import { ForbiddenError } from '../../platform/errors.ts';
+
+/** Draws on the rate limits (specification 8.1). @throws RateLimitedError */
+export type Admit = (
+  caller: Caller,
+  way: Pick<Doorway, 'name' | 'drawsOnSendRate'>,
+) => Promise<void>;
+
+export interface Door {
+  app: App;
+  /** Absent for commands: the operator draws on no bucket. */
+  admit?: Admit | undefined;
+}
+
+/** The parts of a question, not yet parsed. Names of headers are in lower case. */
+export interface Input {
+  params?: object;
+  query?: object;
+  headers?: object;
+  body?: unknown;
+  stream?: StreamedBody;
+  /** The texts of the body are known to have no forbidden characters. */
+  hasPlainBody?: boolean;
+}
+
+/** Part of a route that the first checks need. */
+export type Entrance = Pick<Doorway, 'permission' | 'method' | 'path'>;
+
+/** Where a question comes from: the remote address of its connection, and the `{id}` in its path. */
+export interface From {
+  peer?: string | undefined;
+  id?: string | undefined;
+}
+
+/** Lets a caller in, before any field is read. @throws ForbiddenError */
+export async function letIn(app: App, caller: Caller, way: Entrance, from: From): Promise<void> {
+  const { permission, method, path } = way;
+  const { peer, id } = from;
+  if (permission === 'operator') {
+    if (caller.keyId === null) return;
+    throw new ForbiddenError('Only the operator may do this: "svc open" signs in as one');
+  }
+  const refusal = refusedAtDoor(caller, peer, permission, { method, path, id });
+  if (refusal) throw refusal;
+  if (caller.constraints?.namespaceId !== undefined) await beyondNamespace(app, caller, id);
+}
+
+/** Lets a caller in, and draws on the send rate. @throws ForbiddenError, RateLimitedError */
+export async function enter(
+  { app, admit }: Door,
+  caller: Caller,
+  way: Doorway,
+  from: From,
+): Promise<void> {
+  await letIn(app, caller, way, from);
+  if (way.drawsOnSendRate) await admit?.(caller, way);
+}
+
+/** Checks the fields of a caller that was let in, and runs the route. @throws ValidationError of all fields */
+export async function answer<Answer>(
+  app: App,
+  caller: Caller,
+  way: Doorway<Answer>,
+  { params = {}, query = {}, headers = {}, body, stream, hasPlainBody = false }: Input,
+): Promise<Answer> {
+  const schemas = requestSchemas(way);
+  const readsBody = way.method !== 'GET' && !way.takes;
+  const isLeftOut = body === undefined && way.bodyOptional === true;
+  const isEmpty = isLeftOut && !schemas.body.safeParse(undefined).success;
+  const { path, ...parsed } = parseParts({
+    path: { schema: schemas.path, value: params },
+    query: { schema: schemas.query, value: query },
+    headers: { schema: way.headers, value: headers },
+    body: {
+      schema: readsBody ? schemas.body : undefined,
+      value: isEmpty ? {} : body,
+      isPlain: hasPlainBody,
+    },
+  });
+  const { run } = (isDryRun(parsed.body) && way.dryRun) || way;
+  const answered = run(app, { caller, ...parsed, params: path, ...(stream && { stream }) });
+  return answered as Promise<Answer>;
+}
+
+/** Tells whether a body asks for the answer of a dry run, on a route that has one. */
+export function isDryRun(body: unknown): boolean {
+  return (body as { dryRun?: boolean } | undefined)?.dryRun === true;
+}
+
+/** Asks a route: lets the caller in, checks the fields, runs it. @throws as `enter`, `answer` and the route */
+export async function ask<Answer>(
+  door: Door,
+  caller: Caller,
+  way: Doorway<Answer>,
+  input: Input = {},
+  peer?: string,
+): Promise<Answer> {
+  const { id } = (input.params ?? {}) as { id?: string };
+  await enter(door, caller, way, { peer, id });
+  return answer(door.app, caller, way, input);
+}
