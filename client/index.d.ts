@@ -671,7 +671,7 @@ export type MailboxAction = {
     _tag: string;
     message: string;
   } | null;
-  /** Digest of the proposed MIME (`…/raw`): `sha256:` and hexadecimal digits. It is sent after Date, Message-ID, DKIM-Signature and X-Service-Token */
+  /** Digest of the proposed MIME (`…/raw`): `sha256:` and hexadecimal digits. It is sent without Bcc, and after Date, Message-ID, DKIM-Signature and X-Service-Token */
   digest: string | null;
   /** Digest of the MIME that was sent, if `decidedBy` edited it; else null */
   editedDigest: string | null;
@@ -733,7 +733,7 @@ export type ShownMailboxAction = {
     _tag: string;
     message: string;
   } | null;
-  /** Digest of the proposed MIME (`…/raw`): `sha256:` and hexadecimal digits. It is sent after Date, Message-ID, DKIM-Signature and X-Service-Token */
+  /** Digest of the proposed MIME (`…/raw`): `sha256:` and hexadecimal digits. It is sent without Bcc, and after Date, Message-ID, DKIM-Signature and X-Service-Token */
   digest: string | null;
   /** Digest of the MIME that was sent, if `decidedBy` edited it; else null */
   editedDigest: string | null;
@@ -3610,7 +3610,7 @@ export class Svc {
     }>;
   };
   readonly actions: {
-    /** Download the mail of a proposal as it would be sent. Answers with the MIME whose SHA-256 is the `digest`: it is sent byte for byte, after Date, Message-ID, DKIM-Signature and X-Service-Token. 404 once the proposal is decided. Permission: `mailboxes:read`. */
+    /** Download the mail of a proposal as it would be sent. Answers with the MIME whose SHA-256 is the `digest`. It is sent byte for byte, but without Bcc, and after Date, Message-ID, DKIM-Signature and X-Service-Token. 404 once the proposal is decided. Permission: `mailboxes:read`. */
     getProposedMail(id: string, actionId: string, options?: RequestOptions): Promise<Response>;
   };
   readonly attachments: {

@@ -41,7 +41,10 @@ const rooms = Object.entries(wings).flatMap(([wing, own]) =>
 
 /** Lists the wings with their rooms. */
 const wingRows = () =>
-  Object.entries(wings).map(([wing, own]) => [`\`${wing}/\``, own.join(' → ').replaceAll('.ts', '') || '(one room)']);
+  Object.entries(wings).map(([wing, own]) => [
+    `\`${wing}/\``,
+    own.join(' → ').replaceAll('.ts', '') || '(one room)',
+  ]);
 
 export async function commandClass(id: string): Promise<typeof BaseCommand> {
   const file = pathToFileURL(join(commandsFolder, `${id.replaceAll(':', '/')}.ts`));

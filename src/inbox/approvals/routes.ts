@@ -61,9 +61,9 @@ export const mailboxActionRoutes = {
     name: 'getProposedMail',
     summary: 'Download the mail of a proposal as it would be sent',
     description:
-      'Answers with the MIME whose SHA-256 is the `digest`: it is sent byte for byte, ' +
-      'after Date, Message-ID, DKIM-Signature and X-Service-Token. 404 once the proposal ' +
-      'is decided.',
+      'Answers with the MIME whose SHA-256 is the `digest`. It is sent byte for byte, but ' +
+      'without Bcc, and after Date, Message-ID, DKIM-Signature and X-Service-Token. 404 once ' +
+      'the proposal is decided.',
     params: actionPath,
     sendsFile: true,
     output: fileOutput,

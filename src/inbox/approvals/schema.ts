@@ -79,7 +79,7 @@ export const mailboxActionOutput = z
       .meta({
         description:
           'Digest of the proposed MIME (`…/raw`): `sha256:` and hexadecimal digits. It is sent ' +
-          'after Date, Message-ID, DKIM-Signature and X-Service-Token',
+          'without Bcc, and after Date, Message-ID, DKIM-Signature and X-Service-Token',
       }),
     editedDigest: z.string().nullable().meta({
       description: 'Digest of the MIME that was sent, if `decidedBy` edited it; else null',

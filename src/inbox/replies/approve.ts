@@ -27,7 +27,7 @@ import type { MailboxAction } from '../approvals/schema.ts';
 import { endDraft } from '../threads/draft-queries.ts';
 import { acceptMails, openAccept, placesOf } from './accept.ts';
 import { type ApprovedMail, withEdits } from './edits.ts';
-import { type FrozenMail, frozenContent } from './frozen.ts';
+import { type FrozenMail, frozenContent, requireSameRecipients } from './frozen.ts';
 import { type Mail, siftRecipients, summaryOf } from './mail.ts';
 import type { ApproveAction } from './schema.ts';
 import { requireActive } from './send.ts';
@@ -137,6 +137,7 @@ export async function approveAction(
   const { organizationId } = caller;
   const frozen = await readFrozen<FrozenMail>(app, caller, at);
   const approved = frozen && (await withEdits(app, organizationId, frozen, edits));
+  if (approved) requireSameRecipients(approved.frozen);
   const content = approved && frozenContent(organizationId, approved.frozen);
   if (content) await stageContent(app, organizationId, content);
   const action = await app.store.write(async (trx) => {

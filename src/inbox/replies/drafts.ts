@@ -38,7 +38,7 @@ import { beginDraftThread, endDraftThread } from '../threads/drafted.ts';
 import { answerTo, defaultFrom } from './answers.ts';
 import { findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
-import type { Mail } from './mail.ts';
+import { type Mail, wordsAfter } from './mail.ts';
 import { resultBefore } from './repeats.ts';
 import {
   type Attachment,
@@ -82,8 +82,7 @@ function changed(before: Given, wanted: Omit<UpdateDraft, 'attachments'>): Given
       bcc: bcc === undefined ? recipients.bcc : (bcc ?? []),
     } satisfies Recipients),
     subject: subject === undefined ? before.subject : subject,
-    text: text === undefined ? before.text : text,
-    html: html === undefined ? before.html : html,
+    ...wordsAfter(before, { text, html }),
   };
 }
 

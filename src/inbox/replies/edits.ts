@@ -4,7 +4,7 @@ import type { App } from '../../core/app.ts';
 import { changesOf, type Details } from '../../history/audit/audit.ts';
 import { decodedAttachments } from '../../outbound/sending/content.ts';
 import { composed, type Frozen, filesOf } from './frozen.ts';
-import { type Mail, siftRecipients } from './mail.ts';
+import { type Mail, siftRecipients, wordsAfter } from './mail.ts';
 import type { ApproveAction, SkippedRecipient } from './schema.ts';
 import { requireWhole } from './send.ts';
 
@@ -29,8 +29,11 @@ function changed(mail: Editable, edits: Edits): Editable {
   const names = Object.keys(whenNull) as (keyof Editable)[];
   const given = names.filter((name) => edits[name] !== undefined);
   const values = given.map((name) => [name, edits[name] ?? whenNull[name]]);
-  const { to, cc, bcc, subject, text, html } = mail;
-  return { ...{ to, cc, bcc, subject, text, html }, ...Object.fromEntries(values) };
+  const { to, cc, bcc, subject } = mail;
+  return {
+    ...{ to, cc, bcc, subject, ...wordsAfter(mail, edits) },
+    ...Object.fromEntries(values),
+  };
 }
 
 function shown({ to, cc, bcc, subject }: Editable) {

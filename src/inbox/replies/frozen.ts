@@ -7,12 +7,20 @@ import type { App } from '../../core/app.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
 import { resolveSender } from '../../identity/senders/resolve.ts';
 import { compose } from '../../mail/mime/composer.ts';
+import { mailboxesField } from '../../mail/mime/header.ts';
+import { readHeaderBlock } from '../../mail/mime/header-fields.ts';
+import { parseAddressList } from '../../mail/mime/header-values.ts';
 import { parseLimits } from '../../mail/mime/parsed-mail.ts';
-import { cutRawMail, joinRawMail } from '../../mail/mime/raw-mail.ts';
+import {
+  cutRawMail,
+  joinRawMail,
+  type RawMail,
+  withFieldBehind,
+} from '../../mail/mime/raw-mail.ts';
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import { digestedContent, type SendContent } from '../../outbound/sending/content.ts';
 import { referencesTo } from '../../outbound/sending/draft.ts';
-import { MalformedRequestError } from '../../platform/errors.ts';
+import { ConflictError, MalformedRequestError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { FrozenBytes, ProposedFile, ProposedMail } from '../approvals/proposals.ts';
 import { type Addressed, type Mail, siftRecipients } from './mail.ts';
@@ -106,7 +114,8 @@ export async function composed(
     date: 0,
   });
   const isMadeAtSending = (name: string) => name === 'message-id' || name === 'date';
-  const mime = joinRawMail({ ...cutRawMail(header, isMadeAtSending), body }, []);
+  const { header: kept } = cutRawMail(header, isMadeAtSending);
+  const mime = joinRawMail(withBlindCopies({ header: kept, body }, recipients.bcc), []);
   if (mime.length > parseLimits.mailBytes) {
     throw new MalformedRequestError(`The mail is larger than ${parseLimits.mailBytes} bytes`, 413);
   }
@@ -121,6 +130,34 @@ export async function composed(
     mime,
     files: attachments.map(({ data }) => data),
   };
+}
+
+/** Returns a mail whose digest covers its blind copies too: a field `Bcc`, which is cut at the send. */
+function withBlindCopies(mail: RawMail, bcc: readonly string[]): RawMail {
+  if (bcc.length === 0) return mail;
+  const field = mailboxesField(
+    'Bcc',
+    bcc.map((email) => ({ email, name: null })),
+  );
+  return withFieldBehind(mail, field, ['to', 'cc']);
+}
+
+/**
+ * Checks that the bytes of a frozen mail name exactly the recipients of its envelope. A proposal from before blind
+ * copies stood in the bytes keeps its digest: its bytes have no field for them.
+ * @throws ConflictError
+ */
+export function requireSameRecipients({ mail, mime }: Frozen): void {
+  const header = readHeaderBlock(mime);
+  for (const kind of ['to', 'cc', 'bcc'] as const) {
+    const field = header.first(kind);
+    if (kind === 'bcc' && field === null) continue;
+    const named = parseAddressList(field ?? '').addresses.map(({ email }) => foldAddress(email));
+    const wanted = mail[kind].map(foldAddress);
+    if (named.length === wanted.length && wanted.every((one) => named.includes(one))) continue;
+    const text = `The recipients in ${kind} are not those of the proposed mail: reject it`;
+    throw new ConflictError('proposal', text);
+  }
 }
 
 /**
@@ -156,7 +193,7 @@ export function frozenContent(organizationId: string, frozen: Frozen): SendConte
     raw: {
       via: 'api',
       user: null,
-      mail: cutRawMail(mime, () => false),
+      mail: cutRawMail(mime, (name) => name === 'bcc'),
       messageIdHeader: null,
       hasDate: false,
       // Empty: the proposal has checked the From, and no other origins exist.

@@ -49,6 +49,22 @@ export function summaryOf(mail: Summarized): Record<string, unknown> {
   };
 }
 
+type Words = Pick<Mail, 'text' | 'html'>;
+
+/**
+ * Returns the words of a mail after a change. A form that changes without the other leaves no old words behind: a new
+ * text removes the HTML, and new HTML the text.
+ */
+export function wordsAfter(
+  before: Words,
+  wanted: { [Name in keyof Words]?: Words[Name] | undefined },
+): Words {
+  const isNew = (name: keyof Words) => Boolean(wanted[name]) && wanted[name] !== before[name];
+  const { text = isNew('html') ? null : before.text } = wanted;
+  const { html = isNew('text') ? null : before.html } = wanted;
+  return { text, html };
+}
+
 export type Addressed = Pick<Mail, 'to' | 'cc' | 'bcc'>;
 
 const kinds = ['to', 'cc', 'bcc'] as const;

@@ -43,6 +43,20 @@ export function rawMailFront(
   return Buffer.concat([Buffer.from(front), header, lineEnd]);
 }
 
+/** Returns the mail with a field behind the last field of one of these names; names in lower case. */
+export function withFieldBehind(
+  { header, body }: RawMail,
+  { name, value }: HeaderField,
+  names: readonly string[],
+): RawMail {
+  const before = scanFields(header).spans.findLast((span) =>
+    names.includes(span.name.toLowerCase()),
+  );
+  const at = before ? endOf(header, before) : 0;
+  const field = Buffer.from(`${name}: ${value}\r\n`);
+  return { header: Buffer.concat([header.subarray(0, at), field, header.subarray(at)]), body };
+}
+
 /** Builds the field `Message-ID`. */
 export function messageIdField(messageId: string): HeaderField {
   return { name: 'Message-ID', value: messageId };

@@ -1,5 +1,6 @@
 // A key proposes and a person approves: nothing is sent without approval, all checks run again at approval,
 // and the mail is sent once. Each change of an action's state that a send makes.
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';
 import { createKey, revokeKey, rotateKey, updateKey } from '../../../src/access/keys/keys.ts';
@@ -181,6 +182,38 @@ describe.each(stores)('proposals on %s', (store) => {
       },
     });
     expect(JSON.stringify(audit.body)).not.toContain('Thanks, Ada.');
+  });
+
+  it.each([
+    ['a new text removes the HTML', { text: 'New words' }, { text: 'New words', html: null }],
+    ['new HTML removes the text', { html: '<p>New words</p>' }, { text: 'New words\n' }],
+    ['the same text keeps the HTML', { text: 'Old words' }, { html: '<p>Old words</p>' }],
+    [
+      'both stay as given',
+      { text: 'New', html: '<p>Other</p>' },
+      { text: 'New', html: '<p>Other</p>' },
+    ],
+  ])('leaves no old words behind: %s', async (_name, edits, left) => {
+    const { actionId } = await proposed({ text: 'Old words', html: '<p>Old words</p>' });
+    const { body } = await approve(actionId, { edits });
+    const email = await desk.email(body.messageId);
+    expect(email).toMatchObject(left);
+    const changes = Object.values(edits).some((words) => !words.includes('Old'));
+    expect(JSON.stringify([email.text, email.html]).includes('Old')).toBe(!changes);
+  });
+
+  it('refuses to send to other recipients than those in the bytes of the proposal', async () => {
+    const { actionId } = await proposed({ text: 'Hello', bcc: ['blind@example.com'] });
+    await test.app.store.write((trx) =>
+      sql`update mailbox_proposals set content =
+        replace(content, 'blind@example.com', 'other@example.com')`.execute(trx),
+    );
+    const answer = await approve(actionId);
+    expect([answer.status, answer.body.message]).toEqual([
+      409,
+      'The recipients in bcc are not those of the proposed mail: reject it',
+    ]);
+    expect((await rowsIn(test)).deliveries).toBe(0);
   });
 
   it('answers edits that are invalid or leave no content with 422, and keeps the proposal', async () => {

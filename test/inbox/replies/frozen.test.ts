@@ -112,16 +112,19 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     });
   });
 
-  it('serves its MIME, with the SHA-256 in `digest`', async () => {
-    const id = await proposed({ ...news, bcc: ['blind@example.com'], attachments: [pdf] });
+  it('serves its MIME with blind copies behind Cc, with the SHA-256 in `digest`', async () => {
+    const bcc = ['blind@example.com', 'other@example.com'];
+    const id = await proposed({ ...news, cc: ['cy@example.com'], bcc, attachments: [pdf] });
     const bytes = await raw(id);
     const { digest } = await shown(id);
     expect(digest).toBe(sha256(bytes));
     const text = bytes.toString('latin1');
     expect(text).toContain(`From: The desk <${desk.address}>\r\n`);
     expect(text).toContain('filename=offer.pdf');
-    expect(text).not.toMatch(/^(?:date|message-id|bcc):/im);
-    expect(text).not.toContain('blind@');
+    expect(text).toContain(
+      '\r\nCc: cy@example.com\r\nBcc: blind@example.com, other@example.com\r\n',
+    );
+    expect(text).not.toMatch(/^(?:date|message-id):/im);
   });
 
   it('serves its attachments by number', async () => {
