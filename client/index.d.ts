@@ -2141,6 +2141,7 @@ export type EventKind = {
 export type Webhook = {
   id: string;
   name: string | null;
+  /** For readers without `webhooks:write` its origin, followed by `/…` */
   url: string;
   events: Array<string>;
   channels: Array<'email'>;

@@ -99,7 +99,7 @@ export default class Sendmail extends BaseCommand {
 
   async run(): Promise<void> {
     try {
-      const words = readSendmailWords(this.argv, process.env.SVC_ORG ?? 'default');
+      const words = readSendmailWords(this.argv, process.env.SVC_ORG);
       if (words.asksUpkeep && words.recipients.length === 0 && !words.readsRecipients) return;
       await withCaller(words, (app, caller) => send(app, caller, words));
     } catch (error) {

@@ -5,7 +5,8 @@ import { inUsageWords } from './usage-words.ts';
 
 export interface CommonFlags {
   config?: string | undefined;
-  org: string;
+  /** Undefined for the first organization. */
+  org?: string | undefined;
   json: boolean;
 }
 
@@ -17,8 +18,7 @@ export abstract class BaseCommand extends Command {
       helpGroup: 'GLOBAL',
     }),
     org: Flags.string({
-      description: 'Organization to work in, by id or name',
-      default: 'default',
+      description: 'Organization to work in, by id or name (default: the first one)',
       env: 'SVC_ORG',
       helpValue: 'ORG',
       helpGroup: 'GLOBAL',

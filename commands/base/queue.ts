@@ -62,15 +62,13 @@ export interface QueueSession {
 
 /** Opens the service for one command on the queue, as the operator. */
 export function withQueue<T>(
-  flags: Omit<CommonFlags, 'org'> & { org?: string | undefined },
+  flags: CommonFlags,
   work: (session: QueueSession) => Promise<T>,
 ): Promise<T> {
-  const common = { ...flags, org: flags.org ?? '' };
-  return withApp(common, async (app) => {
-    if (flags.org === undefined) return work({ app, organizationId: undefined, flags: common });
+  return withApp(flags, async (app) => {
+    if (flags.org === undefined) return work({ app, organizationId: undefined, flags });
     const { organizationIdFrom } = await import('./organization-id.ts');
-    const organizationId = await organizationIdFrom(app, flags.org);
-    return work({ app, organizationId, flags: common });
+    return work({ app, organizationId: await organizationIdFrom(app, flags.org), flags });
   });
 }
 

@@ -1,7 +1,7 @@
 // A command runs the API route of its operation as the operator: the route's schemas parse the arguments, and
 // refusals are the same as over HTTP. Routes are loaded only when a command runs.
 import type { z } from 'zod';
-import type { Answering, Caller } from '../../src/core/api/route.ts';
+import type { Answering, Caller, Doorway } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { CommonFlags } from './command.ts';
 import { withCaller } from './session.ts';
@@ -22,7 +22,7 @@ export interface Input {
 export async function runRoute<Answer>(
   app: App,
   caller: Caller,
-  route: Answering<Answer>,
+  route: Doorway<Answer>,
   input: Input,
 ): Promise<Answer> {
   const { ask } = await import('../../src/service/door/door.ts');

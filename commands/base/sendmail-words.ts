@@ -4,7 +4,7 @@ import { UsageError } from './failure.ts';
 
 export interface SendmailWords {
   config?: string;
-  org: string;
+  org: string | undefined;
   json: boolean;
   endsAtDot: boolean;
   readsRecipients: boolean;
@@ -83,7 +83,7 @@ function takeMode(words: SendmailWords, mode: string): void {
 }
 
 /** @throws UsageError for an unknown option. */
-export function readSendmailWords(argv: readonly string[], org: string): SendmailWords {
+export function readSendmailWords(argv: readonly string[], org?: string): SendmailWords {
   const words: SendmailWords = {
     org,
     json: false,

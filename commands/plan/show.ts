@@ -1,7 +1,8 @@
 // `svc plan show` (specification 8). Limits in force, and how to lift them: src/access/admission/plan-state.ts.
 import { BaseCommand } from '../base/command.ts';
 import { printCard } from '../base/output.ts';
-import { withApp } from '../base/session.ts';
+import { runRoute } from '../base/route.ts';
+import { withCaller } from '../base/session.ts';
 
 const fields = [
   'name',
@@ -29,9 +30,9 @@ export default class PlanShow extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(PlanShow);
-    await withApp(flags, async (app) => {
-      const { getPlanState } = await import('../../src/access/admission/plan-state.ts');
-      const state = await getPlanState(app, flags.org);
+    await withCaller(flags, async (app, caller) => {
+      const { planRoutes } = await import('../../src/access/admission/routes.ts');
+      const state = await runRoute(app, caller, planRoutes.show, {});
       const { binds, liftedBy } = state;
       const note = liftedBy === null ? binds : `${binds}\nLifted by: ${liftedBy}`;
       await printCard(flags, state, fields, note);

@@ -237,14 +237,14 @@ export class Console {
   async #signIn(request: FastifyRequest, form: Form): Promise<Answer> {
     const address = addressOf(request);
     const { app, authenticator } = this.#parts;
-    if (this.#failures.isFull(address)) {
-      const text = 'Too many keys were tried from your address. Wait a minute.';
-      return this.#signInPage(request, text, 429);
-    }
+    // First, so that others behind the same address cannot keep a right key out.
     const caller = await authenticator.authenticate(form['key']?.trim() ?? '');
     const refusal = caller && outsideRanges(caller, address);
     if (!caller || refusal) {
-      this.#failures.count(address);
+      if (this.#failures.count(address)) {
+        const text = 'Too many keys were tried from your address. Wait a minute.';
+        return this.#signInPage(request, text, 429);
+      }
       return this.#signInPage(request, refusal?.message ?? 'The API key is not valid.');
     }
     return this.#begun(await beginSession(app, caller), form['next']);
@@ -267,11 +267,7 @@ export class Console {
 
   #begun(token: string, next = root): Answer {
     const isOurs = next.startsWith(root) && isKnownLink(next);
-    return {
-      status: 303,
-      body: '',
-      headers: { location: isOurs ? next : root, 'set-cookie': this.#cookie(token) },
-    };
+    return seeOther(isOurs ? next : root, { 'set-cookie': this.#cookie(token) });
   }
 
   #cookie(token: string, name = cookieName): string {
@@ -285,7 +281,7 @@ export class Console {
     const { app } = this.#parts;
     if (form['all'] === '1') await endSessionsOfKey(app, session.caller);
     await endSession(app, session.token);
-    return { status: 303, body: '', headers: { location: root, 'set-cookie': this.#cookie('') } };
+    return seeOther(root, { 'set-cookie': this.#cookie('') });
   }
 
   async #page(
@@ -331,11 +327,17 @@ export class Console {
       refuseWithout(asked, action);
       const done = await action.run(asked, form);
       if (typeof done !== 'string') return draw(done);
-      return { status: 303, body: '', headers: { location: done } };
+      return seeOther(done);
     } catch (error) {
       return draw(refusalView(refusalOf(error, request.id)));
     }
   }
+}
+
+/** Leads to a path of ours, as a browser writes it: without line breaks, and in ASCII. */
+function seeOther(to: string, headers: Record<string, string> = {}): Answer {
+  const { pathname, search, hash } = new URL(to, 'http://console.invalid');
+  return { status: 303, body: '', headers: { ...headers, location: pathname + search + hash } };
 }
 
 /** Answers with a file of strangers: saved, or shown in a frame of ours, and never run. */

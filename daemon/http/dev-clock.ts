@@ -1,6 +1,8 @@
 // `/dev/clock` of a daemon with a virtual clock: reads and moves it. Not a route of the API, as no daemon of mail
-// that matters has it. Takes callers on this machine: with an owner key, or the token in its data directory.
+// that matters has it. Takes callers on this machine: with an owner key of the first
+// organization, or the token in its data directory.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { getFirstOrganization } from '../../src/access/organizations/organizations.ts';
 import { ForbiddenError } from '../../src/platform/errors.ts';
 import { isLoopbackAddress } from '../../src/platform/net/network-address.ts';
 import type { StandingClock } from '../../src/platform/runtime/standing-clock.ts';
@@ -36,7 +38,12 @@ export function mountDevClock(
     if (hashOfToken(authorization.replace(/^Bearer +/i, '')) === tokenHash) return commandsHolder;
     const way = { method: 'POST', path: '/dev/clock', permission: 'organization:write' } as const;
     const caller = await authorize(dispatcher, way, request);
-    if (caller.roleName !== 'owner') throw new ForbiddenError('The clock needs an owner key');
+    const { id } = await getFirstOrganization(dispatcher.app.store.db);
+    if (caller.roleName !== 'owner' || caller.organizationId !== id) {
+      throw new ForbiddenError(
+        'The clock is that of all: use an owner key of the first organization',
+      );
+    }
     return caller.organizationId;
   }
 

@@ -5,7 +5,7 @@
 //   stream   by                                                        then
 //   open     an event                                                  sent; id is the event's
 //   open     an event that its installation may not read, or not here  skipped
-//   open     15 s; 1 s for an installation                             the key is checked again
+//   open     1 s                                                       the key is checked again
 //   open     15 s                                                      a comment
 //   open     the key is revoked, lost its right or reaches other       ended
 //            mailboxes; the daemon stops
@@ -41,8 +41,8 @@ import { beginServerSent } from './server-sent.ts';
 const mostStreams = 100;
 const retryAfterSeconds = 30;
 const heartbeatMs = 15_000;
-/** Time after which the key of an installation is checked again: disabling one ends its streams. */
-const checkOfInstallationMs = 1_000;
+/** Time after which a key is checked again: revoking one, or disabling its installation, ends its streams. */
+const checkMs = 1_000;
 const mostBacklog = 1_048_576;
 /** Longest wait for a reader that accepts nothing, because its backlog grows. */
 const patienceMs = 5_000;
@@ -133,8 +133,7 @@ function mountStream(
         if (!hasSameReach(now, caller)) throw new ForbiddenError('The mailboxes have changed');
         return now;
       };
-      const checkMs = caller.installation ? checkOfInstallationMs : heartbeatMs;
-      const stopBeating = keepAlive(app, raw, ending, checkMs, readsOn);
+      const stopBeating = keepAlive(app, raw, ending, readsOn);
       try {
         await tell(app, raw, log, ending, caller.installation ? readsOn : async () => caller);
       } catch (error) {
@@ -199,7 +198,6 @@ function keepAlive(
   app: App,
   raw: ServerResponse,
   ending: AbortController,
-  checkMs: number,
   readsOn: () => Promise<Caller>,
 ): () => void {
   let cancel = () => {};

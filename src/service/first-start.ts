@@ -1,4 +1,4 @@
-// Initial content of an empty store. Commands silently create only the organization `default` with
+// Initial content of an empty store. Commands silently create only the first organization with
 // its sandbox domain, sender and mailbox. Only the daemon creates the owner key, as it prints the
 // plaintext once: no command may use that up. If two processes or calls run at once, the second
 // finds everything done.
@@ -6,12 +6,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newKey } from '../access/keys/keys.ts';
 import { keys } from '../access/keys/queries.ts';
-import {
-  defaultOrganization,
-  newOrganizationRow,
-  storeOrganization,
-} from '../access/organizations/organizations.ts';
-import { findOrganizationByName, lockOrganization } from '../access/organizations/queries.ts';
+import { newOrganizationRow, storeOrganization } from '../access/organizations/organizations.ts';
+import { findFirstOrganization, lockOrganization } from '../access/organizations/queries.ts';
 import type { App } from '../core/app.ts';
 import type { Config } from '../core/config/config.ts';
 import { doesMailLeave } from '../core/config/problems.ts';
@@ -25,17 +21,20 @@ import { createRouter } from '../mail/smtp/route.ts';
 import { domainOf } from '../platform/net/address.ts';
 import type { Db } from '../platform/store/db.ts';
 
+/** Name of the first organization until somebody renames it. */
+const firstName = 'default';
 const sandboxDomain = 'sandbox.test';
 const sandboxSender = `hello@${sandboxDomain}`;
 const sandboxMailbox = `inbox@${sandboxDomain}`;
 
 /**
- * Creates the organization `default` and its sandbox, unless they exist. For every command that opens the
+ * Creates the first organization and its sandbox, unless they exist. For every command that opens the
  * store.
  */
 export async function ensureDefaultOrganization(app: App): Promise<void> {
-  if (await findOrganizationByName(app.store.db, defaultOrganization)) return;
-  const organization = newOrganizationRow(app, { name: defaultOrganization, plan: 'self-hosted' });
+  if (await findFirstOrganization(app.store.db)) return;
+  const row = newOrganizationRow(app, { name: firstName, plan: 'self-hosted' });
+  const organization = { ...row, is_first: 1 };
   const domain = await newDomain(
     app,
     organization.id,
@@ -57,13 +56,13 @@ async function storeSandbox(app: App, trx: Db, organizationId: string): Promise<
 }
 
 /**
- * Runs the daemon's first start: creates the organization `default` if it is missing, and an owner's key for a
+ * Runs the daemon's first start: creates the first organization if it is missing, and an owner's key for a
  * person if that organization never had a key.
  * @returns the key in plain text, to be printed once; null on every other start.
  */
 export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
   await ensureDefaultOrganization(app);
-  const organization = await findOrganizationByName(app.store.db, defaultOrganization);
+  const organization = await findFirstOrganization(app.store.db);
   if (!organization || (await keys.count(app.store.db, organization.id)) > 0) return null;
   const input = { name: 'First key', role: 'owner', owner: 'person' } as const;
   const { row, plaintext } = newKey(app, organization.id, input);
@@ -88,7 +87,7 @@ export const newStoreDoubt = `the first default sender is ${sandboxSender}: its 
 /** Returns the warning that the default sender is of the sandbox although mail leaves the machine, or null. */
 export async function sandboxDoubt({ config, store }: App): Promise<string | null> {
   if (!doesMailLeave(config.delivery)) return null;
-  const organization = await findOrganizationByName(store.db, defaultOrganization);
+  const organization = await findFirstOrganization(store.db);
   if (!organization) return newStoreDoubt;
   const sender = await findDefaultSender(store.db, organization.id);
   const name = sender && domainOf(sender.email);

@@ -21,7 +21,8 @@ export function toWebhook(
   return {
     id: row.id,
     name: row.name,
-    url: row.url,
+    // Its path may have a token.
+    url: isShown ? row.url : `${new URL(row.url).origin}/…`,
     events: fromJson<string[]>(row.events),
     channels: fromJson<Webhook['channels']>(row.channels),
     headers: Object.fromEntries(headers.map(([name, value]) => [name, isShown ? value : hidden])),

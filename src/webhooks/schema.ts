@@ -119,7 +119,9 @@ export const webhookOutput = z
   .object({
     id: z.string(),
     name: z.string().nullable(),
-    url: z.string(),
+    url: z
+      .string()
+      .meta({ description: 'For readers without `webhooks:write` its origin, followed by `/…`' }),
     events: z.array(z.string()),
     channels: z.array(z.enum(channels)),
     headers: z

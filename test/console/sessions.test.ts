@@ -42,11 +42,14 @@ describe.each(stores)('a session of the console on %s', (store) => {
     '/console//evil.test/..',
     'javascript:alert(1)',
     '/v1/x',
+    '/console\r\nset-cookie: x=y',
+    '/console/messages?q=\nx',
   ])('does not lead to %s afterwards', async (next) => {
     const { headers } = await world
       .browser()
       .post('/console/sign-in', { key: world.test.apiKey, next });
-    expect(String(headers['location'])).toMatch(/^\/console/);
+    expect(String(headers['location'])).toMatch(/^\/console[!-~]*$/);
+    expect(String(headers['set-cookie'])).toMatch(/^svc_console=/);
   });
 
   it('does not begin with a wrong key, and ten of them from an address end the tries for a minute', async () => {
@@ -57,7 +60,9 @@ describe.each(stores)('a session of the console on %s', (store) => {
       expect([status, body]).toEqual([401, expect.stringContaining('The API key is not valid.')]);
     }
     const right = () => world.browser().post('/console/sign-in', { key: world.test.apiKey });
-    expect((await right()).status).toBe(429);
+    const wrong = await world.browser().post('/console/sign-in', { key: 'svc_live_x' });
+    expect([wrong.status, wrong.body]).toEqual([429, expect.stringContaining('Wait a minute.')]);
+    expect((await right()).status).toBe(303);
     await world.test.clock.advance(60_000);
     expect((await right()).status).toBe(303);
   });

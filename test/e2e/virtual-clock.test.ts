@@ -220,7 +220,16 @@ describe.each(stores)('a virtual clock on %s', (store) => {
     expect((await move({ advance: '1s', follow: true })).status).toBe(422);
   });
 
-  it('takes owner keys only', async () => {
+  it('takes owner keys of the first organization only', async () => {
+    await home.cli.json(['orgs', 'create', '--name', 'other', '--plan', 'scale']);
+    const foreign = await home.cli.json<{ key: string }>([
+      ...['keys', 'create', '--name', 'Owner', '--role', 'owner', '--org', 'other'],
+    ]);
+    const moved = await daemon.request('POST', '/dev/clock', {
+      apiKey: foreign.key,
+      body: { advance: '1d' },
+    });
+    expect(moved.status).toBe(403);
     const none = await daemon.request('POST', '/dev/clock', { apiKey: null, body: {} });
     expect(none.status).toBe(401);
     const { body } = await daemon.request<{ key: string }>('POST', '/v1/api-keys', {

@@ -218,7 +218,7 @@ describe.each(stores)('the stream of events on %s', (store) => {
     });
   });
 
-  it('sends a heartbeat each 15 seconds, and ends when its key is revoked', async () => {
+  it('sends a heartbeat each 15 seconds, and ends within a second when its key is revoked', async () => {
     const made = await createKey(test.app, test.operator, { permissions: { webhooks: ['read'] } });
     const stream = await opened('', {}, made.key ?? '');
     await test.clock.advance(14_000);
@@ -227,7 +227,7 @@ describe.each(stores)('the stream of events on %s', (store) => {
     await test.clock.advance(1_000);
     await stream.untilReceived('\n:\n\n');
     await revokeKey(test.app, test.operator, made.id);
-    await test.clock.advance(15_000);
+    await test.clock.advance(1_000);
     expect(await passingTime(test.clock, stream.untilReceived('0\r\n\r\n'), 1_000)).toContain(
       ':\n',
     );

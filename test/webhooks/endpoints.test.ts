@@ -44,6 +44,18 @@ describe.each(stores)('webhook endpoints on %s', (store) => {
     expect(signing(row, test.clock.now())).toEqual([made.secret]);
   });
 
+  it.each(['list', 'get'])('show the path of a URL to their writers alone (%s)', async (verb) => {
+    const url = 'https://hooks.example.com/services/TOKEN?key=very-secret';
+    const { body: made } = await api.post<Webhook>(path, { ...input, url });
+    expect(made.url).toBe(url);
+    const { key } = await createKey(test.app, test.operator, { role: 'viewer' });
+    const { body: seen } = await api
+      .as(key ?? '')
+      .get<Webhook & { items: Webhook[] }>(verb === 'list' ? path : `${path}/${made.id}`);
+    const [one = seen] = seen.items ?? [];
+    expect(one.url).toBe('https://hooks.example.com/…');
+  });
+
   it('show the values of headers to their writers alone, and store them encrypted', async () => {
     const headers = { 'X-Token': 'very secret', 'X-Team': 'billing' };
     const { body: made } = await api.post<Webhook>(path, { ...input, headers });

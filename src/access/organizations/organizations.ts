@@ -28,9 +28,6 @@ import {
   updateOrganizationInput,
 } from './schema.ts';
 
-/** Name of the organization that every store has. */
-export const defaultOrganization = 'default';
-
 const pausedByHand = 'the operator paused it';
 
 /** Presents an organization as in the API and `--json`. */
@@ -68,6 +65,7 @@ export function newOrganizationRow(app: App, input: CreateOrganization): queries
   return {
     id: app.newId('organization'),
     name,
+    is_first: 0,
     plan,
     payment_method_on_file: paymentMethodOnFile ? 1 : 0,
     timezone,
@@ -136,19 +134,24 @@ async function getRow(app: App, idOrName: string): Promise<queries.OrganizationR
   return row;
 }
 
+/** Finds the operator's own organization, whatever its name. @throws ResourceNotFoundError before the first start */
+export async function getFirstOrganization(db: Db): Promise<queries.OrganizationRow> {
+  const row = await queries.findFirstOrganization(db);
+  if (!row) throw new ResourceNotFoundError('organization', 'the first');
+  return row;
+}
+
 /** Finds an organization by id (`org_…`) or name. @throws ResourceNotFoundError. */
 export async function getOrganization(app: App, idOrName: string): Promise<Organization> {
   return toOrganization(await getRow(app, idOrName));
 }
 
 /**
- * Returns the operator as the author of a change to an organization. A change to all organizations is
- * recorded in `default`, the operator's own.
+ * Returns the operator as the author of a change to an organization. A change to all organizations is recorded in the
+ * first one, the operator's own.
  */
 export async function operatorIn(db: Db, organizationId: string | null): Promise<Doer> {
-  const own = organizationId ?? (await queries.findOrganizationByName(db, defaultOrganization))?.id;
-  if (own === undefined) throw new ResourceNotFoundError('organization', defaultOrganization);
-  return byOperator(own);
+  return byOperator(organizationId ?? (await getFirstOrganization(db)).id);
 }
 
 /** An organization's changed row, with its audit entry and event. */

@@ -6,6 +6,8 @@ import { ownTables } from '../../platform/store/own-tables.ts';
 export interface OrganizationRow {
   id: string;
   name: string;
+  /** 1 for the operator's own: what commands mean without `--org`. */
+  is_first: number;
   plan: string;
   payment_method_on_file: number;
   timezone: string;
@@ -43,6 +45,10 @@ export const organizationChanges = own.changeCounter('organization_changes');
 
 export const findOrganization = own.first((db, id: string) =>
   db.selectFrom('organizations').selectAll().where('id', '=', id),
+);
+
+export const findFirstOrganization = own.first((db) =>
+  db.selectFrom('organizations').selectAll().where('is_first', '=', 1),
 );
 
 export function findOrganizationByName(db: Db, name: string): Promise<OrganizationRow | undefined> {

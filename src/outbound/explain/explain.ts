@@ -1,7 +1,6 @@
 // Explains the state of a message in sentences: for each recipient the last event, the next one and its time,
 // the command that helps, and the server's own words. The sentences themselves are in explain-words.ts.
 
-import { defaultOrganization } from '../../access/organizations/organizations.ts';
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -118,10 +117,10 @@ function summaryOf(direction: 'inbound' | 'outbound', rows: readonly DeliveryRow
   return `${rows.length} recipient${rows.length === 1 ? '' : 's'}: ${counts.join(', ')}.`;
 }
 
-/** Returns the name for `--org`; null for the default organization, which needs none. */
+/** Returns the name for `--org`; null for the first organization, which needs none. */
 async function nameForCommands(db: Db, organizationId: string): Promise<string | null> {
-  const { name = organizationId } = (await findOrganization(db, organizationId)) ?? {};
-  return name === defaultOrganization ? null : name;
+  const { name = organizationId, is_first } = (await findOrganization(db, organizationId)) ?? {};
+  return is_first === 1 ? null : name;
 }
 
 async function explainDelivery(

@@ -1,6 +1,5 @@
 // Facts of the pages that recipients open from their mail: the form that they sent, the name of the sender, and
 // the look.
-import { defaultOrganization } from '../../access/organizations/organizations.ts';
 import { findOrganization } from '../../access/organizations/queries.ts';
 import { findDefaultBrand } from '../../content/brands/queries.ts';
 import { findDefaultSender } from '../../identity/senders/queries.ts';
@@ -42,6 +41,6 @@ export async function senderNameOf(
   if (message) return message.from_name ?? message.from_email;
   const sender = await findDefaultSender(db, organizationId);
   const organization = await findOrganization(db, organizationId);
-  const chosen = organization?.name === defaultOrganization ? null : organization?.name;
+  const chosen = organization?.is_first === 1 ? null : organization?.name;
   return sender?.name ?? chosen ?? sender?.email ?? 'this sender';
 }

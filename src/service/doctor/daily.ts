@@ -6,8 +6,7 @@
 //   (any)         | the same      | nothing
 //   (any, none)   | warn or fail  | stored, logged, event `service.finding`
 //   (any, none)   | ok or skipped | stored
-import { defaultOrganization } from '../../access/organizations/organizations.ts';
-import { findOrganizationByName, lockOrganization } from '../../access/organizations/queries.ts';
+import { findFirstOrganization, lockOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
 import { byService, record, told } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -34,7 +33,7 @@ export async function examineDaily(app: App, machine?: Machine): Promise<void> {
 
 /** Stores changed findings, by name. Returns those that have turned to `warn` or `fail`. */
 async function storeFindings(app: App, trx: Db, findings: readonly Finding[]): Promise<Finding[]> {
-  const operator = await findOrganizationByName(trx, defaultOrganization);
+  const operator = await findFirstOrganization(trx);
   // Daemons examine at the same minute: the second one finds everything told.
   if (operator) await lockOrganization(trx, operator.id, app.clock.now());
   const known = new Map((await selectFindings(trx)).map((row) => [row.name, row.status]));
