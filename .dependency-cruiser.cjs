@@ -27,6 +27,7 @@ const doorways = {
   fastify: '^daemon/(http|console)/',
   htm: '^daemon/console/html\\.ts$',
   'html-to-text': '^src/mail/parse/|^src/content/rendering/',
+  htmlparser2: '^src/mail/mime/html/',
   isbot: '^src/outbound/tracking/automated\\.ts$',
   kysely: '^src/platform/(store|full-text|upkeep)/|^src/.*queries\\.ts$',
   libmime: '^src/mail/(mime/header-values\\.ts$|parse/)',

@@ -1,9 +1,10 @@
 // Messages that hide text from a reader: the text of a mail has what its HTML hides, and an agent reads the text.
 import type { App } from '../../src/core/app.ts';
+import { hidesWords } from '../../src/mail/mime/html/hidden-words.ts';
+import { mostCharacters } from '../../src/mail/mime/html/tokens.ts';
 import { findFoundHtmlStarts } from '../../src/outbound/messages/projection-queries.ts';
-import { hidesText } from './results.ts';
+import { sliceTurns } from '../../src/platform/runtime/turns.ts';
 
-const mostCharacters = 200_000;
 const atOnce = 20;
 
 /** Returns those of these messages whose HTML hides text. */
@@ -15,7 +16,10 @@ export async function hiddenAmong(
   for (let at = 0; at < messageIds.length; at += atOnce) {
     const some = messageIds.slice(at, at + atOnce);
     const found = await findFoundHtmlStarts(store.db, some, mostCharacters);
-    for (const [id, html] of found) if (hidesText(html)) hidden.add(id);
+    for (const [id, html] of found) {
+      await sliceTurns('find hidden text');
+      if (hidesWords(html)) hidden.add(id);
+    }
   }
   return hidden;
 }

@@ -1,5 +1,6 @@
 // Results for an agent: bounded to a share of its context, mail from outside marked, and characters that a reader does not
 // see shown as signs. The marks follow from rules alone, and no model judges.
+import { hidesWords } from '../../src/mail/mime/html/hidden-words.ts';
 import { misleading, plainly } from '../../src/platform/runtime/signs.ts';
 
 /** Characters of one result. */
@@ -8,19 +9,10 @@ const mostCharacters = 40_000;
 const longestText = 12_000;
 const mostMessages = 100;
 
-/** Properties of style and markup that hide text from a reader of HTML. */
-const hiding =
-  /display\s*:\s*none|visibility\s*:\s*hidden|(?:font-size|opacity|max-height|line-height)\s*:\s*0(?:\.0*)?(?:px|em|rem|%|pt)?\s*(?:[;"'!}]|$)|text-indent\s*:\s*-\d{3,}|(?:left|top)\s*:\s*-\d{3,}|<[a-z][^<>]*\shidden(?=[\s>=])|color\s*:\s*(?:#fff(?:fff)?|white|transparent)\b/i;
-
 export type Suspicion = 'hidden-text' | 'zero-width' | 'direction' | 'controls';
 
-/** Characters of HTML that are searched for hidden text. */
-const longestSearched = 16 * 1024;
-
-/** Returns whether HTML hides text from its reader, in its first 16 KB. */
-export function hidesText(html: string): boolean {
-  return hiding.test(html.slice(0, longestSearched));
-}
+/** Characters of HTML that are searched in one result. */
+const mostSearched = 256 * 1024;
 
 /** Returns the ids of messages in a value, at most a page of them. */
 export function messageIdsIn(value: unknown): string[] {
@@ -42,7 +34,6 @@ function suspicionsIn(text: string): Suspicion[] {
   }
   if (/[\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/u.test(text)) found.push('direction');
   if (/(?![\n\r\t])\p{Cc}/u.test(text)) found.push('controls');
-  if (/<[a-z!/]/i.test(text) && hidesText(text)) found.push('hidden-text');
   return found;
 }
 
@@ -57,9 +48,14 @@ export interface Shown {
  */
 export function shown(value: unknown, hidden: ReadonlySet<string>): Shown {
   const suspicious = new Set<Suspicion>();
+  let left = mostSearched;
   const show = (one: unknown): unknown => {
     if (typeof one === 'string') {
       for (const found of suspicionsIn(one)) suspicious.add(found);
+      if (/<[a-z!/]/i.test(one)) {
+        if (hidesWords(one.slice(0, left))) suspicious.add('hidden-text');
+        left = Math.max(0, left - one.length);
+      }
       return cut(plainly(one));
     }
     if (Array.isArray(one)) return one.map(show);

@@ -7,7 +7,14 @@ import { importersOf } from './main-thread.ts';
 
 /** Libraries that read text from outside. */
 const libraries = [
-  ...['@css-inline/css-inline', 'csv-parse', 'email-reply-parser', 'html-to-text', 'isbot'],
+  ...[
+    '@css-inline/css-inline',
+    'csv-parse',
+    'email-reply-parser',
+    'html-to-text',
+    'htmlparser2',
+    'isbot',
+  ],
   ...['libmime', 'liquidjs', 'mailauth', 'mailparser', 'mrml', 'nodemailer', 'parse5'],
   'parse5-html-rewriting-stream',
 ];

@@ -9,6 +9,8 @@ import {
   parseAddressList,
   readParameters,
 } from '../../src/mail/mime/header-values.ts';
+import { hidesWords } from '../../src/mail/mime/html/hidden-words.ts';
+import { mostCharacters as mostHtml } from '../../src/mail/mime/html/tokens.ts';
 import { composeWithMailComposer } from '../../src/mail/mime/mail-composer.ts';
 import { readAttachmentBytes } from '../../src/mail/parse/attachment-bytes.ts';
 import { automatedBy } from '../../src/outbound/tracking/automated.ts';
@@ -169,6 +171,61 @@ export const doorways: Readonly<Record<string, Doorway>> = {
       ]),
       ...all(['b ', "a='", '&#x'], '<a '),
       numbered('<a ', (number) => `a${number}=x `),
+    ],
+  },
+  hidesWords: {
+    imports: ['src/mail/mime/html/tokens.ts htmlparser2'],
+    most: mostHtml,
+    run: hidesWords,
+    texts: [
+      ...all([
+        '<',
+        '<a ',
+        '<div>',
+        '</x>',
+        '<b></i>',
+        '&',
+        '&amp',
+        '<!--',
+        '<style>',
+        '<li>',
+        '<td>',
+        '<svg/>',
+        'a ',
+      ]),
+      ...all(
+        ['a a ', 'a@', 'a@a.', 'http', ' ', '\u{E0041}', '<b>a</b>', '<i hidden>a '],
+        '<p hidden>',
+      ),
+      ...all(['<p>', '<p><button>', '<b></p>'], `<p><button>${'<b>'.repeat(120)}`),
+      ...all(['</b>', '</div>', '<div></b>'], '<table><td>'.repeat(60)),
+      ...all(['a:', ';', 'color:red;', '/*', '\\', 'a:b!', 'color:#', '('], '<p style="'),
+      ...all(['url(', ' red', '#fff ', '0/', 'rgb('], '<p style="background:', '">a'.repeat(9)),
+      ...all(
+        [
+          '{',
+          '}',
+          'a{color:red}',
+          '@media ',
+          '/*',
+          'p p{color:red}',
+          'a,',
+          '"',
+          'content:"',
+          '[a',
+          ':not(',
+        ],
+        '<style>',
+      ),
+      ...all(
+        ['<p>a', '<p class="a b">a</p>', '<div><p>'],
+        '<style>*{color:red}p{color:red}div p,p+p,p~p .a{color:red}</style>',
+      ),
+      ...all(['<p>a'], `<style>${'p~p{color:red}'.repeat(200)}</style>`),
+      ...all(['<p>'], `<style>p{background:${'red '.repeat(9_000)}}</style>`),
+      ...all(['a '], `<style>${'.a[class]{color:red}'.repeat(500)}</style><p class="`, '">'),
+      numbered('<p ', (number) => `a${number}=x `),
+      numbered('<style>', (number) => `.a${number}{color:red}`),
     ],
   },
   csvRows: {

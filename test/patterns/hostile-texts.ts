@@ -1,6 +1,4 @@
 // Readers of ours whose patterns grew faster than their texts (data), each with hostile texts.
-
-import { hidesText } from '../../daemon/mcp/results.ts';
 import { contactPathsIn } from '../../src/campaigns/content/contact-paths.ts';
 import { readCss } from '../../src/content/rendering/css.ts';
 import { baseSubject } from '../../src/mail/mime/subject.ts';
@@ -36,11 +34,6 @@ async function readNoticeMail(text: string): Promise<unknown> {
 }
 
 export const readers: Readonly<Record<string, Reader>> = {
-  hidesText: {
-    most: 128 * kilobyte,
-    run: hidesText,
-    texts: [repeated('a', '<'), repeated('<a ', ''), repeated(' ', '<a'), repeated('display ')],
-  },
   contactPathsIn: {
     most: 240_000,
     run: (html) => contactPathsIn({ ...emptyContent, html } as never),

@@ -1,6 +1,7 @@
 // Makes the plain text of a mail that has only HTML. Runs while a send is accepted, so it reads the
 // HTML once, in linear time (html-to-text takes 14 s for a megabyte of nested <div>).
-import { attributeOf, decodeEntities, readHtml } from './html-tags.ts';
+import { readHtml } from './html/read-html.ts';
+import type { Attributes } from './html/tokens.ts';
 
 /** Longest link text compared with the address of its link. */
 const longestLink = 2_000;
@@ -40,7 +41,7 @@ class TextBuilder {
   }
 
   add(text: string): void {
-    const words = decodeEntities(text).replace(invisible, '').replaceAll(/\s+/g, ' ');
+    const words = text.replace(invisible, '').replaceAll(/\s+/g, ' ');
     const isBlank = words === '' || words === ' ';
     this.#hasSpace ||= words.startsWith(' ');
     if (isBlank) return;
@@ -59,33 +60,40 @@ class TextBuilder {
   }
 }
 
-/** Applies a tag to the text; returns the address of the link that is open after it. */
-function takeTag(out: TextBuilder, name: string, tag: string, link: string | null): string | null {
-  const isEnd = tag.startsWith('</');
+/** Applies a tag to the text, an end tag without attributes; returns the address of the link that is open after it. */
+function takeTag(
+  out: TextBuilder,
+  name: string,
+  attributes: Attributes | null,
+  link: string | null,
+): string | null {
   if (name === 'a') {
-    if (link && link !== out.marked) out.add(` <${link.replaceAll('&', '&amp;')}>`);
+    if (link && link !== out.marked) out.add(` <${link}>`);
     out.mark();
-    if (isEnd) return null;
-    const href = attributeOf(tag, 'href');
+    const href = attributes?.get('href')?.trim() ?? '';
     return /^(?:https?|mailto|tel):/i.test(href) ? href : null;
   }
   if (paragraphs.has(name)) out.break(2);
   else if (lines.has(name)) out.break(1);
-  if (name === 'li' && !isEnd) out.add('- ');
+  if (name === 'li' && attributes) out.add('- ');
   if (name === 'td' || name === 'th') out.add(' ');
-  if (name === 'img') out.add(` ${attributeOf(tag, 'alt').replaceAll('&', '&amp;')} `);
+  if (name === 'img') out.add(` ${attributes?.get('alt') ?? ''} `);
   return link;
 }
 
-/** Converts HTML to text with line feeds; returns an empty text if it has no words. */
-export function textOfHtml(whole: string): string {
+/** Converts HTML to text with line feeds, without hidden words; returns an empty text if it has no words. */
+export function textOfHtml(html: string): string {
   const out = new TextBuilder();
   let link: string | null = null;
-  readHtml(whole, {
-    text: (words) => out.add(words),
-    tag: (name, tag) => {
-      link = takeTag(out, name, tag, link);
+  const tag = (name: string, attributes: Attributes | null) => {
+    link = takeTag(out, name, attributes, link);
+  };
+  readHtml(html, {
+    text(words, hiding) {
+      if (!hiding) out.add(words);
     },
+    open: tag,
+    close: (name) => tag(name, null),
   });
   return out.end();
 }

@@ -1,5 +1,6 @@
 // Makes the text part of compiled HTML, with its Liquid in words.
 import { compile } from 'html-to-text';
+import { withoutHiddenWords } from '../../../mail/mime/html/visible-html.ts';
 import { prints, type Shields } from './shields.ts';
 
 const toText = compile({
@@ -20,7 +21,7 @@ const brace = '{{ "{" }}';
 /** Returns the text of HTML whose Liquid is in comments and words. */
 export function makeText(shields: Shields, html: string): string {
   const comment = new RegExp(`<!--(${shields.words.source})-->`, 'g');
-  const visible = html.replace(comment, (_, word: string) => {
+  const visible = withoutHiddenWords(html).replace(comment, (_, word: string) => {
     const hidden = shields.only(word);
     // Texts without a role are style sheets, comments and such.
     return hidden?.kind === 'text' && hidden.role === null ? '' : word;

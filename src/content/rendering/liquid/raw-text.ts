@@ -1,5 +1,6 @@
 // HTML values in text parts: the filter `raw` leaves HTML unchanged in HTML, and gives its text elsewhere.
 import { compile } from 'html-to-text';
+import { withoutHiddenWords } from '../../../mail/mime/html/visible-html.ts';
 
 /** Characters of one value that are read: html-to-text is not linear. */
 const mostCharacters = 64 * 1024;
@@ -16,7 +17,7 @@ const convert = compile({
   ],
 });
 
-/** Returns the text of an HTML value. */
+/** Returns the visible text of an HTML value. */
 export function rawAsText(html: string): string {
-  return convert(html.slice(0, mostCharacters)).replaceAll('\u00a0', ' ');
+  return convert(withoutHiddenWords(html.slice(0, mostCharacters))).replaceAll('\u00a0', ' ');
 }

@@ -1,5 +1,5 @@
 // Finds the links of a mail: of its HTML if it has any, else of its text.
-import { attributeOf, decodeEntities, readHtml } from '../html-tags.ts';
+import { readHtml } from '../html/read-html.ts';
 import type { MailText } from './find-code.ts';
 
 /** A link, and the words that a reader sees in its place. */
@@ -13,8 +13,7 @@ const mostLinks = 100;
 const longestText = 200;
 const address = /^https?:\/\/[^\s<>]+$/i;
 
-const plain = (words: string) =>
-  decodeEntities(words).replace(/\s+/g, ' ').trim().slice(0, longestText);
+const plain = (words: string) => words.replace(/\s+/g, ' ').trim().slice(0, longestText);
 
 function linksOfHtml(html: string): FoundLink[] {
   const links: FoundLink[] = [];
@@ -24,15 +23,19 @@ function linksOfHtml(html: string): FoundLink[] {
   };
   readHtml(html, {
     text: add,
-    tag(name, tag) {
-      if (name === 'img') add(` ${attributeOf(tag, 'alt')} `);
+    open(name, attributes) {
+      const alt = attributes.get('alt') ?? '';
+      if (name === 'img') add(` ${alt} `);
       if (name !== 'a' && name !== 'area') return;
       open = null;
-      const url = tag.startsWith('</') ? '' : attributeOf(tag, 'href');
+      const url = attributes.get('href')?.trim() ?? '';
       if (links.length >= mostLinks || !address.test(url)) return;
-      const link = { url, text: name === 'area' ? attributeOf(tag, 'alt') : '' };
+      const link = { url, text: name === 'area' ? alt : '' };
       links.push(link);
       if (name === 'a') open = link;
+    },
+    close(name) {
+      if (name === 'a' || name === 'area') open = null;
     },
   });
   return links.map(({ url, text }) => ({ url, text: plain(text) }));

@@ -1,0 +1,90 @@
+// Words that a mail hides from its reader, though programs read them. A preheader is none: the line that mail programs
+// show in lists, hidden before the first visible word.
+import type { Hiding } from './looks.ts';
+import { readHtml } from './read-html.ts';
+
+/** Longest preheader in characters. Programs show 140 at most. */
+const longestPreheader = 200;
+/** Labels for screen readers and marks of help desks are shorter than this many words. */
+const leastWords = 7;
+
+const word =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}]+/gu;
+const address = /[\w.+-]{1,64}@[\w-]{1,63}\.\w|https?:\/\/[^\s<>"]{4}/i;
+/** Tag characters and variation selectors, which write text that no font shows. */
+const unshown = /[\u{E0020}-\u{E007E}]+|[\u{E0100}-\u{E01EF}]{4,}/gu;
+
+function readUnshown(text: string): string {
+  if (!/[\udb40]/.test(text)) return '';
+  const found = text.match(unshown) ?? [];
+  return found
+    .flatMap((run) => [...run, ' '])
+    .map((one) => {
+      const code = one.codePointAt(0) ?? 32;
+      return code < 0xe0000
+        ? one
+        : String.fromCharCode(code < 0xe0100 ? code - 0xe0000 : code - 0xe0100 + 16);
+    })
+    .join('');
+}
+
+/** Words in pairs with the word before each, so that a repeated sentence is told from a new one. */
+class Pairs {
+  readonly found = new Set<string>();
+  #last = '';
+
+  add(text: string): void {
+    for (const [one] of text.toLowerCase().matchAll(word)) {
+      this.found.add(`${this.#last} ${one}`);
+      this.#last = one;
+    }
+  }
+}
+
+interface Run {
+  text: string;
+  hiding: Hiding;
+  isBeforeWords: boolean;
+}
+
+/** Tells whether HTML hides words from its reader beyond a preheader and short labels. Reads its first 256 KB. */
+export function hidesWords(html: string): boolean {
+  const visible = new Pairs();
+  const visibleTexts: string[] = [];
+  const runs: Run[] = [];
+  const add = (text: string, hiding: Hiding) => {
+    const isBeforeWords = visible.found.size === 0;
+    const last = runs.at(-1);
+    if (last && last.hiding === hiding && last.isBeforeWords === isBeforeWords)
+      last.text += ` ${text}`;
+    else runs.push({ text, hiding, isBeforeWords });
+  };
+  const { contents, isTooLarge } = readHtml(html, {
+    text(words, hiding) {
+      const unseen = readUnshown(words);
+      if (unseen !== '') add(unseen, 'moved');
+      if (hiding === 'elsewhere') return;
+      if (hiding) add(words, hiding);
+      else {
+        visible.add(words);
+        visibleTexts.push(words);
+      }
+    },
+  });
+  for (const one of contents) add(one, 'moved');
+  if (isTooLarge) return true;
+  const seen = visibleTexts.join(' ').toLowerCase();
+  const hidden = new Pairs();
+  let preheader = '';
+  for (const { text, hiding, isBeforeWords } of runs) {
+    const [found] = address.exec(text) ?? [];
+    const isPreheader = isBeforeWords && hiding === 'folded';
+    if (found !== undefined && !seen.includes(found.toLowerCase())) return true;
+    if (isPreheader) preheader += text.replace(/(?:\s|\p{Cf}|\u034f)+/gu, ' ');
+    else hidden.add(text);
+  }
+  if (preheader.trim().length > longestPreheader) hidden.add(preheader);
+  let count = 0;
+  for (const pair of hidden.found) if (!visible.found.has(pair)) count += 1;
+  return count >= leastWords;
+}

@@ -1,0 +1,230 @@
+// Reads the elements of an HTML mail as its reader sees them: each text with its element, and with the reason if it is
+// not seen. The only reader of looks: the text made from HTML and the mark `hidden-text` follow from it. Takes linear
+// time at any depth of nesting; reads the first 256 KB.
+import { type Hiding, hidingOfWords, type Looks, looksOf, plainLooks } from './looks.ts';
+import type { SheetElement } from './selectors.ts';
+import { type Declarations, readDeclarations, StyleSheet } from './style-sheet.ts';
+import { type Attributes, readTokens } from './tokens.ts';
+
+/** Elements that are open at once; of deeper ones the outermost are forgotten. */
+const mostOpen = 128;
+
+export interface ReadElement extends SheetElement {
+  attributes: Attributes;
+  parent: ReadElement | null;
+  looks: Looks;
+}
+
+export interface HtmlReader {
+  /** Takes the text between two tags, decoded; `hiding` is null for a reader to see. */
+  text(
+    words: string,
+    hiding: Hiding | null,
+    at: { start: number; end: number; element: ReadElement },
+  ): void;
+  open?(name: string, attributes: Attributes): void;
+  close?(name: string): void;
+}
+
+export interface ReadFacts {
+  /** Texts that style sheets add. */
+  contents: readonly string[];
+  /** True if the style sheets are too large to tell what is seen. */
+  isTooLarge: boolean;
+}
+
+const voids = new Set([
+  ...[
+    'area',
+    'base',
+    'br',
+    'col',
+    'embed',
+    'hr',
+    'img',
+    'input',
+    'link',
+    'meta',
+    'param',
+    'source',
+    'track',
+    'wbr',
+  ],
+]);
+/** Elements without words of the mail. */
+const wordless = new Set(['script', 'style', 'title']);
+
+const names = (words: string) => words.split(' ');
+const list = (words: string): ReadonlySet<string> => new Set(names(words));
+const blocks =
+  'address article aside blockquote center details dir div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
+  'header hr main menu nav ol p pre section table ul';
+/** Open elements that a start tag ends (HTML 13.1.2.4), and those that it does not look beyond. */
+const endedBy = new Map<string, { ends: readonly string[]; within: ReadonlySet<string> }>([
+  ...blocks
+    .split(' ')
+    .map((name) => [name, { ends: names('p'), within: list('td th table button') }] as const),
+  ['li', { ends: names('li'), within: list('ul ol table td th') }],
+  ...['dt', 'dd'].map(
+    (name) => [name, { ends: names('dt dd'), within: list('dl table td th') }] as const,
+  ),
+  ...['td', 'th'].map((name) => [name, { ends: names('td th'), within: list('table') }] as const),
+  ['tr', { ends: names('tr'), within: list('table') }],
+  ...['tbody', 'thead', 'tfoot'].map(
+    (name) => [name, { ends: names('tbody thead tfoot'), within: list('table') }] as const,
+  ),
+  ...['option', 'optgroup'].map(
+    (name) => [name, { ends: names('option'), within: list('select') }] as const,
+  ),
+  ['body', { ends: names('head'), within: list('body') }],
+]);
+const none: ReadonlySet<string> = new Set();
+const cells = list('td th table');
+const tableParts = list('table tbody thead tfoot tr td th');
+
+/** Properties by which a rule for other screens shows what this one hides. */
+function isShowing(style: Declarations): boolean {
+  const display = style.get('display');
+  if (display !== undefined) return display !== 'none';
+  const visibility = style.get('visibility');
+  if (visibility !== undefined) return visibility === 'visible';
+  return ['max-height', 'height', 'font-size', 'opacity'].some(
+    (one) => !/^0|^$/.test(style.get(one) ?? ''),
+  );
+}
+
+const noStyle: Declarations = new Map();
+
+function copy(from: Declarations, to: Declarations): void {
+  for (const [name, value] of from) to.set(name, value);
+}
+
+class Reading {
+  readonly sheet = new StyleSheet();
+  readonly #reader: HtmlReader;
+  readonly #open: ReadElement[] = [];
+  /** Number of open elements by name. */
+  readonly #counts = new Map<string, number>();
+  readonly #root: ReadElement = {
+    ...{ name: '', attributes: new Map(), parent: null, previous: null, looks: plainLooks },
+  };
+  /** The last child so far of an open element. */
+  readonly #lastChild = new WeakMap<ReadElement, ReadElement>();
+
+  constructor(reader: HtmlReader) {
+    this.#reader = reader;
+  }
+
+  get #top(): ReadElement {
+    return this.#open.at(-1) ?? this.#root;
+  }
+
+  open(name: string, attributes: Attributes, isSelfClosing: boolean): void {
+    this.#reader.open?.(name, attributes);
+    const end = endedBy.get(name);
+    if (end) this.#endOpen(end.ends, end.within);
+    const parent = this.#top;
+    const element = {
+      name,
+      attributes,
+      parent,
+      previous: this.#lastChild.get(parent) ?? null,
+      looks: plainLooks,
+    };
+    this.#lastChild.set(parent, element);
+    if (voids.has(name) || (isSelfClosing && (name.includes(':') || name === 'path'))) return;
+    element.looks = this.#looksOf(element);
+    if (this.#open.length === mostOpen) this.#count(this.#open.shift(), -1);
+    this.#open.push(element);
+    this.#count(element, 1);
+  }
+
+  #looksOf(element: ReadElement): Looks {
+    const outer = element.parent?.looks ?? plainLooks;
+    const rules = this.sheet.rulesFor(element);
+    const own = element.attributes.get('style');
+    if (rules.length === 0 && own === undefined) {
+      return looksOf(element.name, element.attributes, noStyle, outer);
+    }
+    const normal: Declarations = new Map();
+    const important: Declarations = new Map();
+    const sometimes: Declarations = new Map();
+    for (const rule of rules) {
+      if (rule.applies === 'unsure') continue;
+      const isAlways = rule.applies === 'always';
+      copy(rule.normal, isAlways ? normal : sometimes);
+      copy(rule.important, isAlways ? important : sometimes);
+    }
+    const ownImportant: Declarations = new Map();
+    readDeclarations(own ?? '', normal, ownImportant);
+    copy(important, normal);
+    copy(ownImportant, normal);
+    const looks = looksOf(element.name, element.attributes, normal, outer);
+    if (sometimes.size > 0 && isShowing(sometimes)) {
+      looks.isElsewhere = true;
+      if (looks.hiding && !outer.hiding) looks.hiding = 'elsewhere';
+    }
+    for (const rule of rules) {
+      if (rule.applies !== 'unsure') continue;
+      const names = [...rule.normal.keys(), ...rule.important.keys()];
+      if (names.includes('color')) looks.color = null;
+      if (names.some((name) => name.startsWith('background'))) looks.background = null;
+    }
+    return looks;
+  }
+
+  /** Ends the innermost open element of these names, with all in it. */
+  #endOpen(ends: readonly string[], within: ReadonlySet<string>): void {
+    // Most end tags that have no element, and most start tags, need no search.
+    if (!ends.some((name) => this.#counts.get(name))) return;
+    for (let at = this.#open.length - 1; at >= 0; at -= 1) {
+      const name = this.#open[at]?.name ?? '';
+      if (ends.includes(name)) {
+        while (this.#open.length > at) this.#count(this.#open.pop(), -1);
+        return;
+      }
+      if (within.has(name)) return;
+    }
+  }
+
+  #count(element: ReadElement | undefined, change: 1 | -1): void {
+    if (element) this.#counts.set(element.name, (this.#counts.get(element.name) ?? 0) + change);
+  }
+
+  close(name: string): void {
+    this.#reader.close?.(name);
+    // An end tag in a cell ends nothing around it, but that of a table.
+    this.#endOpen([name], tableParts.has(name) ? none : cells);
+  }
+
+  text(words: string, start: number, end: number): void {
+    const element = this.#top;
+    if (wordless.has(element.name)) return;
+    this.#reader.text(words, hidingOfWords(element.looks), { start, end, element });
+  }
+}
+
+/** Passes the elements and texts of the HTML to `reader`. */
+export function readHtml(html: string, reader: HtmlReader): ReadFacts {
+  const reading = new Reading(reader);
+  if (/<style/i.test(html)) readSheets(html, reading.sheet);
+  readTokens(html, reading);
+  const { contents, isTooLarge } = reading.sheet;
+  return { contents, isTooLarge };
+}
+
+/** Style sheets count for what stands before them too. */
+function readSheets(html: string, sheet: StyleSheet): void {
+  let media: string | null = null;
+  readTokens(html, {
+    open(name, attributes) {
+      media = name === 'style' ? (attributes.get('media') ?? '') : null;
+    },
+    close() {
+      media = null;
+    },
+    text(css) {
+      if (media !== null) sheet.add(css, media);
+    },
+  });
+}

@@ -1,0 +1,113 @@
+// Selectors of CSS: reads one, and tells whether an element fits its parts. Pure.
+
+/** An element with its place, as selectors see it. */
+export interface SheetElement {
+  name: string;
+  attributes: ReadonlyMap<string, string>;
+  parent: SheetElement | null;
+  previous: SheetElement | null;
+}
+
+interface WantedAttribute {
+  name: string;
+  operator: string;
+  value: string;
+}
+
+/** A part of a selector that is about one element. */
+export interface Compound {
+  name: string;
+  id: string;
+  classes: string[];
+  attributes: WantedAttribute[];
+  /** Relation to the compound before it: space, `>`, `+` or `~`. */
+  relation: string;
+}
+
+/** `sometimes`: on other screens, or when a reader acts. `unsure`: for elements that only a browser can tell. */
+export type Applies = 'always' | 'sometimes' | 'unsure';
+
+export interface Selector {
+  /** The last compound comes first. */
+  compounds: Compound[];
+  specificity: number;
+  applies: Applies;
+}
+
+const token =
+  /(?<relation>[>+~])|(?<space>\s+)|(?<mark>[.#])(?<word>(?:[\w-]|[^\0-\x7f])+)|\[\s*(?<attribute>[\w-]+)\s*(?:(?<operator>[~|^$*]?=)\s*["']?(?<value>[^\]"']*)["']?\s*i?\s*)?\]|(?<colons>::?)(?<pseudo>[\w-]+)(?:\([^()]*\))?|(?<name>[\w-]+|\*)|[\s\S]/g;
+const acts = /^(?:hover|active|focus\S*|target|checked)$/;
+const never = /^(?:visited|-\S+|before|after|first-l\S+|selection|placeholder|marker)$/;
+
+/** Reads a selector in lower case; null for one that applies to no element of a mail as it opens. */
+export function readSelector(text: string): Selector | null {
+  let last: Compound = { name: '', id: '', classes: [], attributes: [], relation: ' ' };
+  const compounds = [last];
+  let specificity = 0;
+  let isUnsure = false;
+  let acting: Compound | null = null;
+  for (const { groups = {} } of text.trim().matchAll(token)) {
+    const { relation, space, mark, word = '', attribute, operator = '', value = '' } = groups;
+    const { pseudo, colons, name } = groups;
+    const isBegun = last.name + last.id !== '' || last.classes.length + last.attributes.length > 0;
+    if (relation !== undefined || space !== undefined) {
+      if (isBegun) {
+        last = { name: '', id: '', classes: [], attributes: [], relation: ' ' };
+        compounds.unshift(last);
+      }
+      last.relation = relation ?? last.relation;
+    } else if (mark === '#') {
+      last.id = word;
+      specificity += 10_000;
+    } else if (mark === '.') {
+      last.classes.push(word);
+      specificity += 100;
+    } else if (attribute !== undefined) {
+      last.attributes.push({ name: attribute, operator, value });
+      specificity += 100;
+    } else if (pseudo !== undefined) {
+      if (colons === '::' || never.test(pseudo)) return null;
+      if (acts.test(pseudo)) acting = last;
+      else isUnsure ||= !/^(?:root|link|any-link)$/.test(pseudo);
+      if (!isBegun) last.name = pseudo === 'root' ? 'html' : '*';
+    } else if (name !== undefined) {
+      last.name = name;
+      specificity += name === '*' ? 0 : 1;
+    } else return null;
+  }
+  // A reader can act on another element, but not on one that is not seen.
+  if (acting === last) return null;
+  const applies = acting ? 'sometimes' : isUnsure ? 'unsure' : 'always';
+  return { compounds, specificity, applies };
+}
+
+/** Longest part of an attribute that is compared; each rule reads it anew. */
+const longestValue = 500;
+const attributeOf = ({ attributes }: SheetElement, name: string) =>
+  attributes.get(name)?.slice(0, longestValue).toLowerCase();
+
+export const idOf = (element: SheetElement) => attributeOf(element, 'id') ?? '';
+export const classesOf = (element: SheetElement) =>
+  (attributeOf(element, 'class') ?? '').split(/\s+/);
+
+function hasAttribute(element: SheetElement, { name, operator, value }: WantedAttribute): boolean {
+  const held = attributeOf(element, name);
+  if (held === undefined || operator === '') return held !== undefined;
+  if (operator === '=') return held === value;
+  if (operator === '~=') return held.split(/\s+/).includes(value);
+  if (operator === '|=') return held === value || held.startsWith(`${value}-`);
+  if (value === '') return false;
+  if (operator === '^=') return held.startsWith(value);
+  return operator === '$=' ? held.endsWith(value) : held.includes(value);
+}
+
+/** Tells whether an element fits a compound, whatever its place. */
+export function fits({ name, id, classes, attributes }: Compound, element: SheetElement): boolean {
+  if (name !== '' && name !== '*' && name !== element.name) return false;
+  if (id !== '' && idOf(element) !== id) return false;
+  if (classes.length > 0) {
+    const held = classesOf(element);
+    if (!classes.every((one) => held.includes(one))) return false;
+  }
+  return attributes.every((one) => hasAttribute(element, one));
+}

@@ -1,0 +1,181 @@
+// The style sheets of a mail: their rules, and those that apply to an element. Bounded, and pure.
+
+import {
+  type Applies,
+  type Compound,
+  classesOf,
+  fits,
+  idOf,
+  readSelector,
+  type SheetElement,
+} from './selectors.ts';
+
+/** Property and value in lower case. */
+export type Declarations = Map<string, string>;
+
+const mostRules = 4_000;
+/** Comparisons of one mail: about 20 ms. Ordinary mail takes a tenth of it. */
+const mostSteps = 400_000;
+/** Screens this wide in pixels are those of readers. */
+const usualWidths = { least: 280, most: 2_000 };
+
+interface Rule {
+  compounds: readonly Compound[];
+  normal: Declarations;
+  important: Declarations;
+  weight: number;
+  applies: Applies;
+}
+
+const escapes = /\\(?:([\da-f]{1,6})\s?|([^\n]))/g;
+/** Properties that decide whether words are seen. No others are kept, so that an element has few. */
+const properties = new Set(
+  (
+    'display visibility opacity filter content-visibility font font-size line-height text-indent zoom color ' +
+    '-webkit-text-fill-color background background-color background-image background-clip -webkit-background-clip ' +
+    'overflow overflow-x overflow-y width max-width height max-height position left right top bottom inset ' +
+    'margin margin-left margin-right margin-top margin-bottom clip clip-path -webkit-clip-path ' +
+    'transform -webkit-transform scale translate'
+  ).split(' '),
+);
+/** Longest part of a value that is read; each element reads it anew. */
+const longestValue = 500;
+
+/** Splits the declarations of a `style` attribute or of a rule. Values of `!important` go to `important`. */
+export function readDeclarations(text: string, normal: Declarations, important: Declarations) {
+  const plain = text
+    .toLowerCase()
+    .replace(/\/\*[\s\S]*?(?:\*\/|$)/g, '')
+    .replace(escapes, (_, code?: string, other = '') => {
+      const point = code === undefined ? 0 : Number.parseInt(code, 16);
+      return point > 0 && point <= 0x10ffff ? String.fromCodePoint(point) : other;
+    });
+  for (const one of plain.split(';')) {
+    const colon = one.indexOf(':');
+    const name = one.slice(0, Math.max(0, colon)).trim();
+    if (!properties.has(name)) continue;
+    const value = one.slice(colon + 1).trim();
+    const bang = value.lastIndexOf('!');
+    const isImportant = bang >= 0 && value.slice(bang + 1).trim() === 'important';
+    const given = isImportant ? value.slice(0, bang).trim() : value;
+    (isImportant ? important : normal).set(name, given.slice(0, longestValue));
+  }
+}
+
+/** Tells whether a condition of `@media` always holds, never, or on some screens that readers have. */
+function holds(condition: string): 'always' | 'sometimes' | 'never' {
+  const answers = condition.split(',').map((query) => {
+    const text = query.trim();
+    if (/^(?:print|speech|tty|tv|projection|not\s+(?:all|screen)\b)/.test(text)) return 'never';
+    if (/^(?:only\s+)?(?:all|screen)?$/.test(text)) return 'always';
+    const widths = text.matchAll(/(min|max)-(?:device-)?width\s*:\s*([\d.]{1,8})(r?em)?/g);
+    for (const [, kind, digits, isEm] of widths) {
+      const width = Number(digits) * (isEm ? 16 : 1);
+      if (kind === 'min' ? width > usualWidths.most : width < usualWidths.least) return 'never';
+      if (kind === 'min' && width < usualWidths.least && !text.includes('max-')) return 'always';
+    }
+    return 'sometimes';
+  });
+  return (
+    answers.find((one) => one === 'always') ?? answers.find((one) => one === 'sometimes') ?? 'never'
+  );
+}
+
+export class StyleSheet {
+  /** Rules by the id, class or name that their last compound needs. */
+  readonly #rules = new Map<string, Rule[]>();
+  /** Texts of `content`, which most mail programs do not show. */
+  readonly contents: string[] = [];
+  #count = 0;
+  #steps = 0;
+
+  /** True if the mail has more style than is read: then its looks are unknown. */
+  get isTooLarge(): boolean {
+    return this.#steps > mostSteps || this.#count > mostRules;
+  }
+
+  /** Adds the rules of a `<style>` element. */
+  add(css: string, media: string): void {
+    const contents = css.matchAll(/content\s*:\s*(?:"([^"\n]*)"|'([^'\n]*)')/gi);
+    for (const [, one, other] of contents) this.contents.push(one ?? other ?? '');
+    const text = css.toLowerCase().replace(/\/\*[\s\S]*?(?:\*\/|$)|<!--|-->/g, ' ');
+    /** Blocks that are open: whether their rules apply; null for those that hold no rules. */
+    const open: (Applies | 'never' | null)[] = [holds(media.toLowerCase())];
+    let at = 0;
+    for (const { index } of text.matchAll(/[{}]/g)) {
+      const before = text.slice(at, index).split(';').at(-1)?.trim() ?? '';
+      const outer = open.at(-1);
+      if (text[index] === '}') {
+        if (open.length > 1) open.pop();
+      } else if (before.startsWith('@')) {
+        const [, rule, condition = ''] = /^@([\w-]+)([\s\S]*)$/.exec(before) ?? [];
+        const own = rule === 'media' ? holds(condition) : rule === 'layer' ? 'always' : 'sometimes';
+        const isBlock = rule === 'media' || rule === 'supports' || rule === 'layer';
+        open.push(
+          !isBlock ? null : outer === 'always' ? own : own === 'never' ? own : (outer ?? null),
+        );
+      } else {
+        if (outer === 'always' || outer === 'sometimes') {
+          const end = text.indexOf('}', index);
+          this.#addRule(before, text.slice(index + 1, end < 0 ? undefined : end), outer);
+        }
+        open.push(null);
+      }
+      at = index + 1;
+    }
+  }
+
+  #addRule(selectors: string, body: string, applies: Applies): void {
+    if (this.#count > mostRules || body.includes('{')) return;
+    const normal: Declarations = new Map();
+    const important: Declarations = new Map();
+    readDeclarations(body, normal, important);
+    if (normal.size + important.size === 0) return;
+    for (const text of selectors.split(',')) {
+      const selector = readSelector(text);
+      const [last] = selector?.compounds ?? [];
+      if (!selector || !last) continue;
+      this.#count += 1;
+      const [name] = [
+        last.id && `#${last.id}`,
+        last.classes[0] && `.${last.classes[0]}`,
+        last.name,
+      ].flatMap((one) => one || []);
+      const rules = this.#rules.get(name ?? '*') ?? [];
+      this.#rules.set(name ?? '*', rules);
+      rules.push({
+        ...{ compounds: selector.compounds, normal, important },
+        weight: selector.specificity * 2 * mostRules + this.#count,
+        applies: applies === 'always' ? selector.applies : applies,
+      });
+    }
+  }
+
+  /** Returns the rules that apply to an element, the weakest first. */
+  rulesFor(element: SheetElement): Rule[] {
+    if (this.#count === 0) return [];
+    const classes = classesOf(element).map((one) => `.${one}`);
+    const keys = new Set(['*', element.name, `#${idOf(element)}`, ...classes]);
+    const found = [...keys].flatMap((key) =>
+      (this.#rules.get(key) ?? []).filter(({ compounds }) => this.#matches(compounds, 0, element)),
+    );
+    return found.sort((one, other) => one.weight - other.weight);
+  }
+
+  #matches(compounds: readonly Compound[], at: number, element: SheetElement): boolean {
+    const compound = compounds[at];
+    this.#steps += 1;
+    if (this.#steps > mostSteps || !compound || !fits(compound, element)) return false;
+    const next = compounds[at + 1];
+    if (!next) return true;
+    // The relation stands at the compound that follows it in the text.
+    const isAbove = compound.relation === ' ' || compound.relation === '>';
+    const isNext = compound.relation === '>' || compound.relation === '+';
+    const step = (one: SheetElement) => (isAbove ? one.parent : one.previous);
+    for (let one = step(element); one && this.#steps <= mostSteps; one = step(one)) {
+      if (this.#matches(compounds, at + 1, one)) return true;
+      if (isNext) return false;
+    }
+    return false;
+  }
+}
