@@ -1,6 +1,7 @@
 // `POST /mcp`: MCP over streamable HTTP, with an API key as bearer. Loaded with the first request.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../src/access/keys/constraints.ts';
+import { hiddenAmong } from '../../src/outbound/messages/hidden-words.ts';
 import { ForbiddenError, UnauthorizedError } from '../../src/platform/errors.ts';
 import { sliceTurns } from '../../src/platform/runtime/turns.ts';
 import type { Connection } from '../mcp/server.ts';
@@ -37,7 +38,7 @@ export function mountMcp(
       () => authenticate(key),
       () => ({ peer: request.raw.socket.remoteAddress ?? '', requestId: request.id }),
     ),
-    hiddenIn: async (ids) => (await import('../mcp/hidden.ts')).hiddenAmong(app, ids),
+    hiddenIn: async (ids) => hiddenAmong(app, await authenticate(key), ids),
     isReadOnly,
     clock: app.clock,
     version,

@@ -2,12 +2,12 @@
 import { admissionOf } from '../../src/access/admission/admission.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
 import type { App } from '../../src/core/app.ts';
+import { hiddenAmong } from '../../src/outbound/messages/hidden-words.ts';
 import { productVersion } from '../http/documents.ts';
 import { askByKey, askWithin } from '../http/faces.ts';
 import { limitsBy } from '../http/rate-limits.ts';
 import { newRequestId } from '../http/request-id.ts';
 import { openWorkload } from '../http/workload.ts';
-import { hiddenAmong } from './hidden.ts';
 import { type Connection, mcpOverStdio } from './server.ts';
 
 /** The address of a command: this machine. */
@@ -30,7 +30,7 @@ export async function openMcp(app: App, key: string, isReadOnly: boolean): Promi
   const connection: Connection = {
     caller,
     ask: askByKey(ask, caller, () => ({ peer, requestId: newRequestId(app.random) })),
-    hiddenIn: (ids) => hiddenAmong(app, ids),
+    hiddenIn: async (ids) => hiddenAmong(app, await caller(), ids),
     isReadOnly,
     clock: app.clock,
     version: productVersion,

@@ -11,9 +11,6 @@ const mostMessages = 100;
 
 export type Suspicion = 'hidden-text' | 'zero-width' | 'direction' | 'controls';
 
-/** Characters of HTML that are searched in one result. */
-const mostSearched = 256 * 1024;
-
 /** Returns the ids of messages in a value, at most a page of them. */
 export function messageIdsIn(value: unknown): string[] {
   const ids = new Set<string>();
@@ -48,13 +45,14 @@ export interface Shown {
  */
 export function shown(value: unknown, hidden: ReadonlySet<string>): Shown {
   const suspicious = new Set<Suspicion>();
-  let left = mostSearched;
+  let left = mostCharacters;
   const show = (one: unknown): unknown => {
     if (typeof one === 'string') {
       for (const found of suspicionsIn(one)) suspicious.add(found);
       if (/<[a-z!/]/i.test(one)) {
-        if (hidesWords(one.slice(0, left))) suspicious.add('hidden-text');
-        left = Math.max(0, left - one.length);
+        const part = one.slice(0, Math.min(longestText, left));
+        if (hidesWords(part)) suspicious.add('hidden-text');
+        left -= part.length;
       }
       return cut(plainly(one));
     }

@@ -57,7 +57,7 @@ export const boundedInputs: Readonly<Record<string, BoundedInput>> = {
   },
   'text of a mail': {
     characters: 256 * 1024,
-    cutBy: 'mostTextCharacters of find-code.ts, mostCharacters of html-tags.ts',
+    cutBy: 'mostTextCharacters of find-code.ts, mostCharacters of html/tokens.ts',
     isInWorker: true,
     files: ['src/mail/mime/extracts/find-code.ts', 'src/mail/mime/extracts/html-blocks.ts'],
   },

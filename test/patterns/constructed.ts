@@ -73,18 +73,6 @@ export const constructed: readonly Constructed[] = [
     reason: 'literals of this file',
   },
   {
-    file: 'src/mail/mime/html-tags.ts',
-    text: '`\\\\s${name}\\\\s*=\\\\s*(?:"([^"]*)"|\'([^\']*)\'|([^\\\\s"\'>]+))`',
-    reason: 'one of four names of attributes',
-    examples: [/\sstyle\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i],
-  },
-  {
-    file: 'src/mail/mime/html-tags.ts',
-    text: '`</${name}`',
-    reason: 'one of four names of tags',
-    examples: [/<\/template/gi],
-  },
-  {
     file: 'src/mail/mime/subject.ts',
     text: "`^(?:${words.join('|')})\\\\s*(?:(?:\\\\[\\\\d{1,3}\\\\]|\\\\(\\\\d{1,3}\\\\)|\\\\^\\\\d{1,3})\\\\s*)?[:：]\\\\s*`",
     reason: 'words of this file',

@@ -47,6 +47,7 @@ export function pooledParser({ clock }: { clock: Clock }): MimeParser {
     readAttachment: (...args) => counted(parser.readAttachment(...args)),
     readWords: (...args) => counted(parser.readWords(...args)),
     readExtracts: (...args) => counted(parser.readExtracts(...args)),
+    hidesWords: (...args) => counted(parser.hidesWords(...args)),
     async close() {
       if (isClosed) return;
       isClosed = true;

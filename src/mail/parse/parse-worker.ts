@@ -2,6 +2,7 @@
 import { type DocumentWords, wordsOfDocument } from '../../platform/full-text/document.ts';
 import { serveJobs } from '../../platform/runtime/workers/serve.ts';
 import { type Extracts, extractsOf } from '../mime/extracts/extracts.ts';
+import { hidesWords } from '../mime/html/hidden-words.ts';
 import type { ParsedMail, ParseOptions } from '../mime/parsed-mail.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
 import { type BounceReport, readBounce } from './bounce/bounce-report.ts';
@@ -30,6 +31,8 @@ export interface Readings {
   words: DocumentWords;
   /** Codes and links of a mail (`MailText`), which comes as JSON instead of the raw mail. */
   extracts: Extracts;
+  /** Whether HTML, which comes instead of the raw mail, hides words. */
+  hiding: boolean;
 }
 
 export type AnyReading = Readings[keyof Readings];
@@ -52,12 +55,13 @@ async function read(
   }
   if (wants === 'words') return wordsOfDocument(JSON.parse(bytes.toString()));
   if (wants === 'extracts') return extractsOf(JSON.parse(bytes.toString()));
+  if (wants === 'hiding') return hidesWords(bytes.toString());
   const mail = await parseMime(bytes, options, wants === 'mail' ? keepBody : undefined);
   return readOf(wants, mail, bytes);
 }
 
 async function readOf(
-  wants: Exclude<keyof Readings, 'attachment' | 'words' | 'extracts'>,
+  wants: Exclude<keyof Readings, 'attachment' | 'words' | 'extracts' | 'hiding'>,
   mail: ParsedMail,
   bytes: Buffer,
 ): Promise<AnyReading> {

@@ -16,7 +16,7 @@ import type { MailText } from '../mime/extracts/find-code.ts';
 import { type ParsedMail, type ParseOptions, withFault } from '../mime/parsed-mail.ts';
 import type { AnyReading, ParsePayload, Readings } from './parse-worker.ts';
 
-export type ReportReading = Exclude<keyof Readings, 'mail' | 'attachment' | 'words' | 'extracts'>;
+export type ReportReading = Extract<keyof Readings, 'bounce' | 'complaint' | 'dmarc'>;
 
 export interface MimeParser {
   /**
@@ -49,6 +49,11 @@ export interface MimeParser {
    * @throws CapacityError and Error as `readAttachment` does
    */
   readExtracts(mail: MailText, organizationId: string): Promise<Extracts>;
+  /**
+   * Tells for an organization whether HTML hides words; true if it takes too long.
+   * @throws CapacityError as `readAttachment` does
+   */
+  hidesWords(html: string, organizationId: string): Promise<boolean>;
   /** Ends the workers; refuses unfinished mails with CapacityError. */
   close(): Promise<void>;
 }
@@ -147,6 +152,7 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
       return (await reading) as Readings[W];
     } catch (error) {
       if (!(error instanceof LostJob)) throw error;
+      if (wants === 'hiding') return true as Readings[W];
       if (wants !== 'mail') throw unread(wants, error);
       return (await knownOf(mail, error)) as Readings[W];
     }
@@ -164,6 +170,7 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
       const searched = Buffer.from(JSON.stringify(searchedPart(mail)));
       return read('extracts', searched, {}, organizationId);
     },
+    hidesWords: (html, organizationId) => read('hiding', Buffer.from(html), {}, organizationId),
     close: () => pool.close(),
   };
 }

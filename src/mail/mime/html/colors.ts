@@ -44,7 +44,7 @@ function ofFunction(name: string, inner: string): Color | null {
   const [one = '', two = '', three = '', four = '1'] = inner.trim().split(/[\s,/]+/);
   const alpha = part(four, 1);
   if (name.startsWith('rgb')) return [part(one, 255), part(two, 255), part(three, 255), alpha];
-  const hue = Number.parseFloat(one) * (turns[/[a-z]+$/.exec(one)?.[0] ?? ''] ?? 1);
+  const hue = Number.parseFloat(one) * (turns[one.replace(/[^a-z]/g, '')] ?? 1);
   const [saturation, light] = [Number.parseFloat(two) / 100, Number.parseFloat(three) / 100];
   const channel = (shift: number) => {
     const at = (shift + hue / 30) % 12;
@@ -70,13 +70,22 @@ export function readOldColor(text: string): Color | null {
   return readColor(color) ?? readColor(`#${color}`);
 }
 
+/** Colours of values that were read: a rule has the same value for each element. */
+const known = new Map<string, readonly Color[]>();
+const mostKnown = 1_000;
+
 /** Returns all colours in a value such as that of `background`. */
-export function colorsIn(value: string): Color[] {
+export function colorsIn(value: string): readonly Color[] {
+  const before = known.get(value);
+  if (before) return before;
   const found = value.match(/#[\da-f]{3,8}\b|(?:rgb|hsl)a?\([^()]{1,100}\)|[a-z]+/g) ?? [];
-  return found.flatMap((one) => {
+  const colors = found.flatMap((one) => {
     const color = readColor(one);
     return color ? [color] : [];
   });
+  if (known.size >= mostKnown) known.clear();
+  known.set(value, colors);
+  return colors;
 }
 
 /** Returns the colour that is seen when one lies over an opaque one. */

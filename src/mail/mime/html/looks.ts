@@ -200,7 +200,7 @@ function isShut(
   );
 }
 
-const functions = /(scale(?:3d|x|y)?|translate(?:3d|x|y)?|matrix|rotate[xy])\(([^()]{0,100})\)/g;
+const functions = /([a-z3]{1,12})\(([^()]*)\)/g;
 
 function isTransformedAway(style: Declarations, em: number): boolean {
   const all = `${style.get('transform') ?? ''} ${style.get('-webkit-transform') ?? ''} scale(${style.get('scale') ?? 1}) translate(${style.get('translate') ?? 0})`;
@@ -277,9 +277,9 @@ function hidingOf(
 
 function opacityOf(style: Declarations): number {
   const own = pixels(style.get('opacity'), 1, 1);
-  const [, inner = '1'] =
-    /opacity\(\s*(?:opacity\s*=)?\s*([\d.]{1,9}%?)/.exec(style.get('filter') ?? '') ?? [];
-  return (Number.isNaN(own) ? 1 : own) * pixels(inner, 1, 1);
+  const [, inner] = /opacity\(([^()]{1,40})\)/.exec(style.get('filter') ?? '') ?? [];
+
+  return (Number.isNaN(own) ? 1 : own) * pixels(inner?.trim() ?? '1', 1, 1);
 }
 
 /** Elements whose looks differ from those of their parent without any style. */

@@ -2,7 +2,7 @@
 // not seen. The only reader of looks: the text made from HTML and the mark `hidden-text` follow from it. Takes linear
 // time at any depth of nesting; reads the first 256 KB.
 import { type Hiding, hidingOfWords, type Looks, looksOf, plainLooks } from './looks.ts';
-import type { SheetElement } from './selectors.ts';
+import { keysOf, type SheetElement } from './selectors.ts';
 import { type Declarations, readDeclarations, StyleSheet } from './style-sheet.ts';
 import { type Attributes, readTokens } from './tokens.ts';
 
@@ -12,6 +12,8 @@ const mostOpen = 128;
 export interface ReadElement extends SheetElement {
   attributes: Attributes;
   parent: ReadElement | null;
+  /** The last child so far. */
+  lastChild: ReadElement | null;
   looks: Looks;
 }
 
@@ -99,20 +101,25 @@ function copy(from: Declarations, to: Declarations): void {
   for (const [name, value] of from) to.set(name, value);
 }
 
+function elementOf(name: string, attributes: Attributes, parent: ReadElement | null): ReadElement {
+  const previous = parent?.lastChild ?? null;
+  const element = { name, attributes, parent, previous, lastChild: null, looks: plainLooks };
+  if (parent) parent.lastChild = element;
+  return element;
+}
+
 class Reading {
-  readonly sheet = new StyleSheet();
+  readonly #sheet: StyleSheet;
   readonly #reader: HtmlReader;
   readonly #open: ReadElement[] = [];
   /** Number of open elements by name. */
   readonly #counts = new Map<string, number>();
-  readonly #root: ReadElement = {
-    ...{ name: '', attributes: new Map(), parent: null, previous: null, looks: plainLooks },
-  };
-  /** The last child so far of an open element. */
-  readonly #lastChild = new WeakMap<ReadElement, ReadElement>();
+  /** The elements around each mail, which a part of HTML leaves out. */
+  readonly #root = elementOf('body', new Map(), elementOf('html', new Map(), null));
 
-  constructor(reader: HtmlReader) {
+  constructor(reader: HtmlReader, sheet: StyleSheet) {
     this.#reader = reader;
+    this.#sheet = sheet;
   }
 
   get #top(): ReadElement {
@@ -123,15 +130,7 @@ class Reading {
     this.#reader.open?.(name, attributes);
     const end = endedBy.get(name);
     if (end) this.#endOpen(end.ends, end.within);
-    const parent = this.#top;
-    const element = {
-      name,
-      attributes,
-      parent,
-      previous: this.#lastChild.get(parent) ?? null,
-      looks: plainLooks,
-    };
-    this.#lastChild.set(parent, element);
+    const element = elementOf(name, attributes, this.#top);
     if (voids.has(name) || (isSelfClosing && (name.includes(':') || name === 'path'))) return;
     element.looks = this.#looksOf(element);
     if (this.#open.length === mostOpen) this.#count(this.#open.shift(), -1);
@@ -141,7 +140,7 @@ class Reading {
 
   #looksOf(element: ReadElement): Looks {
     const outer = element.parent?.looks ?? plainLooks;
-    const rules = this.sheet.rulesFor(element);
+    const rules = this.#sheet.rulesFor(element);
     const own = element.attributes.get('style');
     if (rules.length === 0 && own === undefined) {
       return looksOf(element.name, element.attributes, noStyle, outer);
@@ -159,7 +158,7 @@ class Reading {
     readDeclarations(own ?? '', normal, ownImportant);
     copy(important, normal);
     copy(ownImportant, normal);
-    const looks = looksOf(element.name, element.attributes, normal, outer);
+    const looks = { ...looksOf(element.name, element.attributes, normal, outer) };
     if (sometimes.size > 0 && isShowing(sometimes)) {
       looks.isElsewhere = true;
       if (looks.hiding && !outer.hiding) looks.hiding = 'elsewhere';
@@ -204,27 +203,34 @@ class Reading {
   }
 }
 
-/** Passes the elements and texts of the HTML to `reader`. */
-export function readHtml(html: string, reader: HtmlReader): ReadFacts {
-  const reading = new Reading(reader);
-  if (/<style/i.test(html)) readSheets(html, reading.sheet);
-  readTokens(html, reading);
-  const { contents, isTooLarge } = reading.sheet;
+/**
+ * Passes the elements and texts of the HTML to `reader`. Compares rules of style sheets with elements at most
+ * `mostSteps` times: 100,000 take up to 100 ms.
+ */
+export function readHtml(html: string, reader: HtmlReader, mostSteps = 40_000): ReadFacts {
+  const sheet = new StyleSheet(mostSteps);
+  if (/<style/i.test(html)) readSheets(html, sheet);
+  readTokens(html, new Reading(reader, sheet));
+  const { contents, isTooLarge } = sheet;
   return { contents, isTooLarge };
 }
 
-/** Style sheets count for what stands before them too. */
+/** Style sheets count for what stands before them too. Rules for elements that the mail does not have are left out. */
 function readSheets(html: string, sheet: StyleSheet): void {
+  const sheets: { css: string; media: string }[] = [];
+  const present = new Set(['html', 'body']);
   let media: string | null = null;
   readTokens(html, {
     open(name, attributes) {
       media = name === 'style' ? (attributes.get('media') ?? '') : null;
+      for (const key of keysOf({ name, attributes })) present.add(key);
     },
     close() {
       media = null;
     },
     text(css) {
-      if (media !== null) sheet.add(css, media);
+      if (media !== null) sheets.push({ css, media });
     },
   });
+  for (const { css, media } of sheets) sheet.add(css, media, present);
 }

@@ -1,9 +1,12 @@
 // Selectors of CSS: reads one, and tells whether an element fits its parts. Pure.
 
-/** An element with its place, as selectors see it. */
-export interface SheetElement {
+interface Attributed {
   name: string;
   attributes: ReadonlyMap<string, string>;
+}
+
+/** An element with its place, as selectors see it. */
+export interface SheetElement extends Attributed {
   parent: SheetElement | null;
   previous: SheetElement | null;
 }
@@ -35,9 +38,19 @@ export interface Selector {
 }
 
 const token =
-  /(?<relation>[>+~])|(?<space>\s+)|(?<mark>[.#])(?<word>(?:[\w-]|[^\0-\x7f])+)|\[\s*(?<attribute>[\w-]+)\s*(?:(?<operator>[~|^$*]?=)\s*["']?(?<value>[^\]"']*)["']?\s*i?\s*)?\]|(?<colons>::?)(?<pseudo>[\w-]+)(?:\([^()]*\))?|(?<name>[\w-]+|\*)|[\s\S]/g;
+  /(?<relation>[>+~])|(?<space>\s+)|(?<mark>[.#])(?<word>(?:[\w-]|[^\0-\x7f])+)|\[(?<attribute>[^\]]*)\]|(?<colons>::?)(?<pseudo>[\w-]+)(?:\([^()]*\))?|(?<name>[\w-]+|\*)|[\s\S]/g;
 const acts = /^(?:hover|active|focus\S*|target|checked)$/;
 const never = /^(?:visited|-\S+|before|after|first-l\S+|selection|placeholder|marker)$/;
+
+function wantedOf(text: string): WantedAttribute {
+  const [, name = text, operator = '', quoted = ''] =
+    /^([\w-]+)\s*([~|^$*]?=)([\s\S]*)$/.exec(text) ?? [];
+  const value = quoted
+    .trim()
+    .replace(/["']\s*i$/, '')
+    .replace(/["']/g, '');
+  return { name, operator, value };
+}
 
 /** Reads a selector in lower case; null for one that applies to no element of a mail as it opens. */
 export function readSelector(text: string): Selector | null {
@@ -47,8 +60,7 @@ export function readSelector(text: string): Selector | null {
   let isUnsure = false;
   let acting: Compound | null = null;
   for (const { groups = {} } of text.trim().matchAll(token)) {
-    const { relation, space, mark, word = '', attribute, operator = '', value = '' } = groups;
-    const { pseudo, colons, name } = groups;
+    const { relation, space, mark, word = '', attribute, pseudo, colons, name } = groups;
     const isBegun = last.name + last.id !== '' || last.classes.length + last.attributes.length > 0;
     if (relation !== undefined || space !== undefined) {
       if (isBegun) {
@@ -63,7 +75,7 @@ export function readSelector(text: string): Selector | null {
       last.classes.push(word);
       specificity += 100;
     } else if (attribute !== undefined) {
-      last.attributes.push({ name: attribute, operator, value });
+      last.attributes.push(wantedOf(attribute.trim()));
       specificity += 100;
     } else if (pseudo !== undefined) {
       if (colons === '::' || never.test(pseudo)) return null;
@@ -83,12 +95,23 @@ export function readSelector(text: string): Selector | null {
 
 /** Longest part of an attribute that is compared; each rule reads it anew. */
 const longestValue = 500;
-const attributeOf = ({ attributes }: SheetElement, name: string) =>
+const attributeOf = ({ attributes }: Attributed, name: string) =>
   attributes.get(name)?.slice(0, longestValue).toLowerCase();
 
-export const idOf = (element: SheetElement) => attributeOf(element, 'id') ?? '';
-export const classesOf = (element: SheetElement) =>
-  (attributeOf(element, 'class') ?? '').split(/\s+/);
+const idOf = (element: Attributed) => attributeOf(element, 'id') ?? '';
+const classesOf = (element: Attributed) => (attributeOf(element, 'class') ?? '').split(/\s+/);
+
+/** Returns the name of an element, its id behind `#` and its classes behind points. */
+export function keysOf(element: Attributed): Set<string> {
+  const classes = classesOf(element).map((one) => `.${one}`);
+  return new Set([element.name, `#${idOf(element)}`, ...classes]);
+}
+
+/** Returns the keys that an element needs to fit a compound: its id or a class first. */
+export function keysOfCompound({ name, id, classes }: Compound): string[] {
+  const keys = [id && `#${id}`, ...classes.map((one) => `.${one}`), name === '*' ? '' : name];
+  return keys.filter((one) => one !== '');
+}
 
 function hasAttribute(element: SheetElement, { name, operator, value }: WantedAttribute): boolean {
   const held = attributeOf(element, name);

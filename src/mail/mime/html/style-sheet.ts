@@ -3,9 +3,9 @@
 import {
   type Applies,
   type Compound,
-  classesOf,
   fits,
-  idOf,
+  keysOf,
+  keysOfCompound,
   readSelector,
   type SheetElement,
 } from './selectors.ts';
@@ -14,8 +14,6 @@ import {
 export type Declarations = Map<string, string>;
 
 const mostRules = 4_000;
-/** Comparisons of one mail: about 20 ms. Ordinary mail takes a tenth of it. */
-const mostSteps = 400_000;
 /** Screens this wide in pixels are those of readers. */
 const usualWidths = { least: 280, most: 2_000 };
 
@@ -86,16 +84,21 @@ export class StyleSheet {
   readonly #rules = new Map<string, Rule[]>();
   /** Texts of `content`, which most mail programs do not show. */
   readonly contents: string[] = [];
+  readonly #mostSteps: number;
   #count = 0;
   #steps = 0;
 
-  /** True if the mail has more style than is read: then its looks are unknown. */
-  get isTooLarge(): boolean {
-    return this.#steps > mostSteps || this.#count > mostRules;
+  constructor(mostSteps: number) {
+    this.#mostSteps = mostSteps;
   }
 
-  /** Adds the rules of a `<style>` element. */
-  add(css: string, media: string): void {
+  /** True if the mail has more style than is read: then its looks are unknown. */
+  get isTooLarge(): boolean {
+    return this.#steps > this.#mostSteps || this.#count > mostRules;
+  }
+
+  /** Adds the rules of a `<style>` element, but those for elements whose keys are not `present`. */
+  add(css: string, media: string, present: ReadonlySet<string>): void {
     const contents = css.matchAll(/content\s*:\s*(?:"([^"\n]*)"|'([^'\n]*)')/gi);
     for (const [, one, other] of contents) this.contents.push(one ?? other ?? '');
     const text = css.toLowerCase().replace(/\/\*[\s\S]*?(?:\*\/|$)|<!--|-->/g, ' ');
@@ -117,7 +120,7 @@ export class StyleSheet {
       } else {
         if (outer === 'always' || outer === 'sometimes') {
           const end = text.indexOf('}', index);
-          this.#addRule(before, text.slice(index + 1, end < 0 ? undefined : end), outer);
+          this.#addRule(before, text.slice(index + 1, end < 0 ? undefined : end), outer, present);
         }
         open.push(null);
       }
@@ -125,7 +128,7 @@ export class StyleSheet {
     }
   }
 
-  #addRule(selectors: string, body: string, applies: Applies): void {
+  #addRule(selectors: string, body: string, applies: Applies, present: ReadonlySet<string>): void {
     if (this.#count > mostRules || body.includes('{')) return;
     const normal: Declarations = new Map();
     const important: Declarations = new Map();
@@ -133,16 +136,15 @@ export class StyleSheet {
     if (normal.size + important.size === 0) return;
     for (const text of selectors.split(',')) {
       const selector = readSelector(text);
-      const [last] = selector?.compounds ?? [];
-      if (!selector || !last) continue;
+      const [keys = []] = selector?.compounds.map(keysOfCompound) ?? [];
+      const isPresent = selector?.compounds.every((one) =>
+        keysOfCompound(one).every((key) => present.has(key)),
+      );
+      if (!selector || !isPresent) continue;
       this.#count += 1;
-      const [name] = [
-        last.id && `#${last.id}`,
-        last.classes[0] && `.${last.classes[0]}`,
-        last.name,
-      ].flatMap((one) => one || []);
-      const rules = this.#rules.get(name ?? '*') ?? [];
-      this.#rules.set(name ?? '*', rules);
+      const [key = '*'] = keys;
+      const rules = this.#rules.get(key) ?? [];
+      this.#rules.set(key, rules);
       rules.push({
         ...{ compounds: selector.compounds, normal, important },
         weight: selector.specificity * 2 * mostRules + this.#count,
@@ -153,26 +155,26 @@ export class StyleSheet {
 
   /** Returns the rules that apply to an element, the weakest first. */
   rulesFor(element: SheetElement): Rule[] {
-    if (this.#count === 0) return [];
-    const classes = classesOf(element).map((one) => `.${one}`);
-    const keys = new Set(['*', element.name, `#${idOf(element)}`, ...classes]);
-    const found = [...keys].flatMap((key) =>
+    if (this.#count === 0 || this.#steps > this.#mostSteps) return [];
+    const found = ['*', ...keysOf(element)].flatMap((key) =>
       (this.#rules.get(key) ?? []).filter(({ compounds }) => this.#matches(compounds, 0, element)),
     );
+    // Each copies its declarations.
+    for (const { normal, important } of found) this.#steps += normal.size + important.size;
     return found.sort((one, other) => one.weight - other.weight);
   }
 
   #matches(compounds: readonly Compound[], at: number, element: SheetElement): boolean {
     const compound = compounds[at];
     this.#steps += 1;
-    if (this.#steps > mostSteps || !compound || !fits(compound, element)) return false;
+    if (this.#steps > this.#mostSteps || !compound || !fits(compound, element)) return false;
     const next = compounds[at + 1];
     if (!next) return true;
     // The relation stands at the compound that follows it in the text.
     const isAbove = compound.relation === ' ' || compound.relation === '>';
     const isNext = compound.relation === '>' || compound.relation === '+';
     const step = (one: SheetElement) => (isAbove ? one.parent : one.previous);
-    for (let one = step(element); one && this.#steps <= mostSteps; one = step(one)) {
+    for (let one = step(element); one && this.#steps <= this.#mostSteps; one = step(one)) {
       if (this.#matches(compounds, at + 1, one)) return true;
       if (isNext) return false;
     }
