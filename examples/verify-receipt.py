@@ -2,17 +2,14 @@
 """Verifies receipts of svc without svc: python3 verify-receipt.py RECEIPT.json... [--mime MAIL.eml]
 Prints a line for each, and ends with 1 if one is not sound. Ed25519 is that of RFC 8032 (section 6), the paths are those
 of RFC 9162 (2.1.3.2). Compare the keyId with the sender's key, at /.well-known/svc-receipts.json."""
-import base64, functools, hashlib, json, sys
-from datetime import datetime
+import base64, datetime, functools, hashlib, json, sys
 p, order = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
 d, root_of_minus_one = -121665 * pow(121666, -1, p) % p, pow(2, (p - 1) // 4, p)
-sha256 = lambda data: hashlib.sha256(data).digest()
-text = lambda value: json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+sha256, text = lambda data: hashlib.sha256(data).digest(), lambda value: json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 def add(P, Q):
     A, B, C, D = (P[1] - P[0]) * (Q[1] - Q[0]) % p, (P[1] + P[0]) * (Q[1] + Q[0]) % p, 2 * P[3] * Q[3] * d % p, 2 * P[2] * Q[2] % p
     return ((B - A) * (D - C) % p, (D + C) * (B + A) % p, (D - C) * (D + C) % p, (B - A) * (B + A) % p)
-def times(s, P):
-    Q = (0, 1, 1, 0)
+def times(s, P, Q=(0, 1, 1, 0)):
     while s > 0: Q, P, s = add(Q, P) if s & 1 else Q, add(P, P), s >> 1
     return Q
 def point(data):
@@ -41,17 +38,22 @@ def verify(r, mime):
     key, org = base64.b64decode(head["publicKey"], validate=True), message["organizationId"]
     line = "svc-receipts-v1\n%s\n%s\n%s\n%s\n" % (org, head["size"], head["root"], head["at"])
     assert is_signed(key, line.encode(), base64.b64decode(head["signature"], validate=True)) and sha256(key).hex()[:16] == head["keyId"], "head"
+    ids, to = {e["id"] for e in r["events"]}, {a["recipient"] for a in r["attempts"]}
+    if {1: False, 2: True}[r["version"]]:
+        s = r["summary"]; line = "svc-receipts-v2\n%s\n%s\n%s\n%s\n%s\n" % (message["id"], s["events"], s["recipients"], head["root"], head["size"])
+        assert is_signed(key, line.encode(), base64.b64decode(r["summarySignature"], validate=True)) and s["at"] == head["at"], "summary"
+        assert (len(ids), len(r["events"]), len(to)) == (min(s["events"], 1000), len(ids), s["recipients"]), "summary: parts are left out"
     for e in r["events"]:
-        at = round(datetime.fromisoformat(e["timestamp"].replace("Z", "+00:00")).timestamp() * 1000)
+        at = round(datetime.datetime.fromisoformat(e["timestamp"].replace("Z", "+00:00")).timestamp() * 1000)
         leaf = text([e["id"], org, e["type"], message["id"], e["recipientId"], e["status"], at, None, e["facts"]])
         assert root(leaf, paths[e["id"]]["index"], head["size"] - 1, paths[e["id"]]["hashes"]) == head["root"], e["id"]
     proven = {(f.get("deliveryId"), f.get("recipient"), f.get("evidence")) for f in (e["facts"] or {} for e in r["events"])}
     for a in r["attempts"]: assert (a["deliveryId"], a["recipient"], base64.urlsafe_b64encode(sha256(text(a["attempt"]))).decode().rstrip("=")) in proven, "attempt of " + a["deliveryId"]
     digests = {a["attempt"]["digest"] for a in r["attempts"] if "digest" in a["attempt"]}
-    assert message["digest"] in (digests if len(digests) == 1 else {None}), "message"
+    assert message["digest"] in (digests if len(digests) == 1 else {None}) and sorted(to) == sorted(r["envelope"]["recipients"]), "message or envelope"
     assert mime is None or sha256(mime).hex() in digests, "mime"
-mime = open(sys.argv.pop(sys.argv.index("--mime") + 1), "rb").read() if "--mime" in sys.argv else None
-isBad = False
+    return None if r["version"] == 2 else "sound, but version 1 does not prove completeness"
+isBad, mime = False, open(sys.argv.pop(sys.argv.index("--mime") + 1), "rb").read() if "--mime" in sys.argv else None
 for name in (one for one in sys.argv[1:] if one != "--mime"):
     try: print(name, verify(json.load(open(name, encoding="utf-8")), mime) or "sound")
     except (AssertionError, KeyError, ValueError, TypeError) as error: isBad = True; print(name, "NOT SOUND:", error)

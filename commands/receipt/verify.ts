@@ -9,7 +9,8 @@ export default class ReceiptVerify extends BaseCommand {
   static override summary = 'Check a receipt; needs no store and no daemon';
 
   static override description =
-    'Checks each event, attempt and digest up to the signature of the head. Ends with exit ' +
+    'Checks each event, attempt and digest up to the signature of the head, and that none is ' +
+    'left out: version 1 of a receipt does not prove that. Ends with exit ' +
     'code 8, and names each part that is not what was sealed. Compare the key with the one ' +
     'at /.well-known/svc-receipts.json of the sender, or give that file with --keys.';
 
@@ -35,14 +36,15 @@ export default class ReceiptVerify extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ReceiptVerify);
-    const { keyIdsOf, soundWords, verifyReceipt } = await import('../../src/receipts/verify.ts');
+    const { isCompletenessProven, keyIdsOf, soundWords, verifyReceipt } = await import('../../src/receipts/verify.ts');
     const receipt = await readJson(`@${args.file}`, 'FILE');
     const { mime, keys } = flags;
     const keyIds = keys === undefined ? undefined : keyIdsOf(await readJson(`@${keys}`, '--keys'));
     const bytes = mime === undefined ? undefined : await readInput(mime);
     const problems = verifyReceipt(receipt, { mime: bytes, keyIds });
     const valid = problems.length === 0;
-    await print(flags, { valid, problems }, () =>
+    const complete = valid && isCompletenessProven(receipt);
+    await print(flags, { valid, complete, problems }, () =>
       valid
         ? soundWords(receipt, { isMimeGiven: mime !== undefined, areKeysGiven: keys !== undefined })
         : problems.map(({ part, problem }) => `${part}: ${problem}`).join('\n'),

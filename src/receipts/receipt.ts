@@ -2,9 +2,14 @@
 // log of the organization. verify.ts checks one.
 import type { Caller } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
-import { type LogRow, selectLogOfMessage } from '../history/events/log-queries.ts';
+import {
+  countLogOfMessage,
+  type LogRow,
+  selectLogOfMessage,
+} from '../history/events/log-queries.ts';
 import { typeOfStep } from '../history/events/names.ts';
-import { findPublicKey } from '../history/seals/keys.ts';
+import { signSummary } from '../history/seals/head.ts';
+import { findPublicKey, getSigningKey } from '../history/seals/keys.ts';
 import { proveEvents } from '../history/seals/prove.ts';
 import { sealLog } from '../history/seals/seal.ts';
 import { type DeliveryRow, findDeliveries } from '../outbound/deliveries/queries.ts';
@@ -39,6 +44,24 @@ function attemptsOf({ id, email, attempts }: DeliveryRow): ReceiptAttempt[] {
   });
 }
 
+const mostSeals = 10;
+
+/** Returns the first events of a message, the number of all, a tree that has these and no more, and the deliveries. */
+async function sealedLog(app: App, organizationId: string, id: string) {
+  const { db } = app.store;
+  const countNow = async () => Number((await countLogOfMessage(db, id))?.count ?? 0);
+  for (let seals = 0; seals < mostSeals; seals += 1) {
+    const count = await countNow();
+    const rows = await selectLogOfMessage(db, id, mostEvents);
+    const tree = await sealLog(app, organizationId);
+    if (!tree) throw new ResourceNotFoundError('message', id);
+    const deliveries = await findDeliveries(db, [id]);
+    // The seal and the attempts may be newer than the rows.
+    if ((await countNow()) === count) return { rows, count, tree, deliveries };
+  }
+  throw new ConflictError('message', 'Events of the message come too fast: ask again');
+}
+
 /**
  * Returns the receipt of a message. Seals its events first.
  * @throws ResourceNotFoundError; ConflictError if an event was changed since its seal.
@@ -47,10 +70,7 @@ export async function buildReceipt(app: App, caller: Caller, id: string): Promis
   const { db } = app.store;
   const { organizationId } = caller;
   await getMessageRow(db, organizationId, id);
-  // Read before the seal, which then has all of them.
-  const rows = await selectLogOfMessage(db, id, mostEvents);
-  const tree = await sealLog(app, organizationId);
-  if (!tree) throw new ResourceNotFoundError('message', id);
+  const { rows, count, tree, deliveries } = await sealedLog(app, organizationId, id);
   const proofs = await proveEvents(app, tree, rows);
   const path = proofs.flatMap((proof) => proof ?? []);
   const changed = rows.find((_, index) => proofs[index] === null);
@@ -58,19 +78,23 @@ export async function buildReceipt(app: App, caller: Caller, id: string): Promis
     const text = `Event ${changed.id} is not the one that was sealed: run "svc events verify"`;
     throw new ConflictError('message', text);
   }
-  const deliveries = await findDeliveries(db, [id]);
   const attempts = deliveries.flatMap(attemptsOf);
   const taken = attempts.flatMap(({ attempt }) => (attempt.digest === undefined ? [] : attempt));
+  const recipients = [...new Set(attempts.map(({ recipient }) => recipient))];
+  const counts = { events: count, recipients: recipients.length };
+  const key = await getSigningKey(app, tree.key_id);
   return {
     version: receiptVersion,
     message: { id, organizationId, digest: commonOf(taken.map(({ digest = '' }) => digest)) },
     envelope: {
       returnPath: commonOf(taken.map(({ returnPath = '' }) => returnPath)),
-      recipients: [...new Set(attempts.map(({ recipient }) => recipient))],
+      recipients,
     },
     attempts,
     events: rows.map(eventOf),
     path,
+    summary: { ...counts, at: isoTime(tree.sealed_at) },
+    summarySignature: signSummary({ messageId: id, ...counts }, tree, key),
     head: {
       size: tree.size,
       root: tree.root,

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { attempt, messageId } from '../outbound/messages/schema.ts';
 
-/** Version of the document; a verifier refuses any other. */
-export const receiptVersion = 1;
+/** Version of the document. A verifier reads version 1 too, which lacks the summary. */
+export const receiptVersion = 2;
 
 const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`));
 const base64 = z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/);
@@ -60,10 +60,25 @@ export const receipt = z
       .meta({ description: 'The latest attempts of each recipient, with the answers of servers' }),
     events: z.array(event).max(mostEvents),
     path: z.array(proof).max(mostEvents).meta({ description: 'A proof for each event' }),
+    summary: z
+      .strictObject({
+        events: z.int().min(0).meta({ description: 'Number of events of the message' }),
+        recipients: z.int().min(0).meta({ description: 'Number of recipients of the envelope' }),
+        at: z.iso.datetime().meta({ description: 'Time of the head' }),
+      })
+      .meta({ description: 'What the log had of the message at the time of the head' }),
+    summarySignature: base64.meta({ description: 'Ed25519 signature of the summary' }),
     head,
   })
   .meta({ id: 'Receipt' });
 export type Receipt = z.output<typeof receipt>;
+
+const receiptOfVersion1 = receipt
+  .omit({ summary: true, summarySignature: true })
+  .extend({ version: z.literal(1) });
+/** A receipt of any version. */
+export const anyReceipt = z.discriminatedUnion('version', [receipt, receiptOfVersion1]);
+export type AnyReceipt = z.output<typeof anyReceipt>;
 export type ReceiptEvent = Receipt['events'][number];
 export type ReceiptAttempt = Receipt['attempts'][number];
 

@@ -1,18 +1,19 @@
 // Checks a receipt with nothing but itself, the mail and public keys: no store, no network. Pure.
 //
 // Each part is bound to the next: the mail to `digest` of an attempt, the attempt to `evidence` of an event, the
-// event to the root by its path, the root to the signature of the head.
+// event to the root by its path, the root to the signature of the head, the number of events to that of the summary.
 import { hash } from 'node:crypto';
 import { leafHash } from '../history/events/leaf.ts';
-import { isSignedBy, keyIdOf } from '../history/seals/head.ts';
+import { isSignedBy, isSummarySignedBy, keyIdOf } from '../history/seals/head.ts';
 import { fromHex, rootOfPath, toHex } from '../history/seals/tree.ts';
 import { ValidationError } from '../platform/errors.ts';
 import {
+  type AnyReceipt,
+  anyReceipt,
   keyList,
-  type Receipt,
+  mostEvents,
   type ReceiptAttempt,
   type ReceiptEvent,
-  receipt,
 } from './schema.ts';
 
 /** A part of a receipt that is not what was sealed. */
@@ -32,7 +33,7 @@ export interface Against {
 
 /** Returns the problems of a receipt; none if it is sound. `value` is any parsed JSON. */
 export function verifyReceipt(value: unknown, against: Against = {}): ReceiptProblem[] {
-  const { success, data, error } = receipt.safeParse(value);
+  const { success, data, error } = anyReceipt.safeParse(value);
   if (!success) {
     return error.issues.slice(0, 10).map(({ path, message }) => {
       return { part: path.join('.') || 'file', problem: `not the form of a receipt: ${message}` };
@@ -41,11 +42,18 @@ export function verifyReceipt(value: unknown, against: Against = {}): ReceiptPro
   return [
     ...headProblems(data, against.keyIds),
     ...eventProblems(data),
+    ...summaryProblems(data),
     ...attemptProblems(data),
     ...messageProblems(data),
     ...envelopeProblems(data),
     ...mimeProblems(data, against.mime),
   ];
+}
+
+/** Tells whether a sound receipt proves that it has all events and recipients. */
+export function isCompletenessProven(value: unknown): boolean {
+  const whole = anyReceipt.parse(value);
+  return 'summary' in whole && whole.summary.events === whole.events.length;
 }
 
 /**
@@ -63,7 +71,8 @@ export function soundWords(
   value: unknown,
   { isMimeGiven, areKeysGiven }: { isMimeGiven: boolean; areKeysGiven: boolean },
 ): string {
-  const { message, envelope, attempts, events, head } = receipt.parse(value);
+  const whole = anyReceipt.parse(value);
+  const { message, envelope, attempts, events, head } = whole;
   const taken = attempts.filter(({ attempt }) => attempt.digest !== undefined);
   const lines = [
     `The receipt of ${message.id} is sound: ${events.length} events, sealed by ${head.at}.`,
@@ -73,6 +82,11 @@ export function soundWords(
       return `${host ?? 'the server'} took it for ${recipient} at ${at}, ${how}: ${code} ${reply}`;
     }),
   ];
+  if (!('summary' in whole)) {
+    lines.push('Its version 1 does not prove completeness: events or recipients may be left out.');
+  } else if (whole.summary.events > events.length) {
+    lines.push(`It has the first ${events.length} events of ${whole.summary.events}.`);
+  }
   if (taken.length === 0) lines.push(`No server took it for ${envelope.recipients.join(', ')}.`);
   if (isMimeGiven) lines.push('The mail is the one that was sent.');
   else if (message.digest !== null) lines.push(`SHA-256 of the mail: ${message.digest}`);
@@ -83,7 +97,7 @@ export function soundWords(
 }
 
 function headProblems(
-  { message, head }: Receipt,
+  { message, head }: AnyReceipt,
   keyIds: readonly string[] | undefined,
 ): ReceiptProblem[] {
   const { publicKey, ...signed } = head;
@@ -99,7 +113,7 @@ function headProblems(
 }
 
 /** Builds the text of a leaf from the receipt (src/history/events/leaf.ts). */
-function leafOf({ message }: Receipt, event: ReceiptEvent): string {
+function leafOf({ message }: AnyReceipt, event: ReceiptEvent): string {
   const { id, type, recipientId, status, timestamp, facts } = event;
   const at = Date.parse(timestamp);
   return JSON.stringify([
@@ -115,13 +129,16 @@ function leafOf({ message }: Receipt, event: ReceiptEvent): string {
   ]);
 }
 
-function eventProblems(whole: Receipt): ReceiptProblem[] {
+function eventProblems(whole: AnyReceipt): ReceiptProblem[] {
   const { events, path, head } = whole;
   const proofs = new Map(path.map((proof) => [proof.eventId, proof]));
   const problems: ReceiptProblem[] = [];
   if (events.length === 0) problems.push({ part: 'events', problem: 'there are none' });
   if (path.length !== events.length || proofs.size !== path.length) {
     problems.push({ part: 'path', problem: 'each event needs one proof' });
+  }
+  if (new Set(events.map(({ id }) => id)).size < events.length) {
+    problems.push({ part: 'events', problem: 'one of them stands there twice' });
   }
   for (const event of events) {
     const proof = proofs.get(event.id);
@@ -133,6 +150,24 @@ function eventProblems(whole: Receipt): ReceiptProblem[] {
     }
   }
   return problems;
+}
+
+/** Compares the signed counts with those of the receipt, which has the first 1,000 events at most. */
+function summaryProblems(whole: AnyReceipt): ReceiptProblem[] {
+  if (!('summary' in whole)) return [];
+  const { message, envelope, events, head, summary, summarySignature } = whole;
+  const problem = (text: string) => [{ part: 'summary', problem: text }];
+  const counts = { messageId: message.id, ...summary };
+  if (!isSummarySignedBy(counts, head, summarySignature, head.publicKey)) {
+    return problem('its signature does not fit');
+  }
+  if (summary.at !== head.at) return problem('its time is not that of the head');
+  if (events.length !== Math.min(summary.events, mostEvents)) {
+    return problem(`the message had ${summary.events} events, the receipt has ${events.length}`);
+  }
+  const { length } = envelope.recipients;
+  if (length === summary.recipients) return [];
+  return problem(`the message had ${summary.recipients} recipients, the receipt has ${length}`);
 }
 
 function nameOf({ deliveryId, attempt }: ReceiptAttempt): string {
@@ -148,7 +183,7 @@ interface Evidence {
 }
 
 /** Events made before receipts existed have no evidence: their attempts are not proven. */
-function attemptProblems({ attempts, events }: Receipt): ReceiptProblem[] {
+function attemptProblems({ attempts, events }: AnyReceipt): ReceiptProblem[] {
   const facts = events.map((event) => (event.facts ?? {}) as Evidence);
   return attempts.flatMap((one) => {
     const found = facts.find(({ deliveryId, attempt }) => {
@@ -174,13 +209,13 @@ export function commonOf(values: readonly string[]): string | null {
   return others.length === 0 ? first : null;
 }
 
-function messageProblems({ message, attempts }: Receipt): ReceiptProblem[] {
+function messageProblems({ message, attempts }: AnyReceipt): ReceiptProblem[] {
   const digests = attempts.flatMap(({ attempt }) => attempt.digest ?? []);
   if (message.digest === commonOf(digests)) return [];
   return [{ part: 'message', problem: 'its digest is not that of the attempts' }];
 }
 
-function envelopeProblems({ envelope, attempts }: Receipt): ReceiptProblem[] {
+function envelopeProblems({ envelope, attempts }: AnyReceipt): ReceiptProblem[] {
   const paths = attempts.flatMap(({ attempt }) => attempt.returnPath ?? []);
   const recipients = [...new Set(attempts.map(({ recipient }) => recipient))];
   const isEqual =
@@ -189,7 +224,7 @@ function envelopeProblems({ envelope, attempts }: Receipt): ReceiptProblem[] {
   return isEqual ? [] : [{ part: 'envelope', problem: 'it is not that of the attempts' }];
 }
 
-function mimeProblems({ attempts }: Receipt, mime: Uint8Array | undefined): ReceiptProblem[] {
+function mimeProblems({ attempts }: AnyReceipt, mime: Uint8Array | undefined): ReceiptProblem[] {
   if (!mime) return [];
   const digests = attempts.map(({ attempt }) => attempt.digest);
   if (digests.includes(hash('sha256', mime, 'hex'))) return [];

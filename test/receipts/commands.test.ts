@@ -62,7 +62,15 @@ describe('commands of receipts', () => {
     expect(checked.stdout).toContain(`The receipt of ${id} is sound: ${events.length} events`);
     expect(checked.stdout).toContain('The mail is the one that was sent.');
     const asJson = await elsewhere.json(['receipt', 'verify', 'receipt.json']);
-    expect(asJson).toEqual({ valid: true, problems: [] });
+    expect(asJson).toEqual({ valid: true, complete: true, problems: [] });
+    const { summary: _, summarySignature: _signature, ...others } = JSON.parse(written.stdout);
+    await keep('old.json', JSON.stringify({ ...others, version: 1 }));
+    const old = await elsewhere.run(['receipt', 'verify', 'old.json']);
+    expect(old.stdout).toContain('version 1 does not prove completeness');
+    expect(await elsewhere.json(['receipt', 'verify', 'old.json'])).toMatchObject({
+      valid: true,
+      complete: false,
+    });
   });
 
   it('name what is wrong, and end with exit code 8', async () => {

@@ -11,7 +11,7 @@ import { repository } from '../support/cli.ts';
 import { burstOverMs, type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
-import { everyChange } from './changes.ts';
+import { everyChange, everyLoss } from './changes.ts';
 
 const program = join(repository, 'examples/verify-receipt.py');
 const run = promisify(execFile);
@@ -93,12 +93,29 @@ describe.skipIf(!hasPython)('verify-receipt.py', () => {
   });
 
   it('refuses each change of what was sealed', async () => {
-    const proven = /^(head\.(root|size|at|signature|keyId)|events\.\d+\.|attempts\.\d+\.)/;
+    const proven =
+      /^(head\.(root|size|at|signature|keyId)|summary\.|summarySignature|events\.\d+\.|attempts\.\d+\.)/;
     const changes = everyChange(receipts[9]).filter(({ at }) => proven.test(at));
     expect(changes.length).toBeGreaterThan(50);
     const files = changes.map(({ value }, at) => put(`changed-${at}.json`, value));
     const found = new Set(await refused(files));
     expect(changes.filter((_, at) => !found.has(files[at])).map(({ at }) => at)).toEqual([]);
+  });
+
+  it('refuses a receipt that lost an event or a recipient', async () => {
+    const losses = [receipts[8], receipts[9]].flatMap((receipt) =>
+      receipt ? everyLoss(receipt) : [],
+    );
+    expect(losses.map(({ at }) => at)).toContain('message.bounced');
+    const files = losses.map(({ value }, at) => put(`lost-${at}.json`, value));
+    expect(await refused(files)).toEqual(files);
+  });
+
+  it('says of a receipt of version 1 that completeness is not proven', async () => {
+    const { summary: _, summarySignature: _signature, ...others } = receipts[0] ?? {};
+    const file = put('old.json', { ...others, version: 1 });
+    const { stdout } = await run('python3', [program, file]);
+    expect(stdout).toBe(`${file} sound, but version 1 does not prove completeness\n`);
   });
 
   it('has 60 lines at most', () => {

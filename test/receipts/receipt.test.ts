@@ -13,7 +13,7 @@ import { stores } from '../support/command.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
-import { everyChange } from './changes.ts';
+import { everyChange, everyLoss } from './changes.ts';
 
 /** Longer than PostgreSQL holds back a seal. */
 const settleMs = 6_000;
@@ -115,6 +115,45 @@ describe.each(stores)('the receipt of a message on %s', (store) => {
     expect(changes.length).toBeGreaterThan(100);
     const unnoticed = changes.filter(({ value }) => verifyReceipt(value).length === 0);
     expect(unnoticed.map(({ at }) => at)).toEqual([]);
+  });
+
+  it('is refused without a bounce, a complaint, another event or a recipient', async () => {
+    const to = ['bounced@simulator.test', 'complained@simulator.test', 'ada@example.com'];
+    const receipt = await receiptOf(await sendNow(to));
+    expect(verifyReceipt(receipt)).toEqual([]);
+    const losses = everyLoss(receipt);
+    expect(losses.map(({ at }) => at)).toEqual(
+      expect.arrayContaining(['message.bounced', 'message.complained', ...to]),
+    );
+    const unnoticed = losses.filter(({ value }) => verifyReceipt(value).length === 0);
+    expect(unnoticed.map(({ at }) => at)).toEqual([]);
+  });
+
+  it('verifies a receipt of version 1, and says that completeness is not proven', async () => {
+    const receipt = await receiptOf(await sendNow('ada@example.com'));
+    const { summary, summarySignature, ...others } = receipt;
+    const old = { ...others, version: 1 };
+    expect(verifyReceipt(old)).toEqual([]);
+    const given = { isMimeGiven: false, areKeysGiven: false };
+    expect(soundWords(old, given)).toContain('version 1 does not prove completeness');
+    expect(soundWords(receipt, given)).not.toContain('completeness');
+    expect(verifyReceipt({ ...old, summary, summarySignature })).not.toEqual([]);
+  });
+
+  it('stays sound when more has happened, and says its time', async () => {
+    const id = await sendNow('complained@simulator.test');
+    const before = await receiptOf(id);
+    await receiptOf(await sendNow('bob@example.com'));
+    expect(verifyReceipt(before)).toEqual([]);
+    expect(soundWords(before, { isMimeGiven: false, areKeysGiven: true })).toContain(
+      `sealed by ${before.summary.at}`,
+    );
+    const now = await receiptOf(id);
+    const mixed = { ...before, head: now.head, path: now.path };
+    expect(verifyReceipt(mixed)).toContainEqual({
+      part: 'summary',
+      problem: 'its signature does not fit',
+    });
   });
 
   it('names the mail that is another, and a key that is foreign', async () => {

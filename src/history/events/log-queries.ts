@@ -260,6 +260,15 @@ export const selectLogOfMessage = ownTables<{ events: EventRow }>().all(
       .$castTo<LogRow>(),
 );
 
+/** Counts the events of a message that the log has. */
+export const countLogOfMessage = ownTables<{ events: EventRow }>().first((db, messageId: string) =>
+  db
+    .selectFrom('events')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('message_id', '=', messageId)
+    .where(isLogged),
+);
+
 /** Follows the id of each event. */
 export const idAfterAll = 'evt_~';
 

@@ -69,6 +69,10 @@ export function signHead(
 
 /** Tells whether the head was signed by this raw public key in base64. */
 export function isSignedBy(organizationId: string, head: SignedHead, publicKey: string): boolean {
+  return isSignature(head.signature, textOf(organizationId, head), publicKey);
+}
+
+function isSignature(signature: string, text: Buffer, publicKey: string): boolean {
   const raw = Buffer.from(publicKey, 'base64');
   if (raw.length !== keyBytes) return false;
   const key = createPublicKey({
@@ -76,6 +80,34 @@ export function isSignedBy(organizationId: string, head: SignedHead, publicKey: 
     format: 'der',
     type: 'spki',
   });
-  const signature = Buffer.from(head.signature, 'base64');
-  return verify(null, textOf(organizationId, head), key, signature);
+  return verify(null, text, key, Buffer.from(signature, 'base64'));
+}
+
+/** Counts of all that a log has of a message, up to a head. */
+export interface MessageCounts {
+  messageId: string;
+  events: number;
+  recipients: number;
+}
+
+type HeadPlace = Pick<SignedHead, 'size' | 'root'>;
+
+function summaryTextOf({ messageId, events, recipients }: MessageCounts, head: HeadPlace): Buffer {
+  const lines = ['svc-receipts-v2', messageId, events, recipients, head.root, head.size];
+  return Buffer.from(`${lines.join('\n')}\n`);
+}
+
+/** Signs the counts of a message; returns the signature in base64. */
+export function signSummary(counts: MessageCounts, head: HeadPlace, key: KeyObject): string {
+  return sign(null, summaryTextOf(counts, head), key).toString('base64');
+}
+
+/** Tells whether the counts of a message were signed by this raw public key in base64. */
+export function isSummarySignedBy(
+  counts: MessageCounts,
+  head: HeadPlace,
+  signature: string,
+  publicKey: string,
+): boolean {
+  return isSignature(signature, summaryTextOf(counts, head), publicKey);
 }

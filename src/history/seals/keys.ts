@@ -48,6 +48,15 @@ export async function findSigner(app: App): Promise<Signer> {
   return kept.known;
 }
 
+/** Returns the private key that signed a head. */
+export async function getSigningKey(app: App, keyId: string): Promise<KeyObject> {
+  const signer = await findSigner(app);
+  if (signer.keyId === keyId) return signer.key;
+  const row = (await selectReceiptKeys(app.store.db)).find(({ id }) => id === keyId);
+  if (!row) throw new Error(`the key ${keyId} of a head is missing`);
+  return signerOf(app, row).key;
+}
+
 /** A key as `/.well-known/svc-receipts.json` publishes it. */
 export interface PublicKey {
   keyId: string;
