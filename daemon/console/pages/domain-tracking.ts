@@ -1,27 +1,13 @@
 // The tracking host of a domain, with the state of its certificate.
+import type { Doorway } from '../../../src/core/api/route.ts';
+import { customTrackingRoutes } from '../../../src/outbound/tracking/custom/routes.ts';
+import type { CustomTracking } from '../../../src/outbound/tracking/custom/schema.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked } from '../page.ts';
 import { button, facts, field, form, state } from '../parts.ts';
 
-interface TrackingRecord {
-  name: string;
-  type: string;
-  value: string;
-  required: boolean;
-}
-
-export interface Tracking {
-  enabled: boolean;
-  customTracking: {
-    status: string;
-    dnsRecords: Readonly<Record<string, TrackingRecord>>;
-  } | null;
-}
-
-const pathOf = ({ params }: Asked) => `/v1/email/domains/${params['id']}/custom-tracking`;
-
 /** Draws the tracking host, or the form that enables one. */
-export function trackingPart(asked: Asked, tracking: Tracking | null): Part {
+export function trackingPart(asked: Asked, tracking: CustomTracking | null): Part {
   const mayWrite = asked.may('tracking:write');
   const host = tracking?.customTracking;
   if (!host) {
@@ -66,22 +52,22 @@ export function trackingPart(asked: Asked, tracking: Tracking | null): Part {
   );
 }
 
-const act = (verb: 'disable' | 'recheck'): Action => ({
+const act = (way: Doorway): Action => ({
   needs: 'tracking:write',
-  async run(asked) {
-    await asked.api.send('POST', `${pathOf(asked)}/${verb}`);
-    return `/console${asked.path}`;
+  async run({ ask, params, path }) {
+    await ask(way, { params });
+    return `/console${path}`;
   },
 });
 
 export const trackingActions: Readonly<Record<string, Action>> = {
   enableTracking: {
     needs: 'tracking:write',
-    async run(asked, { label = '' }) {
-      await asked.api.send('POST', pathOf(asked), { label: label.trim() });
-      return `/console${asked.path}`;
+    async run({ ask, params, path }, { label = '' }) {
+      await ask(customTrackingRoutes.enable, { params, body: { label: label.trim() } });
+      return `/console${path}`;
     },
   },
-  disableTracking: act('disable'),
-  recheckTracking: act('recheck'),
+  disableTracking: act(customTrackingRoutes.disable),
+  recheckTracking: act(customTrackingRoutes.recheck),
 };

@@ -1,29 +1,13 @@
 // The warming of a domain: its ramp against what was sent, the evidence, the holds, and what a person may decide.
+import type { Doorway } from '../../../src/core/api/route.ts';
+import { warmingRoutes } from '../../../src/identity/warming/routes.ts';
+import type { Warming } from '../../../src/identity/warming/schema.ts';
 import { rampChart } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Action, Asked, Form } from '../page.ts';
+import type { Action, Asked } from '../page.ts';
 import { choice, facts, field, form, percent, state, time } from '../parts.ts';
 
-export interface Warming {
-  plan: { status: string };
-  batches: readonly {
-    startsAt: string;
-    allowanceRecipients: number;
-    acceptedRecipients: number;
-  }[];
-  decisions: readonly {
-    id: string;
-    kind: string;
-    actor: string;
-    note: string | null;
-    createdAt: string;
-  }[];
-  evidence: { sent: number; bounced: number; complained: number; verdict: string };
-  holds: { workspacePauseReason: string | null; sendingStatus: string };
-}
-
 const shownDecisions = 10;
-const pathOf = ({ params }: Asked) => `/v1/email/domains/${params['id']}/warming`;
 
 function decide(asked: Asked, { plan }: Warming): Part {
   if (!asked.may('domains:write')) return null;
@@ -103,29 +87,29 @@ function planPart(asked: Asked, warming: Warming): Part {
   );
 }
 
-const move = (verb: 'pause' | 'resume' | 'cancel'): Action => ({
+const move = (way: Doorway): Action => ({
   needs: 'domains:write',
-  async run(asked, { note = '' }) {
-    await asked.api.send('POST', `${pathOf(asked)}/${verb}`, note === '' ? {} : { note });
-    return `/console${asked.path}`;
+  async run({ ask, params, path }, { note = '' }) {
+    await ask(way, { params, body: { note: note || undefined } });
+    return `/console${path}`;
   },
 });
 
 export const warmingActions: Readonly<Record<string, Action>> = {
   startWarming: {
     needs: 'domains:write',
-    async run(asked: Asked, given: Form) {
+    async run({ ask, params, path }, given) {
       const numbers = ['initialDailyRecipients', 'dailyGrowthPercent', 'targetDailyRecipients'];
       const body = {
         identity: given['identity'],
         direct: given['direct'] || undefined,
         ...Object.fromEntries(numbers.map((name) => [name, Number(given[name])])),
       };
-      await asked.api.send('POST', pathOf(asked), body);
-      return `/console${asked.path}`;
+      await ask(warmingRoutes.start, { params, body });
+      return `/console${path}`;
     },
   },
-  pauseWarming: move('pause'),
-  resumeWarming: move('resume'),
-  stopWarming: move('cancel'),
+  pauseWarming: move(warmingRoutes.pause),
+  resumeWarming: move(warmingRoutes.resume),
+  stopWarming: move(warmingRoutes.cancel),
 };

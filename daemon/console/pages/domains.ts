@@ -1,41 +1,24 @@
 // Sending domains: each record as it should be and as it was found, with its diagnosis.
+import type { Doorway } from '../../../src/core/api/route.ts';
 import { dnsForms, dnsText } from '../../../src/identity/domains/dns-forms.ts';
+import { domainRoutes } from '../../../src/identity/domains/routes.ts';
+import type { DnsRecord, Domain } from '../../../src/identity/domains/schema.ts';
+import { warmingRoutes } from '../../../src/identity/warming/routes.ts';
+import { customTrackingRoutes } from '../../../src/outbound/tracking/custom/routes.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
 import { type Download, Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Form, Page, View } from '../page.ts';
-import { button, facts, field, form, type List, link, state, table, time } from '../parts.ts';
-import { type Tracking, trackingActions, trackingPart } from './domain-tracking.ts';
-import { type Warming, warmingActions, warmingPart } from './domain-warming.ts';
-
-interface DnsRecord {
-  purpose: string;
-  type: string;
-  name: string;
-  value: string;
-  required: boolean;
-  status: string;
-  found: readonly string[] | null;
-  error: string | null;
-  diagnosis?: { code: string; remedy: string } | null;
-  keepUntil?: string | null;
-}
-
-interface Domain {
-  id: string;
-  domain: string;
-  status: string;
-  sendingStatus: string;
-  lastCheckedAt: string | null;
-  dnsRecords: readonly DnsRecord[];
-}
+import type { Asked, Page, View } from '../page.ts';
+import { button, facts, field, form, link, state, table, time } from '../parts.ts';
+import { trackingActions, trackingPart } from './domain-tracking.ts';
+import { warmingActions, warmingPart } from './domain-warming.ts';
 
 const pathOf = ({ params }: Asked) => `/v1/email/domains/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/console/domains/${params['id']}`;
 
 async function list(asked: Asked): Promise<Part> {
-  const { api, query, may } = asked;
-  const found = await api.get<List<Domain>>('/v1/email/domains', { page: query['page'] });
+  const { ask, query, may } = asked;
+  const found = await ask(domainRoutes.list, { query: { page: query['page'] } });
   return together(
     table(
       asked,
@@ -69,16 +52,11 @@ function record({
   return html`<article class="mail">
     <p>${state(status)} <strong>${type} ${name}</strong> <small>${purpose}${required && ', required'}</small></p>
     <pre data-copy="">${value}</pre>
-    ${found && found.length > 0 && html`<p>Found:</p><pre>${found.join('\n')}</pre>`}
+    ${found.length > 0 && html`<p>Found:</p><pre>${found.join('\n')}</pre>`}
     ${error && html`<p class="problem">${error}</p>`}
     ${diagnosis && html`<p>${diagnosis.remedy} <small>(${diagnosis.code})</small></p>`}
     ${keepUntil && html`<p>Keep it until ${time(keepUntil)}.</p>`}
   </article>`;
-}
-
-interface Registrar {
-  registrar: { name: string; url: string | null } | null;
-  dnsHost: { name: string | null; recordsUrl: string | null } | null;
 }
 
 /** Returns an answer of the API, or null for a 404. */
@@ -103,11 +81,11 @@ function records(asked: Asked, { dnsRecords }: Domain): Part {
 }
 
 async function one(asked: Asked): Promise<View> {
-  const { api, may } = asked;
+  const { ask, params, may } = asked;
   const [domain, warming, tracking] = await Promise.all([
-    api.get<Domain>(pathOf(asked)),
-    orNull(api.get<Warming>(`${pathOf(asked)}/warming`)),
-    may('tracking:read') ? orNull(api.get<Tracking>(`${pathOf(asked)}/custom-tracking`)) : null,
+    ask(domainRoutes.get, { params }),
+    orNull(ask(warmingRoutes.get, { params })),
+    may('tracking:read') ? orNull(ask(customTrackingRoutes.get, { params })) : null,
   ]);
   const body = together(
     html`<div class="row">
@@ -136,8 +114,7 @@ async function one(asked: Asked): Promise<View> {
 }
 
 async function registrar(asked: Asked): Promise<View> {
-  const path = `${pathOf(asked)}/registrar`;
-  const found = await asked.api.get<Registrar>(path);
+  const found = await asked.ask(domainRoutes.getRegistrar, { params: asked.params });
   const url = found.dnsHost?.recordsUrl;
   return {
     title: 'Where are the records edited?',
@@ -152,18 +129,17 @@ async function registrar(asked: Asked): Promise<View> {
       url && html`<p><a href=${url} rel="noreferrer">Edit the records at the DNS host</a></p>`,
       html`<p>${link(`/domains/${asked.params['id']}`, 'Back to the domain')}</p>`,
     ),
-    request: `GET ${path}`,
+    request: `GET ${pathOf(asked)}/registrar`,
   };
 }
 
 /** Returns the records as a file that another program reads. */
-async function recordsAs({ api, params }: Asked): Promise<Download> {
-  const path = `/v1/email/domains/${params['id']}`;
-  const form = forms.find((one) => one === params['form']);
+async function recordsAs({ ask, params: { id, form: wanted } }: Asked): Promise<Download> {
+  const form = forms.find((one) => one === wanted);
   if (!form) throw new Refusal(404, { message: `The forms are: ${forms.join(', ')}` }, '');
   const [{ domain }, { items }] = await Promise.all([
-    api.get<Domain>(path),
-    api.get<{ items: Parameters<typeof dnsText>[1] }>(`${path}/dns-records`),
+    ask(domainRoutes.get, { params: { id } }),
+    ask(domainRoutes.listDns, { params: { id } }),
   ]);
   return {
     contentType: 'text/plain; charset=utf-8',
@@ -172,9 +148,9 @@ async function recordsAs({ api, params }: Asked): Promise<Download> {
   };
 }
 
-const act = (verb: string, body?: object) => async (asked: Asked) => {
-  await asked.api.send('POST', `${pathOf(asked)}/${verb}`, body);
-  return ownPath(asked);
+const act = (way: Doorway, to?: string) => async (asked: Asked) => {
+  await asked.ask(way, { params: asked.params });
+  return to ?? ownPath(asked);
 };
 
 export const domainPages: readonly Page[] = [
@@ -191,10 +167,8 @@ export const domainPages: readonly Page[] = [
     actions: {
       add: {
         needs: 'domains:write',
-        async run({ api }: Asked, { domain = '' }: Form) {
-          const { id } = await api.send<Domain>('POST', '/v1/email/domains', {
-            domain: domain.trim(),
-          });
+        async run({ ask }, { domain = '' }) {
+          const { id } = await ask(domainRoutes.add, { body: { domain: domain.trim() } });
           return `/console/domains/${id}`;
         },
       },
@@ -207,15 +181,9 @@ export const domainPages: readonly Page[] = [
     actions: {
       ...warmingActions,
       ...trackingActions,
-      verify: { needs: 'domains:write', run: act('verify') },
-      rotate: { needs: 'domains:write', run: act('dkim/rotate', {}) },
-      delete: {
-        needs: 'domains:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', pathOf(asked));
-          return '/console/domains';
-        },
-      },
+      verify: { needs: 'domains:write', run: act(domainRoutes.verify) },
+      rotate: { needs: 'domains:write', run: act(domainRoutes.rotateDkim) },
+      delete: { needs: 'domains:delete', run: act(domainRoutes.delete, '/console/domains') },
     },
   },
   { path: '/domains/:id/registrar', needs: 'domains:read', show: registrar },

@@ -1,44 +1,15 @@
 // Mail that a person writes in a mailbox: new mail, drafts, and what became of a send.
+import { answeringRoutes } from '../../../src/inbox/replies/routes.ts';
+import type { Draft, ReplyResult } from '../../../src/inbox/replies/schema.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import {
-  addressesIn,
-  button,
-  field,
-  form,
-  type List,
-  link,
-  table,
-  time,
-  written,
-} from '../parts.ts';
-
-interface Draft {
-  id: string;
-  threadId: string;
-  to: readonly string[];
-  cc: readonly string[];
-  bcc: readonly string[];
-  subject: string | null;
-  text: string | null;
-  html: string | null;
-  author: { displayName: string | null };
-  updatedAt: string;
-}
-
-/** Outcome of a send from a mailbox. */
-export interface Outcome {
-  status: 'sent' | 'proposed' | 'skipped';
-  threadId: string | null;
-  skippedRecipients: readonly { address: string; reason: string }[];
-}
+import { addressesIn, button, field, form, link, table, time, written } from '../parts.ts';
 
 const mailboxPath = ({ params }: Asked) => `/v1/mailboxes/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/mailboxes/${params['id']}`;
-const draftPath = (asked: Asked) => `${mailboxPath(asked)}/drafts/${asked.params['draftId']}`;
 
 /** Goes on to the thread of a mail; tells if recipients were left out. */
-export function afterSend(asked: Asked, { status, threadId, skippedRecipients }: Outcome) {
+export function afterSend(asked: Asked, { status, threadId, skippedRecipients }: ReplyResult) {
   const thread = threadId === null ? ownPath(asked) : `${ownPath(asked)}/threads/${threadId}`;
   if (skippedRecipients.length === 0) return `/console${thread}`;
   return {
@@ -84,19 +55,21 @@ function newMail(asked: Asked, given: Form, problem: Part = null): View {
 }
 
 async function sendNew(asked: Asked, given: Form): Promise<string | View> {
-  const path = `${mailboxPath(asked)}/messages`;
-  return afterSend(asked, await asked.api.send<Outcome>('POST', path, mailOf(given)));
+  const input = { params: asked.params, body: mailOf(given) };
+  return afterSend(asked, await asked.ask(answeringRoutes.send, input));
 }
 
-/** Keeps a mail as a draft; `more` are fields beside it. */
-export async function keepDraft(asked: Asked, mail: object): Promise<string> {
-  const { id } = await asked.api.send<Draft>('POST', `${mailboxPath(asked)}/drafts`, mail);
+/** Keeps a mail as a draft. */
+export async function keepDraft(asked: Asked, body: object): Promise<string> {
+  const params = { id: asked.params['id'] };
+  const { id } = await asked.ask(answeringRoutes.createDraft, { params, body });
   return `/console${ownPath(asked)}/drafts/${id}`;
 }
 
 async function drafts(asked: Asked): Promise<Part> {
-  const { cursor } = asked.query;
-  const found = await asked.api.get<List<Draft>>(`${mailboxPath(asked)}/drafts`, { cursor });
+  const { ask, params, query } = asked;
+  const input = { params, query: { cursor: query['cursor'] } };
+  const found = await ask(answeringRoutes.listDrafts, input);
   return table(
     asked,
     found,
@@ -114,8 +87,8 @@ async function drafts(asked: Asked): Promise<Part> {
 }
 
 async function draft(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
-  const { api, may } = asked;
-  const kept = await api.get<Draft>(draftPath(asked));
+  const { ask, params, may } = asked;
+  const kept = await ask(answeringRoutes.getDraft, { params });
   const { to, cc, bcc, subject, text, threadId, updatedAt } = kept;
   const saved = {
     to: to.join(', '),
@@ -138,19 +111,20 @@ async function draft(asked: Asked, given: Form | null, problem: Part = null): Pr
     html`<p>${link(`${ownPath(asked)}/threads/${threadId}`, 'Its thread')}</p>`,
     may('mailboxes:delete') && button(asked, { action: 'delete', label: 'Delete the draft' }),
   );
-  return { title: subject || 'Draft', body, request: `GET ${draftPath(asked)}` };
+  const request = `GET ${mailboxPath(asked)}/drafts/${params['draftId']}`;
+  return { title: subject || 'Draft', body, request };
 }
 
-async function save(asked: Asked, given: Form): Promise<Draft> {
+function save({ ask, params }: Asked, given: Form): Promise<Draft> {
   const expectedUpdatedAt = given['updatedAt'] || undefined;
   const body = { ...mailOf(given), expectedUpdatedAt };
-  return asked.api.send<Draft>('PATCH', draftPath(asked), body);
+  return ask(answeringRoutes.updateDraft, { params, body });
 }
 
 async function sendKept(asked: Asked, given: Form): Promise<string | View> {
   const { updatedAt } = await save(asked, given);
-  const body = { expectedUpdatedAt: updatedAt };
-  return afterSend(asked, await asked.api.send<Outcome>('POST', `${draftPath(asked)}/send`, body));
+  const input = { params: asked.params, body: { expectedUpdatedAt: updatedAt } };
+  return afterSend(asked, await asked.ask(answeringRoutes.sendDraft, input));
 }
 
 export const draftPages: readonly Page[] = [
@@ -189,7 +163,7 @@ export const draftPages: readonly Page[] = [
       delete: {
         needs: 'mailboxes:delete',
         async run(asked) {
-          await asked.api.send('DELETE', draftPath(asked));
+          await asked.ask(answeringRoutes.deleteDraft, { params: asked.params });
           return `/console${ownPath(asked)}/drafts`;
         },
       },

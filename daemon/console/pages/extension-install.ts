@@ -1,33 +1,14 @@
 // Grants of extensions in words, and the installation of one by exactly the grants that were shown.
 import type { Permission } from '../../../src/core/api/permission.ts';
 import { permissionWords } from '../../../src/core/api/permission-words.ts';
+import { installationRoutes } from '../../../src/extensions/installation-routes.ts';
+import type { Installed } from '../../../src/extensions/installation-schema.ts';
+import { extensionRoutes, extensionVersionRoutes } from '../../../src/extensions/routes.ts';
+import type { ExtensionVersion } from '../../../src/extensions/schema.ts';
 import { eventKinds } from '../../http/event-kinds.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import { addressesIn, choice, facts, field, form, link, written } from '../parts.ts';
-
-export interface Installed {
-  id: string;
-  key: string;
-  webhook: { secret: string } | null;
-}
-
-interface Extension {
-  name: string;
-  displayName: string | null;
-  description: string | null;
-  latestVersion: { id: string } | null;
-}
-
-interface Version {
-  id: string;
-  version: string;
-  permissions: readonly string[];
-  events: readonly string[];
-  sendModes: readonly string[];
-  runtime: string;
-  changelog: string | null;
-}
 
 const modeWords: Readonly<Record<string, string>> = {
   none: 'It never sends mail.',
@@ -52,7 +33,9 @@ function inSentence(grant: string): string | null {
 export const sentences = (grants: readonly string[]): Part =>
   html`<ul>${grants.map((grant) => html`<li>${inSentence(grant)} <small>${grant}</small></li>`)}</ul>`;
 
-export const grantsOf = ({ permissions, events }: Pick<Version, 'permissions' | 'events'>) =>
+type Grants = Pick<ExtensionVersion, 'permissions' | 'events'>;
+
+export const grantsOf = ({ permissions, events }: Grants) =>
   [
     ...permissions.map((permission) => `permission:${permission}`),
     ...events.map((event) => `event:${event}`),
@@ -74,7 +57,7 @@ export function credentials({ id, key, webhook }: Installed): View {
   };
 }
 
-function accepting(asked: Asked, version: Version, given: Form): Part {
+function accepting(asked: Asked, version: ExtensionVersion, given: Form): Part {
   const modes = version.sendModes.map((mode) => html`<li>${mode}: ${modeWords[mode]}</li>`);
   return form(
     asked,
@@ -94,13 +77,14 @@ function accepting(asked: Asked, version: Version, given: Form): Part {
 
 /** Draws the grants of the latest version, and the form that accepts exactly these. */
 async function show(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, params } = asked;
-  const path = `/v1/extensions/${params['extensionId']}`;
-  const extension = await api.get<Extension>(path);
+  const { ask, params } = asked;
+  const id = params['extensionId'];
+  const extension = await ask(extensionRoutes.get, { params: { id } });
   const { displayName, name, description, latestVersion } = extension;
   const title = `Install ${displayName || name}`;
   if (!latestVersion) return { title, body: html`<p class="empty">It has no version yet.</p>` };
-  const version = await api.get<Version>(`${path}/versions/${latestVersion.id}`);
+  const latest = { id, version: latestVersion.id };
+  const version = await ask(extensionVersionRoutes.get, { params: latest });
   const body = together(
     problem,
     html`<p>${description}</p>`,
@@ -115,12 +99,12 @@ async function show(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   return {
     title,
     body,
-    command: `svc extensions install ${params['extensionId']}`,
-    request: `GET ${path}/versions/${latestVersion.id}`,
+    command: `svc extensions install ${id}`,
+    request: `GET /v1/extensions/${id}/versions/${latestVersion.id}`,
   };
 }
 
-async function install({ api, params }: Asked, given: Form): Promise<View> {
+async function install({ ask, params }: Asked, given: Form): Promise<View> {
   const { version, grants, sendMode, webhookUrl, namespaceId = '' } = given;
   const mailboxIds = addressesIn(given['mailboxIds']);
   const namespace = namespaceId.trim() || null;
@@ -132,7 +116,7 @@ async function install({ api, params }: Asked, given: Form): Promise<View> {
     ...(sendMode && { sendMode }),
     ...(webhookUrl && { webhookUrl: webhookUrl.trim() }),
   };
-  return credentials(await api.send<Installed>('POST', '/v1/extension-installations', body));
+  return credentials(await ask(installationRoutes.create, { body }));
 }
 
 export const installPage: Page = {

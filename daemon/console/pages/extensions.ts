@@ -1,7 +1,10 @@
 // Installations of extensions: their grants in words, and upgrades with their difference first. extension-install.ts
 // installs one.
-import { sendModes } from '../../../src/core/api/route.ts';
+import { type Doorway, sendModes } from '../../../src/core/api/route.ts';
 import { installationStatuses } from '../../../src/extensions/installation-queries.ts';
+import { installationRoutes } from '../../../src/extensions/installation-routes.ts';
+import type { Installation } from '../../../src/extensions/installation-schema.ts';
+import { extensionRoutes } from '../../../src/extensions/routes.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page, View } from '../page.ts';
 import {
@@ -11,51 +14,22 @@ import {
   field,
   filters,
   form,
-  type List,
   link,
   state,
   table,
   time,
   written,
 } from '../parts.ts';
-import {
-  credentials,
-  grantsOf,
-  type Installed,
-  installPage,
-  namesIn,
-  sentences,
-} from './extension-install.ts';
-
-interface Installation {
-  id: string;
-  extensionId: string;
-  displayName: string | null;
-  name: string;
-  version: { version: string };
-  runtime: string;
-  status: string;
-  sendMode: string;
-  permissions: readonly string[];
-  events: readonly string[];
-  createdAt: string;
-}
-
-interface Change {
-  fromVersion: { id: string; version: string };
-  toVersion: { id: string; version: string };
-  permissionDiff: { added: readonly string[]; removed: readonly string[] };
-  changedAt: string;
-}
+import { credentials, grantsOf, installPage, namesIn, sentences } from './extension-install.ts';
 
 const pathOf = ({ params }: Asked) => `/v1/extension-installations/${params['id']}`;
 
 async function list(asked: Asked): Promise<View> {
-  const { api, query, may } = asked;
-  const { status, extensionId, cursor } = query;
+  const { ask, may } = asked;
+  const { status, extensionId, cursor } = asked.query;
   const [found, known] = await Promise.all([
-    api.get<List<Installation>>('/v1/extension-installations', { status, extensionId, cursor }),
-    api.get<List<{ id: string; name: string }>>('/v1/extensions', { limit: 100 }),
+    ask(installationRoutes.list, { query: { status, extensionId, cursor } }),
+    ask(extensionRoutes.list, { query: { limit: 100 } }),
   ]);
   const body = together(
     filters(html`
@@ -117,11 +91,10 @@ function changes(asked: Asked, { sendMode }: Installation): Part {
 }
 
 async function one(asked: Asked, problem: Part = null): Promise<View> {
-  const { api, may } = asked;
-  const path = pathOf(asked);
+  const { ask, params, may } = asked;
   const [installed, versions] = await Promise.all([
-    api.get<Installation>(path),
-    api.get<List<Change>>(`${path}/version-changes`),
+    ask(installationRoutes.get, { params }),
+    ask(installationRoutes.changes, { params }),
   ]);
   const body = together(
     problem,
@@ -157,15 +130,15 @@ async function one(asked: Asked, problem: Part = null): Promise<View> {
     title: installed.displayName || installed.name,
     body,
     command: `svc extensions installation ${installed.id}`,
-    request: `GET ${path}`,
+    request: `GET ${pathOf(asked)}`,
   };
 }
 
 /** Shows an upgrade without making it, with the form that makes exactly this one. */
 async function preview(asked: Asked, { version = '' }: Form): Promise<View> {
-  const path = `${pathOf(asked)}/upgrade`;
+  const { ask, params } = asked;
   const wanted = { version: version.trim() || null, dryRun: true };
-  const change = await asked.api.send<Change>('POST', path, wanted);
+  const change = await ask(installationRoutes.upgrade, { params, body: wanted });
   const { fromVersion, toVersion, permissionDiff } = change;
   const { added, removed } = permissionDiff;
   const body = together(
@@ -182,16 +155,16 @@ async function preview(asked: Asked, { version = '' }: Form): Promise<View> {
       <input type="hidden" name="grants" value=${added.join(' ')} />
     `,
     ),
-    html`<p>${link(`/extensions/${asked.params['id']}`, 'Back to the extension')}</p>`,
+    html`<p>${link(`/extensions/${params['id']}`, 'Back to the extension')}</p>`,
   );
-  return { title: 'Upgrade', body, request: `POST ${path}` };
+  return { title: 'Upgrade', body, request: `POST ${pathOf(asked)}/upgrade` };
 }
 
-const act = (run: (asked: Asked, given: Form) => Promise<unknown>): Action => ({
+const act = (way: Doorway, bodyOf?: (given: Form) => object): Action => ({
   needs: 'extensions:write',
-  async run(asked, given) {
-    await run(asked, given);
-    return `/console/extensions/${asked.params['id']}`;
+  async run({ ask, params }, given) {
+    await ask(way, { params, body: bodyOf?.(given) });
+    return `/console/extensions/${params['id']}`;
   },
 });
 
@@ -203,32 +176,26 @@ export const extensionPages: readonly Page[] = [
     needs: 'extensions:read',
     show: (asked) => one(asked),
     actions: {
-      disable: act((asked) => asked.api.send('POST', `${pathOf(asked)}/disable`, {})),
-      enable: act((asked) => asked.api.send('POST', `${pathOf(asked)}/enable`, {})),
-      change: act((asked, { sendMode }) =>
-        asked.api.send('PATCH', pathOf(asked), sendMode ? { sendMode } : {}),
-      ),
+      disable: act(installationRoutes.disable),
+      enable: act(installationRoutes.enable),
+      change: act(installationRoutes.update, ({ sendMode }) => (sendMode ? { sendMode } : {})),
       rotate: {
         needs: 'extensions:write',
-        run: async (asked) =>
-          credentials(
-            await asked.api.send<Installed>('POST', `${pathOf(asked)}/rotate-credentials`, {}),
-          ),
+        run: async ({ ask, params }) =>
+          credentials(await ask(installationRoutes.rotate, { params })),
       },
       preview: written('extensions:write', preview, (asked, _given, problem) =>
         one(asked, problem),
       ),
-      upgrade: act((asked, { from, to, grants }) =>
-        asked.api.send('POST', `${pathOf(asked)}/upgrade`, {
-          version: to,
-          expectedVersion: from,
-          acceptPermissions: namesIn(grants),
-        }),
-      ),
+      upgrade: act(installationRoutes.upgrade, ({ from, to, grants }) => ({
+        version: to,
+        expectedVersion: from,
+        acceptPermissions: namesIn(grants),
+      })),
       uninstall: {
         needs: 'extensions:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', pathOf(asked));
+        async run({ ask, params }) {
+          await ask(installationRoutes.delete, { params });
           return '/console/extensions';
         },
       },

@@ -1,5 +1,7 @@
 // API keys: made with a role or single permissions, rotated and shown once, changed, revoked.
 import { roles } from '../../../src/access/keys/roles.ts';
+import { keyRoutes } from '../../../src/access/keys/routes.ts';
+import type { ApiKey } from '../../../src/access/keys/schema.ts';
 import { everyPermission, type PermissionMap } from '../../../src/core/api/permission.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
@@ -11,35 +13,12 @@ import {
   field,
   form,
   inWords,
-  type List,
   link,
   state,
   table,
   time,
   written,
 } from '../parts.ts';
-
-interface Constraints {
-  senders?: readonly string[];
-  domains?: readonly string[];
-  ipRanges?: readonly string[];
-  mailboxIds?: readonly string[];
-  namespaceId?: string;
-}
-
-interface Key {
-  id: string;
-  name: string | null;
-  description: string | null;
-  start: string;
-  roleName: string;
-  isActive: boolean;
-  permissions: PermissionMap;
-  constraints: Constraints | null;
-  lastUsedAt: string | null;
-  expiresAt: string | null;
-  key?: string | null;
-}
 
 const constraintFields = {
   senders: 'From addresses that it may use',
@@ -48,9 +27,7 @@ const constraintFields = {
   mailboxIds: 'Mailboxes that it reaches (mbx_…)',
 } as const;
 
-const pathOf = ({ params }: Asked) => `/v1/api-keys/${params['id']}`;
-
-function once({ id, key, name }: Key): View {
+function once({ id, key, name }: ApiKey): View {
   return {
     title: 'New key',
     body: html`<p>The key of ${name ?? 'the program'} is shown only this once:</p>
@@ -70,7 +47,7 @@ function permissionsIn(given: Form): PermissionMap | null {
 }
 
 /** Returns the constraints of a form; null without any. */
-function constraintsIn(given: Form): Constraints | null {
+function constraintsIn(given: Form): object | null {
   const lists = Object.keys(constraintFields).map(
     (name) => [name, addressesIn(given[name])] as const,
   );
@@ -107,8 +84,8 @@ function newKey(asked: Asked, given: Form): Part {
 }
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, query, may } = asked;
-  const found = await api.get<List<Key>>('/v1/api-keys', { page: query['page'] });
+  const { ask, query, may } = asked;
+  const found = await ask(keyRoutes.list, { query: { page: query['page'] } });
   const body = together(
     problem,
     table(
@@ -133,7 +110,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   return { title: 'API keys', body, command: 'svc keys list', request: 'GET /v1/api-keys' };
 }
 
-async function make({ api }: Asked, given: Form): Promise<View> {
+async function make({ ask }: Asked, given: Form): Promise<View> {
   const { name = '', role, mode, owner, sendMode, expiresAt } = given;
   const permissions = permissionsIn(given);
   const constraints = constraintsIn(given);
@@ -146,14 +123,14 @@ async function make({ api }: Asked, given: Form): Promise<View> {
     ...(expiresAt && { expiresAt }),
     ...(constraints && { constraints }),
   };
-  return once(await api.send<Key>('POST', '/v1/api-keys', body));
+  return once(await ask(keyRoutes.create, { body }));
 }
 
 const listed = (values: readonly string[] = []) => values.join(', ');
 
 async function one(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
-  const { api, may } = asked;
-  const key = await api.get<Key>(pathOf(asked));
+  const { ask, params, may } = asked;
+  const key = await ask(keyRoutes.get, { params });
   const { isActive, permissions, constraints } = key;
   const values = given ?? {
     name: key.name ?? '',
@@ -201,7 +178,7 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
     title: key.name ?? 'Key',
     body,
     command: `svc keys show ${key.id}`,
-    request: `GET ${pathOf(asked)}`,
+    request: `GET /v1/api-keys/${key.id}`,
   };
 }
 
@@ -222,28 +199,29 @@ export const keyPages: readonly Page[] = [
     actions: {
       change: written(
         'keys:write',
-        async (asked, given) => {
+        async ({ ask, params, path }, given) => {
           const { name = '', description = '' } = given;
-          await asked.api.send('PATCH', pathOf(asked), {
+          const body = {
             name: name.trim() || null,
             description: description.trim() || null,
             constraints: constraintsIn(given),
-          });
-          return `/console${asked.path}`;
+          };
+          await ask(keyRoutes.update, { params, body });
+          return `/console${path}`;
         },
         one,
       ),
       rotate: {
         needs: 'keys:write',
-        async run(asked, { grace }) {
+        async run({ ask, params }, { grace }) {
           const body = grace ? { graceSeconds: Number(grace) } : {};
-          return once(await asked.api.send<Key>('POST', `${pathOf(asked)}/rotate`, body));
+          return once(await ask(keyRoutes.rotate, { params, body }));
         },
       },
       revoke: {
         needs: 'keys:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', pathOf(asked));
+        async run({ ask, params }) {
+          await ask(keyRoutes.revoke, { params });
           return '/console/keys';
         },
       },

@@ -1,52 +1,20 @@
 // Mailboxes as a mail program shows them: folders, threads, search. thread.ts shows one thread, drafts.ts what is
 // written, activity.ts what keys did.
+import { mailboxRoutes } from '../../../src/identity/mailboxes/routes.ts';
+import { threadRoutes } from '../../../src/inbox/threads/routes.ts';
+import type { Thread } from '../../../src/inbox/threads/schema.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import {
-  choice,
-  field,
-  filters,
-  form,
-  type List,
-  link,
-  state,
-  table,
-  time,
-  written,
-} from '../parts.ts';
+import { choice, field, filters, form, link, state, table, time, written } from '../parts.ts';
 import { activityPage } from './activity.ts';
 import { draftPages } from './drafts.ts';
 import { folders, threadPages } from './thread.ts';
 
-interface Mailbox {
-  id: string;
-  slug: string;
-  displayName: string | null;
-  status: string;
-  addresses: readonly { address: string }[];
-}
-
-interface Thread {
-  id: string;
-  read: boolean;
-  starred: boolean;
-  snoozedUntil: string | null;
-  labels: readonly string[];
-  subject: string | null;
-  preview: string | null;
-  from: { address: string; displayName: string | null } | null;
-  messageCount: number;
-  hasAttachments: boolean;
-  hasDraft: boolean;
-  lastActivityAt: string;
-}
-
-const mailboxPath = ({ params }: Asked) => `/v1/mailboxes/${params['id']}`;
 const flags = ['true', 'false'];
 
 async function mailboxes(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, query, may } = asked;
-  const found = await api.get<List<Mailbox>>('/v1/mailboxes', { page: query['page'] });
+  const { ask, query, may } = asked;
+  const found = await ask(mailboxRoutes.list, { query: { page: query['page'] } });
   const body = together(
     problem,
     table(
@@ -80,13 +48,13 @@ async function mailboxes(asked: Asked, given: Form, problem: Part = null): Promi
   };
 }
 
-async function make({ api }: Asked, { slug = '', domain = '', displayName = '' }: Form) {
+async function make({ ask }: Asked, { slug = '', domain = '', displayName = '' }: Form) {
   const body = {
     slug: slug.trim(),
     ...(domain.trim() !== '' && { domain: domain.trim() }),
     ...(displayName.trim() !== '' && { displayName: displayName.trim() }),
   };
-  const { id } = await api.send<Mailbox>('POST', '/v1/mailboxes', body);
+  const { id } = await ask(mailboxRoutes.create, { body });
   return `/console/mailboxes/${id}`;
 }
 
@@ -100,15 +68,12 @@ function subjectOf({ params }: Asked, thread: Thread): Part {
 }
 
 async function threads(asked: Asked): Promise<Part> {
-  const { api, query, may, params } = asked;
+  const { ask, query, may, params } = asked;
   const { folder, q, label, unread, starred, snoozed, after, before, cursor } = query;
   const isSearch = [q, label, starred, snoozed, unread].some(Boolean);
-  const wanted = { q, label, unread, starred, snoozed, after, before, cursor };
   const here = folder ?? (isSearch ? undefined : 'inbox');
-  const found = await api.get<List<Thread>>(`${mailboxPath(asked)}/threads`, {
-    ...wanted,
-    folder: here,
-  });
+  const wanted = { q, folder: here, label, unread, starred, snoozed, after, before, cursor };
+  const found = await ask(threadRoutes.list, { params, query: wanted });
   const at = `/mailboxes/${params['id']}`;
   return together(
     html`<nav class="tabs" aria-label="Folders">
@@ -154,13 +119,14 @@ export const mailboxPages: readonly Page[] = [
     path: '/mailboxes/:id',
     needs: 'mailboxes:read',
     async show(asked) {
-      const { slug, displayName } = await asked.api.get<Mailbox>(mailboxPath(asked));
+      const { ask, params } = asked;
+      const { slug, displayName } = await ask(mailboxRoutes.get, { params });
       return {
         title: displayName || slug,
         live: 'announce',
         body: await threads(asked),
-        command: `svc threads list ${asked.params['id']}`,
-        request: `GET ${mailboxPath(asked)}/threads`,
+        command: `svc threads list ${params['id']}`,
+        request: `GET /v1/mailboxes/${params['id']}/threads`,
       };
     },
   },

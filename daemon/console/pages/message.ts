@@ -2,43 +2,22 @@
 import type { RecipientExplanation } from '../../../src/outbound/explain/explain.ts';
 import { explainRoutes } from '../../../src/outbound/explain/routes.ts';
 import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
-import type { EmailProjection } from '../../../src/outbound/messages/schema.ts';
+import type {
+  Delivery,
+  EmailProjection,
+  Message,
+  TimelineEvent,
+} from '../../../src/outbound/messages/schema.ts';
+import { sendingRoutes } from '../../../src/outbound/sending/routes.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
 import { button, facts, link, state, table, time, titleOfMail } from '../parts.ts';
 
-interface Message {
-  direction: 'inbound' | 'outbound';
-  status: string;
-  from: { email: string } | null;
-  to: readonly { email: string }[];
-  subject: string | null;
-  campaignRunId: string | null;
-  conversationId: string | null;
-}
-
-interface Attempt {
-  at: string;
-  host: string | null;
-  tls: string | null;
-  outcome: string;
-  code: number | null;
-  reply: string | null;
-  transcript: string | null;
-}
-
-interface Step {
-  eventType: string;
-  timestamp: string;
-  metadata: Readonly<Record<string, unknown>> | null;
-}
-
 const views = ['html', 'text', 'source'];
 const widths = ['whole', '375', '700'];
 const looks = ['light', 'dark'];
 const longestText = 100_000;
-const pathOf = ({ params }: Asked) => `/v1/messages/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/console/messages/${params['id']}`;
 
 /** Draws the sentences on one recipient. */
@@ -52,14 +31,14 @@ function explained(one: RecipientExplanation): Part {
 }
 
 /** Returns the details of a step as `name: value`. */
-function detailsOf(metadata: Step['metadata']): string {
-  const said = Object.entries(metadata ?? {}).filter(
+function detailsOf(metadata: TimelineEvent['metadata']): string {
+  const said = Object.entries(metadata).filter(
     ([name, value]) => value !== null && name !== 'deliveryId',
   );
   return said.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ');
 }
 
-function timeline(steps: readonly Step[]): Part {
+function timeline(steps: readonly TimelineEvent[]): Part {
   const lines = steps.map(
     ({ eventType, timestamp, metadata }) =>
       html`<li>${time(timestamp)} <strong>${eventType}</strong> <small>${detailsOf(metadata)}</small></li>`,
@@ -68,10 +47,10 @@ function timeline(steps: readonly Step[]): Part {
 }
 
 /** Draws the links that recipients followed, the most followed first. */
-function clicks(asked: Asked, steps: readonly Step[]): Part {
+function clicks(asked: Asked, steps: readonly TimelineEvent[]): Part {
   const counts = new Map<string, number>();
   for (const { eventType, metadata } of steps) {
-    const url = eventType === 'clicked' ? metadata?.['url'] : null;
+    const url = eventType === 'clicked' ? metadata['url'] : null;
     if (typeof url === 'string') counts.set(url, (counts.get(url) ?? 0) + 1);
   }
   if (counts.size === 0) return null;
@@ -90,7 +69,7 @@ function clicks(asked: Asked, steps: readonly Step[]): Part {
   );
 }
 
-function attempts(deliveries: readonly { attempts: readonly Attempt[] }[]): Part {
+function attempts(deliveries: readonly Delivery[]): Part {
   const all = deliveries.flatMap((delivery) => delivery.attempts);
   if (all.length === 0) return null;
   return together(
@@ -186,16 +165,14 @@ function actions(asked: Asked, { status, direction }: Message): Part {
 }
 
 async function show(asked: Asked): Promise<View> {
-  const { api, ask, params, may } = asked;
-  const path = pathOf(asked);
-  const id = params['id'] ?? '';
+  const { ask, params, may } = asked;
   // First alone: it decides whether the caller may see the message.
-  const message = await api.get<Message>(path);
+  const message = await ask(messageRoutes.get, { params });
   const [email, steps, deliveries, explanation] = await Promise.all([
-    ask(messageRoutes.email, { params: { id }, query: { includeStorageUrls: true } }),
-    api.get<readonly Step[]>(`${path}/events`),
-    api.get<readonly { attempts: readonly Attempt[] }[]>(`${path}/deliveries`),
-    ask(explainRoutes.message, { params: { id } }),
+    ask(messageRoutes.email, { params, query: { includeStorageUrls: true } }),
+    ask(messageRoutes.events, { params }),
+    ask(messageRoutes.deliveries, { params }),
+    ask(explainRoutes.message, { params }),
   ]);
   const { conversationId } = message;
   const body = together(
@@ -234,7 +211,7 @@ async function show(asked: Asked): Promise<View> {
     about: params['id'],
     body,
     command: `svc messages explain ${params['id']}`,
-    request: `GET ${path}`,
+    request: `GET /v1/messages/${params['id']}`,
   };
 }
 
@@ -246,21 +223,21 @@ export const messagePage: Page = {
     cancel: {
       needs: 'messages:send',
       async run(asked) {
-        await asked.api.send('POST', `${pathOf(asked)}/cancel`);
+        await asked.ask(sendingRoutes.cancel, { params: asked.params });
         return ownPath(asked);
       },
     },
     resend: {
       needs: 'messages:send',
-      async run(asked) {
-        const { id } = await asked.api.send<{ id: string }>('POST', `${pathOf(asked)}/resend`, {});
+      async run({ ask, params }) {
+        const { id } = await ask(sendingRoutes.resend, { params });
         return `/console/messages/${id}`;
       },
     },
     delete: {
       needs: 'messages:delete',
-      async run(asked) {
-        await asked.api.send('DELETE', pathOf(asked));
+      async run({ ask, params }) {
+        await ask(messageRoutes.delete, { params });
         return '/console/messages';
       },
     },

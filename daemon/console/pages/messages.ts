@@ -1,29 +1,12 @@
 // The list of messages with its filters, and a test message.
+import { mailboxRoutes } from '../../../src/identity/mailboxes/routes.ts';
+import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
+import type { Message } from '../../../src/outbound/messages/schema.ts';
+import { sendingRoutes } from '../../../src/outbound/sending/routes.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import {
-  choice,
-  field,
-  filters,
-  form,
-  type List,
-  link,
-  state,
-  table,
-  time,
-  written,
-} from '../parts.ts';
+import { choice, field, filters, form, link, state, table, time, written } from '../parts.ts';
 import { messagePage } from './message.ts';
-
-interface Message {
-  id: string;
-  direction: 'inbound' | 'outbound';
-  status: string;
-  from: { email: string } | null;
-  to: readonly { email: string }[];
-  subject: string | null;
-  createdAt: string;
-}
 
 const statuses = [
   'pending',
@@ -59,18 +42,16 @@ const filterNames = [
 ];
 
 const whoOf = ({ direction, from, to }: Message) =>
-  direction === 'inbound'
-    ? `← ${from?.email ?? ''}`
-    : `→ ${to.map(({ email }) => email).join(', ')}`;
+  direction === 'inbound' ? `← ${from.email}` : `→ ${to.map(({ email }) => email).join(', ')}`;
 
 /** Draws a filter that comes with a link from another page. */
 const linked = ({ query }: Asked, name: string, label: string): Part =>
   query[name] && field({ name, label, value: query[name] });
 
 async function list(asked: Asked): Promise<Part> {
-  const { api, query } = asked;
+  const { ask, query } = asked;
   const wanted = Object.fromEntries(filterNames.map((name) => [name, query[name]]));
-  const found = await api.get<List<Message>>('/v1/messages', wanted);
+  const found = await ask(messageRoutes.list, { query: wanted });
   const search = (name: string, label: string, type = 'search') =>
     field({ name, label, value: query[name], type });
   return together(
@@ -102,10 +83,8 @@ async function list(asked: Asked): Promise<Part> {
 
 /** Draws the form of a test message. */
 async function compose(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, may } = asked;
-  const mailboxes = may('mailboxes:read')
-    ? await api.get<List<{ addresses: readonly { address: string }[] }>>('/v1/mailboxes')
-    : { items: [] };
+  const { ask, may } = asked;
+  const mailboxes = may('mailboxes:read') ? await ask(mailboxRoutes.list) : { items: [] };
   const own = mailboxes.items.flatMap(({ addresses }) => addresses.map(({ address }) => address));
   const { to = 'inbox@sandbox.test', from, subject = 'Hello', text = 'It works.' } = given;
   return {
@@ -130,7 +109,7 @@ async function compose(asked: Asked, given: Form, problem: Part = null): Promise
   };
 }
 
-async function send({ api }: Asked, given: Form): Promise<string> {
+async function send({ ask }: Asked, given: Form): Promise<string> {
   const { to = '', subject = '', text = '', from = '', html: page = '' } = given;
   const body = {
     channel: 'email',
@@ -138,7 +117,7 @@ async function send({ api }: Asked, given: Form): Promise<string> {
     ...(from.trim() !== '' && { from: { email: from.trim() } }),
     email: { subject, text, ...(page !== '' && { html: page }) },
   };
-  const { id } = await api.send<Message>('POST', '/v1/messages', body);
+  const { id } = await ask(sendingRoutes.send, { body });
   return `/console/messages/${id}`;
 }
 

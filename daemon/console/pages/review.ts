@@ -1,5 +1,8 @@
 // Proposals of keys that may only propose: what would be sent, and the decision of a person.
+import type { Doorway } from '../../../src/core/api/route.ts';
 import { mailboxActionRoutes } from '../../../src/inbox/approvals/routes.ts';
+import type { MailboxAction, ShownAction } from '../../../src/inbox/approvals/schema.ts';
+import { answeringRoutes } from '../../../src/inbox/replies/routes.ts';
 import { downloadOf } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
@@ -12,7 +15,6 @@ import {
   filters,
   form,
   inWords,
-  type List,
   link,
   state,
   table,
@@ -20,41 +22,18 @@ import {
   written,
 } from '../parts.ts';
 
-export interface MailboxAction {
-  id: string;
-  mailboxId: string;
-  type: string;
-  state: string;
-  actor: { displayName: string | null };
-  summary: { to?: readonly string[]; subject?: string | null };
-  createdAt: string;
-  decidedAt: string | null;
-  messageId: string | null;
-  threadId: string | null;
-}
-
-interface Shown extends MailboxAction {
-  content: {
-    from: unknown;
-    to: readonly string[];
-    cc: readonly string[];
-    bcc: readonly string[];
-    replyTo: readonly string[];
-    subject: string | null;
-    text: string | null;
-    html: string | null;
-    attachments: readonly { n: number; filename: string; size: number; digest: string }[];
-  } | null;
-}
+export type { MailboxAction };
 
 export const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'];
 export const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'];
 const longestSource = 100_000;
-const pathOf = ({ params }: Asked) =>
-  `/v1/mailboxes/${params['mailboxId']}/actions/${params['id']}`;
+/** Returns the path of an action for its routes. */
+const placeOf = ({ params }: Asked) => ({ id: params['mailboxId'], actionId: params['id'] });
 
-const whatOf = ({ type, summary: { to = [], subject } }: MailboxAction) =>
-  `${type} ${to.length > 0 ? `to ${to.join(', ')}` : ''} ${subject ? `“${subject}”` : ''}`.trim();
+const whatOf = ({ type, summary: { to, subject } }: MailboxAction) => {
+  const recipients = Array.isArray(to) && to.length > 0 ? `to ${to.join(', ')}` : '';
+  return `${type} ${recipients} ${subject ? `“${subject}”` : ''}`.trim();
+};
 
 export const actionColumns: readonly Column<MailboxAction>[] = [
   ['What', (action) => link(`/review/${action.mailboxId}/${action.id}`, whatOf(action))],
@@ -65,11 +44,8 @@ export const actionColumns: readonly Column<MailboxAction>[] = [
 
 async function list(asked: Asked): Promise<Part> {
   const { state: wanted = 'proposed', type, cursor } = asked.query;
-  const found = await asked.api.get<List<MailboxAction>>('/v1/mailbox-actions', {
-    state: wanted,
-    type,
-    cursor,
-  });
+  const query = { state: wanted, type, cursor };
+  const found = await asked.ask(mailboxActionRoutes.listAll, { query });
   return together(
     filters(html`
       ${choice({ name: 'state', label: 'State', options: actionStates, value: wanted })}
@@ -85,7 +61,7 @@ async function list(asked: Asked): Promise<Part> {
 }
 
 /** Draws the mail of a proposal as it would leave. */
-function proposed({ params }: Asked, content: NonNullable<Shown['content']>): Part {
+function proposed({ params }: Asked, content: NonNullable<ShownAction['content']>): Part {
   const { from, to, cc, bcc, replyTo, subject, text, html: source, attachments } = content;
   const at = `/console/review/${params['mailboxId']}/${params['id']}/files`;
   return html`<article class="mail" aria-label="The mail that would leave">
@@ -98,14 +74,14 @@ function proposed({ params }: Asked, content: NonNullable<Shown['content']>): Pa
   </article>`;
 }
 
-function decisions(asked: Asked, action: Shown, given: Form): Part {
+function decisions(asked: Asked, action: ShownAction, given: Form): Part {
   const { may } = asked;
   const { content } = action;
   if (action.state !== 'proposed') return null;
   const note = field({ name: 'note', label: 'Note', value: given['note'] });
   const edited = content && {
     to: given['to'] ?? content.to.join(', '),
-    subject: given['subject'] ?? content.subject ?? '',
+    subject: given['subject'] ?? content.subject,
     text: given['text'] ?? content.text ?? '',
   };
   return together(
@@ -128,8 +104,8 @@ function decisions(asked: Asked, action: Shown, given: Form): Part {
 }
 
 async function one(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
-  const action = await asked.api.get<Shown>(pathOf(asked));
-  const { content, messageId, threadId, mailboxId } = action;
+  const action = await asked.ask(mailboxActionRoutes.get, { params: placeOf(asked) });
+  const { id, content, messageId, threadId, mailboxId } = action;
   const body = together(
     problem,
     html`<p>${state(action.state)} ${whatOf(action)}</p>`,
@@ -151,7 +127,7 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
       ['Failed because', 'failure.message'],
     ]),
   );
-  return { title: 'Proposal', body, request: `GET ${pathOf(asked)}` };
+  return { title: 'Proposal', body, request: `GET /v1/mailboxes/${mailboxId}/actions/${id}` };
 }
 
 /** Returns the fields that a person changed; nothing stands for the frozen mail. */
@@ -160,11 +136,11 @@ function editsOf({ to, subject, text }: Form) {
 }
 
 const decide =
-  (verb: 'approve' | 'reject', isEdited: boolean) =>
+  (way: Doorway, isEdited: boolean) =>
   async (asked: Asked, given: Form): Promise<string> => {
     const { note = '' } = given;
     const body = { ...(note !== '' && { note }), ...(isEdited && { edits: editsOf(given) }) };
-    await asked.api.send('POST', `${pathOf(asked)}/${verb}`, body);
+    await asked.ask(way, { params: placeOf(asked), body });
     return '/console/review';
   };
 
@@ -186,17 +162,17 @@ export const reviewPages: readonly Page[] = [
     needs: 'mailboxes:read',
     show: (asked) => one(asked),
     actions: {
-      approve: written('mailboxes:send', decide('approve', false), one),
-      edit: written('mailboxes:send', decide('approve', true), one),
-      reject: written('mailboxes:write', decide('reject', false), one),
+      approve: written('mailboxes:send', decide(answeringRoutes.approve, false), one),
+      edit: written('mailboxes:send', decide(answeringRoutes.approve, true), one),
+      reject: written('mailboxes:write', decide(mailboxActionRoutes.reject, false), one),
     },
   },
   {
     path: '/review/:mailboxId/:id/files/:n',
     needs: 'mailboxes:read',
-    async show({ ask, params: { mailboxId, id, n } }) {
-      const file = { id: mailboxId, actionId: id, n };
-      return downloadOf(await ask(mailboxActionRoutes.attachment, { params: file }));
+    async show(asked) {
+      const params = { ...placeOf(asked), n: asked.params['n'] };
+      return downloadOf(await asked.ask(mailboxActionRoutes.attachment, { params }));
     },
   },
 ];

@@ -1,7 +1,9 @@
 // Senders with their rates of the last days, and one sender.
+import { senderRoutes } from '../../../src/identity/senders/routes.ts';
+import { proofRoutes } from '../../../src/outbound/sending/sender-proof/routes.ts';
 import { sparkline } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
-import type { Asked, Form, Page, View } from '../page.ts';
+import type { Action, Asked, Form, Page, View } from '../page.ts';
 import {
   addressesIn,
   button,
@@ -10,33 +12,19 @@ import {
   field,
   filters,
   form,
-  type List,
   link,
   percent,
   state,
   table,
 } from '../parts.ts';
 
-interface Sender {
-  id: string;
-  email: string;
-  name: string | null;
-  verificationStatus: string;
-  isDefault: boolean;
-  isActive: boolean;
-  replyToEmails: readonly string[] | null;
-  deliverability: { bounceRate: number; complaintRate: number; windowSends: number };
-  series: readonly number[];
-}
-
-const pathOf = ({ params }: Asked) => `/v1/email/senders/${params['id']}`;
 const flags = ['true', 'false'];
 
 async function list(asked: Asked): Promise<Part> {
-  const { api, query, may } = asked;
-  const { verificationStatus, isActive, isDefault, page } = query;
-  const wanted = { verificationStatus, isActive, isDefault, page };
-  const found = await api.get<List<Sender>>('/v1/email/senders', wanted);
+  const { ask, may } = asked;
+  const { verificationStatus, isActive, isDefault, page } = asked.query;
+  const query = { verificationStatus, isActive, isDefault, page };
+  const found = await ask(senderRoutes.list, { query });
   return together(
     filters(html`
       ${choice({ name: 'verificationStatus', label: 'Status', options: ['pending', 'verified'], value: verificationStatus })}
@@ -72,8 +60,8 @@ async function list(asked: Asked): Promise<Part> {
 }
 
 async function one(asked: Asked): Promise<View> {
-  const { api, may } = asked;
-  const sender = await api.get<Sender>(pathOf(asked));
+  const { ask, params, may } = asked;
+  const sender = await ask(senderRoutes.get, { params });
   const { email, name, replyToEmails, isActive, isDefault, verificationStatus, series } = sender;
   const isPending = verificationStatus === 'pending';
   const body = together(
@@ -110,14 +98,17 @@ async function one(asked: Asked): Promise<View> {
     title: email,
     body,
     command: `svc senders show ${email}`,
-    request: `GET ${pathOf(asked)}`,
+    request: `GET /v1/email/senders/${params['id']}`,
   };
 }
 
-const change = (bodyOf: (given: Form) => object) => async (asked: Asked, given: Form) => {
-  await asked.api.send('PATCH', pathOf(asked), bodyOf(given));
-  return `/console${asked.path}`;
-};
+const change = (bodyOf: (given: Form) => object): Action => ({
+  needs: 'senders:write',
+  async run({ ask, params, path }, given) {
+    await ask(senderRoutes.update, { params, body: bodyOf(given) });
+    return `/console${path}`;
+  },
+});
 
 export const senderPages: readonly Page[] = [
   {
@@ -133,9 +124,9 @@ export const senderPages: readonly Page[] = [
     actions: {
       make: {
         needs: 'senders:write',
-        async run({ api }, { email = '', name = '' }) {
+        async run({ ask }, { email = '', name = '' }) {
           const body = { email: email.trim(), ...(name.trim() !== '' && { name: name.trim() }) };
-          const { id } = await api.send<Sender>('POST', '/v1/email/senders', body);
+          const { id } = await ask(senderRoutes.create, { body });
           return `/console/senders/${id}`;
         },
       },
@@ -146,29 +137,23 @@ export const senderPages: readonly Page[] = [
     needs: 'senders:read',
     show: one,
     actions: {
-      change: {
-        needs: 'senders:write',
-        run: change((given) => ({
-          name: given['name']?.trim() || null,
-          replyToEmails: given['replyTo'] ? addressesIn(given['replyTo']) : null,
-        })),
-      },
-      default: { needs: 'senders:write', run: change(() => ({ isDefault: true })) },
-      active: {
-        needs: 'senders:write',
-        run: change(({ active }) => ({ isActive: active === 'true' })),
-      },
+      change: change(({ name, replyTo }) => ({
+        name: name?.trim() || null,
+        replyToEmails: replyTo ? addressesIn(replyTo) : null,
+      })),
+      default: change(() => ({ isDefault: true })),
+      active: change(({ active }) => ({ isActive: active === 'true' })),
       resend: {
         needs: 'senders:write',
-        async run(asked) {
-          await asked.api.send('POST', `${pathOf(asked)}/resend`);
-          return `/console${asked.path}`;
+        async run({ ask, params, path }) {
+          await ask(proofRoutes.resend, { params });
+          return `/console${path}`;
         },
       },
       delete: {
         needs: 'senders:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', pathOf(asked));
+        async run({ ask, params }) {
+          await ask(senderRoutes.delete, { params });
           return '/console/senders';
         },
       },

@@ -1,23 +1,17 @@
 // The organization, the limits of its plan, and what was changed in it by whom.
 import { planRoutes } from '../../../src/access/admission/routes.ts';
-import { organizationDesk } from '../../../src/access/organizations/routes.ts';
+import { organizationDesk, organizationRoutes } from '../../../src/access/organizations/routes.ts';
+import { auditRoutes } from '../../http/routes.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
-import { facts, field, filters, form, type List, table, time } from '../parts.ts';
-
-interface Entry {
-  createdAt: string;
-  actor: { keyName: string | null; type: string };
-  action: string;
-  resource: { id: string | null };
-  details: unknown;
-}
+import { facts, field, filters, form, table, time } from '../parts.ts';
 
 const longestDetails = 300;
 
 async function audit(asked: Asked): Promise<Part> {
   const { action, resource, since, cursor } = asked.query;
-  const found = await asked.api.get<List<Entry>>('/v1/audit', { action, resource, since, cursor });
+  const query = { action, resource, since, cursor };
+  const found = await asked.ask(auditRoutes.list, { query });
   return together(
     html`<h2>Changes</h2>`,
     filters(html`
@@ -46,9 +40,9 @@ async function audit(asked: Asked): Promise<Part> {
 }
 
 async function draw(asked: Asked): Promise<Part> {
-  const { api, ask, may } = asked;
+  const { ask, may } = asked;
   const [organization, plan, changes] = await Promise.all([
-    api.get<{ name: string; timezone: string }>('/v1/organizations/current'),
+    ask(organizationRoutes.current),
     ask(planRoutes.show),
     audit(asked),
   ]);

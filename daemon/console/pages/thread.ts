@@ -1,5 +1,9 @@
 // One thread: its mails with quoted text folded, attachments, labels, notes, an answer, a forward.
-import { attachmentRoutes } from '../../../src/inbox/threads/routes.ts';
+import type { Doorway } from '../../../src/core/api/route.ts';
+import { answeringRoutes } from '../../../src/inbox/replies/routes.ts';
+import { attachmentRoutes, noteRoutes, threadRoutes } from '../../../src/inbox/threads/routes.ts';
+import type { Thread, ThreadMessage, ThreadNote } from '../../../src/inbox/threads/schema.ts';
+import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
 import { dayIn, timeIn } from '../../../src/platform/runtime/calendar.ts';
 import { downloadOf } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
@@ -9,45 +13,13 @@ import {
   button,
   field,
   form,
-  type List,
   link,
   state,
   time,
   titleOfMail,
   written,
 } from '../parts.ts';
-import { afterSend, keepDraft, type Outcome } from './drafts.ts';
-
-interface Thread {
-  folder: string;
-  read: boolean;
-  starred: boolean;
-  snoozedUntil: string | null;
-  labels: readonly string[];
-  subject: string | null;
-}
-
-interface Mail {
-  id: string;
-  direction: string;
-  status: string;
-  from: { email: string; name: string | null } | null;
-  to: readonly { email: string }[];
-  cc: readonly { email: string }[];
-  createdAt: string;
-  newContent: string | null;
-  newContentTruncated: boolean;
-  preview: string | null;
-  origin?: { keyName?: string | null; user?: string | null } | null;
-  attachments: readonly { n: number; filename: string | null; contentType: string; size: number }[];
-}
-
-interface Note {
-  id: string;
-  author: { displayName: string | null };
-  body: string;
-  createdAt: string;
-}
+import { afterSend, keepDraft } from './drafts.ts';
 
 export const folders = ['inbox', 'drafts', 'sent', 'archive', 'spam', 'trash'];
 /** Folders that mail is moved to by hand. */
@@ -58,17 +30,15 @@ const hourMs = 3_600_000;
 const morning = 8 * 60;
 const longestWhole = 100_000;
 
-const mailboxPath = ({ params }: Asked) => `/v1/mailboxes/${params['id']}`;
-const threadPath = (asked: Asked) => `${mailboxPath(asked)}/threads/${asked.params['threadId']}`;
 const ownPath = ({ path }: Asked) => `/console${path}`;
 
-function mail(asked: Asked, one: Mail, whole: string | null): Part {
+function mail(asked: Asked, one: ThreadMessage, whole: string | null): Part {
   const { params } = asked;
   const { id, from, to, cc, createdAt, status, newContent, preview, origin, attachments } = one;
   const by = origin?.keyName ?? origin?.user;
   const files = `/console/mailboxes/${params['id']}/files/${id}`;
   return html`<article class="mail" id=${id}>
-    <p><span class="from">${from?.name || from?.email}</span> to ${to.map(({ email }) => email).join(', ')}
+    <p><span class="from">${from.name || from.email}</span> to ${to.map(({ email }) => email).join(', ')}
       ${cc.length > 0 && `, copy to ${cc.map(({ email }) => email).join(', ')}`}
       ${' '}${time(createdAt)} ${state(status)} ${by && html`<small>by ${by}</small>`} ${link(`/messages/${id}`, 'details')}</p>
     <pre>${whole ?? newContent ?? preview ?? ''}</pre>
@@ -101,7 +71,7 @@ function labels(asked: Asked, { labels: own }: Thread): Part {
   );
 }
 
-function notesOf(asked: Asked, notes: readonly Note[]): Part {
+function notesOf(asked: Asked, notes: readonly ThreadNote[]): Part {
   return together(
     html`<h2>Notes</h2>`,
     notes.map(
@@ -119,7 +89,7 @@ function notesOf(asked: Asked, notes: readonly Note[]): Part {
   );
 }
 
-function answer(asked: Asked, last: Mail | undefined, given: Form): Part {
+function answer(asked: Asked, last: ThreadMessage | undefined, given: Form): Part {
   if (!asked.may('mailboxes:send') || last === undefined) return null;
   const own = html`<input type="hidden" name="messageId" value=${given['messageId'] ?? last.id} />`;
   const keep = [{ action: 'keep', label: 'Keep as a draft' }];
@@ -147,20 +117,19 @@ function answer(asked: Asked, last: Mail | undefined, given: Form): Part {
 }
 
 /** Returns the whole text of one mail of the thread. */
-async function wholeText({ api, query }: Asked, mails: readonly Mail[]): Promise<string | null> {
+async function wholeText({ ask, query }: Asked, mails: readonly ThreadMessage[]) {
   const id = query['whole'];
   if (!mails.some((one) => one.id === id)) return null;
-  const { text } = await api.get<{ text: string | null }>(`/v1/messages/${id}/email`);
+  const { text } = await ask(messageRoutes.email, { params: { id } });
   return text?.slice(0, longestWhole) ?? '';
 }
 
 async function thread(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
-  const { api, may, query } = asked;
-  const path = threadPath(asked);
+  const { ask, may, params, query } = asked;
   const [about, { items, nextCursor }, notes] = await Promise.all([
-    api.get<Thread>(path),
-    api.get<List<Mail>>(`${path}/messages`, { limit: 50, cursor: query['cursor'] }),
-    api.get<List<Note>>(`${path}/notes`),
+    ask(threadRoutes.get, { params }),
+    ask(threadRoutes.messages, { params, query: { limit: 50, cursor: query['cursor'] } }),
+    ask(noteRoutes.list, { params }),
   ]);
   const whole = may('messages:read') ? await wholeText(asked, items) : null;
   const last = items.findLast(({ direction }) => direction === 'inbound') ?? items.at(-1);
@@ -179,8 +148,8 @@ async function thread(asked: Asked, given: Form = {}, problem: Part = null): Pro
     title: titleOfMail(about.subject),
     live: 'announce',
     body,
-    command: `svc threads show ${asked.params['threadId']}`,
-    request: `GET ${path}/messages`,
+    command: `svc threads show ${params['threadId']}`,
+    request: `GET /v1/mailboxes/${params['id']}/threads/${params['threadId']}/messages`,
   };
 }
 
@@ -200,29 +169,29 @@ async function change(asked: Asked, { read, starred, folder, snooze }: Form): Pr
     ...(folder !== undefined && { folder }),
     ...(snooze !== undefined && { snoozedUntil: snoozeEnd(asked, snooze) }),
   };
-  await asked.api.send('PATCH', threadPath(asked), body);
+  await asked.ask(threadRoutes.update, { params: asked.params, body });
   return ownPath(asked);
 }
 
-async function reply(asked: Asked, { messageId = '', text = '', all }: Form) {
-  const way = all === '1' ? 'reply-all' : 'reply';
-  const path = `${mailboxPath(asked)}/messages/${encodeURIComponent(messageId)}/${way}`;
-  return afterSend(asked, await asked.api.send<Outcome>('POST', path, { text }));
+async function reply(asked: Asked, { messageId, text = '', all }: Form) {
+  const way = all === '1' ? answeringRoutes.replyAll : answeringRoutes.reply;
+  const params = { id: asked.params['id'], messageId };
+  return afterSend(asked, await asked.ask(way, { params, body: { text } }));
 }
 
-async function forward(asked: Asked, { messageId = '', to, comment = '' }: Form) {
-  const path = `${mailboxPath(asked)}/messages/${encodeURIComponent(messageId)}/forward`;
+async function forward(asked: Asked, { messageId, to, comment = '' }: Form) {
+  const params = { id: asked.params['id'], messageId };
   const body = { to: addressesIn(to), ...(comment !== '' && { text: comment }) };
-  return afterSend(asked, await asked.api.send<Outcome>('POST', path, body));
+  return afterSend(asked, await asked.ask(answeringRoutes.forward, { params, body }));
 }
 
 const keep = (asked: Asked, { messageId = '', text = '' }: Form) =>
   keepDraft(asked, { inReplyToMessageId: messageId, text });
 
 const onLabels =
-  (method: 'POST' | 'DELETE') =>
+  (way: Doorway) =>
   async (asked: Asked, { label = '' }: Form) => {
-    await asked.api.send(method, `${threadPath(asked)}/labels`, { labels: [label] });
+    await asked.ask(way, { params: asked.params, body: { labels: [label] } });
     return ownPath(asked);
   };
 
@@ -235,28 +204,27 @@ export const threadPages: readonly Page[] = [
       change: { needs: 'mailboxes:write', run: change },
       delete: {
         needs: 'mailboxes:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', threadPath(asked));
-          return `/console/mailboxes/${asked.params['id']}?folder=trash`;
+        async run({ ask, params }) {
+          await ask(threadRoutes.delete, { params });
+          return `/console/mailboxes/${params['id']}?folder=trash`;
         },
       },
-      label: { needs: 'mailboxes:write', run: onLabels('POST') },
-      unlabel: { needs: 'mailboxes:write', run: onLabels('DELETE') },
+      label: { needs: 'mailboxes:write', run: onLabels(threadRoutes.addLabels) },
+      unlabel: { needs: 'mailboxes:write', run: onLabels(threadRoutes.removeLabels) },
       reply: written('mailboxes:send', reply, thread),
       forward: written('mailboxes:send', forward, thread),
       keep: written('mailboxes:write', keep, thread),
       note: {
         needs: 'mailboxes:write',
         async run(asked, { body = '' }) {
-          await asked.api.send('POST', `${threadPath(asked)}/notes`, { body });
+          await asked.ask(noteRoutes.create, { params: asked.params, body: { body } });
           return ownPath(asked);
         },
       },
       forget: {
         needs: 'mailboxes:delete',
-        async run(asked, { id = '' }) {
-          const path = `${threadPath(asked)}/notes/${encodeURIComponent(id)}`;
-          await asked.api.send('DELETE', path);
+        async run(asked, { id }) {
+          await asked.ask(noteRoutes.delete, { params: { ...asked.params, noteId: id } });
           return ownPath(asked);
         },
       },

@@ -1,4 +1,8 @@
 // Webhook endpoints, what was posted to them, and the catalogue of events with samples.
+import type { Doorway } from '../../../src/core/api/route.ts';
+import { webhookRoutes } from '../../../src/webhooks/routes.ts';
+import type { Webhook } from '../../../src/webhooks/schema.ts';
+import { eventRoutes } from '../../http/event-kinds.ts';
 import { stackedBars } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page, View } from '../page.ts';
@@ -9,7 +13,6 @@ import {
   field,
   filters,
   form,
-  type List,
   link,
   state,
   table,
@@ -17,49 +20,9 @@ import {
   written,
 } from '../parts.ts';
 
-interface Endpoint {
-  id: string;
-  name: string | null;
-  url: string;
-  status: string;
-  events: readonly string[];
-  installationId: string | null;
-  secret: string | null;
-}
-
-interface Posted {
-  id: string;
-  eventType: string;
-  eventId: string;
-  status: string;
-  attemptCount: number;
-  lastError: string | null;
-  createdAt: string;
-  attempts?: readonly {
-    at: string;
-    trigger: string;
-    outcome: string;
-    statusCode: number | null;
-    response: string | null;
-    durationMs: number;
-  }[];
-}
-
-interface Stats {
-  daily: readonly { date: string; delivered: number; exhausted: number; pending: number }[];
-}
-
-interface Kind {
-  type: string;
-  summary: string;
-  sample: object;
-}
-
 const statuses = ['pending', 'delivered', 'exhausted', 'cancelled'];
 const periods = ['7', '30', '90'];
 const endpointPath = ({ params }: Asked) => `/v1/webhooks/${params['id']}`;
-const postedPath = (asked: Asked) =>
-  `${endpointPath(asked)}/deliveries/${asked.params['deliveryId']}`;
 
 const wordsIn = (text = '') => text.split(/[\s,]+/).filter((word) => word !== '');
 
@@ -78,7 +41,7 @@ const bodyOf = ({ url = '', name = '', events }: Form) => ({
 });
 
 /** Draws the secret of an endpoint, once. */
-function once({ id, secret }: Endpoint): View {
+function once({ id, secret }: Webhook): View {
   return {
     title: 'The secret of the webhook',
     body: html`<p>It signs each post, and is shown only this once:</p><pre data-copy="">${secret}</pre>
@@ -87,8 +50,8 @@ function once({ id, secret }: Endpoint): View {
 }
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, query, may } = asked;
-  const found = await api.get<List<Endpoint>>('/v1/webhooks', { page: query['page'] });
+  const { ask, query, may } = asked;
+  const found = await ask(webhookRoutes.list, { query: { page: query['page'] } });
   const body = together(
     problem,
     html`<p>${link('/webhooks/events', 'All kinds of events, with samples')}</p>`,
@@ -109,7 +72,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   return { title: 'Webhooks', body, command: 'svc webhooks list', request: 'GET /v1/webhooks' };
 }
 
-function controls(asked: Asked, endpoint: Endpoint): Part {
+function controls(asked: Asked, endpoint: Webhook): Part {
   if (endpoint.installationId !== null)
     return html`<p class="note">It belongs to an extension.</p>`;
   const { may } = asked;
@@ -123,7 +86,7 @@ function controls(asked: Asked, endpoint: Endpoint): Part {
 }
 
 /** Draws the forms that change an endpoint and post logged events again. */
-function changes(asked: Asked, endpoint: Endpoint, given: Form): Part {
+function changes(asked: Asked, endpoint: Webhook, given: Form): Part {
   if (!asked.may('webhooks:write') || endpoint.installationId !== null) return null;
   const { name, url, events } = endpoint;
   const values = { url, name: name ?? '', events: events.join(' '), ...given };
@@ -144,13 +107,12 @@ function changes(asked: Asked, endpoint: Endpoint, given: Form): Part {
 }
 
 async function one(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
-  const { api, query } = asked;
-  const path = endpointPath(asked);
-  const { status, eventType, since, page, period } = query;
+  const { ask, params } = asked;
+  const { status, eventType, since, page, period } = asked.query;
   const [endpoint, stats, deliveries] = await Promise.all([
-    api.get<Endpoint>(path),
-    api.get<Stats>(`${path}/stats`, { period }),
-    api.get<List<Posted>>(`${path}/deliveries`, { status, eventType, since, page }),
+    ask(webhookRoutes.get, { params }),
+    ask(webhookRoutes.stats, { params, query: { period } }),
+    ask(webhookRoutes.deliveries, { params, query: { status, eventType, since, page } }),
   ]);
   const body = together(
     problem,
@@ -181,7 +143,7 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
       asked,
       deliveries,
       [
-        ['Event', ({ id, eventType: type }) => link(`/webhooks/${asked.params['id']}/${id}`, type)],
+        ['Event', ({ id, eventType: type }) => link(`/webhooks/${params['id']}/${id}`, type)],
         ['Status', (posted) => state(posted.status)],
         ['Attempts', ({ attemptCount }) => attemptCount],
         ['Last error', ({ lastError }) => lastError],
@@ -194,12 +156,15 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
     title: endpoint.name || endpoint.url,
     live: 'announce',
     body,
-    command: `svc webhooks deliveries ${asked.params['id']}`,
-    request: `GET ${path}/deliveries`,
+    command: `svc webhooks deliveries ${params['id']}`,
+    request: `GET ${endpointPath(asked)}/deliveries`,
   };
 }
 
-async function replay(asked: Asked, { status, since, until, kinds }: Form): Promise<View> {
+async function replay(
+  { ask, params }: Asked,
+  { status, since, until, kinds }: Form,
+): Promise<View> {
   const events = wordsIn(kinds);
   const body = {
     ...(status && { status }),
@@ -207,21 +172,17 @@ async function replay(asked: Asked, { status, since, until, kinds }: Form): Prom
     ...(until && { until }),
     ...(events.length > 0 && { events }),
   };
-  const path = `${endpointPath(asked)}/replay`;
-  const { deliveries, isComplete } = await asked.api.send<{
-    deliveries: number;
-    isComplete: boolean;
-  }>('POST', path, body);
+  const { deliveries, isComplete } = await ask(webhookRoutes.replay, { params, body });
   return {
     title: 'Posted again',
     body: html`<p>${deliveries.toLocaleString('en')} events wait to be posted again. ${!isComplete && 'More remain: repeat it when these are done.'}</p>
-      <p>${link(`/webhooks/${asked.params['id']}`, 'Back to the webhook')}</p>`,
+      <p>${link(`/webhooks/${params['id']}`, 'Back to the webhook')}</p>`,
   };
 }
 
 async function onePosted(asked: Asked): Promise<View> {
-  const { api, may } = asked;
-  const posted = await api.get<Posted>(postedPath(asked));
+  const { ask, params, may } = asked;
+  const posted = await ask(webhookRoutes.delivery, { params });
   const body = together(
     may('webhooks:write') &&
       html`<div class="row">${button(asked, { action: 'redeliver', label: 'Post it again' })}</div>`,
@@ -234,16 +195,17 @@ async function onePosted(asked: Asked): Promise<View> {
       ['Id', 'id'],
     ]),
     html`<h2>Attempts</h2>`,
-    (posted.attempts ?? []).map(
+    posted.attempts.map(
       ({ at, trigger, outcome, statusCode, response, durationMs }) =>
         html`<article class="mail"><p>${time(at)} ${state(outcome)} ${statusCode} <small>${trigger}, ${durationMs} ms</small></p><pre>${response}</pre></article>`,
     ),
   );
-  return { title: 'Delivery of an event', body, request: `GET ${postedPath(asked)}` };
+  const request = `GET ${endpointPath(asked)}/deliveries/${params['deliveryId']}`;
+  return { title: 'Delivery of an event', body, request };
 }
 
-async function catalogue({ api }: Asked): Promise<View> {
-  const { items } = await api.get<{ items: readonly Kind[] }>('/v1/events/kinds');
+async function catalogue({ ask }: Asked): Promise<View> {
+  const { items } = await ask(eventRoutes.kinds);
   const body = items.map(
     ({ type, summary, sample }) =>
       html`<details class="mail"><summary><strong>${type}</strong> ${summary}</summary>
@@ -259,10 +221,10 @@ async function catalogue({ api }: Asked): Promise<View> {
 
 const own = ({ params }: Asked) => `/console/webhooks/${params['id']}`;
 
-const act = (run: (asked: Asked, given: Form) => Promise<unknown>): Action => ({
+const act = (way: Doorway, bodyOf?: (given: Form) => object): Action => ({
   needs: 'webhooks:write',
   async run(asked, given) {
-    await run(asked, given);
+    await asked.ask(way, { params: asked.params, body: bodyOf?.(given) });
     return own(asked);
   },
 });
@@ -276,8 +238,7 @@ export const webhookPages: readonly Page[] = [
     actions: {
       make: written(
         'webhooks:write',
-        async (asked, given) =>
-          once(await asked.api.send<Endpoint>('POST', '/v1/webhooks', bodyOf(given))),
+        async ({ ask }, given) => once(await ask(webhookRoutes.create, { body: bodyOf(given) })),
         list,
       ),
     },
@@ -288,26 +249,18 @@ export const webhookPages: readonly Page[] = [
     needs: 'webhooks:read',
     show: (asked) => one(asked),
     actions: {
-      test: act((asked) => asked.api.send('POST', `${endpointPath(asked)}/test`)),
-      status: act((asked, { status }) => asked.api.send('PATCH', endpointPath(asked), { status })),
-      change: written(
-        'webhooks:write',
-        async (asked, given) => {
-          await asked.api.send('PATCH', endpointPath(asked), bodyOf(given));
-          return own(asked);
-        },
-        one,
-      ),
+      test: act(webhookRoutes.test),
+      status: act(webhookRoutes.update, ({ status }) => ({ status })),
+      change: written('webhooks:write', act(webhookRoutes.update, bodyOf).run, one),
       secret: {
         needs: 'webhooks:write',
-        run: async (asked) =>
-          once(await asked.api.send<Endpoint>('POST', `${endpointPath(asked)}/rotate-secret`)),
+        run: async ({ ask, params }) => once(await ask(webhookRoutes.rotateSecret, { params })),
       },
       replay: { needs: 'webhooks:write', run: replay },
       delete: {
         needs: 'webhooks:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', endpointPath(asked));
+        async run({ ask, params }) {
+          await ask(webhookRoutes.delete, { params });
           return '/console/webhooks';
         },
       },
@@ -320,9 +273,9 @@ export const webhookPages: readonly Page[] = [
     actions: {
       redeliver: {
         needs: 'webhooks:write',
-        async run(asked) {
-          await asked.api.send('POST', `${postedPath(asked)}/redeliver`);
-          return `/console${asked.path}`;
+        async run({ ask, params, path }) {
+          await ask(webhookRoutes.redeliver, { params });
+          return `/console${path}`;
         },
       },
     },
