@@ -1,23 +1,19 @@
 // What keys and installations did in a mailbox.
+import { mailboxActionRoutes } from '../../../src/inbox/approvals/routes.ts';
 import { html, together } from '../html.ts';
 import type { Page } from '../page.ts';
 import { choice, filters, type List, state, table, time } from '../parts.ts';
 import { actionColumns, actionStates, actionTypes, type MailboxAction } from './review.ts';
 
-interface Activity {
-  actions: { byType: readonly { type: string; count: number }[] };
-  pendingApprovals: number;
-}
-
 export const activityPage: Page = {
   path: '/mailboxes/:id/activity',
   needs: 'mailboxes:read',
   async show(asked) {
-    const { api, params, query } = asked;
+    const { api, ask, params, query } = asked;
     const { state: wanted, type, cursor } = query;
     const path = `/v1/mailboxes/${params['id']}`;
     const [activity, found] = await Promise.all([
-      api.get<Activity>(`${path}/agent-activity`),
+      ask(mailboxActionRoutes.activity, { params }),
       api.get<List<MailboxAction>>(`${path}/actions`, { state: wanted, type, cursor }),
     ]);
     const counts = activity.actions.byType.map(({ type: name, count }) => `${count} ${name}`);

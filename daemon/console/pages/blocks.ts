@@ -1,38 +1,18 @@
 // Blocked addresses, and the import of another service's list.
 import type { ImportReport } from '../../../src/people/blocks/import.ts';
-import { blockImportRoutes } from '../../../src/people/blocks/routes.ts';
+import { blockImportRoutes, blockRoutes } from '../../../src/people/blocks/routes.ts';
 import { blockReasons } from '../../../src/people/blocks/schema.ts';
 import { html, type Part, together } from '../html.ts';
 import { chunksOf, importPage } from '../imports.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import {
-  button,
-  choice,
-  field,
-  filters,
-  form,
-  type List,
-  link,
-  table,
-  time,
-  written,
-} from '../parts.ts';
-
-interface Block {
-  id: string;
-  address: string;
-  reason: string;
-  unsubscribeGroupId: string | null;
-  messageId: string | null;
-  createdAt: string;
-}
+import { button, choice, field, filters, form, link, table, time, written } from '../parts.ts';
 
 const groupLink = ({ may }: Asked, id: string): Part =>
   may('contacts:read') ? link(`/groups/unsubscribing/${id}`, 'mail of a group') : 'mail of a group';
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
   const { address, reason, page } = asked.query;
-  const found = await asked.api.get<List<Block>>('/v1/email/blocks', { address, reason, page });
+  const found = await asked.ask(blockRoutes.list, { query: { address, reason, page } });
   const body = together(
     problem,
     asked.may('blocks:write') && html`<p>${link('/blocks/import', 'Import a list')}</p>`,
@@ -130,15 +110,15 @@ export const blockPages: readonly Page[] = [
         async (asked, given) => {
           const { address = '', reason } = given;
           const body = { address: address.trim(), ...(reason && { reason }) };
-          await asked.api.send('POST', '/v1/email/blocks', body);
+          await asked.ask(blockRoutes.create, { body });
           return '/console/blocks';
         },
         list,
       ),
       delete: {
         needs: 'blocks:delete',
-        async run({ api }: Asked, { id = '' }: Form) {
-          await api.send('DELETE', `/v1/email/blocks/${encodeURIComponent(id)}`);
+        async run({ ask }: Asked, { id = '' }: Form) {
+          await ask(blockRoutes.delete, { params: { id } });
           return '/console/blocks';
         },
       },

@@ -1,21 +1,9 @@
 // Brands: the looks of mail, and one brand with its CSS, logos and footer.
+import { brandRoutes } from '../../../src/content/brands/routes.ts';
+import type { Brand } from '../../../src/content/brands/schema.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import { button, field, form, type List, link, table, time, written } from '../parts.ts';
-
-interface Brand {
-  slug: string;
-  name: string;
-  isDefault: boolean;
-  css: string | null;
-  assets: Readonly<Record<string, string | null>>;
-  footer: {
-    companyName: string | null;
-    address: Readonly<Record<string, string | null>> | null;
-    socialLinks: readonly { label: string; url: string }[];
-  };
-  updatedAt: string;
-}
+import { button, field, form, link, table, time, written } from '../parts.ts';
 
 const logos = { logoUrl: 'Logo', logoDarkUrl: 'Logo on dark', iconUrl: 'Icon' };
 const addressLines = {
@@ -26,11 +14,10 @@ const addressLines = {
   postalCode: 'Postal code',
   country: 'Country',
 };
-const pathOf = ({ params }: Asked) => `/v1/brands/${params['slug']}`;
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, query, may } = asked;
-  const found = await api.get<List<Brand>>('/v1/brands', { page: query['page'] });
+  const { ask, query, may } = asked;
+  const found = await ask(brandRoutes.list, { query: { page: query['page'] } });
   const body = together(
     problem,
     table(
@@ -72,8 +59,8 @@ function fieldsOf({ name, css, assets, footer }: Brand): Form {
 }
 
 async function one(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
-  const { api, may } = asked;
-  const brand = await api.get<Brand>(pathOf(asked));
+  const { ask, may, params } = asked;
+  const brand = await ask(brandRoutes.get, { params });
   const values = given ?? fieldsOf(brand);
   const line = (name: string, label: string) => field({ name, label, value: values[name] });
   const body = together(
@@ -103,7 +90,7 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
     title: brand.name,
     body,
     command: `svc brands show ${brand.slug}`,
-    request: `GET ${pathOf(asked)}`,
+    request: `GET /v1/brands/${params['slug']}`,
   };
 }
 
@@ -141,7 +128,7 @@ export const brandPages: readonly Page[] = [
         async (asked, given) => {
           const { slug = '', name = '' } = given;
           const body = { slug: slug.trim(), name: name.trim() };
-          const made = await asked.api.send<Brand>('POST', '/v1/brands', body);
+          const made = await asked.ask(brandRoutes.create, { body });
           return `/console/brands/${made.slug}`;
         },
         list,
@@ -155,23 +142,23 @@ export const brandPages: readonly Page[] = [
     actions: {
       save: written(
         'brands:write',
-        async (asked, given) => {
-          await asked.api.send('PATCH', pathOf(asked), changeOf(given));
-          return `/console${asked.path}`;
+        async ({ ask, params, path }, given) => {
+          await ask(brandRoutes.update, { params, body: changeOf(given) });
+          return `/console${path}`;
         },
         one,
       ),
       default: {
         needs: 'brands:write',
-        async run(asked) {
-          await asked.api.send('POST', `${pathOf(asked)}/default`);
-          return `/console${asked.path}`;
+        async run({ ask, params, path }) {
+          await ask(brandRoutes.makeDefault, { params });
+          return `/console${path}`;
         },
       },
       delete: {
         needs: 'brands:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', pathOf(asked));
+        async run({ ask, params }) {
+          await ask(brandRoutes.delete, { params });
           return '/console/brands';
         },
       },

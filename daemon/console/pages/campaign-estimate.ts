@@ -1,22 +1,14 @@
 // The estimate of a campaign, and the start of exactly the run that a person has looked at.
 import { createHash } from 'node:crypto';
+import { campaignRoutes, campaignRunRoutes } from '../../../src/campaigns/campaigns/routes.ts';
+import type { Estimate } from '../../../src/campaigns/campaigns/run-schema.ts';
+import type { Campaign } from '../../../src/campaigns/campaigns/schema.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import { check, field, form, link, time } from '../parts.ts';
-import { type Campaign, campaignFacts, type Warning, warned } from './campaign-fields.ts';
+import { campaignFacts, warned } from './campaign-fields.ts';
 
-interface Estimate {
-  total: number;
-  dispatch: number;
-  skipped: Record<string, number>;
-  firstAt: string | null;
-  lastAt: string | null;
-  limitedBy: string | null;
-  warnings: readonly Warning[];
-}
-
-const pathOf = ({ params }: Asked) => `/v1/campaigns/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/campaigns/${params['id']}`;
 const counted = (count: number) => count.toLocaleString('en');
 
@@ -35,10 +27,10 @@ interface Look {
   digest: string;
 }
 
-async function look(asked: Asked, scheduledFor?: string): Promise<Look> {
+async function look({ ask, params }: Asked, scheduledFor?: string): Promise<Look> {
   const [campaign, estimate] = await Promise.all([
-    asked.api.get<Campaign>(pathOf(asked)),
-    asked.api.get<Estimate>(`${pathOf(asked)}/estimate`, { scheduledFor }),
+    ask(campaignRoutes.get, { params }),
+    ask(campaignRoutes.estimate, { params, query: { scheduledFor } }),
   ]);
   const { total, dispatch, skipped } = estimate;
   const seen = JSON.stringify([campaign, scheduledFor, total, dispatch, skipped]);
@@ -85,7 +77,7 @@ async function show(asked: Asked): Promise<View> {
     title: `Run “${campaign.name}”`,
     body,
     command: `svc campaigns estimate ${params['id']}`,
-    request: `GET ${pathOf(asked)}/estimate`,
+    request: `GET /v1/campaigns/${params['id']}/estimate`,
   };
 }
 
@@ -101,11 +93,12 @@ async function run(asked: Asked, given: Form): Promise<string | View> {
       body: html`<p class="problem" role="alert">The campaign or its contacts changed after you looked, so nothing was started.</p><p>${link(again, 'Look again')}</p>`,
     };
   }
-  const { id } = await asked.api.send<{ id: string }>('POST', `${pathOf(asked)}/runs`, {
+  const body = {
     idempotencyKey: given['once'],
     scheduledFor: scheduledFor ?? null,
     ...(given['onlyNew'] === '1' && { onlyNew: true }),
-  });
+  };
+  const { id } = await asked.ask(campaignRunRoutes.create, { params: asked.params, body });
   return `/console${ownPath(asked)}/runs/${id}`;
 }
 

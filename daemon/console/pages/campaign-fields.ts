@@ -1,33 +1,8 @@
 // A campaign as its form has it.
+import type { Campaign } from '../../../src/campaigns/campaigns/schema.ts';
 import { html, type Part } from '../html.ts';
 import type { Form } from '../page.ts';
 import { addressesIn, check, facts, field } from '../parts.ts';
-
-export interface Warning {
-  message: string;
-}
-
-export interface Campaign {
-  id: string;
-  name: string;
-  email: {
-    subject?: string;
-    html?: string;
-    text?: string;
-    templateSlug?: string;
-    unsubscribeGroupId?: string;
-  };
-  from: { email: string; name: string | null } | null;
-  audience: {
-    includeTags: readonly string[];
-    excludeTags: readonly string[];
-    groupIds: readonly string[];
-    contactIds: readonly string[];
-  };
-  transactional: boolean;
-  warnings: readonly Warning[];
-  updatedAt: string;
-}
 
 export function fieldsOf(given: Form): Part {
   const line = (name: string, label: string, hint = '') =>
@@ -77,9 +52,7 @@ export function bodyOf(given: Form): object {
 const formFields = new Set(['subject', 'html', 'text', 'templateSlug', 'unsubscribeGroupId']);
 
 export function isPlain({ email, audience }: Campaign): boolean {
-  return (
-    audience.contactIds.length === 0 && Object.keys(email).every((name) => formFields.has(name))
-  );
+  return !audience.contactIds?.length && Object.keys(email).every((name) => formFields.has(name));
 }
 
 /** Returns a campaign as its form has it. */
@@ -118,7 +91,7 @@ export function campaignFacts(campaign: Campaign): Part {
 }
 
 /** Draws the advice of the API. */
-export function warned(warnings: readonly Warning[]): Part {
+export function warned(warnings: Campaign['warnings']): Part {
   if (warnings.length === 0) return null;
   return html`<section aria-label="Advice" class="mail"><ul>${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul></section>`;
 }

@@ -1,4 +1,5 @@
 // One run of a campaign: its progress, what it waits for, and its recipients by outcome.
+import { campaignRunRoutes } from '../../../src/campaigns/campaigns/routes.ts';
 import type { RunSummary } from '../../../src/campaigns/campaigns/run-schema.ts';
 import { standingOf } from '../../../src/campaigns/campaigns/run-words.ts';
 import { messageStatuses } from '../../../src/outbound/deliveries/status.ts';
@@ -6,32 +7,8 @@ import { spanInWords } from '../../../src/outbound/explain/time-words.ts';
 import { runOutcomes, runStatuses } from '../../../src/people/runs/schema.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Page, View } from '../page.ts';
-import {
-  button,
-  choice,
-  facts,
-  field,
-  filters,
-  form,
-  type List,
-  link,
-  state,
-  table,
-  time,
-} from '../parts.ts';
+import { button, choice, facts, field, filters, form, link, state, table, time } from '../parts.ts';
 
-interface Recipient {
-  contactId: string;
-  outcome: string;
-  reason: string | null;
-  messageId: string | null;
-  status: string | null;
-  openedAt: string | null;
-  clickedAt: string | null;
-}
-
-const campaignPath = ({ params }: Asked) => `/v1/campaigns/${params['id']}`;
-const runPath = (asked: Asked) => `${campaignPath(asked)}/runs/${asked.params['runId']}`;
 const counted = (count: number) => count.toLocaleString('en');
 const isKnown = ({ status }: RunSummary) => runStatuses.includes(status);
 const stopped = new Set(['paused', 'held']);
@@ -72,11 +49,12 @@ function pace(run: RunSummary, judged: number, now: number): Part {
 }
 
 async function show(asked: Asked): Promise<View> {
-  const { api, query } = asked;
-  const { outcome, reason, status, cursor } = query;
+  const { ask, params } = asked;
+  const { outcome, reason, status, cursor } = asked.query;
+  const query = { outcome, reason, status, cursor };
   const [run, recipients] = await Promise.all([
-    api.get<RunSummary>(runPath(asked)),
-    api.get<List<Recipient>>(`${runPath(asked)}/recipients`, { outcome, reason, status, cursor }),
+    ask(campaignRunRoutes.get, { params }),
+    ask(campaignRunRoutes.recipients, { params, query }),
   ]);
   const done = run.dispatchedCount + run.skippedCount + run.failedCount;
   const total = Math.max(run.totalRecipients, done);
@@ -125,24 +103,24 @@ async function show(asked: Asked): Promise<View> {
       ],
       'Nobody has this outcome.',
     ),
-    html`<p>${link(`/campaigns/${asked.params['id']}`, 'Back to the campaign')}</p>`,
+    html`<p>${link(`/campaigns/${params['id']}`, 'Back to the campaign')}</p>`,
   );
   return {
     title: 'Run of a campaign',
     live: 'exchange',
-    about: asked.params['runId'],
+    about: params['runId'],
     body,
-    command: `svc campaigns recipients ${asked.params['runId']}`,
-    request: `GET ${runPath(asked)}`,
+    command: `svc campaigns recipients ${params['runId']}`,
+    request: `GET /v1/campaigns/${params['id']}/runs/${params['runId']}`,
   };
 }
 
 const move = (verb: 'pause' | 'resume' | 'cancel'): Action => ({
   needs: 'campaigns:run',
-  async run(asked, { note = '' }) {
+  async run({ ask, params, path }, { note = '' }) {
     const body = note.trim() === '' ? {} : { note: note.trim() };
-    await asked.api.send('POST', `${runPath(asked)}/${verb}`, body);
-    return `/console${asked.path}`;
+    await ask(campaignRunRoutes[verb], { params, body });
+    return `/console${path}`;
   },
 });
 
@@ -157,12 +135,10 @@ export const runPages: readonly Page[] = [
       cancel: move('cancel'),
       retry: {
         needs: 'campaigns:run',
-        async run(asked, { once }) {
-          const path = `${runPath(asked)}/retry`;
-          const { id } = await asked.api.send<{ id: string }>('POST', path, {
-            idempotencyKey: once,
-          });
-          return `/console/campaigns/${asked.params['id']}/runs/${id}`;
+        async run({ ask, params }, { once }) {
+          const body = { idempotencyKey: once };
+          const { id } = await ask(campaignRunRoutes.retry, { params, body });
+          return `/console/campaigns/${params['id']}/runs/${id}`;
         },
       },
     },

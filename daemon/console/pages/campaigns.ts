@@ -1,4 +1,7 @@
 // Campaigns: made, changed, tested. campaign-estimate.ts estimates and starts a run, campaign-run.ts shows one.
+import { campaignRoutes, campaignRunRoutes } from '../../../src/campaigns/campaigns/routes.ts';
+import type { RunSummary } from '../../../src/campaigns/campaigns/run-schema.ts';
+import type { Campaign } from '../../../src/campaigns/campaigns/schema.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import {
@@ -14,33 +17,14 @@ import {
   written,
 } from '../parts.ts';
 import { estimatePage } from './campaign-estimate.ts';
-import {
-  bodyOf,
-  type Campaign,
-  campaignFacts,
-  fieldsOf,
-  formOf,
-  isPlain,
-  warned,
-} from './campaign-fields.ts';
+import { bodyOf, campaignFacts, fieldsOf, formOf, isPlain, warned } from './campaign-fields.ts';
 import { runPages } from './campaign-run.ts';
 
-interface Run {
-  id: string;
-  status: string;
-  totalRecipients: number | null;
-  dispatchedCount: number;
-  skippedCount: number;
-  failedCount: number;
-  createdAt: string;
-}
-
-const pathOf = ({ params }: Asked) => `/v1/campaigns/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/campaigns/${params['id']}`;
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, query, may } = asked;
-  const found = await api.get<List<Campaign>>('/v1/campaigns', { page: query['page'] });
+  const { ask, query, may } = asked;
+  const found = await ask(campaignRoutes.list, { query: { page: query['page'] } });
   const body = together(
     problem,
     table(
@@ -82,7 +66,7 @@ function editing(asked: Asked, campaign: Campaign, given: Form): Part {
   return html`<details open=${isAgain}><summary>Change it</summary>${form(asked, 'change', 'Save', fieldsOf(isAgain ? given : formOf(campaign)))}</details>`;
 }
 
-function runs(asked: Asked, found: List<Run>): Part {
+function runs(asked: Asked, found: List<RunSummary>): Part {
   return together(
     html`<h2>Runs</h2>`,
     table(
@@ -93,8 +77,7 @@ function runs(asked: Asked, found: List<Run>): Part {
         ['Status', ({ status }) => state(status)],
         [
           'Sent',
-          ({ dispatchedCount, totalRecipients }) =>
-            `${dispatchedCount} of ${totalRecipients ?? '?'}`,
+          ({ dispatchedCount, totalRecipients }) => `${dispatchedCount} of ${totalRecipients}`,
         ],
         ['Skipped', ({ skippedCount }) => skippedCount],
         ['Failed', ({ failedCount }) => failedCount],
@@ -106,10 +89,10 @@ function runs(asked: Asked, found: List<Run>): Part {
 }
 
 async function one(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, may, query, params } = asked;
+  const { ask, may, query, params } = asked;
   const [campaign, found] = await Promise.all([
-    api.get<Campaign>(pathOf(asked)),
-    api.get<List<Run>>(`${pathOf(asked)}/runs`, { cursor: query['cursor'] }),
+    ask(campaignRoutes.get, { params }),
+    ask(campaignRunRoutes.list, { params, query: { cursor: query['cursor'] } }),
   ]);
   const body = together(
     problem,
@@ -130,23 +113,19 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
     title: campaign.name,
     body,
     command: `svc campaigns runs ${params['id']}`,
-    request: `GET ${pathOf(asked)}`,
+    request: `GET /v1/campaigns/${params['id']}`,
   };
-}
-
-interface Tested {
-  message?: { id: string };
-  error?: { message?: string };
 }
 
 /** Sends a test, and shows what became of each mail. */
 async function test(asked: Asked, given: Form): Promise<View> {
+  const { ask, may, params } = asked;
   const to = addressesIn(given['to']);
-  const results = await asked.api.send<Tested[]>('POST', `${pathOf(asked)}/test`, { to });
-  const lines = results.map(({ message, error }, at) =>
-    message
-      ? html`<li>${to[at]}: ${asked.may('messages:read') ? link(`/messages/${message.id}`, 'accepted') : 'accepted'}</li>`
-      : html`<li>${to[at]}: ${state('failed')} ${error?.message}</li>`,
+  const results = await ask(campaignRoutes.test, { params, body: { to } });
+  const lines = results.map((result, at) =>
+    'message' in result
+      ? html`<li>${to[at]}: ${may('messages:read') ? link(`/messages/${result.message.id}`, 'accepted') : 'accepted'}</li>`
+      : html`<li>${to[at]}: ${state('failed')} ${result.error['message']}</li>`,
   );
   return {
     title: 'Test',
@@ -154,7 +133,7 @@ async function test(asked: Asked, given: Form): Promise<View> {
       html`<ul>${lines}</ul>`,
       html`<p>${link(ownPath(asked), 'Back to the campaign')}</p>`,
     ),
-    command: `svc campaigns test ${asked.params['id']} --to ${to[0]}`,
+    command: `svc campaigns test ${params['id']} --to ${to[0]}`,
   };
 }
 
@@ -169,7 +148,7 @@ export const campaignPages: readonly Page[] = [
         'campaigns:write',
         async (asked, given) => {
           const body = { channel: 'email', ...bodyOf(given) };
-          const { id } = await asked.api.send<Campaign>('POST', '/v1/campaigns', body);
+          const { id } = await asked.ask(campaignRoutes.create, { body });
           return `/console/campaigns/${id}`;
         },
         list,
@@ -183,24 +162,24 @@ export const campaignPages: readonly Page[] = [
     actions: {
       change: written(
         'campaigns:write',
-        async (asked, given) => {
-          await asked.api.send('PATCH', pathOf(asked), bodyOf(given));
-          return `/console${asked.path}`;
+        async ({ ask, params, path }, given) => {
+          await ask(campaignRoutes.update, { params, body: bodyOf(given) });
+          return `/console${path}`;
         },
         one,
       ),
       duplicate: {
         needs: 'campaigns:write',
-        async run(asked) {
-          const { id } = await asked.api.send<Campaign>('POST', `${pathOf(asked)}/duplicate`, {});
+        async run({ ask, params }) {
+          const { id } = await ask(campaignRoutes.duplicate, { params });
           return `/console/campaigns/${id}`;
         },
       },
       test: written('campaigns:run', test, one),
       delete: {
         needs: 'campaigns:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', pathOf(asked));
+        async run({ ask, params }) {
+          await ask(campaignRoutes.delete, { params });
           return '/console/campaigns';
         },
       },

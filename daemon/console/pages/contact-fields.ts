@@ -1,19 +1,8 @@
 // The profile of a contact in facts and in a form. A change replaces the whole profile, so the form has all of it.
+import type { Contact } from '../../../src/people/contacts/schema.ts';
 import { html, type Part } from '../html.ts';
 import type { Form } from '../page.ts';
 import { facts, field } from '../parts.ts';
-
-type Text = string | null;
-
-export interface Profile {
-  firstName: Text;
-  lastName: Text;
-  company: Text;
-  jobTitle: Text;
-  source: Text;
-  location: { country: Text; state: Text; city: Text; timezone: Text };
-  customFields: Readonly<Record<string, string>>;
-}
 
 const lines = [
   ['firstName', 'First name'],
@@ -31,7 +20,7 @@ const places = [
 const customPrefix = 'custom.';
 
 /** Draws the parts of a profile that are known. */
-export function profileFacts(profile: Profile): Part {
+export function profileFacts({ profile }: Contact): Part {
   const known = [
     ...lines.map(([name, label]) => [label, profile[name]] as const),
     ...places.map(([name, label]) => [label, profile.location[name]] as const),
@@ -45,11 +34,11 @@ export function profileFacts(profile: Profile): Part {
 }
 
 /** Returns a profile as its form has it. */
-export function profileForm({ location, customFields, ...profile }: Profile): Form {
+export function profileForm({ profile }: Contact): Form {
   return Object.fromEntries([
     ...lines.map(([name]) => [name, profile[name] ?? '']),
-    ...places.map(([name]) => [name, location[name] ?? '']),
-    ...Object.entries(customFields).map(([name, value]) => [customPrefix + name, value]),
+    ...places.map(([name]) => [name, profile.location[name] ?? '']),
+    ...Object.entries(profile.customFields).map(([name, value]) => [customPrefix + name, value]),
   ]);
 }
 

@@ -1,26 +1,15 @@
 // The import of contacts.
-import { withQuery } from '../api.ts';
+import { importRoutes } from '../../../src/campaigns/opt-in/import-routes.ts';
+import type { ImportReport } from '../../../src/people/contacts/schema.ts';
 import { html, type Part } from '../html.ts';
-import { importPage } from '../imports.ts';
+import { chunksOf, importPage } from '../imports.ts';
 import type { Asked, Form } from '../page.ts';
 import { field, inWords } from '../parts.ts';
-
-interface Imported {
-  dryRun: boolean;
-  format: string;
-  map: Readonly<Record<string, string>>;
-  created: number;
-  updated: number;
-  unchanged: number;
-  rejected: number;
-  pending?: number;
-  rows: readonly { line: number; field: string | null; reason: string }[];
-}
 
 const mostRejected = 100;
 const counted = (count: number) => count.toLocaleString('en');
 
-function report({ dryRun, format, map, rows, pending, ...counts }: Imported): Part {
+function report({ dryRun, format, map, rows, pending, ...counts }: ImportReport): Part {
   const columns = Object.entries(map).map(([column, use]) => `${column} → ${use}`);
   const more = counts.rejected - mostRejected;
   return html`<section aria-label="Result" class="mail">
@@ -32,14 +21,15 @@ function report({ dryRun, format, map, rows, pending, ...counts }: Imported): Pa
   </section>`;
 }
 
-async function run({ api }: Asked, given: Form, dryRun: boolean): Promise<Part> {
+async function run({ ask }: Asked, given: Form, dryRun: boolean): Promise<Part> {
   const { file = '', map = '', requireConfirmation = '' } = given;
-  const path = withQuery('/v1/contacts/import', {
+  const query = {
     dryRun,
     map: map.split('\n').filter((line) => line.trim() !== ''),
     requireConfirmation: requireConfirmation.trim(),
-  });
-  return report(await api.upload<Imported>(path, 'text/csv', file));
+  };
+  const stream = { type: 'text/csv', chunks: chunksOf(file) };
+  return report(await ask(importRoutes.import, { query, stream }));
 }
 
 export const contactImport = importPage({

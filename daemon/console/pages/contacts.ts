@@ -1,5 +1,7 @@
 // Contacts, and one contact. contact-import.ts imports many, contact-fields.ts has the fields of one.
-import { contactStatuses } from '../../../src/people/contacts/schema.ts';
+import { forgetRoutes } from '../../../src/outbound/messages/contact-routes.ts';
+import { contactRoutes } from '../../../src/people/contacts/routes.ts';
+import { type Contact, contactStatuses } from '../../../src/people/contacts/schema.ts';
 import { startOfDayIn } from '../../../src/platform/runtime/calendar.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
@@ -7,57 +9,31 @@ import type { Asked, Form, Page, View } from '../page.ts';
 import {
   addressesIn,
   button,
+  type Column,
   choice,
   facts,
   field,
   filters,
   form,
-  type List,
   link,
   state,
   table,
   time,
   written,
 } from '../parts.ts';
-import {
-  type Profile,
-  profileFacts,
-  profileFields,
-  profileForm,
-  profileIn,
-} from './contact-fields.ts';
+import { profileFacts, profileFields, profileForm, profileIn } from './contact-fields.ts';
 import { contactImport } from './contact-import.ts';
 
-interface Contact {
-  id: string;
-  name: string | null;
-  displayName: string | null;
-  status: string;
-  externalId: string | null;
-  identities: readonly { identifier?: string }[];
-  tags: readonly string[];
-  profile: Profile;
-  updatedAt: string;
-}
-
-/** A contact as far as lists show it. */
-export type Named = Pick<
-  Contact,
-  'id' | 'name' | 'displayName' | 'identities' | 'status' | 'tags' | 'updatedAt'
->;
-
-const pathOf = ({ params }: Asked) => `/v1/contacts/${params['id']}`;
-
-const nameOf = ({ displayName, name, identities, id }: Named) =>
+const nameOf = ({ displayName, name, identities, id }: Contact) =>
   displayName || name || identities[0]?.identifier || id;
 
 /** Columns of a list of contacts. */
-export const contactColumns = [
-  ['Name', (contact: Named) => link(`/contacts/${contact.id}`, nameOf(contact))],
-  ['Status', ({ status }: Named) => state(status)],
-  ['Tags', ({ tags }: Named) => tags.join(', ')],
-  ['Changed', ({ updatedAt }: Named) => time(updatedAt)],
-] as const;
+export const contactColumns: readonly Column<Contact>[] = [
+  ['Name', (contact) => link(`/contacts/${contact.id}`, nameOf(contact))],
+  ['Status', ({ status }) => state(status)],
+  ['Tags', ({ tags }) => tags.join(', ')],
+  ['Changed', ({ updatedAt }) => time(updatedAt)],
+];
 
 /** Returns the start of a day in the zone of the organization; the API refuses any other text. */
 function dayStart({ timezone }: Asked, day: string): string {
@@ -66,12 +42,11 @@ function dayStart({ timezone }: Asked, day: string): string {
 }
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, query, may } = asked;
-  const { q, tag, email, externalId, status, since, page } = query;
+  const { ask, may } = asked;
+  const { q, tag, email, externalId, status, since, page } = asked.query;
   const updatedSince = since && dayStart(asked, since);
-  const found = await api.get<List<Contact>>('/v1/contacts', {
-    ...{ q, tag, email, externalId, status, updatedSince, page },
-  });
+  const query = { q, tag, email, externalId, status, updatedSince, page };
+  const found = await ask(contactRoutes.list, { query });
   const body = together(
     problem,
     may('contacts:write') && html`<p>${link('/contacts/import', 'Import a file')}</p>`,
@@ -100,22 +75,22 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   return { title: 'Contacts', body, command: 'svc contacts list', request: 'GET /v1/contacts' };
 }
 
-async function make({ api }: Asked, { address = '', name = '', tags }: Form): Promise<string> {
+async function make({ ask }: Asked, { address = '', name = '', tags }: Form): Promise<string> {
   const body = { email: address.trim(), name: name.trim() || null, tags: addressesIn(tags) };
-  const { id } = await api.send<Contact>('POST', '/v1/contacts', body);
+  const { id } = await ask(contactRoutes.create, { body });
   return `/console/contacts/${id}`;
 }
 
 async function one(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
-  const { api, may, params } = asked;
-  const contact = await api.get<Contact>(pathOf(asked));
+  const { ask, may, params } = asked;
+  const contact = await ask(contactRoutes.get, { params });
   const values = given ?? {
     name: contact.name ?? '',
     displayName: contact.displayName ?? '',
     tags: contact.tags.join(', '),
     externalId: contact.externalId ?? '',
     status: contact.status,
-    ...profileForm(contact.profile),
+    ...profileForm(contact),
   };
   const body = together(
     problem,
@@ -134,7 +109,7 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
       ['Changed', 'updatedAt'],
       ['Id', 'id'],
     ]),
-    profileFacts(contact.profile),
+    profileFacts(contact),
     may('contacts:write') && html`<h2>Change</h2>`,
     may('contacts:write') &&
       form(
@@ -157,21 +132,22 @@ async function one(asked: Asked, given: Form | null, problem: Part = null): Prom
     title: nameOf(contact),
     body,
     command: `svc contacts show ${params['id']}`,
-    request: `GET ${pathOf(asked)}`,
+    request: `GET /v1/contacts/${params['id']}`,
   };
 }
 
-async function change(asked: Asked, given: Form): Promise<string> {
+async function change({ ask, params, path }: Asked, given: Form): Promise<string> {
   const { name = '', displayName = '', tags, externalId = '', status } = given;
-  await asked.api.send('PATCH', pathOf(asked), {
+  const body = {
     name: name.trim() || null,
     displayName: displayName.trim() || null,
     tags: addressesIn(tags),
     externalId: externalId.trim() || null,
     ...(status && { status }),
     profile: profileIn(given),
-  });
-  return `/console${asked.path}`;
+  };
+  await ask(contactRoutes.update, { params, body });
+  return `/console${path}`;
 }
 
 export const contactPages: readonly Page[] = [
@@ -193,8 +169,8 @@ export const contactPages: readonly Page[] = [
       change: written('contacts:write', change, one),
       delete: {
         needs: 'contacts:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', pathOf(asked));
+        async run({ ask, params }) {
+          await ask(forgetRoutes.delete, { params });
           return '/console/contacts';
         },
       },

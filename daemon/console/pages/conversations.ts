@@ -1,5 +1,8 @@
 // Conversations, and one with its messages.
+import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
+import { conversationRoutes } from '../../../src/people/conversations/routes.ts';
 import {
+  type Conversation,
   createConversationInput,
   conversationStatuses as statuses,
 } from '../../../src/people/conversations/schema.ts';
@@ -14,7 +17,6 @@ import {
   field,
   filters,
   form,
-  type List,
   link,
   state,
   table,
@@ -22,35 +24,13 @@ import {
   written,
 } from '../parts.ts';
 
-interface Conversation {
-  id: string;
-  title: string | null;
-  status: string;
-  tags: readonly string[];
-  messageCount: number;
-  lastActivityAt: string | null;
-  contacts: readonly { id: string; name: string | null; identities: readonly Identity[] }[];
-}
-
-interface Identity {
-  identifier: string;
-}
-
-interface Message {
-  id: string;
-  subject: string | null;
-  status: string;
-  createdAt: string;
-}
-
 const urgencies = createConversationInput.shape.urgency.unwrap().options;
 const filterNames = ['status', 'tag', 'externalId', 'contactId', 'page'];
-const pathOf = ({ params }: Asked) => `/v1/conversations/${params['id']}`;
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, query, may } = asked;
+  const { ask, query, may } = asked;
   const wanted = Object.fromEntries(filterNames.map((name) => [name, query[name]]));
-  const found = await api.get<List<Conversation>>('/v1/conversations', wanted);
+  const found = await ask(conversationRoutes.list, { query: wanted });
   const line = (name: string, label: string) => field({ name, label, value: query[name] });
   const typed = (name: string, label: string, hint = '') =>
     field({ name, label, value: given[name], hint });
@@ -97,15 +77,16 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   };
 }
 
-async function make({ api }: Asked, given: Form): Promise<string> {
+async function make({ ask }: Asked, given: Form): Promise<string> {
   const { title = '', description = '', newTags, newExternalId = '', urgency } = given;
-  const { id } = await api.send<Conversation>('POST', '/v1/conversations', {
+  const body = {
     title: title.trim() || null,
     description: description.trim() || null,
     tags: addressesIn(newTags),
     externalId: newExternalId.trim() || null,
     ...(urgency && { urgency }),
-  });
+  };
+  const { id } = await ask(conversationRoutes.create, { body });
   return `/console/conversations/${id}`;
 }
 
@@ -135,15 +116,11 @@ function people({ may }: Asked, { contacts }: Conversation): Part {
 }
 
 async function one(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, may, query, params } = asked;
+  const { ask, may, query, params } = asked;
+  const ofIt = { conversationId: params['id'], page: query['page'] };
   const [conversation, messages] = await Promise.all([
-    api.get<Conversation>(pathOf(asked)),
-    may('messages:read')
-      ? api.get<List<Message>>('/v1/messages', {
-          conversationId: params['id'],
-          page: query['page'],
-        })
-      : null,
+    ask(conversationRoutes.get, { params }),
+    may('messages:read') ? ask(messageRoutes.list, { query: ofIt }) : null,
   ]);
   const body = together(
     problem,
@@ -180,17 +157,17 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
     title: conversation.title || 'Conversation',
     body,
     command: `svc conversations show ${params['id']}`,
-    request: `GET ${pathOf(asked)}`,
+    request: `GET /v1/conversations/${params['id']}`,
   };
 }
 
 const move = (verb: 'resolve' | 'archive' | 'reopen') =>
   written(
     'conversations:write',
-    async (asked, { notes = '' }) => {
+    async ({ ask, params, path }, { notes = '' }) => {
       const body = notes.trim() === '' ? {} : { resolutionNotes: notes };
-      await asked.api.send('POST', `${pathOf(asked)}/${verb}`, body);
-      return `/console${asked.path}`;
+      await ask(conversationRoutes[verb], { params, body });
+      return `/console${path}`;
     },
     one,
   );

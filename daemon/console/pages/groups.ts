@@ -1,35 +1,13 @@
 // Groups of contacts with their members. unsubscribe-groups.ts has the groups to unsubscribe from.
+import { contactGroupRoutes } from '../../../src/people/contacts/groups/routes.ts';
+import type { Contact } from '../../../src/people/contacts/schema.ts';
+import { unsubscribeGroupRoutes } from '../../../src/people/unsubscribe-groups/routes.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import {
-  addressesIn,
-  button,
-  facts,
-  field,
-  form,
-  jsonIn,
-  type List,
-  link,
-  table,
-  written,
-} from '../parts.ts';
-import { contactColumns, type Named } from './contacts.ts';
-import {
-  makeUnsubscribing,
-  type UnsubscribeGroup,
-  unsubscribePages,
-  unsubscribeTable,
-} from './unsubscribe-groups.ts';
+import { addressesIn, button, facts, field, form, jsonIn, link, table, written } from '../parts.ts';
+import { contactColumns } from './contacts.ts';
+import { makeUnsubscribing, unsubscribePages, unsubscribeTable } from './unsubscribe-groups.ts';
 
-interface Group {
-  id: string;
-  name: string;
-  description: string | null;
-  memberCount: number | null;
-  query: object | null;
-}
-
-const pathOf = ({ params }: Asked) => `/v1/contact-groups/${params['id']}`;
 const queryHint =
   'JSON: {"all": [{"tag": "customer"}, {"status": "active"}]}. Empty: members are added by hand';
 
@@ -51,10 +29,10 @@ function bodyOf({ name = '', description = '', query }: Form): object {
 }
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, query, may } = asked;
+  const { ask, query, may } = asked;
   const [groups, unsubscribing] = await Promise.all([
-    api.get<List<Group>>('/v1/contact-groups', { page: query['page'] }),
-    api.get<List<UnsubscribeGroup>>('/v1/unsubscribe-groups', { limit: 100 }),
+    ask(contactGroupRoutes.list, { query: { page: query['page'] } }),
+    ask(unsubscribeGroupRoutes.list, { query: { limit: 100 } }),
   ]);
   const body = together(
     problem,
@@ -88,13 +66,13 @@ function addMembers(asked: Asked, given: Form): Part {
 }
 
 async function one(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, may, query, params } = asked;
+  const { ask, may, query, params } = asked;
   const [group, members] = await Promise.all([
-    api.get<Group>(pathOf(asked)),
-    api.get<List<Named>>(`${pathOf(asked)}/members`, { page: query['page'] }),
+    ask(contactGroupRoutes.get, { params }),
+    ask(contactGroupRoutes.members, { params, query: { page: query['page'] } }),
   ]);
   const byHand = group.query === null;
-  const remove = ({ id }: Named) =>
+  const remove = ({ id }: Contact) =>
     button(asked, { action: 'remove', label: 'Remove', fields: { ids: id } });
   const mayChange = byHand && may('contacts:write');
   const columns = mayChange ? [...contactColumns, ['Actions', remove] as const] : contactColumns;
@@ -125,16 +103,16 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
     title: group.name,
     body,
     command: `svc groups members ${params['id']}`,
-    request: `GET ${pathOf(asked)}/members`,
+    request: `GET /v1/contact-groups/${params['id']}/members`,
   };
 }
 
-const members = (method: 'POST' | 'DELETE') =>
+const members = (verb: 'add' | 'remove') =>
   written(
     'contacts:write',
-    async (asked, { ids }) => {
-      await asked.api.send(method, `${pathOf(asked)}/members`, { contactIds: addressesIn(ids) });
-      return `/console${asked.path}`;
+    async ({ ask, params, path }, { ids }) => {
+      await ask(contactGroupRoutes[verb], { params, body: { contactIds: addressesIn(ids) } });
+      return `/console${path}`;
     },
     one,
   );
@@ -148,8 +126,8 @@ export const groupPages: readonly Page[] = [
     actions: {
       make: written(
         'contacts:write',
-        async ({ api }, given) => {
-          const { id } = await api.send<Group>('POST', '/v1/contact-groups', bodyOf(given));
+        async ({ ask }, given) => {
+          const { id } = await ask(contactGroupRoutes.create, { body: bodyOf(given) });
           return `/console/groups/${id}`;
         },
         list,
@@ -162,20 +140,20 @@ export const groupPages: readonly Page[] = [
     needs: 'contacts:read',
     show: (asked) => one(asked, {}),
     actions: {
-      add: members('POST'),
-      remove: members('DELETE'),
+      add: members('add'),
+      remove: members('remove'),
       change: written(
         'contacts:write',
-        async (asked, given) => {
-          await asked.api.send('PATCH', pathOf(asked), bodyOf(given));
-          return `/console${asked.path}`;
+        async ({ ask, params, path }, given) => {
+          await ask(contactGroupRoutes.update, { params, body: bodyOf(given) });
+          return `/console${path}`;
         },
         one,
       ),
       delete: {
         needs: 'contacts:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', pathOf(asked));
+        async run({ ask, params }) {
+          await ask(contactGroupRoutes.delete, { params });
           return '/console/groups';
         },
       },

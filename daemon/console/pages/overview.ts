@@ -1,7 +1,13 @@
 // The first page: what waits, what binds, what needs work, and the last 14 days. Each line leads to its page and names
 // the command that tells the same.
 import { planRoutes } from '../../../src/access/admission/routes.ts';
+import type { Doorway } from '../../../src/core/api/route.ts';
+import { domainRoutes } from '../../../src/identity/domains/routes.ts';
+import { usageRoutes } from '../../../src/identity/reputation/routes.ts';
+import { mailboxActionRoutes } from '../../../src/inbox/approvals/routes.ts';
+import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
 import { dayIn } from '../../../src/platform/runtime/calendar.ts';
+import { webhookRoutes } from '../../../src/webhooks/routes.ts';
 import { barChart } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
@@ -22,30 +28,28 @@ const counted = (value: number, isMore = false) =>
   `${value.toLocaleString('en')}${isMore ? '+' : ''}`;
 
 /** Counts the messages in a status. */
-async function messagesIn({ api }: Asked, status: string, label: string): Promise<Tile> {
-  const { pagination } = await api.get<List<object>>('/v1/messages', { limit: 1, status });
+async function messagesIn({ ask }: Asked, status: string, label: string): Promise<Tile> {
+  const { pagination } = await ask(messageRoutes.list, { query: { limit: 1, status } });
   const path = `/messages?status=${status}`;
-  return { label, value: counted(pagination?.total ?? 0), path, command: 'svc queue list' };
+  return { label, value: counted(pagination.total), path, command: 'svc queue list' };
 }
 
-async function proposals({ api }: Asked): Promise<Tile> {
-  const asked = { state: 'proposed', limit: mostLooked };
-  const { items, nextCursor } = await api.get<List<object>>('/v1/mailbox-actions', asked);
-  const value = counted(items.length, Boolean(nextCursor));
+async function proposals({ ask }: Asked): Promise<Tile> {
+  const query = { state: 'proposed', limit: mostLooked };
+  const { items, nextCursor } = await ask(mailboxActionRoutes.listAll, { query });
+  const value = counted(items.length, nextCursor !== null);
   const command = 'svc mailboxes review';
   return { label: 'proposals to review', value, path: '/review', command };
 }
 
 /** Counts the items of the first hundred that are not in this status. */
 async function others(
-  { api }: Asked,
-  route: string,
+  { ask }: Asked,
+  route: Doorway<List<{ status: string }>>,
   fine: string,
   tile: Omit<Tile, 'value'>,
 ): Promise<Tile> {
-  const { items, pagination } = await api.get<List<{ status: string }>>(route, {
-    limit: mostLooked,
-  });
+  const { items, pagination } = await ask(route, { query: { limit: mostLooked } });
   const isMore = (pagination?.total ?? 0) > mostLooked;
   return { ...tile, value: counted(items.filter(({ status }) => status !== fine).length, isMore) };
 }
@@ -67,8 +71,8 @@ function tilesOf(asked: Asked): Promise<Tile[]> {
   return Promise.all([
     ...messages,
     ...(may('mailboxes:read') ? [proposals(asked)] : []),
-    ...(may('domains:read') ? [others(asked, '/v1/email/domains', 'verified', domains)] : []),
-    ...(may('webhooks:read') ? [others(asked, '/v1/webhooks', 'active', webhooks)] : []),
+    ...(may('domains:read') ? [others(asked, domainRoutes.list, 'verified', domains)] : []),
+    ...(may('webhooks:read') ? [others(asked, webhookRoutes.list, 'active', webhooks)] : []),
   ]);
 }
 
@@ -90,11 +94,11 @@ async function limits({ ask, may }: Asked): Promise<Part> {
 }
 
 /** Draws the rates of the health window beside the limits that would pause sending. */
-async function health({ api, may, config, now, timezone }: Asked): Promise<Part> {
+async function health({ ask, may, config, now, timezone }: Asked): Promise<Part> {
   if (!may('analytics:read')) return null;
   const { windowHours, maxBounceRate, maxComplaintRate } = config.health;
-  const asked = { startDate: dayIn(timezone, now - windowHours * 3600_000), interval: 'hour' };
-  const { items } = await api.get<Series>('/v1/analytics/timeseries', asked);
+  const query = { startDate: dayIn(timezone, now - windowHours * 3600_000), interval: 'hour' };
+  const { items } = await ask(usageRoutes.timeseries, { query });
   const last = items.slice(-windowHours);
   const sum = (name: 'attempted' | 'bounced' | 'complained') =>
     last.reduce((all, one) => all + one[name], 0);
@@ -107,21 +111,11 @@ async function health({ api, may, config, now, timezone }: Asked): Promise<Part>
   );
 }
 
-interface Series {
-  items: readonly {
-    start: string;
-    sent: number;
-    attempted: number;
-    bounced: number;
-    complained: number;
-  }[];
-}
-
-async function lastDays({ api, may, now, timezone }: Asked): Promise<Part> {
+async function lastDays({ ask, may, now, timezone }: Asked): Promise<Part> {
   if (!may('analytics:read')) return null;
   const date = (at: number) => dayIn(timezone, at);
-  const asked = { startDate: date(now - (days - 1) * dayMs), endDate: date(now), interval: 'day' };
-  const { items } = await api.get<Series>('/v1/analytics/timeseries', asked);
+  const query = { startDate: date(now - (days - 1) * dayMs), endDate: date(now), interval: 'day' };
+  const { items } = await ask(usageRoutes.timeseries, { query });
   const bars = items.map(({ start, sent }) => ({
     label: dayIn(timezone, Date.parse(start)),
     value: sent,

@@ -1,19 +1,12 @@
 // The files of a template, in a plain text editor. A save is a commit on top of the revision that was read: if another
 // change came first, it is refused, and what was typed stays in the editor.
+import { workspaceRoutes } from '../../../src/content/templates/workspace/routes.ts';
+import type { WorkspaceView } from '../../../src/content/templates/workspace/schema.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import { button, field, form, link, written } from '../parts.ts';
 
-interface Workspace {
-  workspace: {
-    revision: string;
-    conflicts: readonly { path: string }[];
-  };
-  files: Readonly<Record<string, string>>;
-}
-
-const workspacePath = ({ params }: Asked) => `/v1/templates/${params['id']}/workspace`;
 const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
 const editorOf = (asked: Asked, path: string) => withQuery(`${ownPath(asked)}/edit`, { path });
 
@@ -24,16 +17,16 @@ const messageField = field({
 });
 
 /** Draws the fields that make a change happen once, and only on what was read. */
-function guard(asked: Asked, { workspace }: Workspace): Part {
+function guard(asked: Asked, { workspace }: WorkspaceView): Part {
   return html`<input type="hidden" name="revision" value=${workspace.revision} />
     <input type="hidden" name="once" value=${asked.newToken()} />`;
 }
 
 async function files(asked: Asked): Promise<View> {
-  const { api, may } = asked;
+  const { ask, may, params } = asked;
   const [view, changes] = await Promise.all([
-    api.get<Workspace>(workspacePath(asked)),
-    api.get<{ files: readonly { path: string; status: string }[] }>(`${workspacePath(asked)}/diff`),
+    ask(workspaceRoutes.show, { params }),
+    ask(workspaceRoutes.diff, { params }),
   ]);
   const { conflicts, revision } = view.workspace;
   const rows = Object.entries(view.files).map(
@@ -65,15 +58,15 @@ async function files(asked: Asked): Promise<View> {
   return {
     title: 'Files of the template',
     body,
-    command: `svc templates pull ${asked.params['id']}`,
-    request: `GET ${workspacePath(asked)}`,
+    command: `svc templates pull ${params['id']}`,
+    request: `GET /v1/templates/${params['id']}/workspace`,
   };
 }
 
 async function editor(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
-  const { api, may, query } = asked;
+  const { ask, may, params, query } = asked;
   const path = query['path'] ?? '';
-  const view = await api.get<Workspace>(workspacePath(asked));
+  const view = await ask(workspaceRoutes.show, { params });
   const content = given['content'] ?? (Object.hasOwn(view.files, path) ? view.files[path] : '');
   const body = together(
     problem,
@@ -99,21 +92,23 @@ async function editor(asked: Asked, given: Form = {}, problem: Part = null): Pro
 }
 
 /** Stages a file of the form; null removes it. */
-function stage(asked: Asked, given: Form, content: string | null): Promise<Workspace> {
-  return asked.api.send('PUT', `${workspacePath(asked)}/files`, {
+function stage({ ask, params, query }: Asked, given: Form, content: string | null) {
+  const body = {
     expectedRevision: given['revision'],
-    files: { [asked.query['path'] ?? '']: content },
+    files: { [query['path'] ?? '']: content },
     idempotencyKey: `${given['once']}-stage`,
-  });
+  };
+  return ask(workspaceRoutes.stage, { params, body });
 }
 
-async function commit(asked: Asked, given: Form, revision = given['revision']): Promise<void> {
+async function commit({ ask, params }: Asked, given: Form, revision = given['revision']) {
   const message = given['message']?.trim();
-  await asked.api.send('POST', `${workspacePath(asked)}/save`, {
+  const body = {
     expectedRevision: revision,
     ...(message && { message }),
     idempotencyKey: `${given['once']}-save`,
-  });
+  };
+  await ask(workspaceRoutes.save, { params, body });
 }
 
 /** Returns an action on the text of the editor. */
@@ -142,10 +137,10 @@ export const filePages: readonly Page[] = [
       },
       discard: {
         needs: 'templates:write',
-        async run(asked, { revision, once }) {
+        async run({ ask, params, path }, { revision, once }) {
           const body = { expectedRevision: revision, idempotencyKey: `${once}-discard` };
-          await asked.api.send('POST', `${workspacePath(asked)}/discard`, body);
-          return `/console${asked.path}`;
+          await ask(workspaceRoutes.discard, { params, body });
+          return `/console${path}`;
         },
       },
     },

@@ -1,21 +1,9 @@
 // The commits of a template, and what they changed.
+import { workspaceRoutes } from '../../../src/content/templates/workspace/routes.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
-import { button, type List, link, table, time } from '../parts.ts';
-
-interface Commit {
-  commit: string;
-  parents: readonly string[];
-  message: string;
-  author: { name: string };
-  date: string;
-  version: number | null;
-}
-
-interface Diff {
-  files: readonly { path: string; status: string; diff: string; isTruncated: boolean }[];
-}
+import { button, link, table, time } from '../parts.ts';
 
 /** Lines of a page, over all of its files. */
 const mostLines = 4_000;
@@ -23,12 +11,11 @@ const workspacePath = ({ params }: Asked) => `/v1/templates/${params['id']}/work
 const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
 
 async function history(asked: Asked): Promise<View> {
-  const { api, may, query } = asked;
-  const path = workspacePath(asked);
+  const { ask, may, params, query } = asked;
   const [found, { workspace }, staged] = await Promise.all([
-    api.get<List<Commit>>(`${path}/history`, { cursor: query['cursor'] }),
-    api.get<{ workspace: { revision: string } }>(path),
-    api.get<Diff>(`${path}/diff`),
+    ask(workspaceRoutes.history, { params, query: { cursor: query['cursor'] } }),
+    ask(workspaceRoutes.show, { params }),
+    ask(workspaceRoutes.diff, { params }),
   ]);
   // A restore would replace them.
   const hasStaged = staged.files.length > 0;
@@ -65,8 +52,8 @@ async function history(asked: Asked): Promise<View> {
   return {
     title: 'History of the template',
     body,
-    command: `svc templates history ${asked.params['id']}`,
-    request: `GET ${path}/history`,
+    command: `svc templates history ${params['id']}`,
+    request: `GET ${workspacePath(asked)}/history`,
   };
 }
 
@@ -85,10 +72,9 @@ function lines(diff: string, most: number): Part {
 }
 
 async function changes(asked: Asked): Promise<View> {
-  const { api, query, params } = asked;
-  const path = `${workspacePath(asked)}/diff`;
+  const { ask, query, params } = asked;
   const { from, to } = query;
-  const { files } = await api.get<Diff>(path, { from, to });
+  const { files } = await ask(workspaceRoutes.diff, { params, query: { from, to } });
   return {
     title: from ? 'Changes of a commit' : 'Changes that are not saved',
     body: together(
@@ -100,7 +86,7 @@ async function changes(asked: Asked): Promise<View> {
       html`<p>${link(ownPath(asked), 'Back to the template')}</p>`,
     ),
     command: `svc templates diff ${params['id']}`,
-    request: `GET ${path}`,
+    request: `GET ${workspacePath(asked)}/diff`,
   };
 }
 
@@ -114,7 +100,7 @@ export const historyPages: readonly Page[] = [
         needs: 'templates:write',
         async run(asked, { commit, revision, once }) {
           const body = { commit, expectedRevision: revision, idempotencyKey: `${once}-restore` };
-          await asked.api.send('POST', `${workspacePath(asked)}/restore`, body);
+          await asked.ask(workspaceRoutes.restore, { params: asked.params, body });
           return `/console${ownPath(asked)}/files`;
         },
       },

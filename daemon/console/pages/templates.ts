@@ -1,5 +1,7 @@
 // Templates, one template with its versions, and how it looks with sample data. template-files.ts edits the files,
 // template-history.ts shows the commits.
+import { templateRoutes } from '../../../src/content/templates/routes.ts';
+import type { Rendered, TemplateVersion } from '../../../src/content/templates/schema.ts';
 import type { Download } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Action, Asked, Form, Page, View } from '../page.ts';
@@ -22,39 +24,13 @@ import {
 import { filePages } from './template-files.ts';
 import { historyPages } from './template-history.ts';
 
-interface Template {
-  id: string;
-  name: string;
-  slug: string;
-  status: string;
-  version: number | null;
-  updatedAt: string;
-}
-
-interface Version {
-  version: number;
-  commit: string;
-  htmlBytes: number | null;
-  warnings: readonly { message: string; path: string | null; line: number | null }[];
-  createdAt: string;
-}
-
-interface Rendered {
-  subject: string;
-  preheader: string | null;
-  html: string | null;
-  text: string | null;
-  warnings: Version['warnings'];
-}
-
 const statuses = ['draft', 'published', 'archived'];
-const pathOf = ({ params }: Asked) => `/v1/templates/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
 
 async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, query, may } = asked;
-  const { status, slug, page } = query;
-  const found = await api.get<List<Template>>('/v1/templates', { status, slug, page });
+  const { ask, may } = asked;
+  const { status, slug, page } = asked.query;
+  const found = await ask(templateRoutes.list, { query: { status, slug, page } });
   const body = together(
     problem,
     filters(html`
@@ -89,18 +65,18 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   return { title: 'Templates', body, command: 'svc templates list', request: 'GET /v1/templates' };
 }
 
-async function make({ api }: Asked, { newSlug = '', subject, html: page }: Form): Promise<string> {
+async function make({ ask }: Asked, { newSlug = '', subject, html: page }: Form): Promise<string> {
   const body = { slug: newSlug.trim(), subject, html: page };
-  const { id } = await api.send<Template>('POST', '/v1/templates', body);
+  const { id } = await ask(templateRoutes.create, { body });
   return `/console/templates/${id}`;
 }
 
-function advice(warnings: Version['warnings']): Part {
+function advice(warnings: Rendered['warnings']): Part {
   if (warnings.length === 0) return null;
   return html`<ul>${warnings.map(({ message, path, line }) => html`<li>${path} ${line !== null && `line ${line}`} ${message}</li>`)}</ul>`;
 }
 
-function versionsPart(asked: Asked, versions: List<Version>): Part {
+function versionsPart(asked: Asked, versions: List<TemplateVersion>): Part {
   return together(
     html`<h2>Versions</h2>`,
     table(
@@ -109,10 +85,7 @@ function versionsPart(asked: Asked, versions: List<Version>): Part {
       [
         ['Version', ({ version }) => version],
         ['Commit', ({ commit }) => html`<code>${commit.slice(0, 10)}</code>`],
-        [
-          'HTML',
-          ({ htmlBytes }) => htmlBytes !== null && `${htmlBytes.toLocaleString('en')} bytes`,
-        ],
+        ['HTML', ({ htmlBytes }) => `${htmlBytes.toLocaleString('en')} bytes`],
         ['Advice', ({ warnings }) => advice(warnings)],
         ['Published', ({ createdAt }) => time(createdAt)],
       ],
@@ -122,10 +95,10 @@ function versionsPart(asked: Asked, versions: List<Version>): Part {
 }
 
 async function one(asked: Asked): Promise<View> {
-  const { api, may, params } = asked;
+  const { ask, may, params, query } = asked;
   const [template, versions] = await Promise.all([
-    api.get<Template>(pathOf(asked)),
-    api.get<List<Version>>(`${pathOf(asked)}/versions`, { page: asked.query['page'] }),
+    ask(templateRoutes.get, { params }),
+    ask(templateRoutes.versions, { params, query: { page: query['page'] } }),
   ]);
   const own = ownPath(asked);
   const body = together(
@@ -155,16 +128,16 @@ async function one(asked: Asked): Promise<View> {
     title: template.name,
     body,
     command: `svc templates show ${params['id']}`,
-    request: `GET ${pathOf(asked)}`,
+    request: `GET /v1/templates/${params['id']}`,
   };
 }
 
 /** Asks for the content that a send would have. */
-function rendered(asked: Asked): Promise<Rendered> {
-  const { data, draft } = asked.query;
+function rendered({ ask, params, query }: Asked): Promise<Rendered> {
+  const { data, draft } = query;
   const sample = jsonIn(data, 'The sample data');
   const body = { ...(sample && { data: sample }), ...(draft === '1' && { draft: true }) };
-  return asked.api.send<Rendered>('POST', `${pathOf(asked)}/render`, body);
+  return ask(templateRoutes.render, { params, body });
 }
 
 function result(asked: Asked, { subject, preheader, html: page, text, warnings }: Rendered): Part {
@@ -189,7 +162,7 @@ async function render(asked: Asked): Promise<View> {
     title: 'Render',
     body: html`<div class="beside">${input}${part}</div>`,
     command: `svc templates render ${asked.params['id']}`,
-    request: `POST ${pathOf(asked)}/render`,
+    request: `POST /v1/templates/${asked.params['id']}/render`,
   });
   const view = await orAgain(
     async () => draw(result(asked, await rendered(asked))),
@@ -205,8 +178,8 @@ async function look(asked: Asked): Promise<Download> {
 
 const act = (verb: 'publish' | 'archive' | 'duplicate'): Action => ({
   needs: 'templates:write',
-  async run(asked) {
-    const { id } = await asked.api.send<Template>('POST', `${pathOf(asked)}/${verb}`, {});
+  async run({ ask, params }) {
+    const { id } = await ask(templateRoutes[verb], { params });
     return `/console/templates/${id}`;
   },
 });
@@ -231,8 +204,8 @@ export const templatePages: readonly Page[] = [
       duplicate: act('duplicate'),
       delete: {
         needs: 'templates:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', pathOf(asked));
+        async run({ ask, params }) {
+          await ask(templateRoutes.delete, { params });
           return '/console/templates';
         },
       },

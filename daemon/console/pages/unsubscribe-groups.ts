@@ -1,5 +1,9 @@
 // Groups to unsubscribe from, and the members of one with double opt-in.
+import { memberRoutes } from '../../../src/campaigns/opt-in/routes.ts';
+import type { AddResult, Member } from '../../../src/campaigns/opt-in/schema.ts';
 import { memberStatuses } from '../../../src/people/unsubscribe-groups/confirmation-queries.ts';
+import { unsubscribeGroupRoutes } from '../../../src/people/unsubscribe-groups/routes.ts';
+import type { UnsubscribeGroup } from '../../../src/people/unsubscribe-groups/schema.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import {
@@ -11,7 +15,6 @@ import {
   field,
   filters,
   form,
-  type List,
   link,
   state,
   table,
@@ -19,34 +22,13 @@ import {
   written,
 } from '../parts.ts';
 
-export interface UnsubscribeGroup {
-  id: string;
-  name: string;
-  description: string | null;
-  public: boolean;
-  confirm: boolean;
-}
-
-interface Member {
-  contactId: string;
-  status: string;
-  mails: number;
-  lastMailAt: string | null;
-}
-
-interface Added extends Member {
-  result: 'asked' | 'recent' | 'limit' | 'confirmed' | 'blocked';
-}
-
-const results: Readonly<Record<Added['result'], string>> = {
+const results: Readonly<Record<AddResult, string>> = {
   asked: 'a mail asks it to confirm',
   recent: 'it was asked less than an hour ago',
   limit: 'it was asked three times, and not again',
   confirmed: 'it has confirmed already',
   blocked: 'its address gets no mail',
 };
-const path = '/v1/unsubscribe-groups';
-const pathOf = ({ params }: Asked) => `${path}/${params['id']}`;
 
 function fieldsOf(given: Form): Part {
   return html`
@@ -88,15 +70,15 @@ export function unsubscribeTable(
   );
 }
 
-export async function makeUnsubscribing({ api }: Asked, given: Form): Promise<string> {
-  const { id } = await api.send<UnsubscribeGroup>('POST', path, bodyOf(given));
+export async function makeUnsubscribing({ ask }: Asked, given: Form): Promise<string> {
+  const { id } = await ask(unsubscribeGroupRoutes.create, { body: bodyOf(given) });
   return `/console/groups/unsubscribing/${id}`;
 }
 
 async function members(asked: Asked, given: Form): Promise<Part> {
-  const { api, query, may } = asked;
-  const { status, cursor } = query;
-  const found = await api.get<List<Member>>(`${pathOf(asked)}/members`, { status, cursor });
+  const { ask, may, params } = asked;
+  const { status, cursor } = asked.query;
+  const found = await ask(memberRoutes.members, { params, query: { status, cursor } });
   const remove = ({ contactId }: Member) =>
     may('contacts:write') &&
     button(asked, { action: 'remove', label: 'Remove', fields: { ids: contactId } });
@@ -132,8 +114,8 @@ async function members(asked: Asked, given: Form): Promise<Part> {
 }
 
 async function one(asked: Asked, given: Form, problem: Part = null): Promise<View> {
-  const { api, may, params } = asked;
-  const group = await api.get<UnsubscribeGroup>(pathOf(asked));
+  const { ask, may, params } = asked;
+  const group = await ask(unsubscribeGroupRoutes.get, { params });
   const isAgain = given['_action'] === 'change';
   const { name, description } = group;
   const values = isAgain
@@ -160,18 +142,17 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
     title: name,
     body,
     command: `svc unsubscribe-groups show ${params['id']}`,
-    request: `GET ${pathOf(asked)}`,
+    request: `GET /v1/unsubscribe-groups/${params['id']}`,
   };
 }
 
-async function ask(asked: Asked, { ids }: Form): Promise<View> {
-  const { items } = await asked.api.send<List<Added>>('POST', `${pathOf(asked)}/members`, {
-    contactIds: addressesIn(ids),
-  });
+async function invite(asked: Asked, { ids }: Form): Promise<View> {
+  const { ask, params } = asked;
+  const found = await ask(memberRoutes.add, { params, body: { contactIds: addressesIn(ids) } });
   const body = together(
     table(
       asked,
-      { items },
+      found,
       [
         ['Contact', ({ contactId }) => link(`/contacts/${contactId}`, contactId.slice(-8))],
         ['Result', ({ result }) => results[result]],
@@ -189,27 +170,26 @@ export const unsubscribePages: readonly Page[] = [
     needs: 'contacts:read',
     show: (asked) => one(asked, {}),
     actions: {
-      ask: written('contacts:write', ask, one),
+      ask: written('contacts:write', invite, one),
       remove: {
         needs: 'contacts:write',
-        async run(asked, { ids }) {
-          const contactIds = addressesIn(ids);
-          await asked.api.send('DELETE', `${pathOf(asked)}/members`, { contactIds });
-          return `/console${asked.path}`;
+        async run({ ask, params, path }, { ids }) {
+          await ask(memberRoutes.remove, { params, body: { contactIds: addressesIn(ids) } });
+          return `/console${path}`;
         },
       },
       change: written(
         'contacts:write',
-        async (asked, given) => {
-          await asked.api.send('PATCH', pathOf(asked), bodyOf(given));
-          return `/console${asked.path}`;
+        async ({ ask, params, path }, given) => {
+          await ask(unsubscribeGroupRoutes.update, { params, body: bodyOf(given) });
+          return `/console${path}`;
         },
         one,
       ),
       delete: {
         needs: 'contacts:delete',
-        async run(asked) {
-          await asked.api.send('DELETE', pathOf(asked));
+        async run({ ask, params }) {
+          await ask(unsubscribeGroupRoutes.delete, { params });
           return '/console/groups';
         },
       },

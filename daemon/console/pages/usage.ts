@@ -1,44 +1,14 @@
 // Rates by day or hour, by recipient domain, of opens and clicks, and the usage and cost of a month.
+import { usageRoutes } from '../../../src/identity/reputation/routes.ts';
+import type { ChannelStats } from '../../../src/identity/reputation/schema.ts';
 import { dayIn, wallTimeIn } from '../../../src/platform/runtime/calendar.ts';
 import { barChart, stackedBars } from '../charts.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
-import { choice, facts, field, filters, type List, percent, table } from '../parts.ts';
-
-interface Bucket {
-  start: string;
-  sent: number;
-  delivered: number;
-  bounced: number;
-  failed: number;
-  complained: number;
-  inbound: number;
-}
-
-interface ByDomain {
-  domain: string;
-  sent: number;
-  deliveryRate: number | null;
-  bounceRate: number | null;
-  complained: number;
-}
-
-interface Channel {
-  email: {
-    sent: number;
-    deliveryRate: number;
-    bounceRate: number;
-    uniqueOpenedMessages: number;
-    openTrackingEligibleDeliveredMessages: number;
-    uniqueMessageOpenRate: number;
-    uniqueClickedMessages: number;
-    clickTrackingEligibleDeliveredMessages: number;
-    uniqueMessageClickRate: number;
-  };
-}
+import { choice, facts, field, filters, percent, table } from '../parts.ts';
 
 /** Draws the rates over all mail of the time. */
-function rates({ email }: Channel): Part {
+function rates({ email }: ChannelStats): Part {
   const rows: readonly (readonly [string, number, number | null])[] = [
     ['Sent', email.sent, null],
     ['Delivered', email.sent, email.deliveryRate],
@@ -53,9 +23,9 @@ function rates({ email }: Channel): Part {
 }
 
 /** Draws usage, quota and cost of a month. */
-async function month({ api, may, query }: Asked): Promise<Part> {
+async function month({ ask, may, query }: Asked): Promise<Part> {
   if (!may('organization:read')) return null;
-  const usage = await api.get('/v1/organizations/usage', { period: query['period'] });
+  const usage = await ask(usageRoutes.usage, { query: { period: query['period'] } });
   return together(
     html`<h2>Month</h2>`,
     facts(usage, [
@@ -72,12 +42,11 @@ async function month({ api, may, query }: Asked): Promise<Part> {
 }
 
 /** Draws mail by day or hour of its acceptance. */
-async function series({ api, query, timezone }: Asked): Promise<Part> {
+async function series({ ask, query, timezone }: Asked): Promise<Part> {
   const { startDate, endDate } = query;
   const interval = query['interval'] || 'day';
-  const asked = { startDate, endDate, interval };
-  const { items } = await api.get<{ items: readonly Bucket[] }>('/v1/analytics/timeseries', asked);
-  const label = ({ start }: Bucket) =>
+  const { items } = await ask(usageRoutes.timeseries, { query: { startDate, endDate, interval } });
+  const label = ({ start }: { start: string }) =>
     interval === 'hour'
       ? wallTimeIn(timezone, Date.parse(start))
       : dayIn(timezone, Date.parse(start));
@@ -98,10 +67,7 @@ async function series({ api, query, timezone }: Asked): Promise<Part> {
 
 async function domains(asked: Asked): Promise<Part> {
   const { startDate, endDate } = asked.query;
-  const found = await asked.api.get<List<ByDomain>>('/v1/analytics/domains', {
-    startDate,
-    endDate,
-  });
+  const found = await asked.ask(usageRoutes.domains, { query: { startDate, endDate } });
   return together(
     html`<h2>By recipient domain</h2>`,
     table(
@@ -120,11 +86,10 @@ async function domains(asked: Asked): Promise<Part> {
 }
 
 async function draw(asked: Asked): Promise<Part> {
-  const { api, query } = asked;
-  const { startDate, endDate, interval, period } = query;
+  const { startDate, endDate, interval, period } = asked.query;
   const [chart, channel, byDomain, usage] = await Promise.all([
     series(asked),
-    api.get<Channel>('/v1/analytics/channel-stats', { startDate, endDate }),
+    asked.ask(usageRoutes.channels, { query: { startDate, endDate } }),
     domains(asked),
     month(asked),
   ]);
