@@ -2,19 +2,19 @@
 import { mailboxActionRoutes } from '../../../src/inbox/approvals/routes.ts';
 import { html, together } from '../html.ts';
 import type { Page } from '../page.ts';
-import { choice, filters, type List, state, table, time } from '../parts.ts';
-import { actionColumns, actionStates, actionTypes, type MailboxAction } from './review.ts';
+import { choice, filters, state, table, time } from '../parts.ts';
+import { actionColumns, actionStates, actionTypes } from './review.ts';
 
 export const activityPage: Page = {
   path: '/mailboxes/:id/activity',
   needs: 'mailboxes:read',
   async show(asked) {
-    const { api, ask, params, query } = asked;
-    const { state: wanted, type, cursor } = query;
-    const path = `/v1/mailboxes/${params['id']}`;
+    const { ask, params } = asked;
+    const { state: wanted, type, cursor } = asked.query;
+    const query = { state: wanted, type, cursor };
     const [activity, found] = await Promise.all([
       ask(mailboxActionRoutes.activity, { params }),
-      api.get<List<MailboxAction>>(`${path}/actions`, { state: wanted, type, cursor }),
+      ask(mailboxActionRoutes.list, { params, query }),
     ]);
     const counts = activity.actions.byType.map(({ type: name, count }) => `${count} ${name}`);
     return {
@@ -34,7 +34,7 @@ export const activityPage: Page = {
         ),
       ),
       command: `svc mailboxes activity ${params['id']}`,
-      request: `GET ${path}/actions`,
+      request: `GET /v1/mailboxes/${params['id']}/actions`,
     };
   },
 };
