@@ -36,7 +36,9 @@ export default class ReceiptVerify extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ReceiptVerify);
-    const { isCompletenessProven, keyIdsOf, soundWords, verifyReceipt } = await import('../../src/receipts/verify.ts');
+    const { isCompletenessProven, keyIdsOf, soundWords, verifyReceipt } = await import(
+      '../../src/receipts/verify.ts'
+    );
     const receipt = await readJson(`@${args.file}`, 'FILE');
     const { mime, keys } = flags;
     const keyIds = keys === undefined ? undefined : keyIdsOf(await readJson(`@${keys}`, '--keys'));

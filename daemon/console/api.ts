@@ -1,10 +1,9 @@
 // The console asks routes through the door (src/service/door/door.ts) as the caller of its session: each page shows what
 // the route answers to that caller, and no more. So permissions, limits and errors are those of the API.
-import type { Doorway, FileAnswer, Method } from '../../src/core/api/route.ts';
+import type { Doorway, FileAnswer } from '../../src/core/api/route.ts';
 import { ServiceError } from '../../src/platform/errors.ts';
 import type { Input } from '../../src/service/door/door.ts';
 import { dispositionOf, servedType } from '../http/files.ts';
-import { routes } from '../http/routes.ts';
 
 interface ErrorBody {
   _tag?: string;
@@ -62,61 +61,6 @@ export function downloadOf(file: FileAnswer): Download {
     contentType: servedType(file),
     disposition: dispositionOf(contentType, filename),
     bytes,
-  };
-}
-
-/** Asks routes by their paths. @throws ServiceError */
-export interface Api {
-  get<T>(path: string, query?: Record<string, unknown>): Promise<T>;
-  send<T>(method: Exclude<Method, 'GET'>, path: string, body?: object): Promise<T>;
-  /** Sends a text of a media type, such as `text/csv`. */
-  upload<T>(path: string, type: string, text: string): Promise<T>;
-}
-
-export function apiFor(ask: AskRoute): Api {
-  const find = (method: Method, url: string) => {
-    const [path = '', search = ''] = url.split('?');
-    const parts = path.split('/').map(decodeURIComponent);
-    const score = (way: Doorway) =>
-      way.path.split('/').filter((part) => part.startsWith('{')).length;
-    const [way] = routes
-      .filter((one) => {
-        const wanted = one.path.split('/');
-        return (
-          one.method === method &&
-          wanted.length === parts.length &&
-          wanted.every((part, at) => part.startsWith('{') || part === parts[at])
-        );
-      })
-      .sort((a, b) => score(a) - score(b));
-    if (!way) throw new Error(`no route ${method} ${path}`);
-    const params = Object.fromEntries(
-      way.path
-        .split('/')
-        .flatMap((part, at) => (part.startsWith('{') ? [[part.slice(1, -1), parts[at]]] : [])),
-    );
-    const query: Record<string, unknown> = {};
-    for (const [name, value] of new URLSearchParams(search)) {
-      query[name] = name in query ? [query[name], value].flat() : value;
-    }
-    return { way, params, query };
-  };
-  return {
-    async get<T>(path: string, more = {}) {
-      const { way, params, query } = find('GET', path);
-      return (await ask(way, { params, query: { ...query, ...more } })) as T;
-    },
-    async send<T>(method: Method, path: string, body?: object) {
-      const { way, params, query } = find(method, path);
-      return (await ask(way, { params, query, ...(body && { body }) })) as T;
-    },
-    async upload<T>(path: string, type: string, text: string) {
-      const { way, params, query } = find('POST', path);
-      const chunks = (async function* () {
-        yield Buffer.from(text);
-      })();
-      return (await ask(way, { params, query, stream: { type, chunks } })) as T;
-    },
   };
 }
 

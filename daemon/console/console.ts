@@ -28,7 +28,7 @@ import { reserveAnswer } from '../http/answer-memory.ts';
 import type { Ask } from '../http/faces.ts';
 import type { Workload } from '../http/workload.ts';
 import { readForm } from '../tracking/form.ts';
-import { type AskRoute, apiFor, type Download, queryOf, Refusal, refusalOf } from './api.ts';
+import { type AskRoute, type Download, queryOf, Refusal, refusalOf } from './api.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { html, isKnownLink } from './html.ts';
 import { drawPage, drawPlain } from './layout.ts';
@@ -301,7 +301,6 @@ export class Console {
       ask(asker, way, { ...input, query: queryOf(query) });
     const asked: Asked = {
       ask: askRoute,
-      api: apiFor(askRoute),
       newToken: () => newToken(app.random),
       caller,
       config: app.config,

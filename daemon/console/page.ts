@@ -2,13 +2,12 @@
 import { isBound, refusedPermission } from '../../src/access/keys/constraints.ts';
 import type { Caller, Right } from '../../src/core/api/route.ts';
 import type { Config } from '../../src/core/config/config.ts';
-import type { Api, AskRoute, Download } from './api.ts';
+import type { AskRoute, Download } from './api.ts';
 import type { Part } from './html.ts';
 
 /** A request of a signed-in person. */
 export interface Asked {
   ask: AskRoute;
-  api: Api;
   caller: Caller;
   config: Config;
   now: number;

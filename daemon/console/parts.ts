@@ -271,6 +271,15 @@ export function jsonIn(text = '', label: string): object | null {
   }
 }
 
+/**
+ * Returns a text that a person may have changed in a form, or undefined: browsers change line ends alone, and a text that
+ * stands as it was leaves the HTML beside it.
+ */
+export function changedText(before: string | null, typed: string): string | undefined {
+  const plain = (text: string) => text.replace(/\r\n?/g, '\n').trimEnd();
+  return plain(before ?? '') === plain(typed) ? undefined : typed;
+}
+
 /** Splits a list of addresses at its commas. */
 export function addressesIn(text = ''): string[] {
   return text

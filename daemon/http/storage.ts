@@ -22,7 +22,7 @@ const firstReserved = 4_000_000;
 const longestPreview = 2 * 1024 * 1024;
 
 /** Renames elements of a page that could connect: Chromium connects for a frame that it then refuses to load. */
-function withoutFrames(body: Buffer): Buffer {
+export function withoutFrames(body: Buffer): Buffer {
   // Bytes as characters: other charsets stay as they are.
   const some = body.subarray(0, longestPreview).toString('latin1');
   return Buffer.from(some.replace(connecting, '<$1x-$2'), 'latin1');

@@ -281,6 +281,14 @@ describe('an action of the console', () => {
     expect(await api('GET', `/v1/api-keys/${next}`)).toMatchObject({ isActive: false });
   });
 
+  it('keeps a key within its namespace when its name changes', async () => {
+    const { id: namespaceId } = await api('POST', '/v1/mailbox-namespaces', { name: 'Agents' });
+    const constraints = { namespaceId };
+    const { id } = await api('POST', '/v1/api-keys', { role: 'sender', constraints });
+    await act(`/console/keys/${id}`, 'change', { name: 'Agent' });
+    expect(await api('GET', `/v1/api-keys/${id}`)).toMatchObject({ name: 'Agent', constraints });
+  });
+
   it('writes, keeps, sends and forwards mail, and keeps threads in order', async () => {
     const { to: box } = await act('/console/mailboxes', 'make', {
       slug: 'desk',

@@ -17,7 +17,12 @@ async function makeMail(post: Post, mailbox: string): Promise<void> {
     attachments: [{ filename: `${turned}"'><b>.txt`, content: 'aGk=', contentType: 'text/plain' }],
   };
   await post(`/v1/mailboxes/${mailbox}/messages`, mail);
-  await post(`/v1/mailboxes/${mailbox}/drafts`, { to: mail.to, subject: probe, text: probe });
+  await post(`/v1/mailboxes/${mailbox}/drafts`, {
+    to: mail.to,
+    subject: probe,
+    text: probe,
+    html: probe,
+  });
   const agent = await post('/v1/api-keys', {
     name: 'agent',
     permissions: { mailboxes: ['read', 'send'] },

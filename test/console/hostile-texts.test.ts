@@ -1,7 +1,7 @@
 // Hostile text in each field of each answer of the API: a page has the same elements as with harmless text. `TEXTS=all`
 // tries each text in each field; without it, every fifth from a random one on.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AskRoute, apiFor, queryOf } from '../../daemon/console/api.ts';
+import { type AskRoute, queryOf } from '../../daemon/console/api.ts';
 import { isKnownLink } from '../../daemon/console/html.ts';
 import { drawPage } from '../../daemon/console/layout.ts';
 import { type Asked, matchPath } from '../../daemon/console/page.ts';
@@ -68,7 +68,6 @@ function askedFor(url: string, params: Record<string, string>, next: () => strin
     filled(await answer(way, { ...input, query: queryOf(query) }), next) as never;
   return {
     ask: askRoute,
-    api: apiFor(askRoute),
     newToken: () => 'token',
     caller,
     config: app.config,

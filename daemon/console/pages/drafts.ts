@@ -2,8 +2,20 @@
 import { answeringRoutes } from '../../../src/inbox/replies/routes.ts';
 import type { Draft, ReplyResult } from '../../../src/inbox/replies/schema.ts';
 import { html, type Part, together } from '../html.ts';
+import { drawMail, framedHtml } from '../mail-picture.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
-import { addressesIn, button, field, form, link, table, time, written } from '../parts.ts';
+import {
+  addressesIn,
+  button,
+  changedText,
+  facts,
+  field,
+  form,
+  link,
+  table,
+  time,
+  written,
+} from '../parts.ts';
 
 const mailboxPath = ({ params }: Asked) => `/v1/mailboxes/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/mailboxes/${params['id']}`;
@@ -100,6 +112,13 @@ async function draft(asked: Asked, given: Form | null, problem: Part = null): Pr
   const send = { action: 'send', label: 'Send' };
   const body = together(
     problem,
+    drawMail(kept, { htmlPath: `/console${asked.path}/html` }),
+    facts(kept, [
+      ['Written by', 'author.displayName'],
+      ['Changed by', 'editedBy.displayName'],
+    ]),
+    kept.html !== null &&
+      html`<p class="note">A changed text removes the HTML, which would still have the old words.</p>`,
     may('mailboxes:write') &&
       form(
         asked,
@@ -115,9 +134,11 @@ async function draft(asked: Asked, given: Form | null, problem: Part = null): Pr
   return { title: subject || 'Draft', body, request };
 }
 
-function save({ ask, params }: Asked, given: Form): Promise<Draft> {
+async function save({ ask, params }: Asked, given: Form): Promise<Draft> {
   const expectedUpdatedAt = given['updatedAt'] || undefined;
-  const body = { ...mailOf(given), expectedUpdatedAt };
+  const kept = await ask(answeringRoutes.getDraft, { params });
+  const { text, ...mail } = mailOf(given);
+  const body = { ...mail, text: changedText(kept.text, text), expectedUpdatedAt };
   return ask(answeringRoutes.updateDraft, { params, body });
 }
 
@@ -168,5 +189,10 @@ export const draftPages: readonly Page[] = [
         },
       },
     },
+  },
+  {
+    path: '/mailboxes/:id/drafts/:draftId/html',
+    needs: 'mailboxes:read',
+    show: async ({ ask, params }) => framedHtml(await ask(answeringRoutes.getDraft, { params })),
   },
 ];

@@ -3,6 +3,7 @@ import { roles } from '../../../src/access/keys/roles.ts';
 import { keyRoutes } from '../../../src/access/keys/routes.ts';
 import type { ApiKey } from '../../../src/access/keys/schema.ts';
 import { everyPermission, type PermissionMap } from '../../../src/core/api/permission.ts';
+import type { KeyConstraints } from '../../../src/core/api/route.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import {
@@ -25,7 +26,8 @@ const constraintFields = {
   domains: 'Domains that it may send from',
   ipRanges: 'Networks that it may be used from',
   mailboxIds: 'Mailboxes that it reaches (mbx_…)',
-} as const;
+  namespaceId: 'Namespace of its mailboxes (ns_…)',
+} satisfies Record<keyof KeyConstraints, string>;
 
 function once({ id, key, name }: ApiKey): View {
   return {
@@ -48,10 +50,11 @@ function permissionsIn(given: Form): PermissionMap | null {
 
 /** Returns the constraints of a form; null without any. */
 function constraintsIn(given: Form): object | null {
-  const lists = Object.keys(constraintFields).map(
-    (name) => [name, addressesIn(given[name])] as const,
-  );
-  const filled = lists.filter(([, list]) => list.length > 0);
+  const values = Object.keys(constraintFields).map((name) => {
+    const value = given[name]?.trim() ?? '';
+    return [name, name === 'namespaceId' ? value : addressesIn(value)] as const;
+  });
+  const filled = values.filter(([, value]) => value.length > 0);
   return filled.length > 0 ? Object.fromEntries(filled) : null;
 }
 
@@ -126,19 +129,15 @@ async function make({ ask }: Asked, given: Form): Promise<View> {
   return once(await ask(keyRoutes.create, { body }));
 }
 
-const listed = (values: readonly string[] = []) => values.join(', ');
-
 async function one(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
   const { ask, params, may } = asked;
   const key = await ask(keyRoutes.get, { params });
-  const { isActive, permissions, constraints } = key;
+  const { isActive, permissions } = key;
+  const limits = Object.entries(key.constraints ?? {});
   const values = given ?? {
     name: key.name ?? '',
     description: key.description ?? '',
-    senders: listed(constraints?.senders),
-    domains: listed(constraints?.domains),
-    ipRanges: listed(constraints?.ipRanges),
-    mailboxIds: listed(constraints?.mailboxIds),
+    ...Object.fromEntries(limits.map(([name, value]) => [name, [value].flat().join(', ')])),
   };
   const body = together(
     problem,

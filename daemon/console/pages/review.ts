@@ -5,16 +5,17 @@ import type { MailboxAction, ShownAction } from '../../../src/inbox/approvals/sc
 import { answeringRoutes } from '../../../src/inbox/replies/routes.ts';
 import { downloadOf } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
+import { drawMail, framedHtml } from '../mail-picture.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import {
   addressesIn,
   type Column,
+  changedText,
   choice,
   facts,
   field,
   filters,
   form,
-  inWords,
   link,
   state,
   table,
@@ -22,13 +23,13 @@ import {
   written,
 } from '../parts.ts';
 
-export type { MailboxAction };
-
 export const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'];
 export const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'];
-const longestSource = 100_000;
 /** Returns the path of an action for its routes. */
-const placeOf = ({ params }: Asked) => ({ id: params['mailboxId'], actionId: params['id'] });
+const placeOf = ({ params }: Pick<Asked, 'params'>) => ({
+  id: params['mailboxId'],
+  actionId: params['id'],
+});
 
 const whatOf = ({ type, summary: { to, subject } }: MailboxAction) => {
   const recipients = Array.isArray(to) && to.length > 0 ? `to ${to.join(', ')}` : '';
@@ -58,20 +59,6 @@ async function list(asked: Asked): Promise<Part> {
       'Nothing waits. A key with sendMode "approval" only proposes: "svc keys create --send-mode approval".',
     ),
   );
-}
-
-/** Draws the mail of a proposal as it would leave. */
-function proposed({ params }: Asked, content: NonNullable<ShownAction['content']>): Part {
-  const { from, to, cc, bcc, replyTo, subject, text, html: source, attachments } = content;
-  const at = `/console/review/${params['mailboxId']}/${params['id']}/files`;
-  return html`<article class="mail" aria-label="The mail that would leave">
-    <p>From ${inWords([from])}<br />To ${inWords(to)}<br />Cc ${inWords(cc)}<br />Bcc ${inWords(bcc)}<br />
-      Replies go to ${inWords(replyTo)}</p>
-    <p class="from">${subject}</p>
-    <pre>${text}</pre>
-    ${source && html`<details><summary>Its HTML</summary><pre>${source.slice(0, longestSource)}</pre></details>`}
-    ${attachments.length > 0 && html`<ul>${attachments.map(({ n, filename, size, digest }) => html`<li><a href=${`${at}/${n}`}>${filename}</a> (${size.toLocaleString('en')} bytes) <small>${digest}</small></li>`)}</ul>`}
-  </article>`;
 }
 
 function decisions(asked: Asked, action: ShownAction, given: Form): Part {
@@ -112,7 +99,11 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
     threadId !== null &&
       html`<p>${link(`/mailboxes/${mailboxId}/threads/${threadId}`, 'Its thread')}</p>`,
     messageId !== null && html`<p>${link(`/messages/${messageId}`, 'The message that left')}</p>`,
-    content && proposed(asked, content),
+    content &&
+      drawMail(content, {
+        htmlPath: `/console${asked.path}/html`,
+        filePath: (n) => `/console${asked.path}/files/${n}`,
+      }),
     decisions(asked, action, given),
     facts(action, [
       ['By', 'actor.displayName'],
@@ -130,16 +121,20 @@ async function one(asked: Asked, given: Form = {}, problem: Part = null): Promis
   return { title: 'Proposal', body, request: `GET /v1/mailboxes/${mailboxId}/actions/${id}` };
 }
 
-/** Returns the fields that a person changed; nothing stands for the frozen mail. */
-function editsOf({ to, subject, text }: Form) {
-  return { to: addressesIn(to), subject: subject ?? '', text: text ?? '' };
+/** Returns the fields that a person changed. */
+async function editsOf({ ask, params }: Asked, { to, subject = '', text = '' }: Form) {
+  const { content } = await ask(mailboxActionRoutes.get, { params: placeOf({ params }) });
+  return { to: addressesIn(to), subject, text: changedText(content?.text ?? null, text) };
 }
 
 const decide =
   (way: Doorway, isEdited: boolean) =>
   async (asked: Asked, given: Form): Promise<string> => {
     const { note = '' } = given;
-    const body = { ...(note !== '' && { note }), ...(isEdited && { edits: editsOf(given) }) };
+    const body = {
+      ...(note !== '' && { note }),
+      ...(isEdited && { edits: await editsOf(asked, given) }),
+    };
     await asked.ask(way, { params: placeOf(asked), body });
     return '/console/review';
   };
@@ -165,6 +160,14 @@ export const reviewPages: readonly Page[] = [
       approve: written('mailboxes:send', decide(answeringRoutes.approve, false), one),
       edit: written('mailboxes:send', decide(answeringRoutes.approve, true), one),
       reject: written('mailboxes:write', decide(mailboxActionRoutes.reject, false), one),
+    },
+  },
+  {
+    path: '/review/:mailboxId/:id/html',
+    needs: 'mailboxes:read',
+    async show(asked) {
+      const { content } = await asked.ask(mailboxActionRoutes.get, { params: placeOf(asked) });
+      return framedHtml(content ?? { html: null });
     },
   },
   {

@@ -54,6 +54,7 @@ const otherActions = [
   'namespace.created',
   'action.approved',
   'action.rejected',
+  'draft.sent',
   'template.staged',
   'template.saved',
   'template.discarded',

@@ -13,6 +13,7 @@ import {
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { type ActionOf, getActionRow, presentAction, rowOf } from './actions.ts';
 import { mailboxActionProposed } from './events.ts';
+import { pictureOf } from './picture.ts';
 import { findProposal, findProposalPart, insertProposal } from './proposal-queries.ts';
 import { type ActionRow, countOpen, insertActions, selectDecisionTimes } from './queries.ts';
 import type { MailboxAction, ShownAction } from './schema.ts';
@@ -24,8 +25,8 @@ const decisionsAsked = 50;
 const fewestDecisions = 5;
 const reviewMs = 24 * 3_600_000;
 
-/** The content of a proposal for its approver, with the content ids of its files. */
-export interface ProposedMail extends NonNullable<ShownAction['content']> {
+/** The content of a proposal, as it is frozen. */
+export interface ProposedMail extends Omit<NonNullable<ShownAction['content']>, 'notes'> {
   attachments: ProposedFile[];
 }
 
@@ -120,19 +121,15 @@ export interface ActionPlace {
 
 /** Returns an action with its proposed content. @throws ResourceNotFoundError. */
 export async function getAction(
-  { store: { db } }: App,
+  app: App,
   { organizationId }: Caller,
   { mailboxId, actionId }: ActionPlace,
 ): Promise<ShownAction> {
+  const { db } = app.store;
   const row = await getActionRow(db, organizationId, mailboxId, actionId);
   const mail = fromJson<ProposedMail>((await findProposal(db, actionId)) ?? null);
-  return { ...presentAction(row), content: mail && shownMail(mail) };
-}
-
-function shownMail(mail: ProposedMail): NonNullable<ShownAction['content']> {
-  const { from, replyTo, to, cc, bcc, subject, text, html } = mail;
-  const attachments = mail.attachments.map(({ contentId: _, ...file }) => file);
-  return { from, replyTo, to, cc, bcc, subject, text, html, attachments };
+  if (!mail) return { ...presentAction(row), content: null };
+  return { ...presentAction(row), content: await pictureOf(app, organizationId, mail) };
 }
 
 /**

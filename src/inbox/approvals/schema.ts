@@ -89,25 +89,45 @@ export const mailboxActionOutput = z
 
 export const actionPage = cursorPageOf(mailboxActionOutput);
 
+/** A file of a mail that somebody decides on. */
+export const picturedFile = z.object({
+  n: z.number().meta({ description: 'Its number in the mail, from 1' }),
+  filename: z.string(),
+  contentType: z.string().nullable(),
+  contentId: z.string().nullable().meta({ description: 'Id by which the HTML shows it inline' }),
+  size: z.number().meta({ description: 'Bytes' }),
+});
+
+/** Fields of the picture that a draft has not of its own. */
+export const pictureFields = {
+  from: z.object({ email: z.string(), name: z.string().nullable() }),
+  replyTo: z.array(z.string()),
+  notes: z.array(z.string()).meta({
+    description:
+      'Sentences on what the HTML has beside its words: hidden words, pictures of other ' +
+      'servers, forms, words of style sheets, parts for Outlook',
+  }),
+};
+
+const mailPicture = z.object({
+  ...pictureFields,
+  to: z.array(z.string()),
+  cc: z.array(z.string()),
+  bcc: z.array(z.string()),
+  subject: z.string().nullable(),
+  text: z.string().nullable(),
+  html: z.string().nullable(),
+  attachments: z.array(picturedFile),
+});
+
 /** The action with its proposed content while it is open. */
 export const shownActionOutput = mailboxActionOutput
   .extend({
-    content: z
-      .object({
-        from: z.object({ email: z.string(), name: z.string().nullable() }),
-        replyTo: z.array(z.string()),
-        to: z.array(z.string()),
-        cc: z.array(z.string()),
-        bcc: z.array(z.string()),
+    content: mailPicture
+      .extend({
         subject: z.string(),
-        text: z.string().nullable(),
-        html: z.string().nullable(),
         attachments: z.array(
-          z.object({
-            n: z.number().meta({ description: 'Its number in `…/attachments/{n}`' }),
-            filename: z.string(),
-            contentType: z.string(),
-            size: z.number().meta({ description: 'Bytes' }),
+          picturedFile.extend({
             digest: z.string().meta({ description: '`sha256:` of its bytes' }),
           }),
         ),
@@ -137,6 +157,7 @@ export const activityOutput = z
 
 export type ActionActor = z.output<typeof actor>;
 export type MailboxAction = z.output<typeof mailboxActionOutput>;
+export type MailPicture = z.output<typeof mailPicture>;
 export type ShownAction = z.output<typeof shownActionOutput>;
 export type ListActions = z.output<typeof listActionsQuery>;
 export type RejectAction = z.output<typeof rejectActionInput>;

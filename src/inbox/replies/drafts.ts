@@ -15,11 +15,19 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import { record } from '../../history/events/record.ts';
+import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
-import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
+import { resolveSender } from '../../identity/senders/resolve.ts';
+import {
+  ConflictError,
+  ForbiddenError,
+  ResourceNotFoundError,
+  ValidationError,
+} from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
+import { pictureOf } from '../approvals/picture.ts';
 import { isProposed } from '../approvals/queries.ts';
 import { authoredBy, editedBy, presentAuthors, requireOwn } from '../threads/authors.ts';
 import {
@@ -48,6 +56,7 @@ import {
   type ListDrafts,
   type ReplyResult,
   type SendDraft,
+  type ShownDraft,
   type UpdateDraft,
 } from './schema.ts';
 import { requireActive, sendMail } from './send.ts';
@@ -188,11 +197,55 @@ export async function listDrafts(
   return { items, nextCursor };
 }
 
-/** Returns a draft. @throws ResourceNotFoundError. */
-export async function getDraft(app: App, { organizationId }: Caller, at: At): Promise<Draft> {
+/** Returns a draft with all that would leave. @throws ResourceNotFoundError. */
+export async function getDraft(app: App, caller: Caller, at: At): Promise<ShownDraft> {
   const { db } = app.store;
-  const row = await getDraftRow(db, organizationId, at);
-  return present(db, row, await listDraftFiles(db, [row.id]));
+  const row = await getDraftRow(db, caller.organizationId, at);
+  return shown(app, caller, { row, files: await listDraftFiles(db, [row.id]) });
+}
+
+interface WithFiles {
+  row: DraftRow;
+  files: readonly ListedFile[];
+}
+
+/** Presents a draft alone: with all that would leave. */
+async function shown(app: App, caller: Caller, { row, files }: WithFiles): Promise<ShownDraft> {
+  const draft = await present(app.store.db, row, files);
+  const attachments = files.map(({ n, filename, content_type, content_id, size }) => ({
+    ...{ n, filename, contentType: content_type, contentId: content_id, size },
+  }));
+  const sender = await senderOf(app, caller, row);
+  return {
+    ...draft,
+    ...(await pictureOf(app, caller.organizationId, { ...draft, ...sender, attachments })),
+  };
+}
+
+/** Returns From and Reply-To of the mail that would leave. A From that may not send is shown as it is. */
+async function senderOf(
+  app: App,
+  caller: Caller,
+  row: DraftRow,
+): Promise<Pick<ShownDraft, 'from' | 'replyTo'>> {
+  const { db } = app.store;
+  const { organizationId } = caller;
+  const from = await fromOf(app, caller, row);
+  try {
+    const sender = await resolveSender(db, organizationId, from, findHostedSender);
+    const { email, name } = sender;
+    return { from: { email, name }, replyTo: sender.replyToEmails ?? [] };
+  } catch (error) {
+    if (!(error instanceof ForbiddenError)) throw error;
+    return { from, replyTo: [] };
+  }
+}
+
+async function fromOf(app: App, caller: Caller, row: DraftRow): Promise<Mail['from']> {
+  const { mailbox_id: mailboxId, in_reply_to_message_id: messageId } = row;
+  const found = messageId && (await findAnswered(app, caller, { mailboxId, messageId }));
+  if (found) return (await answerTo(app, found, false)).from;
+  return defaultFrom(await getMailboxRow(app.store.db, caller.organizationId, mailboxId));
 }
 
 /** Returns the initial recipients, subject and thread of a draft that answers a message. */
@@ -213,7 +266,7 @@ export async function createDraft(
   caller: Caller,
   mailboxId: string,
   { inReplyToMessageId, attachments, ...wanted }: CreateDraft,
-): Promise<Draft> {
+): Promise<ShownDraft> {
   const { organizationId } = caller;
   const answer = inReplyToMessageId
     ? await answerOf(app, caller, mailboxId, inReplyToMessageId)
@@ -222,7 +275,7 @@ export async function createDraft(
   const id = app.newId(draftNoun);
   const files = filesOf(id, attachments ?? []);
   const bytes = bytesOf(content, sizeOf(files));
-  return app.store.write(async (trx) => {
+  const made = await app.store.write(async (trx): Promise<WithFiles> => {
     await lockMailboxes(trx, [mailboxId]);
     const mailbox = await getMailboxRow(trx, organizationId, mailboxId);
     await requireRoom(trx, mailboxId, { count: 1, bytes });
@@ -241,8 +294,9 @@ export async function createDraft(
     await drafts.insert(trx, row);
     await replaceDraftFiles(trx, id, files);
     await record(app, trx, caller, changeOf(row, draftNoun.created));
-    return present(trx, row, files);
+    return { row, files };
   });
+  return shown(app, caller, made);
 }
 
 /** Refuses a change based on an old version. @throws ConflictError with the time of the last change. */
@@ -257,14 +311,14 @@ function requireUnchanged(row: DraftRow, expectedUpdatedAt: string | undefined):
  * @throws ResourceNotFoundError; ConflictError (proposed, changed meanwhile, no room); ForbiddenError (a key
  * that only proposes, on a draft of another author).
  */
-export function updateDraft(
+export async function updateDraft(
   app: App,
   caller: Caller,
   at: At,
   { expectedUpdatedAt, attachments, ...wanted }: UpdateDraft,
-): Promise<Draft> {
+): Promise<ShownDraft> {
   const { organizationId } = caller;
-  return app.store.write(async (trx) => {
+  const after = await app.store.write(async (trx): Promise<WithFiles> => {
     // Before the draft, in the same order as a send; also serializes two changes.
     await lockMailboxes(trx, [at.mailboxId]);
     const row = await getOpenRow(trx, organizationId, at);
@@ -283,8 +337,9 @@ export function updateDraft(
       updated_at: Math.max(app.clock.now(), row.updated_at + 1),
     };
     await record(app, trx, caller, changeOf(row, draftNoun.updated));
-    return present(trx, await drafts.update(trx, organizationId, row.id, change), files);
+    return { row: await drafts.update(trx, organizationId, row.id, change), files };
   });
+  return shown(app, caller, after);
 }
 
 /**
@@ -350,8 +405,8 @@ export async function sendDraft(
     type: found ? 'reply' : 'sendMessage',
     threadId: row.thread_id,
     inReplyToMessageId: answered,
-    draft: { id: row.id, updatedAt: row.updated_at },
-    from: found ? (await answerTo(app, found, false)).from : defaultFrom(mailbox),
+    draft: { id: row.id, updatedAt: row.updated_at, ...presentAuthors(row) },
+    from: await fromOf(app, caller, row),
     subject: row.subject ?? '',
   };
   return sendMail(app, caller, at.mailboxId, mail, { path, body: {}, key });

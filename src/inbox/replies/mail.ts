@@ -6,7 +6,16 @@ import { type ActiveBlocks, findBlockedOf, sendKey } from '../../people/blocks/s
 import { foldAddress, parseAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { sentPreview } from '../threads/restate.ts';
+import type { Author } from '../threads/schema.ts';
 import type { Attachment, SkippedRecipient } from './schema.ts';
+
+/** A draft as a send found it, with its authors. */
+export interface SentDraft {
+  id: string;
+  updatedAt: number;
+  author: Author;
+  editedBy: Author | null;
+}
 
 export interface Mail {
   type: 'sendMessage' | 'reply' | 'forward';
@@ -14,7 +23,7 @@ export interface Mail {
   threadId: string | null;
   inReplyToMessageId: string | null;
   /** The draft from which the mail was made, as it was read; the send deletes it. */
-  draft: { id: string; updatedAt: number } | null;
+  draft: SentDraft | null;
   from: { email: string; name: string | null };
   to: string[];
   cc: string[];

@@ -18,7 +18,6 @@ import {
   approveActionInput,
   createDraftInput,
   draftNoun,
-  draftOutput,
   draftPage,
   draftPath,
   forwardInput,
@@ -29,6 +28,7 @@ import {
   replyInput,
   replyResultOutput,
   sendDraftInput,
+  shownDraftOutput,
   updateDraftInput,
 } from './schema.ts';
 
@@ -121,7 +121,7 @@ export const answeringRoutes = {
     status: 201,
     params: mailboxOfMail,
     body: createDraftInput,
-    output: draftOutput,
+    output: shownDraftOutput,
     throws: [ConflictError],
     run: (app, { caller, params: { id }, body }) => createDraft(app, caller, id, body),
   }),
@@ -129,7 +129,7 @@ export const answeringRoutes = {
     name: 'getDraft',
     summary: 'Show a draft',
     params: draftPath,
-    output: draftOutput,
+    output: shownDraftOutput,
     run: (app, { caller, params: { id, draftId } }) =>
       getDraft(app, caller, { mailboxId: id, draftId }),
   }),
@@ -138,7 +138,7 @@ export const answeringRoutes = {
     summary: 'Change a draft',
     params: draftPath,
     body: updateDraftInput,
-    output: draftOutput,
+    output: shownDraftOutput,
     throws: [ConflictError],
     run: (app, { caller, params: { id, draftId }, body }) =>
       updateDraft(app, caller, { mailboxId: id, draftId }, body),

@@ -14,6 +14,7 @@ import {
   mostRecipients,
 } from '../../outbound/messages/send-schema.ts';
 import { isHeaderSafe } from '../../platform/net/address.ts';
+import { picturedFile, pictureFields } from '../approvals/schema.ts';
 import { authors } from '../threads/schema.ts';
 
 export const draftNoun = noun('draft', 'draft');
@@ -185,6 +186,11 @@ export const draftOutput = z
 
 export const draftPage = cursorPageOf(draftOutput);
 
+/** A draft as it would leave now. */
+export const shownDraftOutput = draftOutput
+  .extend({ ...pictureFields, attachments: z.array(picturedFile) })
+  .meta({ id: 'ShownDraft', description: 'A draft, with the mail that would leave' });
+
 export const approveActionInput = z
   .strictObject({
     note: z.string().max(2_000).nullish(),
@@ -232,6 +238,7 @@ export type UpdateDraft = z.output<typeof updateDraftInput>;
 export type SendDraft = z.output<typeof sendDraftInput>;
 export type ListDrafts = z.output<typeof listDraftsQuery>;
 export type Draft = z.output<typeof draftOutput>;
+export type ShownDraft = z.output<typeof shownDraftOutput>;
 export type ApproveAction = z.output<typeof approveActionInput>;
 export type ReplyResult = z.output<typeof replyResultOutput>;
 export type SkippedRecipient = ReplyResult['skippedRecipients'][number];

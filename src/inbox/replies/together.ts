@@ -12,6 +12,7 @@
 //                                                   | else unfrozen: the caller freezes it and repeats
 //   any other                                       | sent, or refused like any send
 import type { App } from '../../core/app.ts';
+import { record } from '../../history/events/record.ts';
 import { isMailboxOf } from '../../identity/mailboxes/mailboxes.ts';
 import { findMailboxes, type MailboxRow } from '../../identity/mailboxes/queries.ts';
 import {
@@ -272,7 +273,14 @@ async function send(app: App, trx: Db, ready: readonly Ready[], answers: Answers
     answers.set(one.asked, sent);
     return [];
   });
-  for (const { asked } of gone) if (asked.mail.draft) await endDraft(trx, asked.mail.draft);
+  for (const { asked, message } of gone) {
+    const { caller, mail } = asked;
+    if (!mail.draft) continue;
+    const { id: draft, author: writtenBy, editedBy: changedBy } = mail.draft;
+    await endDraft(trx, mail.draft);
+    const details = { draft, writtenBy, changedBy };
+    await record(app, trx, caller, { subject: message.id, action: 'draft.sent', details });
+  }
   const doings = gone.map(({ asked: { caller, mailboxId, mail }, sifted, message, threadId }) => ({
     ...{ caller, mailboxId, type: mail.type, messageId: message.id, threadId },
     summary: summaryOf({ ...mail, ...sifted }),

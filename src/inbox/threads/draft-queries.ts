@@ -88,13 +88,13 @@ export async function measureDrafts(
 }
 
 /** A file without its bytes. */
-export type ListedFile = Omit<DraftFileRow, 'content' | 'content_id'>;
+export type ListedFile = Omit<DraftFileRow, 'content'>;
 
 /** Returns the files of these drafts in order, without their bytes. */
 export function listDraftFiles(db: Db, draftIds: readonly string[]): Promise<ListedFile[]> {
   return tables<DraftTables>(db)
     .selectFrom('draft_files')
-    .select(['draft_id', 'n', 'filename', 'content_type', 'size'])
+    .select(['draft_id', 'n', 'filename', 'content_type', 'content_id', 'size'])
     .where('draft_id', ...isOneOf(db, draftIds))
     .orderBy('draft_id')
     .orderBy('n')

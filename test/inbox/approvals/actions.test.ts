@@ -76,10 +76,10 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     const content = {
       from: { email: 'nobody@elsewhere.example', name: null },
       ...{ replyTo: [], to: ['ada@example.com'], cc: [], bcc: [], subject: 'Re: hello' },
-      ...{ text: 'Hello Ada', html: null },
+      ...{ text: 'Hello Ada', html: null, notes: [] },
       attachments: [
         {
-          ...{ n: 1, filename: 'a.txt', contentType: 'text/plain' },
+          ...{ n: 1, filename: 'a.txt', contentType: 'text/plain', contentId: null },
           ...{ size: 5, digest: 'sha256:1' },
         },
       ],

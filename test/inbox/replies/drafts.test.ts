@@ -135,8 +135,8 @@ describe.each(stores)('a draft, on %s', (store) => {
     ];
     const draft = await write(operator, { ...invoice, attachments });
     const files = [
-      { filename: 'a.txt', contentType: 'text/plain', size: 1 },
-      { filename: 'b.bin', contentType: null, size: 2 },
+      { n: 1, filename: 'a.txt', contentType: 'text/plain', contentId: null, size: 1 },
+      { n: 2, filename: 'b.bin', contentType: null, contentId: null, size: 2 },
     ];
     expect(draft.attachments).toEqual(files);
     expect((await change(operator, draft, { text: 'x' })).attachments).toEqual(files);

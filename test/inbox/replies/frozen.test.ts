@@ -93,11 +93,13 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
       subject: 'News',
       text: 'Hello',
       html: '<p>Hello</p>',
+      notes: [],
       attachments: [
         {
           n: 1,
           filename: 'offer.pdf',
           contentType: 'application/pdf',
+          contentId: null,
           size: 8,
           digest: sha256('%PDF-1.4'),
         },
@@ -105,6 +107,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
           n: 2,
           filename: 'note.txt',
           contentType: 'text/plain',
+          contentId: null,
           size: 7,
           digest: sha256('for you'),
         },

@@ -1,0 +1,59 @@
+// A mail that somebody decides on, as it would leave: every page with such a decision draws it here.
+import type { MailPicture } from '../../src/inbox/approvals/schema.ts';
+import { withoutFrames } from '../http/storage.ts';
+import type { Download } from './api.ts';
+import { html, type Part } from './html.ts';
+import { inWords } from './parts.ts';
+
+/** Characters of HTML or text on a page. */
+const mostShown = 1_000_000;
+
+interface Places {
+  /** Path of the page that shows the HTML alone. */
+  htmlPath: string;
+  /** Returns the path of a file; without it the files cannot be opened here. */
+  filePath?: (n: number) => string;
+}
+
+function whole(text: string): Part {
+  const rest = text.length - mostShown;
+  return html`<pre>${text.slice(0, mostShown)}</pre>
+    ${rest > 0 && html`<p class="problem">${rest.toLocaleString('en')} more characters leave than are shown here.</p>`}`;
+}
+
+function files(attachments: MailPicture['attachments'], filePath?: Places['filePath']): Part {
+  if (attachments.length === 0) return null;
+  return html`<ul>${attachments.map(({ n, filename, contentType, contentId, size }) => {
+    const name = filePath ? html`<a href=${filePath(n)}>${filename}</a>` : filename;
+    const inline = contentId !== null && `, inline as ${contentId}`;
+    return html`<li>${name} (${contentType ?? 'type by its name'}, ${size.toLocaleString('en')} bytes${inline})</li>`;
+  })}</ul>`;
+}
+
+/** Draws all that would leave: addresses, words, HTML as it looks and its source, files. */
+export function drawMail(mail: MailPicture, { htmlPath, filePath }: Places): Part {
+  const { from, to, cc, bcc, replyTo, subject, text, html: source, notes, attachments } = mail;
+  return html`<article class="mail" aria-label="The mail that would leave">
+    <p>From ${inWords([from])}<br />To ${inWords(to)}<br />Cc ${inWords(cc)}<br />Bcc ${inWords(bcc)}<br />
+      Replies go to ${inWords(replyTo)}</p>
+    <p class="from">${subject}</p>
+    ${text === null ? html`<p class="note">Its text is made from the HTML.</p>` : whole(text)}
+    ${
+      source !== null &&
+      html`<h2>Its HTML</h2>
+      ${notes.length > 0 && html`<ul>${notes.map((note) => html`<li class="problem">${note}</li>`)}</ul>`}
+      <iframe class="preview" sandbox="" title="The mail as HTML" loading="lazy" src=${htmlPath}></iframe>
+      <details><summary>Source of the HTML</summary>${whole(source)}</details>`
+    }
+    ${files(attachments, filePath)}
+  </article>`;
+}
+
+/** Returns the HTML of a mail for the frame of `drawMail`: it is shown in a sandbox, and opens no connection. */
+export function framedHtml({ html: source }: Pick<MailPicture, 'html'>): Download {
+  return {
+    contentType: 'text/html; charset=utf-8',
+    disposition: 'inline',
+    bytes: withoutFrames(Buffer.from(source ?? '')),
+  };
+}

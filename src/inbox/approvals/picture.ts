@@ -1,0 +1,22 @@
+// The picture of a mail that somebody decides on: all that would leave, and what its HTML has beside the words. Drafts,
+// proposals, the console, the commands and MCP draw from it.
+import type { App } from '../../core/app.ts';
+import { notesOnHtml } from '../../mail/mime/html/notes.ts';
+import type { MailPicture } from './schema.ts';
+
+/** A mail as a draft or a proposal has it. */
+export type Pictured = Omit<MailPicture, 'notes'>;
+
+/** Returns the picture of a mail of an organization. @throws CapacityError if the parse worker is full */
+export async function pictureOf<Mail extends Pictured>(
+  { mime }: App,
+  organizationId: string,
+  { from, replyTo, to, cc, bcc, subject, text, html, attachments }: Mail,
+): Promise<Pick<Mail, keyof Pictured> & Pick<MailPicture, 'notes'>> {
+  const hides = html !== null && (await mime.hidesWords(html, organizationId));
+  const notes = [
+    ...(hides ? ['The HTML has words that its reader does not see.'] : []),
+    ...(html === null ? [] : notesOnHtml(html)),
+  ];
+  return { from, replyTo, to, cc, bcc, subject, text, html, notes, attachments };
+}
