@@ -2402,6 +2402,7 @@ export type AuditEntry = {
     | 'queue.retried'
     | 'sender.created'
     | 'sender.deleted'
+    | 'sender.proof-ended'
     | 'sender.proof-mailed'
     | 'sender.updated'
     | 'sender.verified'
@@ -3257,7 +3258,7 @@ export class Svc {
         totalCapped?: true;
       };
     }>;
-    /** Create a mailbox. Its address is on a verified domain of the organization, or on the hosted domain of the service; no mailbox of any organization can share it. Mail to `name+anything@` reaches it too. Permission: `mailboxes:write`. */
+    /** Create a mailbox. Its address is on a verified domain of the organization, or on the hosted domain of the service; no mailbox of any organization can share it. Mail to `name+anything@` reaches it too. Permission: `mailboxes:configure`. */
     create(
       body: {
         /** Slug of the mailbox: lower-case letters, digits and hyphens */
@@ -6060,6 +6061,7 @@ export class Svc {
           | 'queue.retried'
           | 'sender.created'
           | 'sender.deleted'
+          | 'sender.proof-ended'
           | 'sender.proof-mailed'
           | 'sender.updated'
           | 'sender.verified'

@@ -125,6 +125,7 @@ export const routesByPermission: Partial<Record<Permission, readonly string[]>> 
   'keys:read': ['GET /v1/api-keys', 'GET /v1/api-keys/{id}'],
   'keys:write': ['POST /v1/api-keys', 'PATCH /v1/api-keys/{id}', 'POST /v1/api-keys/{id}/rotate'],
   'mailboxes:configure': [
+    'POST /v1/mailboxes',
     'DELETE /v1/mailboxes/{id}',
     'POST /v1/mailboxes/{id}/pause',
     'POST /v1/mailboxes/{id}/resume',
@@ -167,7 +168,6 @@ export const routesByPermission: Partial<Record<Permission, readonly string[]>> 
     'POST /v1/mailboxes/{id}/actions/{actionId}/approve',
   ],
   'mailboxes:write': [
-    'POST /v1/mailboxes',
     'PATCH /v1/mailboxes/{id}',
     'POST /v1/mailboxes/{id}/drafts',
     'PATCH /v1/mailboxes/{id}/drafts/{draftId}',

@@ -834,7 +834,7 @@ export const rows: Readonly<Record<string, Row>> = {
 
   [`GET ${mailboxes}`]: { may: readsMailboxes, gives: 200, query: '?limit=100' },
   [`POST ${mailboxes}`]: {
-    may: writesMailboxes,
+    may: configuresMailboxes,
     gives: 201,
     body: (_own, serial) => ({ slug: `made${serial}` }),
     foreignBody: ({ namespace }) => ({ slug: 'theirs', namespaceId: namespace }),

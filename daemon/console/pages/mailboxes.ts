@@ -27,8 +27,8 @@ async function mailboxes(asked: Asked, given: Form, problem: Part = null): Promi
       ],
       'There is no mailbox yet: "svc mailboxes create" makes one.',
     ),
-    may('mailboxes:write') && html`<h2>Make a mailbox</h2>`,
-    may('mailboxes:write') &&
+    may('mailboxes:configure') && html`<h2>Make a mailbox</h2>`,
+    may('mailboxes:configure') &&
       form(
         asked,
         'make',
@@ -112,7 +112,7 @@ export const mailboxPages: readonly Page[] = [
     needs: 'mailboxes:read',
     show: (asked) => mailboxes(asked, {}),
     actions: {
-      make: written('mailboxes:write', make, mailboxes),
+      make: written('mailboxes:configure', make, mailboxes),
     },
   },
   {

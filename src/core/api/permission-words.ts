@@ -11,7 +11,7 @@ export const permissionWords: Readonly<Record<Permission, string>> = {
   'mailboxes:write': 'label, sort and annotate mail in these mailboxes, and write drafts',
   'mailboxes:delete': 'delete threads, notes and drafts in these mailboxes',
   'mailboxes:send': 'send mail from these mailboxes',
-  'mailboxes:configure': 'change addresses and filters of mailboxes, and delete them',
+  'mailboxes:configure': 'create and delete mailboxes, and change their addresses and filters',
   'contacts:read': 'read contacts and their groups',
   'contacts:write': 'create, change, tag and import contacts, and change their groups',
   'contacts:delete': 'delete contacts and groups',

@@ -55,6 +55,7 @@ export const mailboxRoutes = {
     run: (app, { caller, query }) => listMailboxes(app, caller, query),
   }),
   create: at.post(path, {
+    ...configures,
     name: 'createMailbox',
     summary: 'Create a mailbox',
     description:

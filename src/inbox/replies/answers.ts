@@ -2,16 +2,11 @@
 // recipients, sender, subject and thread derived from the answered message; send.ts sends it.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
-import { getMailboxRow, withoutSubaddress } from '../../identity/mailboxes/mailboxes.ts';
-import type { MailboxAddressRow, MailboxRow } from '../../identity/mailboxes/queries.ts';
-import { resolveSender } from '../../identity/senders/resolve.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
 import { answerSubject, forwardSubject } from '../../mail/mime/subject.ts';
 import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import { findRecipients, type MessageRow } from '../../outbound/messages/queries.ts';
-import { ForbiddenError } from '../../platform/errors.ts';
-import { foldAddress } from '../../platform/net/address.ts';
-import { type Db, fromJson } from '../../platform/store/db.ts';
+import { fromJson } from '../../platform/store/db.ts';
 import { forwardedContent } from './forwarded.ts';
 import { type Found, findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
@@ -20,37 +15,10 @@ import { originalOf } from './original.ts';
 import { type Answered, answerRecipients } from './recipients.ts';
 import type { ForwardInput, NewMessage, ReplyInput, ReplyResult } from './schema.ts';
 import { requireActive, sendMail } from './send.ts';
+import { defaultFrom, ownAddressOf } from './senders.ts';
 
-function ownAddressOf(addresses: readonly MailboxAddressRow[], email: string) {
-  const folded = foldAddress(email);
-  const base = withoutSubaddress(folded);
-  return addresses.find(({ address }) => address === folded || address === base);
-}
-
-/** Returns the default From of a mailbox. */
-export function defaultFrom(row: MailboxRow): Mail['from'] {
-  return row.default_from === null
-    ? { email: row.primary_address, name: row.display_name }
-    : { email: row.default_from, name: row.default_from_name };
-}
-
-async function maySend(db: Db, organizationId: string, email: string): Promise<boolean> {
-  return resolveSender(db, organizationId, { email }, findHostedSender).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof ForbiddenError) return false;
-      throw error;
-    },
-  );
-}
-
-/**
- * Returns the From of an answer: the mailbox or catch-all address that received the message, or the From of
- * our own message.
- */
-async function fromOf(app: App, { mailbox, addresses, message }: Found): Promise<Mail['from']> {
-  const { db } = app.store;
-  const { organization_id: organizationId } = mailbox;
+/** Returns the From of an answer: the address of the mailbox that the message has, or the default From. */
+function fromOf({ mailbox, addresses, message }: Found): Mail['from'] {
   const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
   const came =
     message.direction === 'outbound' ? [message.from_email] : (envelope?.recipients ?? []);
@@ -58,12 +26,7 @@ async function fromOf(app: App, { mailbox, addresses, message }: Found): Promise
     const own = ownAddressOf(addresses, email);
     if (own) return { email: own.address, name: own.display_name ?? mailbox.display_name };
   }
-  const [first] = came;
-  if (first === undefined || !(await maySend(db, organizationId, first))) {
-    return defaultFrom(mailbox);
-  }
-  const name = message.direction === 'outbound' ? message.from_name : mailbox.display_name;
-  return { email: first, name };
+  return defaultFrom(mailbox);
 }
 
 /**
@@ -92,7 +55,7 @@ export async function answerTo(app: App, found: Found, all: boolean) {
     ...recipients,
     threadId: found.threadId,
     inReplyToMessageId: found.message.id,
-    from: await fromOf(app, found),
+    from: fromOf(found),
     subject: answerSubject(found.message.subject),
   };
 }
@@ -148,7 +111,7 @@ export async function forward(
     threadId: found.threadId,
     inReplyToMessageId: null,
     draft: null,
-    from: await fromOf(app, found),
+    from: fromOf(found),
     to: body.to,
     cc: body.cc ?? [],
     bcc: body.bcc ?? [],

@@ -43,7 +43,7 @@ import {
   selectDrafts,
 } from '../threads/draft-queries.ts';
 import { beginDraftThread, endDraftThread } from '../threads/drafted.ts';
-import { answerTo, defaultFrom } from './answers.ts';
+import { answerTo } from './answers.ts';
 import { findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
 import { type Mail, wordsAfter } from './mail.ts';
@@ -60,6 +60,7 @@ import {
   type UpdateDraft,
 } from './schema.ts';
 import { requireActive, sendMail } from './send.ts';
+import { defaultFrom } from './senders.ts';
 import { proposedError } from './together.ts';
 
 /** Limits of one mailbox. */

@@ -6,6 +6,7 @@
 //   ------------------------------------------------+-------------------------------------------------
 //   its key made a mail before                      | the same answer; 409 if the content differs
 //   its mailbox is gone, or paused                  | 404, 409
+//   its From belongs to another mailbox or nobody   | 403 (senders.ts)
 //   no recipient is left                            | skipped
 //   its draft was changed meanwhile                 | 409
 //   its key only proposes, or is over the limit     | proposed if it is frozen: approve.ts sends it;
@@ -14,7 +15,12 @@
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
 import { isMailboxOf } from '../../identity/mailboxes/mailboxes.ts';
-import { findMailboxes, type MailboxRow } from '../../identity/mailboxes/queries.ts';
+import {
+  findMailboxes,
+  type MailboxAddressRow,
+  type MailboxRow,
+  selectAddresses,
+} from '../../identity/mailboxes/queries.ts';
 import {
   deleteIdempotencyKey,
   type IdempotencyRow,
@@ -48,6 +54,7 @@ import { findRunaways } from './loops.ts';
 import { type Mail, type Sifted, siftRecipients, summaryOf } from './mail.ts';
 import { type Answer, repeatedAnswer, type Unfrozen } from './repeats.ts';
 import type { ReplyResult } from './schema.ts';
+import { beyondMailbox } from './senders.ts';
 
 /** A mail to send, with the row of its idempotency key. */
 export interface Asking extends Outgoing {
@@ -163,13 +170,16 @@ async function keepFirst(
   return new Set(first);
 }
 
-/** Returns the reason why the mailbox cannot send now. */
-function refusedBy(asked: Asking, mailbox: MailboxRow | undefined): ServiceError | null {
-  const { caller, mailboxId } = asked;
+/** Returns the reason why the mailbox cannot send this mail now. */
+function refusedBy(
+  { caller, mailboxId, mail }: Asking,
+  mailbox: MailboxRow | undefined,
+  addresses: readonly MailboxAddressRow[],
+): ServiceError | null {
   if (!isMailboxOf(caller.organizationId, mailbox)) {
     return new ResourceNotFoundError('mailbox', mailboxId);
   }
-  return pausedError(mailbox);
+  return pausedError(mailbox) ?? beyondMailbox(mailbox, addresses, mail.from);
 }
 
 /** Returns the error of a paused mailbox; null otherwise. */
@@ -183,11 +193,12 @@ async function ofOpenMailboxes(
   placed: readonly Placed[],
   answers: Answers,
 ): Promise<Placed[]> {
-  const ids = new Set(placed.map(({ asked }) => asked.mailboxId));
-  const rows = await findMailboxes(trx, [...ids]);
-  const mailboxes = new Map(rows.map((row) => [row.id, row]));
+  const ids = [...new Set(placed.map(({ asked }) => asked.mailboxId))];
+  const mailboxes = new Map((await findMailboxes(trx, ids)).map((row) => [row.id, row]));
+  const addresses = Map.groupBy(await selectAddresses(trx, ids), (row) => row.mailbox_id);
   return placed.filter(({ asked }) => {
-    const error = refusedBy(asked, mailboxes.get(asked.mailboxId));
+    const { mailboxId } = asked;
+    const error = refusedBy(asked, mailboxes.get(mailboxId), addresses.get(mailboxId) ?? []);
     if (error) answers.set(asked, { error });
     return !error;
   });

@@ -97,6 +97,7 @@ describe.each(stores)('the configuration of a mailbox on %s', (store) => {
     const writer = await keyOf({ permissions: { mailboxes: ['read', 'write', 'delete'] } });
     const catchAll = '/v1/email/catch-all';
     const more: ReturnType<typeof steps> = [
+      ['POST', '/v1/mailboxes', { slug: 'ceo', address: 'ceo@corp.example' }],
       ['POST', `${catchAll}/enable`, { domainId, mailboxId: desk.id }],
       ['POST', `${catchAll}/disable`, { domainId }],
     ];
@@ -117,6 +118,7 @@ describe.each(stores)('the configuration of a mailbox on %s', (store) => {
     const own = `/v1/mailboxes/${id}`;
     const key = await keyOf({ role });
     const asked: [Method, string, object | undefined, number][] = [
+      ['POST', '/v1/mailboxes', { slug: `${role}3`, domain: 'corp.example' }, 201],
       ['POST', `${own}/addresses`, { address: `${role}2@corp.example` }, 201],
       ['PATCH', own, { defaultFrom: { address: `${role}2@corp.example` } }, 200],
       ['PATCH', own, { filters: { block: ['example.com'] }, displayName: 'x' }, 200],

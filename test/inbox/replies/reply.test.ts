@@ -124,14 +124,14 @@ describe.each(stores)('answering on %s', (store) => {
     expect((await desk.email(all.body.messageId)).ccEmails).toEqual(['cy@example.com']);
   });
 
-  it('is sent from the address that a catch-all matched', async () => {
+  it('is sent from the default address when a catch-all matched', async () => {
     const { app, operator } = test;
     const domain = await addDomain(app, operator, { domain: 'shop.example', dkim: 'ed25519' });
     await verifyDomain(app, operator, domain.id, { force: true });
     await enableCatchAll(app, operator, { domainId: domain.id, mailboxId: desk.id });
     const id = await desk.arrive({ rcpt: ['any@shop.example'], to: 'any@shop.example' });
     const { body } = await desk.reply(id);
-    expect((await desk.email(body.messageId)).fromEmail).toBe('any@shop.example');
+    expect((await desk.email(body.messageId)).fromEmail).toBe(desk.address);
   });
 
   it('has one Re: in any language, and at most 50 References with the first among them', async () => {

@@ -1,0 +1,38 @@
+// The From addresses of mail that leaves from a mailbox: its own addresses and its default From, also for a
+// mailbox that is a catch-all. A key bound to a mailbox could otherwise write as any address of the domain. A
+// proposal keeps the From with which it was made (frozen.ts).
+
+import { withoutSubaddress } from '../../identity/mailboxes/mailboxes.ts';
+import type { MailboxAddressRow, MailboxRow } from '../../identity/mailboxes/queries.ts';
+import { ForbiddenError } from '../../platform/errors.ts';
+import { foldAddress } from '../../platform/net/address.ts';
+import type { Mail } from './mail.ts';
+
+/** Returns the address of a mailbox by which mail to `email` reaches it, or undefined. */
+export function ownAddressOf(addresses: readonly MailboxAddressRow[], email: string) {
+  const folded = foldAddress(email);
+  const base = withoutSubaddress(folded);
+  return addresses.find(({ address }) => address === folded || address === base);
+}
+
+/** Returns the default From of a mailbox. */
+export function defaultFrom(row: MailboxRow): Mail['from'] {
+  return row.default_from === null
+    ? { email: row.primary_address, name: row.display_name }
+    : { email: row.default_from, name: row.default_from_name };
+}
+
+/** Refuses a From that is neither an address of the mailbox nor its default From; null if it is one. */
+export function beyondMailbox(
+  mailbox: MailboxRow,
+  addresses: readonly MailboxAddressRow[],
+  { email }: Mail['from'],
+): ForbiddenError | null {
+  const folded = foldAddress(email);
+  const isDefault = mailbox.default_from !== null && foldAddress(mailbox.default_from) === folded;
+  if (isDefault || addresses.some(({ address }) => address === folded)) return null;
+  return new ForbiddenError(
+    `${email} is no address of ${mailbox.id}: mail leaves it from its addresses and its ` +
+      `defaultFrom alone (svc mailboxes show ${mailbox.id})`,
+  );
+}
