@@ -128,6 +128,20 @@ export type EndpointDisabled = (
 /** Mails a new sender the token that proves its address; does nothing if nobody may mail it. */
 export type AskForProof = (app: App, organizationId: string, senderId: string) => Promise<void>;
 
+/** A name that an organization has verified. */
+export interface OwnedName {
+  domain: string;
+  organizationId: string;
+  /** The same name as other organizations registered it. */
+  formerIds: readonly string[];
+}
+
+/** Deletes what other organizations had on a name, in transactions of its own; a second call finds nothing. */
+export type ReleaseName = (app: App, name: OwnedName) => Promise<void>;
+
+/** Returns the organization whose mailbox has an address (folded). */
+export type FindAddressHolder = (db: Db, address: string) => Promise<string | undefined>;
+
 /** Returns those of these messages that reached nobody. */
 export type FindLostMails = (db: Db, messageIds: readonly string[]) => Promise<Set<string>>;
 
@@ -139,6 +153,7 @@ export interface Hooks {
   readonly presentMessageEvents: MessagePresenter;
   /** For `domains`. */
   readonly findTrackingRecords: FindTrackingRecords;
+  readonly nameReleases: readonly ReleaseName[];
   /** For `organizations`. */
   readonly equipOrganization: EquipOrganization;
   /** For `messages`. */
@@ -148,6 +163,7 @@ export interface Hooks {
   /** For `senders`. */
   readonly askForProof: AskForProof;
   readonly findLostMails: FindLostMails;
+  readonly findAddressHolder: FindAddressHolder;
   /** For `webhooks`. */
   readonly findNamespaceOf: FindNamespaceOf;
   readonly endpointDisabled: EndpointDisabled;

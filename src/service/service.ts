@@ -5,14 +5,19 @@ import { type App, type AppOverrides, type Hooks, openApp } from '../core/app.ts
 import type { Config } from '../core/config/config.ts';
 import { markFailing } from '../extensions/standing.ts';
 import { checkSecret } from '../identity/domains/signing-keys.ts';
+import { findAddressHolder } from '../identity/mailboxes/addresses.ts';
 import { findNamespaceOf } from '../identity/mailboxes/bound-keys.ts';
+import { releaseCatchAlls } from '../identity/mailboxes/catch-all.ts';
+import { releaseAddresses } from '../identity/mailboxes/mailboxes.ts';
 import { storeFirstNamespace } from '../identity/mailboxes/namespaces.ts';
+import { releaseProofs } from '../identity/senders/proof.ts';
 import { mailboxCounter } from '../inbox/approvals/activity.ts';
 import { threadHooks } from '../inbox/threads/hooks.ts';
 import { presentMessageEvents } from '../outbound/messages/events.ts';
 import { findLostMails } from '../outbound/messages/lost-mails.ts';
 import { askForProof } from '../outbound/sending/sender-proof/prove.ts';
 import { findTrackingRecords } from '../outbound/tracking/custom/dns-records.ts';
+import { releaseHosts } from '../outbound/tracking/custom/hosts.ts';
 import type { Logger } from '../platform/runtime/log.ts';
 import { webhookSink } from '../webhooks/enqueue.ts';
 
@@ -20,11 +25,13 @@ export const hooks: Hooks = {
   eventSinks: [webhookSink, mailboxCounter],
   presentMessageEvents,
   findTrackingRecords,
+  nameReleases: [releaseAddresses, releaseCatchAlls, releaseProofs, releaseHosts],
   equipOrganization: storeFirstNamespace,
   threads: threadHooks,
   findKnownCampaigns,
   askForProof,
   findLostMails,
+  findAddressHolder,
   findNamespaceOf,
   endpointDisabled: markFailing,
 };

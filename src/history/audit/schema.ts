@@ -23,6 +23,7 @@ const otherActions = [
   'key.revoked',
   'sender.proof-mailed',
   'sender.verified',
+  'sender.proof-ended',
   'domain.added',
   'domain.deleted',
   'domain.verified-by-force',

@@ -1,6 +1,7 @@
 // All SQL on `domains` and `domain_keys` except due checks (check-queries.ts). Reads and writes rows, decides nothing.
+import { type Kysely, sql } from 'kysely';
 import type { DkimAlgorithm } from '../../mail/mime/dkim-key.ts';
-import { type Db, tables } from '../../platform/store/db.ts';
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 export type DomainStatus = 'pending' | 'verified' | 'failed' | 'temporary-failure';
@@ -18,6 +19,7 @@ export interface DomainRow {
   catch_all_mailbox_id: string | null;
   /** JSON: RecordCheck by recordName. */
   record_checks: string | null;
+  /** Also of a failed domain, until another organization verifies the name (owners.ts). */
   verified_at: number | null;
   last_checked_at: number | null;
   next_check_at: number | null;
@@ -83,57 +85,43 @@ export const findReturnPath = own.first(
   (row) => row?.return_path,
 );
 
-/**
- * Lists the organizations with this return-path host, verified owners first. Empty for a host that is not
- * ours.
- */
-export const findReturnPathOwners = own.all(
-  (db, host: string) =>
-    db
-      .selectFrom('domains')
-      .select('organization_id')
-      .where('return_path', '=', host)
-      .orderBy(({ eb }) => eb.case().when('status', '=', 'verified').then(0).else(1).end())
-      .orderBy('id')
-      .limit(100),
-  (rows) => rows.map((row) => row.organization_id),
-);
-
-/** Returns the organization with the verified domain of this return-path host, or undefined. */
-export async function findProvenOwner(db: Db, host: string): Promise<string | undefined> {
-  const row = await tables<DomainTables>(db)
-    .selectFrom('domains')
-    .select('organization_id')
-    .where('return_path', '=', host)
-    .where('status', '=', 'verified')
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.organization_id;
+/** A domain as one organization registered it. */
+export interface Registration extends Pick<DomainRow, 'id' | 'organization_id' | 'verified_at'> {
+  status: string;
 }
 
-/**
- * Finds the verified domain of this name in the organization that runs the service; a local one
- * comes first.
- */
-export function findHostedDomain(
-  db: Db,
-  name: string,
-  returnPath: string,
-): Promise<Pick<DomainRow, 'id' | 'organization_id'> | undefined> {
-  return (
-    tables<DomainTables>(db)
-      .selectFrom('domains')
-      .select(['id', 'organization_id'])
-      // Searches by return path: no index has the names of all organizations.
-      .where('return_path', '=', returnPath)
-      .where('domain', '=', name)
-      .where('status', '=', 'verified')
-      .orderBy('is_local', 'desc')
-      .orderBy('id')
-      .limit(1)
-      .executeTakeFirst()
-  );
+const registration = ['id', 'organization_id', 'status', 'verified_at'] as const;
+
+/** Returns all registrations of a name, the oldest first. */
+export const selectRegistrations = own.all((db, name: string) =>
+  db.selectFrom('domains').select(registration).where('domain', '=', name).orderBy('id'),
+);
+
+/** Returns registrations with this return-path host, the oldest first. Empty for a host that is not ours. */
+export const selectReturnPathRegistrations = own.all((db, host: string) =>
+  db
+    .selectFrom('domains')
+    .select(registration)
+    .where('return_path', '=', host)
+    .orderBy(({ eb }) => eb.case().when('verified_at', 'is', null).then(1).else(0).end())
+    .orderBy('id')
+    .limit(100),
+);
+
+/** Returns the registrations of these names as a subquery, for the look-up of received mail. */
+export function registrationsNamed<T>(db: Kysely<T>, names: readonly string[]) {
+  return tables<DomainTables>(db as unknown as Db)
+    .selectFrom('domains')
+    .select(({ ref }) => [
+      'id',
+      'organization_id',
+      ref('status').$castTo<string>().as('status'),
+      'domain as matched',
+      ref('id').$castTo<string | null>().as('domain_id'),
+      'verified_at',
+      sql<'mailbox' | 'registration'>`'registration'`.as('kind'),
+    ])
+    .where('domain', ...isOneOf(db, names));
 }
 
 /** Locks the row until the end of the transaction. */
@@ -145,28 +133,18 @@ export async function lockDomain(db: Db, id: string): Promise<void> {
     .execute();
 }
 
-const lockNamed = own.lockerOf('domains', { by: 'domain' });
+/** Locks all registrations of names until the end of the transaction. */
+export const lockNamed = own.lockerOf('domains', { by: 'domain' });
 
-/**
- * Returns the organization that has verified a domain of this name, other than `organizationId`. Locks all domains
- * of the name until the end of the transaction, so that two organizations cannot verify it at once.
- */
-export async function findOtherOwner(
-  db: Db,
-  name: string,
-  organizationId: string,
-): Promise<string | undefined> {
-  await lockNamed(db, [name]);
-  const row = await tables<DomainTables>(db)
-    .selectFrom('domains')
-    .select('organization_id')
+/** Ends the last ownership of a name in other organizations than the one with the domain `id`. */
+export async function endFormerOwners(db: Db, id: string, name: string): Promise<void> {
+  await tables<DomainTables>(db)
+    .updateTable('domains')
+    .set({ verified_at: null })
     .where('domain', '=', name)
-    .where('organization_id', '<>', organizationId)
-    .where('status', '=', 'verified')
-    .where('is_local', '=', 0)
-    .limit(1)
-    .executeTakeFirst();
-  return row?.organization_id;
+    .where('id', '<>', id)
+    .where('verified_at', 'is not', null)
+    .execute();
 }
 
 /** Sets whether the domain receives mail, and its catch-all mailbox. */
@@ -204,7 +182,7 @@ export const countDomains = own.all((db) =>
 export const selectUnverified = own.all((db, most: number) =>
   db
     .selectFrom('domains')
-    .select(['organization_id', 'domain', 'status'])
+    .select(['id', 'organization_id', 'domain', 'status', 'receives_mail'])
     .where('is_local', '=', 0)
     .where('status', '!=', 'verified')
     .orderBy(({ eb }) => eb.case().when('status', '=', 'failed').then(0).else(1).end())

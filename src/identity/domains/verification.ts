@@ -13,10 +13,16 @@
 // verified            DNS did not answer  verified           proves nothing either way
 // failed              anything else       failed             checked daily
 // any                 --force             verified           all keys count as published
+//
+// From `verified` on the name is that of this organization alone (owners.ts).
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { byService, record, told } from '../../history/events/record.ts';
-import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../../platform/errors.ts';
+import {
+  type ConflictError,
+  ForbiddenError,
+  ResourceNotFoundError,
+} from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
 import { deferCheck, selectDueDomains } from './check-queries.ts';
@@ -31,6 +37,7 @@ import {
   toDomain,
 } from './domains.ts';
 import { domainFailed, domainFailing, domainVerified } from './events.ts';
+import { findOtherOwner, ownedElsewhere, releaseName } from './owners.ts';
 import * as queries from './queries.ts';
 import type { Domain } from './schema.ts';
 import { forgetSigningKeys } from './signing-keys.ts';
@@ -170,7 +177,7 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<C
   const after = await app.store.write(async (trx) => {
     const now = app.clock.now();
     // Locks the domain, so that no rotation comes between.
-    const owner = await queries.findOtherOwner(trx, before.domain.domain, organizationId);
+    const owner = await findOtherOwner(trx, before.domain.domain, organizationId);
     const { domain, keys } = await getDomainRows(app, trx, organizationId, id);
     const found = findingOf(before, results);
     const isTaken = found === 'proven' && domain.status !== 'verified' && owner !== undefined;
@@ -184,12 +191,14 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<C
       next_check_at: nextCheckAt(app, domain, next, now),
       ...(next.status !== domain.status && { updated_at: now }),
     });
+    if (next.status === 'verified') await queries.endFormerOwners(trx, id, domain.domain);
     const stored = await getDomainRows(app, trx, organizationId, id);
     const event = eventOf({ domain, results, now }, next, () => toDomain(app, stored));
     await record(app, trx, byService(organizationId), { subject: id, event });
     return { ...stored, isTaken };
   });
   forgetSigningKeys(app, id);
+  if (after.domain.status === 'verified') await releaseName(app, after.domain);
   if (after.domain.status !== status) {
     app.log.info({ domain: after.domain.domain, from: status, to: after.domain.status }, 'domain');
   }
@@ -205,7 +214,7 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
   const forced = await app.store.write(async (trx) => {
     const now = app.clock.now();
     const { domain: name } = await queries.domains.get(trx, organizationId, id);
-    const owner = await queries.findOtherOwner(trx, name, organizationId);
+    const owner = await findOtherOwner(trx, name, organizationId);
     const { domain, keys } = await getDomainRows(app, trx, organizationId, id);
     if (owner !== undefined && domain.status !== 'verified') throw taken(name);
     await queries.domains.update(trx, organizationId, id, {
@@ -216,6 +225,7 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
       is_local: 0,
       updated_at: now,
     });
+    await queries.endFormerOwners(trx, id, name);
     await confirmKeys(trx, keys, new Map(keys.map((key) => [key.id, true])), now);
     const after = await getDomainRows(app, trx, organizationId, id);
     const event = domain.status === 'verified' ? null : told(domainVerified, toDomain(app, after));
@@ -224,6 +234,7 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
     return after;
   });
   forgetSigningKeys(app, id);
+  await releaseName(app, forced.domain);
   return forced;
 }
 
@@ -246,13 +257,8 @@ export async function verifyDomain(
   return toDomain(app, checked);
 }
 
-/** Says nothing about the other organization. */
 function taken(domain: string): ConflictError {
-  return new ConflictError(
-    'domain',
-    `${domain} is in use: another organization of this service has verified it. It can be verified here once it is not ` +
-      'verified there',
-  );
+  return ownedElsewhere('domain', domain, 'It can be verified here once it is not verified there');
 }
 
 /** Time after which another process repeats a check that was taken but not finished. */

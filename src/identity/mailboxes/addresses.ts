@@ -1,17 +1,13 @@
 // Rules for addresses of mailboxes, and their effect on domains. An address belongs to a verified
 // domain of the organization or to the hosted domain of the service. It is unique over all
 // organizations.
-import type { App } from '../../core/app.ts';
+import type { App, FindAddressHolder } from '../../core/app.ts';
 import { ConflictError, ValidationError } from '../../platform/errors.ts';
 import { foldAddress, type MailAddress, parseAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { returnPathOf } from '../domains/dns-records.ts';
-import {
-  findHostedDomain,
-  findSendingDomain,
-  lockDomain,
-  setReceiving,
-} from '../domains/queries.ts';
+import { findOwner } from '../domains/owners.ts';
+import { findSendingDomain, lockDomain, setReceiving } from '../domains/queries.ts';
+import { findSendersElsewhere } from '../senders/queries.ts';
 import type { FindHostedSender } from '../senders/resolve.ts';
 import * as queries from './queries.ts';
 
@@ -36,13 +32,17 @@ interface NewAddress {
 
 type Place = Pick<queries.MailboxAddressRow, 'source' | 'domain_id'>;
 
+/**
+ * Returns the hosted domain for an address. A local part that sends for another organization is taken: its
+ * answers would reach this one.
+ */
 async function hostedPlace(
   trx: Db,
   organizationId: string,
-  { localPart, domain }: MailAddress,
+  { email, localPart, domain }: MailAddress,
   field: string,
 ): Promise<Place> {
-  const hosted = await findHostedDomain(trx, domain, returnPathOf(domain));
+  const hosted = await findOwner(trx, domain);
   if (!hosted) {
     const text = `The operator has not verified ${domain}, the domain of mailboxes.hostedDomain`;
     throw new ConflictError('domain', text);
@@ -54,6 +54,12 @@ async function hostedPlace(
       `${localPart}@${domain} is reserved for the operator of the service`,
     );
   }
+  // Serializes this address with a new sender of the domain, which asks for addresses.
+  await lockDomain(trx, hosted.id);
+  const sending = await findSendersElsewhere(trx, organizationId, domain, foldAddress(email));
+  if (sending.some((one) => one.isProven || one.organizationId === hosted.organization_id)) {
+    throw new ConflictError('mailbox', `${email} is the address of a sender`);
+  }
   return { source: 'serviceHosted', domain_id: hosted.id };
 }
 
@@ -63,6 +69,8 @@ async function ownPlace(
   { domain }: MailAddress,
   field: string,
 ): Promise<Place> {
+  const known = await findSendingDomain(trx, organizationId, domain);
+  if (known) await lockDomain(trx, known.id);
   const own = await findSendingDomain(trx, organizationId, domain);
   if (!own) throw ValidationError.of(field, `${domain} is not a domain of this organization`);
   if (own.status !== 'verified') {
@@ -117,6 +125,10 @@ export const findHostedSender: FindHostedSender = async (db, organizationId, add
   const found = await queries.findHosted(db, organizationId, address);
   return found && { domainId: found.domain_id, isPaused: found.status === 'paused' };
 };
+
+/** Returns the organization whose mailbox has the address (folded). */
+export const findAddressHolder: FindAddressHolder = async (db, address) =>
+  (await queries.findOwners(db, [address]))[0]?.organization_id;
 
 /** Updates whether these domains receive mail, after changes of addresses or catch-alls. */
 export async function keepReceiving(trx: Db, domainIds: readonly (string | null)[]): Promise<void> {

@@ -1,13 +1,13 @@
 // Catch-all (specification 4.7): the mailbox that receives mail for every unused address of a
 // domain. The service's own addresses come first (src/inbox/receiving/resolve.ts).
 import type { Caller } from '../../core/api/route.ts';
-import type { App } from '../../core/app.ts';
-import { record } from '../../history/events/record.ts';
+import type { App, ReleaseName } from '../../core/app.ts';
+import { byService, type Doer, record } from '../../history/events/record.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { type DomainRow, domains } from '../domains/queries.ts';
 import { keepReceiving } from './addresses.ts';
 import { getMailboxRow } from './mailboxes.ts';
-import { deleteCatchAll, findCatchAll, putCatchAll } from './queries.ts';
+import { deleteCatchAll, findCatchAll, putCatchAll, selectCatchingDomains } from './queries.ts';
 import type { DisableCatchAll, EnableCatchAll } from './schema.ts';
 
 function change(action: 'domain.catch-all-enabled' | 'domain.catch-all-disabled', row: DomainRow) {
@@ -52,17 +52,24 @@ export async function enableCatchAll(
 /** Disables the catch-all; a second call succeeds too. @throws ResourceNotFoundError. */
 export async function disableCatchAll(
   app: App,
-  caller: Caller,
+  by: Caller | Doer,
   { domainId }: DisableCatchAll,
 ): Promise<{ success: boolean }> {
   await app.store.write(async (trx) => {
-    const row = await domains.get(trx, caller.organizationId, domainId);
+    const row = await domains.get(trx, by.organizationId, domainId);
     const mailboxId = await findCatchAll(trx, domainId);
     if (mailboxId === null) return;
     await deleteCatchAll(trx, domainId);
     await keepReceiving(trx, [domainId]);
     const details = { domain: row.domain, mailboxId };
-    await record(app, trx, caller, { ...change('domain.catch-all-disabled', row), details });
+    await record(app, trx, by, { ...change('domain.catch-all-disabled', row), details });
   });
   return { success: true };
 }
+
+/** Disables the catch-alls of domains whose name another organization has verified. */
+export const releaseCatchAlls: ReleaseName = async (app, { formerIds }) => {
+  for (const { domainId, organizationId } of await selectCatchingDomains(app.store.db, formerIds)) {
+    await disableCatchAll(app, byService(organizationId), { domainId });
+  }
+};

@@ -11,12 +11,12 @@ import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import { parseWith } from '../../core/api/validate.ts';
-import type { App } from '../../core/app.ts';
+import type { App, ReleaseName } from '../../core/app.ts';
 import { changesOf } from '../../history/audit/audit.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import type { EventKind } from '../../history/events/kinds.ts';
 import { listLog } from '../../history/events/log.ts';
-import { type Doer, record, told } from '../../history/events/record.ts';
+import { byService, type Doer, record, told } from '../../history/events/record.ts';
 import type { LogItem } from '../../history/events/schema.ts';
 import {
   ConflictError,
@@ -27,6 +27,7 @@ import {
 import { foldAddress } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { type Standing, standingOf } from '../domains/owners.ts';
 import { resolveSender } from '../senders/resolve.ts';
 import { keepReceiving, storeAddress } from './addresses.ts';
 import { reachOf } from './bound-keys.ts';
@@ -207,12 +208,12 @@ const updated: Told = { action: mailboxNoun.updated, kind: events.mailboxUpdated
 /** Changes a mailbox by the result of `decide`. If anything changed, audits and publishes it. */
 function changeMailbox(
   app: App,
-  caller: Caller,
+  by: Caller | Doer,
   id: string,
   { action, kind }: Told,
   decide: (trx: Db, row: queries.MailboxRow) => Promise<Partial<queries.MailboxRow>>,
 ): Promise<Mailbox> {
-  const { organizationId } = caller;
+  const { organizationId } = by;
   return app.store.write(async (trx) => {
     const row = await lockMailbox(trx, organizationId, id);
     const before = await present(trx, row);
@@ -224,7 +225,7 @@ function changeMailbox(
     await queries.mailboxes.update(trx, organizationId, id, { ...change, updated_at });
     const after = { ...wanted, updatedAt: isoTime(updated_at) };
     const event = told(kind, after);
-    await record(app, trx, caller, { subject: id, action, details, event });
+    await record(app, trx, by, { subject: id, action, details, event });
     return after;
   });
 }
@@ -290,8 +291,9 @@ export function addAddress(
   { address, displayName = null }: AddAddress,
 ): Promise<Mailbox> {
   return changeMailbox(app, caller, id, updated, async (trx, row) => {
-    await storeAddress(app, trx, row, { address, displayName, field: 'address' });
-    return {};
+    const isFirst = (await queries.selectAddresses(trx, [id])).length === 0;
+    const stored = await storeAddress(app, trx, row, { address, displayName, field: 'address' });
+    return isFirst ? { primary_address: stored.address } : {};
   });
 }
 
@@ -309,22 +311,47 @@ export function removeAddress(
     const addresses = await queries.selectAddresses(trx, [id]);
     const gone = addresses.find((one) => one.id === addressId);
     if (!gone) throw new ResourceNotFoundError('address', addressId);
-    const [next] = addresses.filter((one) => one.id !== addressId);
-    if (!next) {
+    if (addresses.length === 1) {
       const text =
         `${gone.address} is the last address of the mailbox: delete the mailbox, or add ` +
         'another address first';
       throw new ConflictError('mailbox', text);
     }
-    await queries.deleteAddresses(trx, id, addressId);
-    await keepReceiving(trx, [gone.domain_id]);
-    const isFrom = row.default_from !== null && foldAddress(row.default_from) === gone.address;
-    return {
-      ...(row.primary_address === gone.address && { primary_address: next.address }),
-      ...(isFrom && { default_from: null, default_from_name: null }),
-    };
+    return withoutAddresses(trx, row, [gone]);
   });
 }
+
+/** Deletes addresses of a mailbox, and returns the change of its row. The last one stays its primary address. */
+async function withoutAddresses(
+  trx: Db,
+  row: queries.MailboxRow,
+  gone: readonly queries.MailboxAddressRow[],
+): Promise<Partial<queries.MailboxRow>> {
+  for (const { id } of gone) await queries.deleteAddresses(trx, row.id, id);
+  await keepReceiving(
+    trx,
+    gone.map(({ domain_id }) => domain_id),
+  );
+  const [next] = await queries.selectAddresses(trx, [row.id]);
+  const isGone = (address: string) => gone.some((one) => one.address === foldAddress(address));
+  return {
+    ...(next && isGone(row.primary_address) && { primary_address: next.address }),
+    ...(row.default_from !== null &&
+      isGone(row.default_from) && { default_from: null, default_from_name: null }),
+  };
+}
+
+/** Deletes the addresses that mailboxes have on domains whose name another organization has verified. */
+export const releaseAddresses: ReleaseName = async (app, { formerIds }) => {
+  const { db } = app.store;
+  for (const { id, organization_id } of await queries.selectMailboxesOn(db, formerIds)) {
+    await changeMailbox(app, byService(organization_id), id, updated, async (trx, row) => {
+      const addresses = await queries.selectAddresses(trx, [id]);
+      const gone = addresses.filter(({ domain_id }) => formerIds.includes(domain_id ?? ''));
+      return withoutAddresses(trx, row, gone);
+    });
+  }
+};
 
 /** Deletes a mailbox and frees its addresses and slug at once. @throws ResourceNotFoundError. */
 export async function deleteMailbox(app: App, caller: Caller, id: string): Promise<Deleted> {
@@ -364,10 +391,17 @@ export async function listMailboxEvents(
   return listLog(app, caller, { ...query, subject: id });
 }
 
-/** The receivers of an address: the mailbox with this address, and the catch-all of its domain. */
+/** A mailbox that receives mail, or is paused. */
+type Receiver = Pick<queries.ReceiverRow, 'id' | 'organization_id' | 'status'>;
+
+/**
+ * The receivers of an address: the mailbox with this address and the catch-all of its domain, if the owner of the
+ * domain has them; and the standing of the domain.
+ */
 export interface Receivers {
-  own: queries.ReceiverRow | undefined;
-  catchAll: queries.ReceiverRow | undefined;
+  own: Receiver | undefined;
+  catchAll: Receiver | undefined;
+  domain: Standing;
 }
 
 /** Returns `desk@example.com` for `desk+x@example.com`, and any other address unchanged. */
@@ -382,7 +416,7 @@ export function withoutSubaddress(address: string): string {
 /** Returns the receivers of an address, paused mailboxes included. */
 export async function findReceivers(db: Db, address: string): Promise<Receivers> {
   const [found] = await findReceiversOf(db, [address]);
-  return found ?? { own: undefined, catchAll: undefined };
+  return found ?? { own: undefined, catchAll: undefined, domain: { state: 'unowned' } };
 }
 
 /** Returns the receivers of several addresses, in order. Hot path: always one look-up. */
@@ -396,15 +430,24 @@ export async function findReceiversOf(db: Db, addresses: readonly string[]): Pro
     addresses: [...new Set(wanted.flatMap(({ folded, base }) => [folded, base]))],
     domains: [...new Set(wanted.map(({ domain }) => domain))],
   });
-  const byName = new Map(rows.map((row) => [row.matched, row]));
-  return wanted.map(({ folded, base, domain }) => ({
-    own: byName.get(folded) ?? byName.get(base),
-    catchAll: byName.get(domain),
-  }));
+  const { mailbox = [], registration = [] } = Object.groupBy(rows, ({ kind }) => kind);
+  const byName = new Map(mailbox.map((row) => [row.matched, row]));
+  const registrations = Map.groupBy(registration, ({ matched }) => matched);
+  return wanted.map(({ folded, base, domain: name }) => {
+    const domain = standingOf(registrations.get(name) ?? []);
+    const ownerId = domain.state === 'owned' ? domain.owner.id : null;
+    const [own, catchAll] = [byName.get(folded) ?? byName.get(base), byName.get(name)].map((row) =>
+      ownerId !== null && row?.domain_id === ownerId ? row : undefined,
+    );
+    return { own, catchAll, domain };
+  });
 }
 
-/** Returns whether a mailbox here receives mail for the address. */
+/**
+ * Returns whether mail for the address stays on this machine: a mailbox here receives it, or the next owner of
+ * its domain is not known yet.
+ */
 export async function isLocalAddress(db: Db, address: string): Promise<boolean> {
-  const { own, catchAll } = await findReceivers(db, address);
-  return (own ?? catchAll) !== undefined;
+  const { own, catchAll, domain } = await findReceivers(db, address);
+  return (own ?? catchAll) !== undefined || domain.state === 'disputed';
 }

@@ -5,6 +5,7 @@ import type { KeyConstraints } from '../../core/api/route.ts';
 import { amongOf, type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import type { IdsEnding } from '../../platform/store/ids-ending.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import { registrationsNamed } from '../domains/queries.ts';
 
 export interface MailboxRow {
   id: string;
@@ -114,10 +115,24 @@ export async function selectInNamespace(
   return rows.map(({ id }) => id);
 }
 
-/** A mailbox, with the address that matched, or the domain if it matched as catch-all. */
-export type ReceiverRow = Pick<MailboxRow, 'id' | 'organization_id' | 'status'> & {
+/**
+ * A mailbox with the address that matched, or with the domain if it matched as catch-all; or a registration of
+ * the domain (src/identity/domains/owners.ts).
+ */
+export interface ReceiverRow {
+  kind: 'mailbox' | 'registration';
+  id: string;
+  organization_id: string;
+  status: string;
   matched: string;
-};
+  /** The domain on which the address or the catch-all hangs. */
+  domain_id: string | null;
+  /** Time of the verification of a registration. */
+  verified_at: number | null;
+}
+
+const noTime = sql<number | null>`cast(null as bigint)`.as('verified_at');
+const isMailbox = sql<'mailbox' | 'registration'>`'mailbox'`.as('kind');
 
 /** Folded addresses and domains. */
 interface Wanted {
@@ -126,29 +141,37 @@ interface Wanted {
 }
 
 /** Hot path: runs for every recipient, and is the only look-up for unknown ones. */
-export const selectReceivers = own.all((db, { addresses, domains }: Wanted) =>
-  db
-    .selectFrom('mailbox_addresses')
-    .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
-    .select([
-      'mailboxes.id',
-      'mailboxes.organization_id',
-      'mailboxes.status',
-      'mailbox_addresses.address as matched',
-    ])
-    .where('mailbox_addresses.address', ...isOneOf(db, addresses))
-    .unionAll(
-      db
-        .selectFrom('catch_alls')
-        .innerJoin('mailboxes', 'mailboxes.id', 'catch_alls.mailbox_id')
-        .select([
-          'mailboxes.id',
-          'mailboxes.organization_id',
-          'mailboxes.status',
-          'catch_alls.domain as matched',
-        ])
-        .where('catch_alls.domain', ...isOneOf(db, domains)),
-    ),
+export const selectReceivers = own.all<[Wanted], ReceiverRow>(
+  (db, { addresses, domains }: Wanted) =>
+    db
+      .selectFrom('mailbox_addresses')
+      .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
+      .select(({ ref }) => [
+        'mailboxes.id',
+        'mailboxes.organization_id',
+        ref('mailboxes.status').$castTo<string>().as('status'),
+        'mailbox_addresses.address as matched',
+        'mailbox_addresses.domain_id',
+        noTime,
+        isMailbox,
+      ])
+      .where('mailbox_addresses.address', ...isOneOf(db, addresses))
+      .unionAll(
+        db
+          .selectFrom('catch_alls')
+          .innerJoin('mailboxes', 'mailboxes.id', 'catch_alls.mailbox_id')
+          .select(({ ref }) => [
+            'mailboxes.id',
+            'mailboxes.organization_id',
+            ref('mailboxes.status').$castTo<string>().as('status'),
+            'catch_alls.domain as matched',
+            ref('catch_alls.domain_id').$castTo<string | null>().as('domain_id'),
+            noTime,
+            isMailbox,
+          ])
+          .where('catch_alls.domain', ...isOneOf(db, domains)),
+      )
+      .unionAll(registrationsNamed(db, domains)),
 );
 
 const lockRows = own.run((db, ids: readonly string[]) =>
@@ -282,6 +305,21 @@ export async function selectAddresses(
   return mailboxIds.length === 0 ? [] : addressesOf(db, mailboxIds);
 }
 
+/** Returns the mailboxes with addresses of these domains. */
+export async function selectMailboxesOn(
+  db: Db,
+  domainIds: readonly string[],
+): Promise<Pick<MailboxRow, 'id' | 'organization_id'>[]> {
+  if (domainIds.length === 0) return [];
+  return tables<MailboxTables>(db)
+    .selectFrom('mailbox_addresses')
+    .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
+    .select(['mailboxes.id', 'mailboxes.organization_id'])
+    .where('mailbox_addresses.domain_id', ...isOneOf(db, domainIds))
+    .distinct()
+    .execute();
+}
+
 /** Deletes one address of a mailbox, or (null) all. */
 export async function deleteAddresses(
   db: Db,
@@ -314,6 +352,20 @@ export async function findCatchAll(db: Db, domainId: string): Promise<string | n
     .where('domain_id', '=', domainId)
     .executeTakeFirst();
   return row?.mailbox_id ?? null;
+}
+
+/** Returns those of these domains that have a catch-all, with the organizations of its mailbox. */
+export async function selectCatchingDomains(
+  db: Db,
+  domainIds: readonly string[],
+): Promise<{ domainId: string; organizationId: string }[]> {
+  if (domainIds.length === 0) return [];
+  return tables<MailboxTables>(db)
+    .selectFrom('catch_alls')
+    .innerJoin('mailboxes', 'mailboxes.id', 'catch_alls.mailbox_id')
+    .select(['catch_alls.domain_id as domainId', 'mailboxes.organization_id as organizationId'])
+    .where('catch_alls.domain_id', ...isOneOf(db, domainIds))
+    .execute();
 }
 
 /** Returns the domains with this mailbox as catch-all. */

@@ -9,12 +9,16 @@
 //   `provisioning`        | 7 days passed                      | `failed`: `token-expired`
 //   `failed`              | resend                             | `provisioning`, the earlier token is void
 //   any                   | the last token, in time            | `active`, `sender.verified`
-import type { App } from '../../core/app.ts';
+//   any                   | another organization verifies the  | `provisioning` or `failed`: the proof ends, and no
+//                         | domain (../domains/owners.ts)      | new one begins
+import type { App, ReleaseName } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { holdRootKey } from '../../core/root-keys/root-keys.ts';
+import { byService, record } from '../../history/events/record.ts';
 import { RateLimitedError } from '../../platform/errors.ts';
 import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { findOtherOwner, ownedElsewhere } from '../domains/owners.ts';
 import * as queries from './queries.ts';
 
 const tokenLivesMs = 7 * 24 * 3_600_000;
@@ -72,6 +76,25 @@ export async function sweepProofMails(app: App): Promise<void> {
     count = await app.store.write((trx) => queries.forgetProofMails(trx, before, swept), 'quiet');
   }
 }
+
+/** @throws ConflictError if another organization has verified the domain: it alone sends from it. */
+export async function requireProvable(trx: Db, row: queries.SenderRow): Promise<void> {
+  const owner = await findOtherOwner(trx, row.domain, row.organization_id);
+  if (owner) throw ownedElsewhere('sender', row.domain, 'Ask that organization to send from it');
+}
+
+/** Ends the proofs of addresses on a domain that another organization has verified. */
+export const releaseProofs: ReleaseName = async (app, { domain, organizationId }) => {
+  for (const row of await queries.selectProvenElsewhere(app.store.db, organizationId, domain)) {
+    const { id, email, organization_id } = row;
+    await app.store.write(async (trx) => {
+      const ended = { verified_at: null, updated_at: app.clock.now() };
+      await queries.senders.update(trx, organization_id, id, ended);
+      const change = { subject: id, action: 'sender.proof-ended', details: { email } } as const;
+      await record(app, trx, byService(organization_id), change);
+    });
+  }
+};
 
 /** Columns of a sender whose address was proven. */
 export const proven = (now: number) => ({

@@ -81,6 +81,33 @@ export function filterOf(
   };
 }
 
+/** Finds the senders with this address (folded) in other organizations. */
+export const findSendersElsewhere = own.all(
+  (db, organizationId: string, domain: string, foldedEmail: string) =>
+    db
+      .selectFrom('senders')
+      .select(['organization_id', 'verified_at'])
+      .where('domain', '=', domain)
+      .where('folded_email', '=', foldedEmail)
+      .where('organization_id', '<>', organizationId),
+  (rows) =>
+    rows.map(({ organization_id, verified_at }) => ({
+      organizationId: organization_id,
+      isProven: verified_at !== null,
+    })),
+);
+
+/** Returns the senders of a domain that proved their addresses, in other organizations than this one. */
+export const selectProvenElsewhere = own.all((db, organizationId: string, domain: string) =>
+  db
+    .selectFrom('senders')
+    .selectAll()
+    .where('domain', '=', domain)
+    .where('organization_id', '<>', organizationId)
+    .where('verified_at', 'is not', null)
+    .orderBy('id'),
+);
+
 /** Inserts a sender. Returns false if the organization has the address already. */
 export function insertSender(db: Db, row: SenderRow): Promise<boolean> {
   return senders.insert(db, row, ['organization_id', 'folded_email']);

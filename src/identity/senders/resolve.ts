@@ -1,9 +1,11 @@
 // Allowed From addresses of mail, resolved inside the accept transaction for every send: two prepared
-// statements each and nothing else. The resource itself is senders.ts.
+// statements each; a third one asks for the owner of a domain that is not verified here. The resource itself is
+// senders.ts.
 
 import { ConflictError, ForbiddenError } from '../../platform/errors.ts';
 import { domainOf, foldAddress } from '../../platform/net/address.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
+import { findOwner } from '../domains/owners.ts';
 import { findSendingDomain, isLocalDomain } from '../domains/queries.ts';
 import { findDefaultSender, findSenderByEmail, type SenderRow } from './queries.ts';
 
@@ -30,7 +32,7 @@ export interface HostedSender {
   isPaused: boolean;
 }
 
-/** Called only if nothing else lets the folded address send. Injected, as mailboxes stand above senders. */
+/** Called only for a domain of another organization. Injected, as mailboxes stand above senders. */
 export type FindHostedSender = (
   db: Db,
   organizationId: string,
@@ -40,9 +42,9 @@ export type FindHostedSender = (
 const noneHosted: FindHostedSender = async () => undefined;
 
 /**
- * Returns the sender of one message: `from`, or the organization's default sender. Verified senders and every
- * address of a verified domain are allowed, except inactive senders. So are addresses that `findHosted`
- * finds.
+ * Returns the sender of one message: `from`, or the organization's default sender. Every address of a verified
+ * domain is allowed, except inactive senders. So are verified senders of a domain that no organization has
+ * verified, and addresses that `findHosted` finds on the domain of its owner.
  * @throws ForbiddenError that names the address, its domain and the remedy; ConflictError if the mailbox of
  * the address is paused.
  */
@@ -60,8 +62,11 @@ export async function resolveSender(
   const domainName = domainOf(email);
   const domain = await findSendingDomain(db, organizationId, domainName);
   if (sender?.is_active === 0) throw inactive(sender);
-  const isVerified = domain?.status === 'verified' || (sender?.verified_at ?? null) !== null;
-  const hosted = isVerified ? undefined : await findHosted(db, organizationId, foldAddress(email));
+  const isOwn = domain?.status === 'verified';
+  const owner = isOwn ? undefined : await findOwner(db, domainName);
+  const isVerified = isOwn || (!owner && (sender?.verified_at ?? null) !== null);
+  const found = owner && (await findHosted(db, organizationId, foldAddress(email)));
+  const hosted = found?.domainId === owner?.id ? found : undefined;
   if (!isVerified && !hosted) throw unverified(email, domainName, domain);
   if (hosted?.isPaused)
     throw new ConflictError('mailbox', `${email} may not send: ${pausedMailbox}`);

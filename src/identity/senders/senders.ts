@@ -14,7 +14,8 @@ import { ConflictError } from '../../platform/errors.ts';
 import { domainOf, foldAddress } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
-import { selectDomainsNamed } from '../domains/queries.ts';
+import { findOwner } from '../domains/owners.ts';
+import { lockDomain, selectDomainsNamed } from '../domains/queries.ts';
 import { findDomainHolds } from '../reputation/domain-holds.ts';
 import { type SenderHealth, senderHealth } from '../reputation/health.ts';
 import * as queries from './queries.ts';
@@ -141,7 +142,7 @@ export function newSenderRow(
 /**
  * Creates a sender identity, verified at once on a verified domain; any other address is mailed a token. The first one of an
  * organization is its default unless `isDefault` is given.
- * @throws ValidationError; ConflictError if the address is a sender already.
+ * @throws ValidationError; ConflictError if the address is a sender already, or a hosted mailbox elsewhere.
  */
 export async function createSender(app: App, caller: Caller, input: CreateSender): Promise<Sender> {
   const { organizationId } = caller;
@@ -149,6 +150,7 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
   const made = await app.store.write(async (trx) => {
     // Locks the organization, so that it has one default even if two senders are created at once.
     await lockOrganization(trx, organizationId, wanted.created_at);
+    await requireFreeAddress(app, trx, wanted);
     const isDefault = input.isDefault ?? (await queries.senders.count(trx, organizationId)) === 0;
     if (isDefault) await queries.clearDefaultSender(trx, organizationId, wanted.created_at);
     const row = { ...wanted, is_default: isDefault ? 1 : 0 };
@@ -162,6 +164,21 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
   if (made.verificationStatus === 'pending')
     await app.hooks.askForProof(app, organizationId, made.id);
   return made;
+}
+
+/** Refuses a hosted address if a mailbox of a second organization has it. @throws ConflictError. */
+async function requireFreeAddress(
+  app: App,
+  trx: Db,
+  { organization_id, folded_email, email, domain }: queries.SenderRow,
+): Promise<void> {
+  if (domain !== app.config.mailboxes.hostedDomain) return;
+  const owner = await findOwner(trx, domain);
+  // Serializes this sender with a new mailbox of the domain, which asks for senders.
+  if (owner) await lockDomain(trx, owner.id);
+  const holder = await app.hooks.findAddressHolder(trx, folded_email);
+  if (holder === undefined || holder === organization_id) return;
+  throw new ConflictError('sender', `${email} belongs to a mailbox of another organization`);
 }
 
 /** Returns the settings that can be changed by hand, for the audit. */

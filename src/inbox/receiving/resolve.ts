@@ -3,7 +3,8 @@
 
 import type { App } from '../../core/app.ts';
 import { returnPathOf } from '../../identity/domains/dns-records.ts';
-import { findProvenOwner, findReturnPathOwners } from '../../identity/domains/queries.ts';
+import { findOwner, standingOf } from '../../identity/domains/owners.ts';
+import { selectReturnPathRegistrations } from '../../identity/domains/queries.ts';
 import { findReceiversOf, type Receivers } from '../../identity/mailboxes/mailboxes.ts';
 import { findFirstMailbox } from '../../identity/mailboxes/queries.ts';
 import { findDelivery } from '../../outbound/deliveries/queries.ts';
@@ -66,7 +67,8 @@ export async function resolveAddressee(
 ): Promise<Addressee | InboundRefusal> {
   const parsed = parseAddress(withDomain(address, app.config.delivery.hostname));
   if (!parsed) return refused(553, '5.1.3', 'The address is not a valid email address');
-  const { own, catchAll } = await findOwn(app, parsed);
+  const { own, catchAll, domain } = await findOwn(app, parsed);
+  if (domain.state === 'disputed') return disputed();
   if (!own) {
     const ours = (await resolveReport(app, parsed)) ?? (await resolveLeaving(app, parsed));
     if (ours) return ours;
@@ -84,6 +86,11 @@ export async function resolveAddressee(
   };
 }
 
+/** Defers mail for a name whose next owner is not known yet (src/identity/domains/owners.ts). */
+function disputed(): InboundRefusal {
+  return refused(450, '4.2.1', 'This domain accepts no mail at the moment');
+}
+
 const mostTogether = 64;
 
 /** Local parts that are reserved at a return-path host, even if its domain has a catch-all. */
@@ -99,8 +106,8 @@ async function unlessKept<Found>(
   catchAll: Found | undefined,
 ): Promise<Found | undefined> {
   if (catchAll === undefined || !keptLocalPart.test(localPart)) return catchAll;
-  const owners = await findReturnPathOwners(app.store.db, domain);
-  return owners.length > 0 ? undefined : catchAll;
+  const registrations = await selectReturnPathRegistrations(app.store.db, domain);
+  return registrations.length > 0 ? undefined : catchAll;
 }
 
 /** Clients that ask at the same time share one look-up. */
@@ -110,8 +117,8 @@ const receiversOf = perApp(({ store }: App) =>
 
 /**
  * Finds the mailbox of an address. `postmaster@` of a domain of ours is always accepted (RFC 5321 4.5.1).
- * Without an active mailbox or catch-all it goes to the first mailbox of the domain's owner, or of this
- * service.
+ * Without an active mailbox or catch-all it goes to the first mailbox of the domain's owner, else of the
+ * organization that runs the service.
  */
 async function findOwn(app: App, { email, localPart, domain }: MailAddress): Promise<Receivers> {
   const { db } = app.store;
@@ -119,17 +126,22 @@ async function findOwn(app: App, { email, localPart, domain }: MailAddress): Pro
   const { own } = found;
   if (own?.status === 'active' || localPart.toLowerCase() !== 'postmaster') return found;
   if (!own && found.catchAll?.status === 'active') return found;
-  const owner = await findProvenOwner(db, returnPathOf(domain));
-  const isOurs = owner !== undefined || domain === app.config.delivery.hostname;
-  if (!isOurs) return found;
-  const ofOwner = owner === undefined ? undefined : await findFirstMailbox(db, owner);
-  const first = ofOwner ?? (await findFirstMailbox(db, null));
-  return first ? { ...found, own: { ...first, matched: email } } : found;
+  const owner = found.domain.state === 'owned' ? found.domain.owner.organization_id : null;
+  if (owner === null && domain !== app.config.delivery.hostname) return found;
+  const ofOwner = owner === null ? undefined : await findFirstMailbox(db, owner);
+  const operator = await findOwner(db, app.config.mailboxes.hostedDomain);
+  const first = ofOwner ?? (operator && (await findFirstMailbox(db, operator.organization_id)));
+  return first ? { ...found, own: first } : found;
 }
 
-/** Tells whether the domain is the return-path host of hosted mailboxes, which all organizations share. */
-function isHostedReturn(app: App, domain: string): boolean {
-  return domain === returnPathOf(app.config.mailboxes.hostedDomain);
+/**
+ * Tells whether the organization sends with this return-path host: of a domain of its own, or of the hosted
+ * mailboxes, which all organizations share.
+ */
+async function isReturnPathOf(app: App, host: string, organizationId: string): Promise<boolean> {
+  if (host === returnPathOf(app.config.mailboxes.hostedDomain)) return true;
+  const registrations = await selectReturnPathRegistrations(app.store.db, host);
+  return registrations.some((one) => one.organization_id === organizationId);
 }
 
 /** Resolves an unsubscribe address that we made, also after its delivery is deleted. Null for others. */
@@ -140,8 +152,7 @@ async function resolveLeaving(
   const deliveryId = readMailToken(app, localPart);
   const leaver = deliveryId === null ? null : await findLeaver(app, deliveryId);
   if (!leaver) return null;
-  const owners = await findReturnPathOwners(app.store.db, domain);
-  return isHostedReturn(app, domain) || owners.includes(leaver.organizationId)
+  return (await isReturnPathOf(app, domain, leaver.organizationId))
     ? { kind: 'leaving', leaver, address: email }
     : null;
 }
@@ -150,20 +161,21 @@ async function resolveLeaving(
 async function resolveReport(
   app: App,
   { email, localPart, domain }: MailAddress,
-): Promise<ReportAddressee | null> {
+): Promise<ReportAddressee | InboundRefusal | null> {
   const { db } = app.store;
   const named = readReturnPath(app, email);
   const report = reportLocalParts.get(localPart.toLowerCase());
   if (named === null && report === undefined) return null;
-  const owners = await findReturnPathOwners(db, domain);
   if (named === null) {
-    const [organizationId] = owners;
-    if (organizationId === undefined || report === undefined) return null;
+    const owner = standingOf(await selectReturnPathRegistrations(db, domain));
+    if (owner.state === 'disputed') return disputed();
+    if (owner.state === 'unowned' || report === undefined) return null;
+    const { organization_id: organizationId } = owner.owner;
     return { kind: 'report', report, organizationId, named, address: email };
   }
   const delivery = await findDelivery(db, named.deliveryId);
   if (!delivery || !isReportable(delivery, app.clock.now())) return null;
-  if (!isHostedReturn(app, domain) && !owners.includes(delivery.organization_id)) return null;
   const { organization_id: organizationId } = delivery;
+  if (!(await isReturnPathOf(app, domain, organizationId))) return null;
   return { kind: 'report', report: 'bounce', organizationId, named, address: email };
 }

@@ -28,6 +28,7 @@ import { counterShards } from './migrations/0022-counter-shards.ts';
 import { retentionOfOrganizations } from './migrations/0023-retention-of-organizations.ts';
 import { clockState } from './migrations/0024-clock-state.ts';
 import { unsealedEvents } from './migrations/0025-unsealed-events.ts';
+import { nameOwners } from './migrations/0026-name-owners.ts';
 import { firstOrganization } from './migrations/0028-first-organization.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
@@ -55,6 +56,7 @@ export const migrations: readonly Migration[] = [
   retentionOfOrganizations,
   clockState,
   unsealedEvents,
+  nameOwners,
   firstOrganization,
 ];
 

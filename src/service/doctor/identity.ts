@@ -2,14 +2,32 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { App } from '../../core/app.ts';
-import { countDomains, selectUnverified } from '../../identity/domains/queries.ts';
+import { standingOf } from '../../identity/domains/owners.ts';
+import {
+  countDomains,
+  selectRegistrations,
+  selectUnverified,
+} from '../../identity/domains/queries.ts';
 import { selectExpiringHosts } from '../../outbound/tracking/custom/queries.ts';
 import { messageOf } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
 import { type Check, type Found, fail, ok, skipped, warn } from './finding.ts';
 
 const mostNamed = 5;
 const dayMs = 24 * 3600_000;
 const soonMs = 14 * dayMs;
+
+/** Returns the status of a domain, and what becomes of its mail if it has some here. */
+async function standingIn(
+  db: Db,
+  { id, domain, status, receives_mail }: Awaited<ReturnType<typeof selectUnverified>>[number],
+): Promise<string> {
+  const standing = standingOf(await selectRegistrations(db, domain));
+  const isHere = receives_mail === 1;
+  if (isHere && standing.state === 'disputed') return `${status}, its mail is deferred`;
+  const isLast = standing.state === 'owned' && standing.owner.id === id;
+  return isHere && isLast ? `${status}, still receives mail` : status;
+}
 
 async function lookAtDomains({ store }: App): Promise<Found> {
   const counts = await countDomains(store.db);
@@ -18,8 +36,9 @@ async function lookAtDomains({ store }: App): Promise<Found> {
   const verified = Number(counts.find(({ status }) => status === 'verified')?.count ?? 0);
   if (verified === all) return ok(`all ${all} sending domains are verified`);
   const named = await selectUnverified(store.db, mostNamed);
-  const names = named.map(({ domain, status }) => `${domain} (${status})`).join(', ');
-  const found = `${all - verified} of ${all} sending domains are not verified: ${names}`;
+  const names: string[] = [];
+  for (const one of named) names.push(`${one.domain} (${await standingIn(store.db, one)})`);
+  const found = `${all - verified} of ${all} sending domains are not verified: ${names.join(', ')}`;
   const [first] = named;
   const command = first && `svc domains dns ${first.domain} --org ${first.organization_id}`;
   const remedy = 'Publish the records, and check them again: svc domains verify.';

@@ -6,9 +6,10 @@ import { findOrganizations } from '../../../access/organizations/queries.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { byService, type Doer, record, told } from '../../../history/events/record.ts';
+import { findOtherOwner } from '../../../identity/domains/owners.ts';
 import { findHostedSender } from '../../../identity/mailboxes/addresses.ts';
 import { senderVerified } from '../../../identity/senders/events.ts';
-import { proven, startProof } from '../../../identity/senders/proof.ts';
+import { proven, requireProvable, startProof } from '../../../identity/senders/proof.ts';
 import * as queries from '../../../identity/senders/queries.ts';
 import { resolveSender } from '../../../identity/senders/resolve.ts';
 import type { Sender } from '../../../identity/senders/schema.ts';
@@ -28,8 +29,8 @@ import { proofRequest } from './mail.ts';
 
 /**
  * Mails a new token to a sender's address; the earlier one is void.
- * @throws ResourceNotFoundError; ConflictError (verified already, or no sender may mail it); RateLimitedError after
- * five mails to the address in a day.
+ * @throws ResourceNotFoundError; ConflictError (verified already, its domain verified elsewhere, or no sender may
+ * mail it); RateLimitedError after five mails to the address in a day.
  */
 export function resendProof(app: App, caller: Caller, id: string): Promise<Sender> {
   const { organizationId } = caller;
@@ -88,6 +89,7 @@ async function mailProof(
   row: queries.SenderRow,
   organizationId: string,
 ): Promise<void> {
+  await requireProvable(trx, row);
   const [asker] = await findOrganizations(trx, [row.organization_id]);
   const request = proofRequest({
     organizationId,
@@ -119,7 +121,8 @@ export async function readProof(
 
 /**
  * Verifies a sender by the token of its last mail.
- * @throws ResourceNotFoundError; ValidationError for a token that is foreign, used or older than 7 days.
+ * @throws ResourceNotFoundError; ValidationError for a token that is foreign, used or older than 7 days;
+ * ConflictError if another organization has verified the domain.
  */
 export function verifySender(app: App, caller: Caller, id: string, token: string): Promise<Sender> {
   return app.store.write(async (trx) => {
@@ -133,6 +136,7 @@ export function verifySender(app: App, caller: Caller, id: string, token: string
           : 'is not the last token of this sender';
       throw ValidationError.of('token', `${why}: have a new one mailed (svc senders resend)`);
     }
+    await requireProvable(trx, row);
     return prove(app, trx, caller, row);
   });
 }
@@ -142,6 +146,8 @@ export function proveByPage(app: App, token: string): ReturnType<typeof readProo
   return app.store.write(async (trx) => {
     const { state, row } = await readProof(app, trx, token, true);
     if (state !== 'open' || !row) return { state, row };
+    const owner = await findOtherOwner(trx, row.domain, row.organization_id);
+    if (owner) return { state: 'void' as const, row };
     await prove(app, trx, byService(row.organization_id), row);
     return { state: 'done' as const, row };
   });

@@ -8,8 +8,8 @@
 //   any enabled status    | disabled                        | `tearing-down` for a week: links still work
 //   any enabled status    | rechecked                       | as in turn.ts
 import type { Caller } from '../../../core/api/route.ts';
-import type { App } from '../../../core/app.ts';
-import { record } from '../../../history/events/record.ts';
+import type { App, ReleaseName } from '../../../core/app.ts';
+import { byService, record } from '../../../history/events/record.ts';
 import { domains } from '../../../identity/domains/queries.ts';
 import { ConflictError, ValidationError } from '../../../platform/errors.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
@@ -18,7 +18,6 @@ import { leaseOf, takeTurn } from './lease.ts';
 import { noOrder } from './outcome.ts';
 import {
   claimRestedHost,
-  findHolder,
   findHostOfDomain,
   hostChanges,
   insertHost,
@@ -95,29 +94,6 @@ function hostnameOf(
   return hostname;
 }
 
-/**
- * Claims a name. Of two organizations with the same domain name, only the one that verified it keeps its
- * hosts.
- */
-async function takeName(trx: Db, hostname: string, domainId: string): Promise<void> {
-  const holder = await findHolder(trx, hostname);
-  if (!holder || holder.domain_id === domainId) return;
-  const domain = await domains.find(trx, holder.organization_id, holder.domain_id);
-  if (domain?.status === 'verified') {
-    throw new ConflictError(resource, `${hostname} is the tracking host of another organization`);
-  }
-  await updateHost(trx, holder.id, {
-    ...noOrder,
-    status: 'disabled',
-    next_check_at: null,
-    claimed_by: null,
-    claimed_until: null,
-    certificate: null,
-    certificate_key: null,
-    certificate_expires_at: null,
-  });
-}
-
 function newHost(app: App, label: string, hostname: string) {
   const now = app.clock.now();
   return {
@@ -173,7 +149,6 @@ export async function enableTracking(
     if (there?.status === 'tearing-down' && there.hostname !== hostname) {
       throw tornDown(there, 'until then only the same label can be enabled again');
     }
-    await takeName(trx, hostname, id);
     const fresh = newHost(app, label, hostname);
     const row = there ? await updateHost(trx, there.id, fresh) : await made(trx, fresh);
     hostChanges.note(trx);
@@ -255,6 +230,29 @@ export async function disableTracking(
   });
   return present(app, disabled);
 }
+
+/** Disables the hosts of domains whose name another organization has verified: it points to that one now. */
+export const releaseHosts: ReleaseName = async (app, { domain, formerIds }) => {
+  for (const domainId of formerIds) {
+    await app.store.write(async (trx) => {
+      const row = await findHostOfDomain(trx, domainId);
+      if (!row || row.status === 'disabled') return;
+      await updateHost(trx, row.id, {
+        ...noOrder,
+        ...noCertificate,
+        status: 'disabled',
+        next_check_at: null,
+        claimed_by: null,
+        claimed_until: null,
+        updated_at: app.clock.now(),
+      });
+      hostChanges.note(trx);
+      const details = { domain, hostname: row.hostname };
+      const change = { subject: domainId, action: 'tracking.disabled', details } as const;
+      await record(app, trx, byService(row.organization_id), change);
+    });
+  }
+};
 
 /**
  * Checks the host now, unless any process did so in the last 30 seconds: then it returns the state of that

@@ -275,19 +275,6 @@ export function findChallengeById(db: Db, id: string): Promise<Challenge | undef
     .executeTakeFirst();
 }
 
-/** Finds the enabled tracking host with this name. */
-export function findHolder(
-  db: Db,
-  hostname: string,
-): Promise<Pick<TrackingHostRow, 'id' | 'organization_id' | 'domain_id'> | undefined> {
-  return tables<TrackingTables>(db)
-    .selectFrom('tracking_hosts')
-    .select(['id', 'organization_id', 'domain_id'])
-    .where('hostname', '=', hostname)
-    .where('status', '<>', 'disabled')
-    .executeTakeFirst();
-}
-
 /** Counts changes of served hosts. */
 export const hostChanges = own.changeCounter('tracking_host_changes');
 
