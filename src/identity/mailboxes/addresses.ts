@@ -69,8 +69,6 @@ async function ownPlace(
   { domain }: MailAddress,
   field: string,
 ): Promise<Place> {
-  const known = await findSendingDomain(trx, organizationId, domain);
-  if (known) await lockDomain(trx, known.id);
   const own = await findSendingDomain(trx, organizationId, domain);
   if (!own) throw ValidationError.of(field, `${domain} is not a domain of this organization`);
   if (own.status !== 'verified') {

@@ -15,10 +15,10 @@ import type { App, ReleaseName } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { holdRootKey } from '../../core/root-keys/root-keys.ts';
 import { byService, record } from '../../history/events/record.ts';
-import { RateLimitedError } from '../../platform/errors.ts';
+import { type ConflictError, RateLimitedError } from '../../platform/errors.ts';
 import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { findOtherOwner, ownedElsewhere } from '../domains/owners.ts';
+import { findOwner, ownedElsewhere } from '../domains/owners.ts';
 import * as queries from './queries.ts';
 
 const tokenLivesMs = 7 * 24 * 3_600_000;
@@ -77,10 +77,17 @@ export async function sweepProofMails(app: App): Promise<void> {
   }
 }
 
-/** @throws ConflictError if another organization has verified the domain: it alone sends from it. */
-export async function requireProvable(trx: Db, row: queries.SenderRow): Promise<void> {
-  const owner = await findOtherOwner(trx, row.domain, row.organization_id);
-  if (owner) throw ownedElsewhere('sender', row.domain, 'Ask that organization to send from it');
+/**
+ * Refuses a proof if another organization has verified the domain: that one alone sends from it. A proof beside its
+ * verification is without effect (resolve.ts) and ends at the next check.
+ */
+export async function refusedProof(
+  db: Db,
+  { domain, organization_id }: queries.SenderRow,
+): Promise<ConflictError | null> {
+  const owner = await findOwner(db, domain);
+  if (!owner || owner.organization_id === organization_id) return null;
+  return ownedElsewhere('sender', domain, 'Ask that organization to send from it');
 }
 
 /** Ends the proofs of addresses on a domain that another organization has verified. */

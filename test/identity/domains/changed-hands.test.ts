@@ -16,11 +16,16 @@ import { senders } from '../../../src/identity/senders/queries.ts';
 import { resolveSender } from '../../../src/identity/senders/resolve.ts';
 import { createSender, getSender } from '../../../src/identity/senders/senders.ts';
 import { resolveAddressee } from '../../../src/inbox/receiving/resolve.ts';
-import { resendProof } from '../../../src/outbound/sending/sender-proof/prove.ts';
+import {
+  proveByPage,
+  resendProof,
+  verifySender,
+} from '../../../src/outbound/sending/sender-proof/prove.ts';
 import { enableTracking, getTracking } from '../../../src/outbound/tracking/custom/hosts.ts';
+import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
 import { identityChecks } from '../../../src/service/doctor/identity.ts';
 import { stores } from '../../support/command.ts';
-import { name, nameWorld } from './name-world.ts';
+import { dayMs, name, nameWorld } from './name-world.ts';
 
 describe.each(stores)('a name that changes hands, on %s', (store) => {
   const test = nameWorld(store);
@@ -204,6 +209,25 @@ describe.each(stores)('a name that changes hands, on %s', (store) => {
       await prove(operator.organizationId, sender.id);
       expect(await maySend(operator.organizationId, 'ceo')).toBe(false);
       expect(await maySend(test.second.organizationId, 'ceo')).toBe(true);
+    });
+
+    it('takes no token that was mailed before', async () => {
+      const { app, operator } = test;
+      await test.fail();
+      const { id } = await createSender(app, operator, { email: `ceo@${name}` });
+      const token = 'A'.repeat(43);
+      await app.store.write((trx) =>
+        senders.update(trx, operator.organizationId, id, {
+          verification_token_hash: hashOfToken(token),
+          proof_expires_at: app.clock.now() + dayMs,
+        }),
+      );
+      test.publish(test.theirs);
+      await test.verify(test.second, test.theirs);
+      const conflict = { _tag: 'ConflictError', resource: 'sender' };
+      await expect(verifySender(app, operator, id, token)).rejects.toMatchObject(conflict);
+      expect(await proveByPage(app, token)).toMatchObject({ state: 'void' });
+      expect(await getSender(app, operator, id)).toMatchObject({ verificationStatus: 'pending' });
     });
 
     it('mails no new token', async () => {

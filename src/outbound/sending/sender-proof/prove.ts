@@ -6,10 +6,9 @@ import { findOrganizations } from '../../../access/organizations/queries.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { byService, type Doer, record, told } from '../../../history/events/record.ts';
-import { findOtherOwner } from '../../../identity/domains/owners.ts';
 import { findHostedSender } from '../../../identity/mailboxes/addresses.ts';
 import { senderVerified } from '../../../identity/senders/events.ts';
-import { proven, requireProvable, startProof } from '../../../identity/senders/proof.ts';
+import { proven, refusedProof, startProof } from '../../../identity/senders/proof.ts';
 import * as queries from '../../../identity/senders/queries.ts';
 import { resolveSender } from '../../../identity/senders/resolve.ts';
 import type { Sender } from '../../../identity/senders/schema.ts';
@@ -89,7 +88,8 @@ async function mailProof(
   row: queries.SenderRow,
   organizationId: string,
 ): Promise<void> {
-  await requireProvable(trx, row);
+  const refused = await refusedProof(trx, row);
+  if (refused) throw refused;
   const [asker] = await findOrganizations(trx, [row.organization_id]);
   const request = proofRequest({
     organizationId,
@@ -136,7 +136,8 @@ export function verifySender(app: App, caller: Caller, id: string, token: string
           : 'is not the last token of this sender';
       throw ValidationError.of('token', `${why}: have a new one mailed (svc senders resend)`);
     }
-    await requireProvable(trx, row);
+    const refused = await refusedProof(trx, row);
+    if (refused) throw refused;
     return prove(app, trx, caller, row);
   });
 }
@@ -146,8 +147,7 @@ export function proveByPage(app: App, token: string): ReturnType<typeof readProo
   return app.store.write(async (trx) => {
     const { state, row } = await readProof(app, trx, token, true);
     if (state !== 'open' || !row) return { state, row };
-    const owner = await findOtherOwner(trx, row.domain, row.organization_id);
-    if (owner) return { state: 'void' as const, row };
+    if (await refusedProof(trx, row)) return { state: 'void' as const, row };
     await prove(app, trx, byService(row.organization_id), row);
     return { state: 'done' as const, row };
   });
