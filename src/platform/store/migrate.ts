@@ -29,7 +29,7 @@ import { retentionOfOrganizations } from './migrations/0023-retention-of-organiz
 import { clockState } from './migrations/0024-clock-state.ts';
 import { unsealedEvents } from './migrations/0025-unsealed-events.ts';
 import { nameOwners } from './migrations/0026-name-owners.ts';
-import { firstOrganization } from './migrations/0028-first-organization.ts';
+import { firstOrganization } from './migrations/0027-first-organization.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [

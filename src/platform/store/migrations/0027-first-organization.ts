@@ -2,8 +2,8 @@
 import type { Migration } from '../migration.ts';
 
 export const firstOrganization: Migration = {
-  name: '0028-first-organization',
-  compatibleFrom: '0025-unsealed-events',
+  name: '0027-first-organization',
+  compatibleFrom: '0026-name-owners',
   sql: () => `
 alter table organizations add column is_first integer not null default 0;
 update organizations set is_first = 1 where id = coalesce(
