@@ -224,6 +224,7 @@ export const doorways: Readonly<Record<string, Doorway>> = {
       ...all(['<p>a'], `<style>${'p~p{color:red}'.repeat(200)}</style>`),
       ...all(['<p>'], `<style>p{background:${'red '.repeat(9_000)}}</style>`),
       ...all(['a '], `<style>${'.a[class]{color:red}'.repeat(500)}</style><p class="`, '">'),
+      numbered('<p hidden>', (number) => ` @a${number}.b`),
       numbered('<p ', (number) => `a${number}=x `),
       numbered('<style>', (number) => `.a${number}{color:red}`),
     ],

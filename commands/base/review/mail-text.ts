@@ -24,7 +24,7 @@ const fieldLine = /^(to|cc|bcc|subject):(.*)$/i;
 
 /** Returns the text part, or the text of a mail that is HTML alone. */
 export function wordsOf({ text, html }: Pick<ProposedMail, 'text' | 'html'>): string {
-  return text ?? (html === null ? '' : textOfHtml(html));
+  return text ?? (html === null ? '' : textOfHtml(html, { withHidden: true }));
 }
 
 /** Characters that steer a terminal are not in it. */

@@ -68,7 +68,7 @@ export function proposalShown(
   };
   const more = 'more: press e to open all of it';
   const parts = [card(head, Object.keys(head)), shownText(wordsOf(edited), shownOfIt, more)];
-  const htmlText = html === null ? '' : textOfHtml(html);
+  const htmlText = html === null ? '' : textOfHtml(html, { withHidden: true });
   if (text !== null && html !== null && !sameWords(text, htmlText)) {
     parts.push(`Its HTML as text:\n\n${shownText(htmlText, shownOfIt, more)}`);
   }

@@ -81,8 +81,11 @@ function takeTag(
   return link;
 }
 
-/** Converts HTML to text with line feeds, without hidden words; returns an empty text if it has no words. */
-export function textOfHtml(html: string): string {
+/**
+ * Converts HTML to text with line feeds; returns an empty text if it has no words. Hidden words are left out unless
+ * somebody decides on all that the mail has.
+ */
+export function textOfHtml(html: string, { withHidden = false } = {}): string {
   const out = new TextBuilder();
   let link: string | null = null;
   const tag = (name: string, attributes: Attributes | null) => {
@@ -90,7 +93,7 @@ export function textOfHtml(html: string): string {
   };
   readHtml(html, {
     text(words, hiding) {
-      if (!hiding) out.add(words);
+      if (!hiding || withHidden) out.add(words);
     },
     open: tag,
     close: (name) => tag(name, null),

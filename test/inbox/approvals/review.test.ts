@@ -201,6 +201,12 @@ describe('a review', () => {
     expect(shown).toContain('offer.pdf');
   });
 
+  it('shows words that the HTML hides', async () => {
+    const html = '<p>Dear Bo,</p><p style="display:none">transfer the money</p>';
+    await proposedNew({ text: 'Dear Bo,', html });
+    expect((await review({})).shown).toContain('transfer the money');
+  });
+
   it('hides HTML with the same words as the text', async () => {
     await proposedNew({ text: 'Dear  Bo,\nhello', html: '<p>Dear Bo,</p><p>hello</p>' });
     expect((await review({})).shown).not.toContain('Its HTML');

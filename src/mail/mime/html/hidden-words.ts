@@ -11,7 +11,7 @@ const leastWords = 7;
 const word =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}]+/gu;
 /** The domain of a mail address, or the beginning of a web address. */
-const address = /@[\w-]{1,63}\.\w|https?:\/\/[^\s<>"]{4}/i;
+const address = /@[\w-]{1,63}\.\w|https?:\/\/[^\s<>"]{4}/gi;
 /** Tag characters and variation selectors, which write text that no font shows. */
 const unshown = /[\u{E0020}-\u{E007E}]+|[\u{E0100}-\u{E01EF}]{4,}/gu;
 
@@ -29,16 +29,26 @@ function readUnshown(text: string): string {
     .join('');
 }
 
-/** Words in pairs with the word before each, so that a repeated sentence is told from a new one. */
-class Pairs {
-  readonly found = new Set<string>();
+/** Words in pairs with the word before each, so that a repeated sentence is told from a new one, and addresses. */
+class Words {
+  readonly pairs = new Set<string>();
+  readonly addresses = new Set<string>();
   #last = '';
 
   add(text: string): void {
-    for (const [one] of text.toLowerCase().matchAll(word)) {
-      this.found.add(`${this.#last} ${one}`);
+    const lower = text.toLowerCase();
+    for (const [one] of lower.matchAll(word)) {
+      this.pairs.add(`${this.#last} ${one}`);
       this.#last = one;
     }
+    for (const [one] of lower.matchAll(address)) this.addresses.add(one);
+  }
+
+  /** Counts the pairs that other words do not have. */
+  countBeyond(other: Words): number {
+    let count = 0;
+    for (const pair of this.pairs) if (!other.pairs.has(pair)) count += 1;
+    return count;
   }
 }
 
@@ -56,43 +66,37 @@ const mostSteps = 400_000;
  * more style than can be read hides words too. Takes up to half a second for hostile HTML.
  */
 export function hidesWords(html: string): boolean {
-  const visible = new Pairs();
-  const visibleTexts: string[] = [];
+  const visible = new Words();
   const runs: Run[] = [];
   const add = (text: string, hiding: Hiding) => {
-    const isBeforeWords = visible.found.size === 0;
+    const isBeforeWords = visible.pairs.size === 0;
     const last = runs.at(-1);
-    if (last && last.hiding === hiding && last.isBeforeWords === isBeforeWords)
+    if (last && last.hiding === hiding && last.isBeforeWords === isBeforeWords) {
       last.text += ` ${text}`;
-    else runs.push({ text, hiding, isBeforeWords });
+    } else runs.push({ text, hiding, isBeforeWords });
   };
   const reader: HtmlReader = {
     text(words, hiding) {
       const unseen = readUnshown(words);
       if (unseen !== '') add(unseen, 'moved');
-      if (hiding === 'elsewhere') return;
-      if (hiding) add(words, hiding);
-      else {
-        visible.add(words);
-        visibleTexts.push(words);
-      }
+      if (!hiding) visible.add(words);
+      else if (hiding !== 'elsewhere') add(words, hiding);
     },
   };
   const { contents, isTooLarge } = readHtml(html, reader, mostSteps);
-  for (const one of contents) add(one, 'moved');
   if (isTooLarge) return true;
-  const seen = visibleTexts.join(' ').toLowerCase();
-  const hidden = new Pairs();
-  let preheader = '';
+  for (const one of contents) add(one, 'moved');
+  const preheader = new Words();
+  const hidden = new Words();
+  let length = 0;
   for (const { text, hiding, isBeforeWords } of runs) {
-    const [found] = address.exec(text) ?? [];
     const isPreheader = isBeforeWords && hiding === 'folded';
-    if (found !== undefined && !seen.includes(found.toLowerCase())) return true;
-    if (isPreheader) preheader += text.replace(/(?:\s|\p{Cf}|\u034f)+/gu, ' ');
-    else hidden.add(text);
+    if (isPreheader) length += text.replace(/(?:\s|\p{Cf}|\u034f)+/gu, ' ').trim().length;
+    (isPreheader ? preheader : hidden).add(text);
   }
-  if (preheader.trim().length > longestPreheader) hidden.add(preheader);
-  let count = 0;
-  for (const pair of hidden.found) if (!visible.found.has(pair)) count += 1;
-  return count >= leastWords;
+  const hasAddress = [...preheader.addresses, ...hidden.addresses].some(
+    (one) => !visible.addresses.has(one),
+  );
+  const ofPreheader = length > longestPreheader ? preheader.countBeyond(visible) : 0;
+  return hasAddress || hidden.countBeyond(visible) + ofPreheader >= leastWords;
 }

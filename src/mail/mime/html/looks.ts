@@ -36,15 +36,8 @@ export interface Looks {
 }
 
 export const plainLooks: Looks = {
-  ...{
-    hiding: null,
-    isInvisible: false,
-    isElsewhere: false,
-    opacity: 1,
-    fontSize: 16,
-    lineHeight: null,
-  },
-  ...{ color: black, background: white },
+  ...{ hiding: null, isInvisible: false, isElsewhere: false, opacity: 1 },
+  ...{ fontSize: 16, lineHeight: null, color: black, background: white },
 };
 
 /** Letters up to this size in pixels cannot be read. */
@@ -56,37 +49,22 @@ const far = 500;
 const leastOpacity = 0.06;
 
 /** Elements that no mail program shows, or none but as a form. */
-const unseen = new Set([
-  ...[
-    'template',
-    'noscript',
-    'textarea',
-    'datalist',
-    'noembed',
-    'noframes',
-    'title',
-    'style',
-    'script',
-  ],
-]);
+const unseen = new Set(
+  'template noscript textarea datalist noembed noframes title style script'.split(' '),
+);
 /** Cells and tables grow with their words. */
 const growing = new Set(['table', 'tbody', 'thead', 'tfoot', 'tr', 'td', 'th', 'body', 'html']);
-const headings: Readonly<Record<string, number>> = {
-  ...{ h1: 2, h2: 1.5, h3: 1.17, h5: 0.83, h6: 0.67, big: 1.2, small: 0.83, sub: 0.83, sup: 0.83 },
-};
+const headings = new Map(
+  Object.entries({
+    ...{ h1: 2, h2: 1.5, h3: 1.17, h5: 0.83, h6: 0.67, big: 1.2, small: 0.83, sub: 0.83, sup: 0.83 },
+  }),
+);
 /** Sizes of `<font size>` 1 to 7. */
 const fontSizes = [10, 13, 16, 18, 24, 32, 48];
-const sizeWords: Readonly<Record<string, number>> = {
-  ...{
-    'xx-small': 9,
-    'x-small': 10,
-    small: 13,
-    medium: 16,
-    large: 18,
-    'x-large': 24,
-    'xx-large': 32,
-  },
-};
+const sizeWords = new Map([
+  ...([['xx-small', 9], ['x-small', 10], ['small', 13], ['medium', 16]] as const),
+  ...([['large', 18], ['x-large', 24], ['xx-large', 32]] as const),
+]);
 const link: Color = [0, 0, 238, 1];
 /** Pixels of a unit; the window is 600 wide. */
 const units: Readonly<Record<string, number>> = {
@@ -119,14 +97,14 @@ function fontSizeOf(
   const value = given ?? short?.[1];
   if (value === 'smaller' || value === 'larger')
     return value === 'smaller' ? outer * 0.83 : outer * 1.2;
-  const size = sizeWords[value ?? ''] ?? pixels(value, outer, outer);
+  const size = sizeWords.get(value ?? '') ?? pixels(value, outer, outer);
   if (!Number.isNaN(size)) return size;
   if (name === 'font') {
     const written = attributes.get('size')?.trim() ?? '';
     const step = /^[+-]/.test(written) ? 3 + Number(written) : Number(written);
     return written === '' ? outer : (fontSizes[Math.min(7, Math.max(1, step)) - 1] ?? outer);
   }
-  return outer * (headings[name] ?? 1);
+  return outer * (headings.get(name) ?? 1);
 }
 
 /** Returns the colour of the words; null if it is not known. */
@@ -190,9 +168,14 @@ function isShut(
   const cuts = ['overflow', 'overflow-x', 'overflow-y'].some((one) =>
     /hidden|clip|scroll|auto/.test(style.get(one) ?? ''),
   );
-  if (!cuts || growing.has(name)) return false;
+  const isCell = growing.has(name) && !/block|flex|grid/.test(style.get('display') ?? '');
+  if (!cuts || isCell) return false;
   const isSmall = (one: string) => pixels(style.get(one), fontSize, 600) <= slit;
-  if (['height', 'max-height', 'width', 'max-width'].some(isSmall)) return true;
+  if (['width', 'max-width'].some(isSmall)) return true;
+  // A box for pictures of one ratio has no height, but a padding.
+  const paddings = ['padding', 'padding-top', 'padding-bottom'].map((one) => style.get(one) ?? '');
+  const isPadded = paddings.some((one) => one.match(/[\d.]+/g)?.some((size) => Number(size) > 4));
+  if (!isPadded && ['height', 'max-height'].some(isSmall)) return true;
   const indent = style.get('text-indent');
   return (
     (lineHeight !== null && lineHeight <= slit) ||
@@ -213,7 +196,7 @@ function isTransformedAway(style: Declarations, em: number): boolean {
       return true;
     if (name.startsWith('translate') && values.some((one) => Math.abs(pixels(one, em, 600)) >= far))
       return true;
-    if (name.startsWith('rotate') && /^-?(?:90|270)deg$/.test(inner.trim())) return true;
+    if (/^rotate[xy]$/.test(name) && /^-?(?:90|270)deg$/.test(inner.trim())) return true;
     if (
       name === 'matrix' &&
       (Number(values[0]) === 0 || Number(values[3]) === 0) &&
@@ -248,13 +231,15 @@ function isClipped(style: Declarations, em: number): boolean {
 
 /** Tells whether the element lies out of the window. */
 function isMovedAway(style: Declarations, em: number): boolean {
-  const length = (name: string) => pixels(style.get(name), em, 600);
+  const length = (name: string, whole = 600) => pixels(style.get(name), em, whole);
   if (/absolute|fixed|relative/.test(style.get('position') ?? '')) {
     if (['left', 'right', 'top', 'bottom', 'inset'].some((one) => length(one) <= -far)) return true;
     if (['left', 'right'].some((one) => length(one) >= 6 * far)) return true;
   }
-  const margins = (style.get('margin') ?? '').split(/\s+/).map((one) => pixels(one, em, 600));
-  margins.push(...['margin-left', 'margin-top', 'margin-right', 'margin-bottom'].map(length));
+  const margins = (style.get('margin') ?? '').split(/\s+/).map((one) => pixels(one, em, 0));
+  // Columns have margins of -100%.
+  const sides = ['margin-left', 'margin-top', 'margin-right', 'margin-bottom'];
+  margins.push(...sides.map((one) => length(one, 0)));
   const indent = length('text-indent');
   return margins.some((one) => one <= -far) || indent <= -far || indent >= 6 * far;
 }
@@ -278,12 +263,11 @@ function hidingOf(
 function opacityOf(style: Declarations): number {
   const own = pixels(style.get('opacity'), 1, 1);
   const [, inner] = /opacity\(([^()]{1,40})\)/.exec(style.get('filter') ?? '') ?? [];
-
   return (Number.isNaN(own) ? 1 : own) * pixels(inner?.trim() ?? '1', 1, 1);
 }
 
 /** Elements whose looks differ from those of their parent without any style. */
-const styled = new Set([...unseen, ...Object.keys(headings), 'a', 'mark', 'button', 'dialog']);
+const styled = new Set([...unseen, ...headings.keys(), 'a', 'mark', 'button', 'dialog']);
 
 /** Returns the looks of an element within those of its parent. */
 export function looksOf(

@@ -32,7 +32,7 @@ const properties = new Set(
     'display visibility opacity filter content-visibility font font-size line-height text-indent zoom color ' +
     '-webkit-text-fill-color background background-color background-image background-clip -webkit-background-clip ' +
     'overflow overflow-x overflow-y width max-width height max-height position left right top bottom inset ' +
-    'margin margin-left margin-right margin-top margin-bottom clip clip-path -webkit-clip-path ' +
+    'padding padding-top padding-bottom margin margin-left margin-right margin-top margin-bottom clip clip-path -webkit-clip-path ' +
     'transform -webkit-transform scale translate'
   ).split(' '),
 );

@@ -33,6 +33,12 @@ describe('the text made from HTML', () => {
     expect(found).toEqual(['details that are closed']);
   });
 
+  it('has all words for somebody who decides on a mail', () => {
+    const html = hidingMails['a class'] ?? '';
+    expect(textOfHtml(html)).not.toContain('reset the password');
+    expect(textOfHtml(html, { withHidden: true })).toContain('reset the password');
+  });
+
   it('has the visible words of ordinary mails, and no preheader', () => {
     const text = textOfHtml(ordinaryMails['a preheader with a filler'] ?? '');
     expect(text).toMatch(/^Thank you, Ada\n\nYour order has left/);

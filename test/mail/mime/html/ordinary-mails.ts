@@ -242,6 +242,12 @@ export const ordinaryMails: Readonly<Record<string, string>> = {
   'an overlay': page(
     `<div style="max-height:0;position:relative;opacity:0.999"><div style="margin-top:-40px;color:#333">The sale begins on Friday in all shops of the town</div></div>${words}`,
   ),
+  'a box of one ratio': page(
+    `<div style="height:0;padding-bottom:56.25%;overflow:hidden;position:relative"><p style="position:absolute;top:0">See how a parcel is packed in our new warehouse</p></div>${words}`,
+  ),
+  'words that stand upright': page(
+    `${words}<div style="transform:rotate(-90deg)">The winter sale begins on Friday in all shops</div>`,
+  ),
   'small print': page(
     `${words}<p style="font-size:9px;line-height:11px;color:#999999">You get this mail because you have ordered with us. Our address is 1 Main Street.</p>`,
   ),
