@@ -482,7 +482,7 @@ export type MessageEvent = {
   };
 };
 export type Receipt = {
-  version: 1;
+  version: 2;
   message: {
     id: string;
     organizationId: string;
@@ -518,6 +518,17 @@ export type Receipt = {
     /** From the leaf of the event to the root */
     hashes: Array<string>;
   }>;
+  /** What the log had of the message at the time of the head */
+  summary: {
+    /** Number of events of the message */
+    events: number;
+    /** Number of recipients of the envelope */
+    recipients: number;
+    /** Time of the head */
+    at: string;
+  };
+  /** Ed25519 signature of the summary */
+  summarySignature: string;
   head: {
     /** Number of sealed events */
     size: number;

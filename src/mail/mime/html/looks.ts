@@ -56,15 +56,27 @@ const unseen = new Set(
 const growing = new Set(['table', 'tbody', 'thead', 'tfoot', 'tr', 'td', 'th', 'body', 'html']);
 const headings = new Map(
   Object.entries({
-    ...{ h1: 2, h2: 1.5, h3: 1.17, h5: 0.83, h6: 0.67, big: 1.2, small: 0.83, sub: 0.83, sup: 0.83 },
+    ...{
+      h1: 2,
+      h2: 1.5,
+      h3: 1.17,
+      h5: 0.83,
+      h6: 0.67,
+      big: 1.2,
+      small: 0.83,
+      sub: 0.83,
+      sup: 0.83,
+    },
   }),
 );
 /** Sizes of `<font size>` 1 to 7. */
 const fontSizes = [10, 13, 16, 18, 24, 32, 48];
-const sizeWords = new Map([
-  ...([['xx-small', 9], ['x-small', 10], ['small', 13], ['medium', 16]] as const),
-  ...([['large', 18], ['x-large', 24], ['xx-large', 32]] as const),
-]);
+const sizeWords = new Map(
+  Object.entries({
+    ...{ 'xx-small': 9, 'x-small': 10, small: 13, medium: 16, large: 18 },
+    ...{ 'x-large': 24, 'xx-large': 32 },
+  }),
+);
 const link: Color = [0, 0, 238, 1];
 /** Pixels of a unit; the window is 600 wide. */
 const units: Readonly<Record<string, number>> = {
