@@ -83,7 +83,7 @@ export function everyLoss(receipt: Receipt): Change[] {
   return [...events, ...twice, ...recipients, ...attempts];
 }
 
-/** Returns a receipt whose message and envelope are those of its attempts. */
+/** Returns a receipt with the message and the envelope of its attempts. */
 function fitted(receipt: Receipt): Receipt {
   const { attempts } = receipt;
   const taken = attempts.flatMap(({ attempt }) => (attempt.digest === undefined ? [] : attempt));

@@ -1,5 +1,5 @@
-// Words that a mail hides from its reader, though programs read them. A preheader is none: the line that mail programs
-// show in lists, hidden before the first visible word.
+// Finds words that a mail hides from its reader, though programs read them. A preheader does not count: mail programs
+// show it in lists, and the mail hides it before the first visible word.
 import type { Hiding } from './looks.ts';
 import { type HtmlReader, readHtml } from './read-html.ts';
 

@@ -6,7 +6,7 @@ import { keysOf, type SheetElement } from './selectors.ts';
 import { type Declarations, readDeclarations, StyleSheet } from './style-sheet.ts';
 import { type Attributes, readTokens } from './tokens.ts';
 
-/** Elements that are open at once; of deeper ones the outermost are forgotten. */
+/** Elements that are open at once. Beyond that the outermost element is forgotten. */
 const mostOpen = 128;
 
 export interface ReadElement extends SheetElement {
@@ -84,7 +84,7 @@ const none: ReadonlySet<string> = new Set();
 const cells = list('td th table');
 const tableParts = list('table tbody thead tfoot tr td th');
 
-/** Properties by which a rule for other screens shows what this one hides. */
+/** Tells whether a rule for other screens shows an element that is hidden here. */
 function isShowing(style: Declarations): boolean {
   const display = style.get('display');
   if (display !== undefined) return display !== 'none';
@@ -215,7 +215,7 @@ export function readHtml(html: string, reader: HtmlReader, mostSteps = 40_000): 
   return { contents, isTooLarge };
 }
 
-/** Style sheets count for what stands before them too. Rules for elements that the mail does not have are left out. */
+/** Style sheets count for elements before them too. Rules for elements that the mail does not have are left out. */
 function readSheets(html: string, sheet: StyleSheet): void {
   const sheets: { css: string; media: string }[] = [];
   const present = new Set(['html', 'body']);
