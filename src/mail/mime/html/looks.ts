@@ -23,7 +23,7 @@ export interface Looks {
   /** Hides the element with all in it. */
   hiding: Hiding | null;
   isInvisible: boolean;
-  /** True if other screens may show what is invisible or too small here. */
+  /** True if other screens may show words that are invisible or too small here. */
   isElsewhere: boolean;
   opacity: number;
   /** In CSS pixels. */
