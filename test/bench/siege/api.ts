@@ -11,7 +11,10 @@ export interface Answer {
 interface Asked {
   method?: string;
   key?: string;
+  /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  raw?: string;
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -24,7 +27,7 @@ export class Api {
   }
 
   /** Sends a request and reads its answer. */
-  ask(path: string, { method = 'GET', key, body, headers }: Asked = {}): Promise<Answer> {
+  ask(path: string, { method = 'GET', key, body, raw, headers }: Asked = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const sent = request(
         {
@@ -39,7 +42,7 @@ export class Api {
         (answer) => void read(answer).then(resolve, reject),
       );
       sent.once('error', reject);
-      sent.end(body === undefined ? undefined : JSON.stringify(body));
+      sent.end(raw ?? (body === undefined ? undefined : JSON.stringify(body)));
     });
   }
 

@@ -3,8 +3,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { Api } from './api.ts';
+import { campaignAttacks } from './campaign-attacks.ts';
+import { contactAttacks } from './contact-attacks.ts';
 import { documentAttacks } from './document-attacks.ts';
 import { httpAttacks } from './http-attacks.ts';
+import { mcpAttacks } from './mcp-attacks.ts';
 import { seedContents } from './seed-contents.ts';
 import type { Siege } from './siege.ts';
 import { smtpAttacks } from './smtp-attacks.ts';
@@ -24,6 +27,9 @@ const attacks: Record<string, Attack> = {
   ...smtpAttacks(siege),
   ...documentAttacks(siege),
   ...httpAttacks(siege, api, seeded),
+  ...mcpAttacks(siege, api, seeded),
+  ...contactAttacks(siege, api),
+  ...(await campaignAttacks(siege, api)),
   ...(await webhookAttacks(siege, api)),
 };
 const counts = new Map<string, Map<string, number>>();

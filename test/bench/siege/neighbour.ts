@@ -1,11 +1,12 @@
-// The ordinary organization beside the siege: ten sends and one incoming mail a second, and an endpoint
-// that is posted each acceptance. It keeps how long each took.
+// The ordinary organization beside the siege: ten sends and one incoming mail a second, an endpoint that is posted each
+// acceptance, small campaign runs and rendered templates. It keeps how long each took.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { smtpDialogue } from '../../support/smtp-dialogue.ts';
 import { percentile } from '../http-load.ts';
 import { type BenchService, bodyOf, textOf } from '../svc-contender.ts';
+import { neighbourWork, renderEachMs, runEachMs } from './neighbour-work.ts';
 
 const sendEachMs = 100;
 const mailEachMs = 1000;
@@ -29,6 +30,13 @@ export interface NeighbourFigures {
   mails: number;
   refusedMails: number;
   mailLongestMs: number;
+  runs: number;
+  /** Runs that did not reach every contact within the longest measured time. */
+  failedRuns: number;
+  runLongestMs: number;
+  renders: number;
+  failedRenders: number;
+  renderLongestMs: number;
 }
 
 export interface Neighbour {
@@ -44,6 +52,10 @@ interface Measured {
   hooksMs: number[];
   mailsMs: number[];
   refusedMails: number;
+  runsMs: number[];
+  failedRuns: number;
+  rendersMs: number[];
+  failedRenders: number;
   /** Time of the answer to each send, by the id of its message. */
   acceptedAt: Map<string, number>;
   /** Messages that were posted before the answer to their send was read. */
@@ -52,6 +64,7 @@ interface Measured {
 
 const nothing = (): Measured => ({
   ...{ sendsMs: [], refusedSends: 0, hooksMs: [], mailsMs: [], refusedMails: 0 },
+  ...{ runsMs: [], failedRuns: 0, rendersMs: [], failedRenders: 0 },
   acceptedAt: new Map(),
   postedEarly: new Set(),
 });
@@ -136,9 +149,28 @@ export async function startNeighbour(service: BenchService): Promise<Neighbour> 
     }
   }
 
+  const work = await neighbourWork(service);
+  async function run(): Promise<void> {
+    const into = measured;
+    const started = performance.now();
+    const isDone = await work.run(AbortSignal.timeout(deadlineMs)).catch(() => false);
+    if (isDone) into.runsMs.push(performance.now() - started);
+    else into.failedRuns += 1;
+  }
+
+  async function render(): Promise<void> {
+    const into = measured;
+    const started = performance.now();
+    const isDone = await work.render(AbortSignal.timeout(deadlineMs)).catch(() => false);
+    if (isDone) into.rendersMs.push(performance.now() - started);
+    else into.failedRenders += 1;
+  }
+
   const timers = [
     setInterval(() => void send(), sendEachMs),
     setInterval(() => void receive(), mailEachMs),
+    setInterval(() => void run(), runEachMs),
+    setInterval(() => void render(), renderEachMs),
   ];
   return {
     reset() {
@@ -146,6 +178,8 @@ export async function startNeighbour(service: BenchService): Promise<Neighbour> 
     },
     figures() {
       const { sendsMs, refusedSends, hooksMs, mailsMs, refusedMails, acceptedAt } = measured;
+      const { runsMs, failedRuns, rendersMs, failedRenders } = measured;
+      const longest = (list: number[]) => Math.max(0, ...list);
       const now = performance.now();
       const late = [...acceptedAt.values()].filter((at) => now - at > missingAfterMs).length;
       const sorted = (list: number[]) => list.toSorted((a, b) => a - b);
@@ -154,8 +188,10 @@ export async function startNeighbour(service: BenchService): Promise<Neighbour> 
         sendP50Ms: percentile(sorted(sendsMs), 0.5),
         sendP99Ms: percentile(sorted(sendsMs), 0.99),
         hookP99Ms: percentile(sorted(hooksMs), 0.99),
-        hookLongestMs: Math.max(0, ...hooksMs),
-        ...{ mails: mailsMs.length, refusedMails, mailLongestMs: Math.max(0, ...mailsMs) },
+        hookLongestMs: longest(hooksMs),
+        ...{ mails: mailsMs.length, refusedMails, mailLongestMs: longest(mailsMs) },
+        ...{ runs: runsMs.length, failedRuns, runLongestMs: longest(runsMs) },
+        ...{ renders: rendersMs.length, failedRenders, renderLongestMs: longest(rendersMs) },
       };
     },
     stop() {
