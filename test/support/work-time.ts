@@ -62,6 +62,12 @@ const longMs = 75;
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
+/** Returns the bytes of the heap without garbage. */
+export function liveBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
 /** A turn of the event loop: its place on the clock, and the work of the core in it. */
 interface Turn {
   from: number;

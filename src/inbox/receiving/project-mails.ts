@@ -27,8 +27,8 @@ const keptTogether = 1024 * 1024;
 export interface Bounds {
   /** Called before more work begins; true stops the run. */
   isOver(): boolean;
-  /** Resolves when the run must no longer wait for started work. */
-  over: Promise<void>;
+  /** Aborts when the run must no longer wait for started work. */
+  over: AbortSignal;
 }
 
 /** Outcome of one mail. */
@@ -65,7 +65,7 @@ export async function projectMails(
   try {
     for await (const bundle of bundlesOf(app, sorted)) {
       if (bounds.isOver()) break;
-      const outcomes = await Promise.race([projectAll(app, bundle), bounds.over]);
+      const outcomes = await unlessOver(bounds.over, projectAll(app, bundle));
       if (!outcomes) break;
       await gathered.addAll(bundle, outcomes, left);
       const noRoom = outcomes.find((one) => one.kind === 'no room');
@@ -80,6 +80,22 @@ export async function projectMails(
     await gathered.keep();
   }
   return [...left, ...gathered.refused];
+}
+
+/**
+ * Returns the outcome of `work`, or undefined once the signal aborts. The signal lives as long as the daemon: a race
+ * with a promise of that age would keep the outcome, with all texts of the mails, for as long.
+ */
+async function unlessOver<T>(over: AbortSignal, work: Promise<T>): Promise<T | undefined> {
+  const left = Promise.withResolvers<undefined>();
+  const leave = () => left.resolve(undefined);
+  over.addEventListener('abort', leave, { once: true });
+  if (over.aborted) leave();
+  try {
+    return await Promise.race([work, left.promise]);
+  } finally {
+    over.removeEventListener('abort', leave);
+  }
 }
 
 /** Yields mails that are parsed together, in order: consecutive small ones, or a single larger one. */

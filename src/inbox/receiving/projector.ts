@@ -48,8 +48,7 @@ export interface Projector {
 
 /** The projector of one daemon. */
 export function createProjector(app: App): Projector {
-  const stopping = Promise.withResolvers<void>();
-  let isStopped = false;
+  const stopping = new AbortController();
   const pressure = pressureOf(app);
 
   const projectDue = async (): Promise<number> => {
@@ -60,14 +59,14 @@ export function createProjector(app: App): Projector {
     const isBegun = first.tries > 0;
     const taking = { now, leaseUntil: now + leaseMs, limit: isBegun ? 1 : batch, isBegun };
     const taken = await app.store.write((trx) => takeProjections(trx, taking), 'quiet');
-    const isOver = () => isStopped || app.clock.now() - now > beginsWithinMs;
+    const isOver = () => stopping.signal.aborted || app.clock.now() - now > beginsWithinMs;
     const ids = taken.map(({ message_id }) => message_id);
     const endLease = keepLease(app, {
       leaseMs,
       renew: (until) => app.store.write((trx) => renewProjections(trx, ids, until), 'quiet'),
       trouble: 'the lease of received mail was not renewed',
     });
-    const bounds = { isOver, over: stopping.promise };
+    const bounds = { isOver, over: stopping.signal };
     const left = await projectMails(app, taken, bounds).finally(endLease);
     if (left.length > 0) {
       const dueAt = app.clock.now() + noRoomPauseMs;
@@ -96,8 +95,7 @@ export function createProjector(app: App): Projector {
       loop.start();
     },
     stop() {
-      isStopped = true;
-      stopping.resolve();
+      stopping.abort();
       return loop.stop();
     },
     projectDue,

@@ -34,6 +34,12 @@ const waiting = new FairQueue<WaitingStep>({
   mostBytes: Number.POSITIVE_INFINITY,
   firstBytes: 0,
 });
+/**
+ * Steps in transactions, in the order of waiting. They alternate with the others: the writes of all organizations wait
+ * for the transaction of one that is late in turns.
+ */
+const inTransaction: WaitingStep[] = [];
+let isTransactionNext = true;
 
 /**
  * Names the work that begins now, for the meter. `operation` is one of a bounded set: it labels a metric.
@@ -72,23 +78,36 @@ export function stepOfTurn(): Step {
   return current;
 }
 
-/** Continues a step after a wait, as `sliceTurns` without an operation does for the last one. */
-export function resumeStep({ operation, holder }: Step): Promise<void> | undefined {
+/**
+ * Continues a step after a wait, as `sliceTurns` without an operation does for the last one. A step in a transaction
+ * goes ahead of other waiting steps.
+ */
+export function resumeStep(
+  { operation, holder }: Step,
+  isInTransaction = false,
+): Promise<void> | undefined {
   nameTurn(operation, holder);
-  return sliceTurns();
+  if (!isUsed()) return undefined;
+  return inLaterTurn(operation, holder, isInTransaction);
 }
 
 function isUsed(): boolean {
   return startedAt !== undefined && performance.now() - startedAt >= turnMs;
 }
 
-function inLaterTurn(operation: string, holder: string): Promise<void> {
+function inLaterTurn(
+  operation: string,
+  holder: string,
+  isInTransaction = false,
+): Promise<void> {
   return new Promise((resolve) => {
     const begin = () => {
       nameTurn(operation, holder);
       resolve();
     };
-    waiting.add({ holder, bytes: 0, isSmall: false, begin });
+    const step = { holder, bytes: 0, isSmall: false, begin };
+    if (isInTransaction) inTransaction.push(step);
+    else waiting.add(step);
     waitingCount += 1;
   });
 }
@@ -108,9 +127,16 @@ function endTurn(): void {
   else beginNext(pause(0));
 }
 
+/** Takes a waiting step out of its queue: in transactions and others alternate while both wait. */
+function nextStep(): WaitingStep | undefined {
+  isTransactionNext = !isTransactionNext;
+  if (isTransactionNext && inTransaction.length > 0) return inTransaction.shift();
+  return waiting.take()[0] ?? inTransaction.shift();
+}
+
 /** Begins waiting steps in the rest of the turn, at least one. */
 function beginNext(nextTurn: Promise<void>): void {
-  const [step] = waiting.take();
+  const step = nextStep();
   waitingCount -= 1;
   const begunAt = performance.now();
   step?.begin();

@@ -39,13 +39,16 @@ const busyTimeoutMs = 2_000;
 const busyPauseMs = 5;
 
 /** A Kysely connection over better-sqlite3 that keeps its prepared statements. */
-function connectionOver(database: Database.Database): DatabaseConnection {
+function connectionOver(
+  database: Database.Database,
+  slice: () => Promise<void> | undefined = sliceTurns,
+): DatabaseConnection {
   // Not an LRU cache: tracking the last use took 2 % of the event loop at full load.
   const statements = new Map<string, Database.Statement>();
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       // Without a wait, no turn of the microtasks: 4 % of a send.
-      const later = sliceTurns();
+      const later = slice();
       if (later !== undefined) await later;
       let statement = statements.get(query.sql);
       if (!statement) {
@@ -132,7 +135,7 @@ async function gather(): Promise<void> {
  */
 class GroupCommit {
   readonly #database: Database.Database;
-  readonly #trx: Db;
+  readonly trx: Db;
   readonly #afterCommit: () => void;
   readonly #begin: Database.Statement;
   readonly #end: Database.Statement;
@@ -141,11 +144,14 @@ class GroupCommit {
   readonly #checkpoint: Database.Statement<[], CheckpointState & { busy: number }>;
   #queue: PendingWrite[] = [];
   #running = false;
+  /** The step of the write under way. */
+  #step: Step = stepOfTurn();
   readonly #log: LogSync;
 
-  constructor(database: Database.Database, trx: Db, log: LogSync, afterCommit: () => void) {
+  constructor(database: Database.Database, log: LogSync, afterCommit: () => void) {
     this.#database = database;
-    this.#trx = trx;
+    const connection = connectionOver(database, () => resumeStep(this.#step, true));
+    this.trx = kyselyOn('sqlite', connection);
     this.#log = log;
     this.#afterCommit = afterCommit;
     this.#begin = database.prepare('begin immediate');
@@ -255,15 +261,16 @@ class GroupCommit {
   }
 
   async #runOne(write: PendingWrite, shared: boolean): Promise<() => void> {
-    const later = resumeStep(write.step);
+    this.#step = write.step;
+    const later = resumeStep(write.step, true);
     if (later !== undefined) await later;
     if (!shared) {
-      const value = await write.work(this.#trx);
+      const value = await write.work(this.trx);
       return () => write.resolve(value);
     }
     this.#save.run();
     try {
-      const value = await write.work(this.#trx);
+      const value = await write.work(this.trx);
       this.#release.run();
       return () => write.resolve(value);
     } catch (error) {
@@ -313,14 +320,13 @@ export function openSqlite(
     for (const listener of listeners) listener();
   };
   const notify = atMostEach(systemClock, tellEachMs, tell);
-  const trx = kyselyOn('sqlite', connectionOver(writer));
-  setOverwriting(trx, (mode) => writer.pragma(`secure_delete = ${mode}`));
   const log = new LogSync(`${file}-wal`, sync);
   const checkpoints = new Checkpointer(file, writer);
-  const commits = new GroupCommit(writer, trx, log, () => {
+  const commits = new GroupCommit(writer, log, () => {
     checkpoints.committed();
     notify();
   });
+  setOverwriting(commits.trx, (mode) => writer.pragma(`secure_delete = ${mode}`));
   const others = watchOthers(writer, notify);
   const aside = new AsideReads(
     () => openSqliteAside(file, busyTimeoutMs, mostReadMs, (error) => storeError(error, 'be read')),

@@ -14,6 +14,7 @@ import { stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';
 import { holdParser } from '../../support/held-parser.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
+import { liveBytes } from '../../support/work-time.ts';
 import { countParses, projectionStates, receiveMail, shortMail } from './received-mail.ts';
 
 const minuteMs = 60_000;
@@ -69,6 +70,20 @@ describe.each(stores)('the projection of received mail on %s', (store) => {
     for (let more = await by.projectDue(); more > 0; more = await by.projectDue()) taken += more;
     return taken;
   }
+
+  it('leaves no text of a mail in memory', async () => {
+    const mails = 16;
+    const text = `${'word '.repeat(12)}\r\n`.repeat(16_000);
+    // Loads what the first mail needs.
+    await receiveMail(app, shortMail('first'));
+    await projectAll();
+    const before = liveBytes();
+    for (let n = 0; n < mails; n++) {
+      await receiveMail(app, [...shortMail(`mail ${n}`).slice(0, 2), '', text]);
+    }
+    expect(await projectAll()).toBe(mails);
+    expect(liveBytes() - before).toBeLessThan((mails * text.length) / 4);
+  });
 
   it('is queued in the same transaction as the 250', async () => {
     const id = await receiveMail(app, shortMail('one'));

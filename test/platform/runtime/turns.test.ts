@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   nameTurn,
   operationSince,
+  resumeStep,
   sliceTurns,
   turnMs,
 } from '../../../src/platform/runtime/turns.ts';
@@ -106,6 +107,37 @@ describe('sliceTurns', () => {
     const second = sliceTurns('c');
     expect(second).toBeInstanceOf(Promise);
     await Promise.all([first, second]);
+  });
+});
+
+describe('resumeStep', () => {
+  const holders = ['b', 'c', 'd'];
+
+  /** Waits with steps of three organizations, and continues as many in transactions; returns the order. */
+  async function orderOf(isInTransaction: boolean): Promise<string[]> {
+    await sliceTurns('a');
+    useTurn();
+    const order: string[] = [];
+    const others = holders.map(async (holder) => {
+      await sliceTurns('step', holder);
+      order.push('other');
+    });
+    const resumed = holders.map(async () => {
+      await resumeStep({ operation: 'write', holder: 'a' }, isInTransaction);
+      order.push('resumed');
+    });
+    await Promise.all([...others, ...resumed]);
+    return order;
+  }
+
+  it('alternates steps in transactions with waiting ones', async () => {
+    const order = await orderOf(true);
+    const pairs = [order.slice(0, 2), order.slice(2, 4), order.slice(4)];
+    expect(pairs.map((pair) => pair.sort())).toEqual(holders.map(() => ['other', 'resumed']));
+  });
+
+  it('continues other steps in the turns of their holder', async () => {
+    expect((await orderOf(false)).slice(-2)).toEqual(['resumed', 'resumed']);
   });
 });
 

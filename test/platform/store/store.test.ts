@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { CapacityError } from '../../../src/platform/errors.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
+import { nameTurn, sliceTurns, turnMs } from '../../../src/platform/runtime/turns.ts';
 import { bulkInsert } from '../../../src/platform/store/bulk-insert.ts';
 import { type Db, isOneOf, type Store, tables } from '../../../src/platform/store/db.ts';
 import { groupWrites } from '../../../src/platform/store/group.ts';
@@ -275,4 +276,29 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     isFull = false;
     expect(await count(4)).toBe(4);
   });
+});
+
+it('goes on with a write on sqlite ahead of steps of other organizations', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-store-'));
+  const store = await openStore({ url: 'sqlite:svc.db' }, dataDir, systemClock);
+  const order: string[] = [];
+  const others: Promise<void>[] = [];
+  nameTurn('write', 'late');
+  await store.write(async (trx) => {
+    const endAt = performance.now() + turnMs + 1;
+    while (performance.now() < endAt);
+    for (const holder of ['a', 'b', 'c', 'd']) {
+      const step = async () => {
+        await sliceTurns('step', holder);
+        order.push(holder);
+      };
+      others.push(step());
+    }
+    await sql`select 1`.execute(trx);
+    order.push('write');
+  });
+  await Promise.all(others);
+  expect(order.indexOf('write')).toBeLessThanOrEqual(1);
+  await store.close();
+  rmSync(dataDir, { recursive: true });
 });

@@ -48,7 +48,11 @@ function storable(values: readonly unknown[]): unknown[] {
   return values.some(holdsNul) ? values.map(withoutNul) : (values as unknown[]);
 }
 
-function connectionOver(client: pg.PoolClient, names: StatementNames): DatabaseConnection {
+function connectionOver(
+  client: pg.PoolClient,
+  names: StatementNames,
+  isInTransaction: boolean,
+): DatabaseConnection {
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       const name = names.of(query.sql);
@@ -60,7 +64,7 @@ function connectionOver(client: pg.PoolClient, names: StatementNames): DatabaseC
         throw error;
       });
       // Answers of many statements may arrive together, and each leads to work on the rows.
-      const later = resumeStep(step);
+      const later = resumeStep(step, isInTransaction);
       if (later !== undefined) await later;
       return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) };
     },
@@ -126,8 +130,8 @@ export function seatsOf(
         client.release(true);
         continue;
       }
-      const connection = connectionOver(client, names);
-      const trx = kyselyOn('postgres', connection);
+      const connection = connectionOver(client, names, false);
+      const trx = kyselyOn('postgres', connectionOver(client, names, true));
       const seat = { client, connection, alone: againOver(connection), trx };
       seats.set(client, seat);
       lines.set(client, new Line(silence));
