@@ -1,4 +1,5 @@
-// The loop of one daemon over due runs: each step takes the turn of one run.
+// The loop of one daemon over due runs: each step begins the turn of one run, and waits for its end or for its time.
+// A turn that takes longer, as its organization waits for its own reads or workers, goes on beside the turns of others.
 //
 //   status      | a turn
 //   ------------+------------------------------------------------------------
@@ -29,8 +30,12 @@ import { cancelSome, lookAtHeld } from './unwalked.ts';
 
 /** Due runs among which a step chooses. */
 const mostRead = 100;
+/** Organizations with a turn under way. Each has one. */
+const mostTurns = 4;
 /** Waits and leases are shorter. A later time means that the clock was set back. */
 const longestWaitMs = 60_000;
+
+const trouble = 'campaign runs cannot be walked now: trying again';
 
 export interface CampaignLoop {
   start(): Promise<void>;
@@ -46,7 +51,8 @@ export function campaignLoop(app: App): CampaignLoop {
   const turns = new RunTurns();
   const jumps = clockJumpsOf(app);
   let unsubscribe = () => {};
-  let current: Turn | null = null;
+  /** Turns under way, by organization. */
+  const underWay = new Map<string, { turn: Turn; done: Promise<void> }>();
   let isStopping = false;
   /** Whether the clock was set back since runs were last brought to the present. */
   let isBehind = true;
@@ -72,17 +78,33 @@ export function campaignLoop(app: App): CampaignLoop {
     }
   };
 
-  const timeTurn = async (run: DueRun) => {
+  const timeTurn = async (run: DueRun, turn: Turn) => {
     const begunAt = app.clock.elapsed();
-    const turn = new Turn(app.clock);
-    current = turn;
-    if (isStopping) turn.stop();
     try {
       await takeTurn(run, turn);
     } finally {
       turn.finish();
       turns.record(run, app.clock.elapsed() - begunAt);
     }
+  };
+
+  /** Resolves at the end of the turn, or once its time is over. */
+  const beginTurn = async (run: DueRun) => {
+    const turn = new Turn(app.clock);
+    if (isStopping) turn.stop();
+    let isLeft = false;
+    const done = timeTurn(run, turn)
+      .catch((error: unknown) => {
+        if (!isLeft) throw error;
+        app.log.error({ err: error }, trouble);
+      })
+      .finally(() => {
+        underWay.delete(run.organization_id);
+        loop.wake();
+      });
+    underWay.set(run.organization_id, { turn, done });
+    await Promise.race([done, turn.ending]);
+    isLeft = true;
   };
 
   const comeToPresent = async () => {
@@ -102,12 +124,14 @@ export function campaignLoop(app: App): CampaignLoop {
       if (isBehind) await comeToPresent();
       const { db } = app.store;
       const moment = momentOf(app, worker);
-      const next = turns.next(await selectDueRuns(db, moment, mostRead));
+      const due = await selectDueRuns(db, moment, mostRead);
+      const next = underWay.size < mostTurns ? turns.next(due, underWay) : undefined;
       if (!next) return (await findNextDueRun(db, moment.now)) ?? Number.POSITIVE_INFINITY;
-      await timeTurn(next);
+      await beginTurn(next);
       return 0;
     },
-    trouble: 'campaign runs cannot be walked now: trying again',
+    isQuiet: () => underWay.size === 0,
+    trouble,
   });
 
   return {
@@ -121,9 +145,10 @@ export function campaignLoop(app: App): CampaignLoop {
     idle: () => loop.idle(),
     async stop() {
       isStopping = true;
-      current?.stop();
+      for (const { turn } of underWay.values()) turn.stop();
       unsubscribe();
       await loop.stop();
+      await Promise.all([...underWay.values()].map(({ done }) => done));
       await endOwnLeases(app, worker);
     },
   };

@@ -3,7 +3,7 @@
 //
 //   time of a turn                    | then
 //   ----------------------------------+---------------------------------------------------------------
-//   500 ms                            | ends after the current contact
+//   500 ms                            | ends after the current contact; the turns of other organizations begin
 //   2 s without a worker for its      | the run waits for capacity: the queue of its own organization
 //   first contact                     | may be long
 //   the daemon stops                  | ends after the current contact, even the first
@@ -25,8 +25,10 @@ export class Turn implements PreparationEnds {
   readonly #over = new AbortController();
   readonly #latest = new AbortController();
   readonly #cancels: readonly (() => void)[];
+  readonly #ending = Promise.withResolvers<void>();
 
   constructor(clock: Clock) {
+    this.over.addEventListener('abort', () => this.#ending.resolve());
     const impatient = () =>
       new CapacityError('no worker was free to fill a message', 1, { reason: 'capacity-parser' });
     this.#cancels = [
@@ -37,6 +39,11 @@ export class Turn implements PreparationEnds {
 
   get over(): AbortSignal {
     return this.#over.signal;
+  }
+
+  /** Resolves once the time of the turn is over. */
+  get ending(): Promise<void> {
+    return this.#ending.promise;
   }
 
   get latest(): AbortSignal {
@@ -54,17 +61,20 @@ export class Turn implements PreparationEnds {
   }
 }
 
-/** Turns of one daemon, which has one at a time. */
+/** Turns of one daemon, which has one at a time of each organization. */
 export class RunTurns {
   readonly #organizations = new FairShare(1);
   /** Turns among the runs of each organization with due runs. */
   #runs = new Map<string, FairShare>();
 
-  /** Returns the due run whose turn is next, or undefined without one. */
-  next<Run extends Due>(due: readonly Run[]): Run | undefined {
-    const organizations = new Set(due.map(({ organization_id }) => organization_id));
-    this.#runs = new Map([...organizations].map((id) => [id, this.#runsOf(id)]));
-    const organization = this.#organizations.findNext(organizations);
+  /** Returns the due run whose turn is next, or undefined without one. Organizations of `busy` have a turn. */
+  next<Run extends Due>(
+    due: readonly Run[],
+    busy: Pick<ReadonlyMap<string, unknown>, 'has'> = new Map(),
+  ): Run | undefined {
+    const organizations = [...new Set(due.map(({ organization_id }) => organization_id))];
+    this.#runs = new Map(organizations.map((id) => [id, this.#runsOf(id)]));
+    const organization = this.#organizations.findNext(organizations.filter((id) => !busy.has(id)));
     if (organization === undefined) return;
     const own = due.filter(({ organization_id }) => organization_id === organization);
     const next = this.#runsOf(organization).findNext(own.map(({ id }) => id));

@@ -54,6 +54,8 @@ interface Measured {
   refusedMails: number;
   runsMs: number[];
   failedRuns: number;
+  /** Starts of the runs under way. */
+  openRuns: Set<number>;
   rendersMs: number[];
   failedRenders: number;
   /** Time of the answer to each send, by the id of its message. */
@@ -64,7 +66,7 @@ interface Measured {
 
 const nothing = (): Measured => ({
   ...{ sendsMs: [], refusedSends: 0, hooksMs: [], mailsMs: [], refusedMails: 0 },
-  ...{ runsMs: [], failedRuns: 0, rendersMs: [], failedRenders: 0 },
+  ...{ runsMs: [], failedRuns: 0, openRuns: new Set(), rendersMs: [], failedRenders: 0 },
   acceptedAt: new Map(),
   postedEarly: new Set(),
 });
@@ -153,7 +155,9 @@ export async function startNeighbour(service: BenchService): Promise<Neighbour> 
   async function run(): Promise<void> {
     const into = measured;
     const started = performance.now();
+    into.openRuns.add(started);
     const isDone = await work.run(AbortSignal.timeout(deadlineMs)).catch(() => false);
+    into.openRuns.delete(started);
     if (isDone) into.runsMs.push(performance.now() - started);
     else into.failedRuns += 1;
   }
@@ -178,9 +182,10 @@ export async function startNeighbour(service: BenchService): Promise<Neighbour> 
     },
     figures() {
       const { sendsMs, refusedSends, hooksMs, mailsMs, refusedMails, acceptedAt } = measured;
-      const { runsMs, failedRuns, rendersMs, failedRenders } = measured;
+      const { runsMs, failedRuns, openRuns, rendersMs, failedRenders } = measured;
       const longest = (list: number[]) => Math.max(0, ...list);
       const now = performance.now();
+      const waited = [...openRuns].map((started) => now - started);
       const late = [...acceptedAt.values()].filter((at) => now - at > missingAfterMs).length;
       const sorted = (list: number[]) => list.toSorted((a, b) => a - b);
       return {
@@ -190,7 +195,7 @@ export async function startNeighbour(service: BenchService): Promise<Neighbour> 
         hookP99Ms: percentile(sorted(hooksMs), 0.99),
         hookLongestMs: longest(hooksMs),
         ...{ mails: mailsMs.length, refusedMails, mailLongestMs: longest(mailsMs) },
-        ...{ runs: runsMs.length, failedRuns, runLongestMs: longest(runsMs) },
+        ...{ runs: runsMs.length, failedRuns, runLongestMs: longest([...runsMs, ...waited]) },
         ...{ renders: rendersMs.length, failedRenders, renderLongestMs: longest(rendersMs) },
       };
     },

@@ -1,6 +1,6 @@
 // Turns of runs whose contacts take long: a turn ends between two contacts and keeps its progress, so that other
 // runs go on and the daemon stops.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { campaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import type { App } from '../../../src/core/app.ts';
 import type { Clock } from '../../../src/platform/runtime/clock.ts';
@@ -98,5 +98,35 @@ describe.each(stores)('the end of a turn, on %s', (store) => {
     });
     expect(before).toBeLessThanOrEqual(6);
     expect(await read(made)).toMatchObject({ status: 'completed', dispatchedCount: 40 });
+  });
+
+  it('lets runs of other organizations go on while one waits for its own reads', async () => {
+    const { made } = await run(3);
+    const { app } = test;
+    const { organizationId } = test.operator;
+    const other = await makeOrganization(app);
+    await makeContacts(app, other, 3);
+    const small = await makeRun(app, other, await makeCampaign(app, other, { email }));
+    const held = Promise.withResolvers<void>();
+    const waits = Promise.withResolvers<void>();
+    const aside: App['store']['aside'] = async (id, read) => {
+      if (id === organizationId) {
+        waits.resolve();
+        await held.promise;
+      }
+      return app.store.aside(id, read);
+    };
+    const store = { ...app.store, aside };
+    await whileWalking({ ...app, store }, async (loop) => {
+      await waits.promise;
+      await test.clock.advance(turnMs);
+      await vi.waitFor(async () =>
+        expect(await readRun(app, other, small)).toMatchObject({ status: 'completed' }),
+      );
+      expect(await read(made)).toMatchObject({ status: 'scheduled' });
+      held.resolve();
+      await loop.idle();
+    });
+    expect(await read(made)).toMatchObject({ status: 'completed', dispatchedCount: 3 });
   });
 });
