@@ -3,6 +3,13 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { codeOf } from '../src/platform/errors.ts';
 
+/**
+ * Connections that the system keeps until the event loop accepts them, at most as its `somaxconn`. With Node's 511, a
+ * burst within one turn of the loop made the system drop the connections of all other clients, which tried again after
+ * 1, 3, 7 and 15 seconds.
+ */
+export const acceptBacklog = 4096;
+
 const listening = '0A';
 
 /** Returns the inodes of the sockets that listen on a port, for IPv4 and IPv6. */

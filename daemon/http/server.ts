@@ -12,7 +12,7 @@ import {
 import { urlAt } from '../../src/platform/net/network-address.ts';
 import type { Admit } from '../../src/service/door/door.ts';
 import type { ConsoleParts } from '../console/console.ts';
-import { whyNotListening } from '../port-holder.ts';
+import { acceptBacklog, whyNotListening } from '../port-holder.ts';
 import { createBodyReader } from './body.ts';
 import { answerClientError } from './client-error.ts';
 import { affordableConnections, type Connections, trackConnections } from './connections.ts';
@@ -234,7 +234,7 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
 /** Returns the port as the system bound it. */
 async function listen(server: FastifyInstance, host: string, port: number): Promise<number> {
   try {
-    await server.listen({ host, port });
+    await server.listen({ host, port, backlog: acceptBacklog });
   } catch (error) {
     const text = whyNotListening(error, { host, port, section: 'http' });
     throw new UnreachableError(`Cannot listen for HTTP on ${text}`, { cause: error });

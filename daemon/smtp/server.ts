@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { App } from '../../src/core/app.ts';
 import { UnreachableError } from '../../src/platform/errors.ts';
-import { whyNotListening } from '../port-holder.ts';
+import { acceptBacklog, whyNotListening } from '../port-holder.ts';
 import type { Certificate, KeyPair } from './certificate.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -101,7 +101,7 @@ function listenOn(server: FaceServer, address: SmtpFace['address']) {
       const text = whyNotListening(error, address);
       reject(new UnreachableError(`Cannot listen for SMTP on ${text}`, { cause: error }));
     });
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, backlog: acceptBacklog }, () => {
       const bound = server.server.address();
       resolve({ port: typeof bound === 'object' && bound ? bound.port : port });
     });
