@@ -95,11 +95,7 @@ function isUsed(): boolean {
   return startedAt !== undefined && performance.now() - startedAt >= turnMs;
 }
 
-function inLaterTurn(
-  operation: string,
-  holder: string,
-  isInTransaction = false,
-): Promise<void> {
+function inLaterTurn(operation: string, holder: string, isInTransaction = false): Promise<void> {
   return new Promise((resolve) => {
     const begin = () => {
       nameTurn(operation, holder);
