@@ -18,7 +18,8 @@ import { sendMessage } from '../../src/outbound/sending/send.ts';
 export const burstOverMs = 200;
 
 export interface RunningPipeline extends Pipeline {
-  close(): Promise<void>;
+  /** Stops as a daemon does; attempts under way have `graceMs`, by default none. */
+  close(graceMs?: number): Promise<void>;
 }
 
 /** Starts delivery; local mail goes to `localPort` on loopback. */
@@ -31,8 +32,8 @@ export async function startPipeline(
   await pipeline.start();
   return {
     ...pipeline,
-    async close() {
-      await pipeline.stop(0);
+    async close(graceMs = 0) {
+      await pipeline.stop(graceMs);
       await attempter.close();
     },
   };
