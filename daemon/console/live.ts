@@ -14,8 +14,9 @@ import type { FastifyReply } from 'fastify';
 import type { Session } from '../../src/access/sessions/sessions.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
-import { followPlaces, type Reach } from '../../src/history/events/follow.ts';
+import { followPlaces } from '../../src/history/events/follow.ts';
 import { type LogPlace, selectLogPlaces } from '../../src/history/events/log-queries.ts';
+import type { Reach } from '../../src/history/events/log-reader.ts';
 import { isShown } from '../../src/history/events/shown-data.ts';
 import { eventReachOf } from '../../src/identity/mailboxes/bound-keys.ts';
 import { sleep } from '../../src/platform/runtime/clock.ts';
@@ -114,7 +115,7 @@ export class LiveStreams {
   /** Returns the first events since the page was drawn. */
   #since({ organizationId }: Caller, { since }: Shown): Promise<LogPlace[]> {
     const after = firstIdAt('event', since - commitMs);
-    return selectLogPlaces(this.#app.store.db, organizationId, after, mostLooked);
+    return selectLogPlaces(this.#app.store.db, organizationId, { after }, mostLooked);
   }
 
   async #check(

@@ -11,7 +11,7 @@
 import { Cron } from 'croner';
 import type { App } from '../../src/core/app.ts';
 import { timeOfAge } from '../../src/core/clock/age.ts';
-import type { JoinedWork } from '../../src/platform/runtime/clock.ts';
+import type { Clock, JoinedWork } from '../../src/platform/runtime/clock.ts';
 import { nameTurn } from '../../src/platform/runtime/turns.ts';
 import {
   addJob,
@@ -37,6 +37,8 @@ export interface Job {
 export interface Jobs {
   /** Ends the runs early, and hands unfinished ticks back. Resolves when all runs have ended, or after `graceMs`. */
   stop(graceMs: number): Promise<void>;
+  /** Resolves when the last look and the runs that it began have ended; for tests. */
+  idle(): Promise<void>;
 }
 
 const minuteMs = 60_000;
@@ -49,10 +51,19 @@ export async function startJobs(app: App, jobs: readonly Job[]): Promise<Jobs> {
   const shared = timed.filter((job) => !job.isOfEachDaemon);
   await prepareStore(app, shared);
   const runs = new Runs(app);
+  let looking = Promise.resolve();
+  const lookForDue = lookOf(app, timed, runs);
+  const look = () => {
+    looking = lookForDue();
+  };
   const leave = app.clock.join
     ? timed.map((job) => app.clock.join?.(advancedJob(app, job, runs)))
-    : [lookEachMinute(app, timed, runs)];
+    : [eachMinute(app.clock, look)];
   return {
+    async idle() {
+      await looking;
+      await runs.ended();
+    },
     async stop(graceMs) {
       for (const end of leave) end?.();
       await runs.stop(graceMs);
@@ -135,6 +146,11 @@ class Runs {
     return run;
   }
 
+  /** Resolves when the present runs have ended. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
     const { clock } = this.#app;
@@ -142,7 +158,7 @@ class Runs {
     const graceOver = new Promise<void>((resolve) => {
       cancel = clock.after(graceMs, resolve);
     });
-    await Promise.race([Promise.all(this.#running.values()), graceOver]);
+    await Promise.race([this.ended(), graceOver]);
     cancel();
   }
 }
@@ -153,15 +169,12 @@ function isTickDue(row: ScheduledJobRow | undefined, now: number): boolean {
   return row.next_at <= now || row.next_at > now + (row.period_ms ?? Number.POSITIVE_INFINITY);
 }
 
-/** Looks for due ticks at each full minute; the returned function ends it. */
-function lookEachMinute(app: App, jobs: readonly TimedJob[], runs: Runs): () => void {
+/** Creates the look for due ticks, which begins their runs. */
+function lookOf(app: App, jobs: readonly TimedJob[], runs: Runs): () => Promise<void> {
   const { clock, log, store } = app;
   const own = jobs.filter((job) => job.isOfEachDaemon);
   let ownAt = clock.now();
-  let cancel = () => {};
-  let isOver = false;
-
-  const look = async () => {
+  return async () => {
     const now = clock.now();
     const begin = (job: TimedJob) => {
       if (!runs.isRunning(job.name)) void runs.run(job);
@@ -176,12 +189,17 @@ function lookEachMinute(app: App, jobs: readonly TimedJob[], runs: Runs): () => 
       log.error({ err: error }, 'due scheduled jobs could not be read; next look in a minute');
     }
   };
+}
 
+/** Calls `look` at each full minute; the returned function ends it. */
+function eachMinute(clock: Clock, look: () => void): () => void {
+  let cancel = () => {};
+  let isOver = false;
   const schedule = () => {
     const delayMs = minuteMs - (clock.now() % minuteMs);
     cancel = clock.after(delayMs, () => {
       if (isOver) return;
-      void look();
+      look();
       schedule();
     });
   };

@@ -220,12 +220,12 @@ export interface LogPlace extends LogHead {
 }
 
 /**
- * Returns the places of events after an id, in the order of ids: the first `limit` of each table.
+ * Returns the places of events between two ids, in the order of ids: the first `limit` of each table.
  */
 export async function selectLogPlaces(
   db: Db,
   organizationId: string,
-  after: string,
+  { after, before }: { after: string; before?: string | undefined },
   limit: number,
 ): Promise<LogPlace[]> {
   const xid: Expression<number> =
@@ -235,6 +235,7 @@ export async function selectLogPlaces(
     const rows = await headsOf(db, table, organizationId)
       .select(sql<number>`${xid}`.as('xid'))
       .where('id', '>', after)
+      .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
       .orderBy('id')
       .limit(limit)
       .execute();

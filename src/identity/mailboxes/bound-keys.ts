@@ -4,7 +4,7 @@
 import { beyondMailboxes, isBound } from '../../access/keys/constraints.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import type { Reach } from '../../history/events/follow.ts';
+import type { Reach } from '../../history/events/log-reader.ts';
 import { idPattern } from '../../platform/runtime/ids.ts';
 import type { Db } from '../../platform/store/db.ts';
 import * as queries from './queries.ts';

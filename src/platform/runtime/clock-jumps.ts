@@ -16,10 +16,16 @@ class ClockJumps {
   #aheadMs: number;
   #jumpedAtElapsed = Number.NEGATIVE_INFINITY;
   #startJumpMs = 0;
+  #count = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#aheadMs = clock.now() - clock.elapsed();
+  }
+
+  /** Number of jumps that were found. */
+  get count(): number {
+    return this.#count;
   }
 
   /** Milliseconds of steady time since the last jump; Infinity without a jump. */
@@ -51,6 +57,7 @@ class ClockJumps {
 
   #notify(jumpMs: number): void {
     this.#jumpedAtElapsed = this.#clock.elapsed();
+    this.#count += 1;
     for (const run of this.#listeners) run(jumpMs);
   }
 }

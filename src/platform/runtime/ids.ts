@@ -78,8 +78,8 @@ function encode(value: number, characters: number): string {
   return text;
 }
 
-/** A clock that is set back by more than this moves ids back too. */
-const mostAheadMs = 60_000;
+/** A clock that is set back by more than this moves ids back too: ids are at most so far ahead of a right clock. */
+export const mostAheadMs = 60_000;
 
 /**
  * Creates the id source of one process. Its ids grow: the counter orders them within a millisecond, and a clock that
