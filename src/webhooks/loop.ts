@@ -8,6 +8,7 @@
 //   late     | the last claim was overdue by 10 s    | at once, burst or not
 import type { App } from '../core/app.ts';
 import { createDueLoop, type Pause } from '../platform/store/due-loop.ts';
+import { togetherOrAlone } from '../platform/store/each-alone.ts';
 import { type Claimed, chooseWishes, claim, type Reserve, type Wish } from './claim.ts';
 import {
   countPending,
@@ -29,6 +30,8 @@ const pendingEachMs = 10_000;
 const mostCounted = 100_000;
 const besideBurstMs = 1_000;
 const patienceMs = 10_000;
+/** Wait of an endpoint with deliveries that cannot be claimed. */
+const afterErrorMs = 60_000;
 
 export interface WebhookLoop {
   /** Releases the claims of a dead daemon (SQLite: there is only one daemon) and starts. */
@@ -95,6 +98,13 @@ function createStep(
   let latenessMs = 0;
   /** Last organization that had a turn. */
   let last = '';
+  /** Steady times until which endpoints wait after an error. */
+  const waits = new Map<string, number>();
+  const onFailure = ({ endpointId }: Wish, error: unknown) => {
+    waits.set(endpointId, clock.elapsed() + afterErrorMs);
+    const text = 'deliveries of a webhook endpoint cannot be claimed: it waits for a minute';
+    app.log.error({ err: error, endpointId }, text);
+  };
 
   return async () => {
     const startedAt = clock.elapsed();
@@ -103,7 +113,8 @@ function createStep(
     if (startedAt < at) return { pauseMs: at - startedAt };
     // Not asked again now: each ended post wakes the loop.
     if (underWay.isFull) return Infinity;
-    const work = await lookAtAll(app);
+    for (const [id, until] of waits) if (until <= startedAt) waits.delete(id);
+    const work = (await lookAtAll(app)).filter(({ id }) => !waits.has(id));
     lookAt = clock.elapsed() + Math.floor(work.length / endpointsPerMs);
     await report(work);
     const isCancelling = await cancelOfDisabled(app, work);
@@ -112,7 +123,8 @@ function createStep(
     const wishes = chooseWishes(work, { now, last, reserve });
     last = wishes.at(-1)?.endpointId ?? last;
     if (wishes.length > 0) latenessMs = now - Math.min(...wishes.map(({ dueAt }) => dueAt));
-    const claiming = claimWished(app, wishes, { worker, leaseUntil: now + leaseMs });
+    const options = { worker, leaseUntil: now + leaseMs };
+    const claiming = claimWished(app, wishes, options, onFailure);
     const claimed = await underWay.launch(wishes, claiming);
     if (claimed > 0) claimedAt = clock.elapsed();
     if (claimed > 0 || isCancelling) return 0;
@@ -133,9 +145,12 @@ async function claimWished(
   app: App,
   wishes: readonly Wish[],
   options: { worker: string; leaseUntil: number },
+  onFailure: (wish: Wish, error: unknown) => void,
 ): Promise<Claimed[]> {
   if (wishes.length === 0) return [];
-  return app.store.write((trx) => claim(app, trx, wishes, options), 'quiet');
+  const claimSome = (some: readonly Wish[]) =>
+    app.store.write((trx) => claim(app, trx, some, options), 'quiet');
+  return (await togetherOrAlone(wishes, claimSome, onFailure)).flat();
 }
 
 /** Cancels waiting deliveries of disabled endpoints. Returns whether more may remain. */

@@ -1,5 +1,6 @@
 // Two daemons on one PostgreSQL. One works on a unit for ten minutes, longer than any lease; the other looks all the
-// while. A lease lives as long as its holder works, so the other daemon never takes the work, and none is done twice.
+// while, and the clock jumps. A lease lives as long as its holder works, so the other daemon never takes the work, and
+// none is done twice.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -54,6 +55,12 @@ vi.mock(import('../../src/outbound/tracking/custom/turn.ts'), async (original) =
 
 const stepMs = 5_000;
 const workMs = 600_000;
+const hour = 3_600_000;
+/** Jumps of the clock of both daemons, by the time of work. */
+const jumps = new Map([
+  [200_000, hour],
+  [400_000, -hour],
+]);
 
 describe('a daemon that works longer than its lease keeps', () => {
   let test: TestApp;
@@ -80,12 +87,14 @@ describe('a daemon that works longer than its lease keeps', () => {
     await sink.close();
   });
 
-  /** Waits until the holder works, then lets the work take ten minutes while `look` repeats. */
+  /** Waits until the holder works, then lets the work take ten minutes of a jumping clock while `look` repeats. */
   async function workLong(look: () => Promise<unknown> = async () => {}): Promise<void> {
     await vi.waitFor(() => expect(gate.calls).toBe(1));
     for (let passed = 0; passed < workMs; passed += stepMs) {
       await test.clock.advance(stepMs);
       await written();
+      const jumpMs = jumps.get(passed);
+      if (jumpMs) test.clock.set(test.clock.now() + jumpMs);
       await look();
     }
     expect(gate.calls).toBe(1);

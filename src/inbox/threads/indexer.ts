@@ -7,6 +7,7 @@
 //   (none)  | the transaction that accepts the mail                 | waiting
 //   waiting | a daemon, soon after; in a burst after 10 s           | found
 //   waiting | a full-text search (`q`), in any process              | found
+//   waiting | an error that comes again with the message alone      | (none), as the log says
 //   any     | its message is deleted                                | (none)
 import type { App } from '../../core/app.ts';
 import { findContentBriefs } from '../../outbound/messages/content-queries.ts';
@@ -20,6 +21,7 @@ import {
   wordsOfDocument,
 } from '../../platform/full-text/document.ts';
 import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
+import { togetherOrAlone } from '../../platform/store/each-alone.ts';
 import { findThreadMessages } from './queries.ts';
 import { insertDocuments, selectWaiting, takeWaiting } from './search-queries.ts';
 
@@ -33,12 +35,24 @@ const patienceMs = 10_000;
 
 /** Indexes the oldest waiting messages in one transaction. Returns their count. */
 async function indexSome(app: App): Promise<number> {
-  const { store } = app;
+  const { store, log } = app;
   const waiting = await selectWaiting(store.db, batch);
   if (waiting.length === 0) return 0;
   const ids = waiting.map(({ message_id }) => message_id);
+  await togetherOrAlone(
+    ids,
+    (some) => index(app, some),
+    async (messageId, error) => {
+      log.error({ err: error, messageId }, 'a mail cannot be added to the search: it is left out');
+      await store.write((trx) => takeWaiting(trx, [messageId]), 'quiet');
+    },
+  );
+  return waiting.length;
+}
+
+async function index(app: App, ids: readonly string[]): Promise<void> {
   const words = await readWords(app, ids);
-  await store.write(async (trx) => {
+  await app.store.write(async (trx) => {
     await shareMessages(trx, ids);
     const taken = await takeWaiting(trx, ids);
     await insertDocuments(
@@ -49,7 +63,6 @@ async function indexSome(app: App): Promise<number> {
       }),
     );
   }, 'quiet');
-  return waiting.length;
 }
 
 /** Extracts the words of these messages in the parse worker. */

@@ -15,6 +15,7 @@
 import type { App } from '../../core/app.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
+import { togetherOrAlone } from '../../platform/store/each-alone.ts';
 import {
   type BriefWay,
   countByCommands,
@@ -180,17 +181,36 @@ class Walk {
   ): Promise<number | null> {
     const missing = examined.flatMap(({ id, isIn }) => (isIn ? [] : id));
     if (missing.length === 0 && !isMarked) return 0;
+    const { log } = this.#app;
+    let isMoved = false;
+    const insert = async (ids: readonly string[]) => {
+      const isIn = await this.#insert(ids, ids === missing ? moved : (held) => held);
+      isMoved ||= ids === missing;
+      return isIn;
+    };
+    const results = await togetherOrAlone(missing, insert, (messageId, error) => {
+      log.error({ err: error, messageId }, 'a message cannot be added to the search: left out');
+    });
+    // A message that fails does not keep the marks.
+    if (!isMoved) results.push(await this.#insert([], moved));
+    return results.includes(false) ? null : missing.length;
+  }
+
+  /** Inserts messages and moves the marks. Returns false if another daemon fills the table. */
+  async #insert(
+    ids: readonly string[],
+    moved: (held: SearchMarks) => SearchMarks,
+  ): Promise<boolean> {
     const found = await this.#app.store.write(async (trx) => {
       const held = await holdMarks(trx);
       if (!held) return null;
-      const byCommands = missing.length > 0 ? await countByCommands(trx, missing) : new Map();
-      await insertTerms(trx, missing);
+      const byCommands = ids.length > 0 ? await countByCommands(trx, ids) : new Map();
+      await insertTerms(trx, ids);
       await setMarks(trx, moved(held));
       return byCommands;
     }, 'quiet');
-    if (found === null) return null;
-    this.#count(found);
-    return missing.length;
+    if (found) this.#count(found);
+    return found !== null;
   }
 
   /** Each message is counted exactly once: only one daemon inserts it, once. */

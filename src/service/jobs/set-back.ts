@@ -11,6 +11,8 @@ import { bringReportsToPresent } from '../../outbound/reports/queries.ts';
 import {
   bringChecksToPresent,
   bringHostLeasesToPresent,
+  bringOrdersToPresent,
+  bringPeaceToPresent,
 } from '../../outbound/tracking/custom/queries.ts';
 import { bringConfirmationsToPresent } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
@@ -44,6 +46,9 @@ function waitsOf({ config }: App): Wait[] {
     { longestMs: dayMs, bring: bringConfirmationsToPresent },
     // A host is disabled after a week.
     { longestMs: 7 * dayMs, bring: bringChecksToPresent },
+    // Authorities limit orders by the week.
+    { longestMs: 7 * dayMs, bring: bringOrdersToPresent },
+    { longestMs: 7 * dayMs, bring: bringPeaceToPresent },
     { longestMs: 0, bring: bringUnusedToPresent },
   ];
 }

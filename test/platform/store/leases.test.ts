@@ -49,6 +49,27 @@ function waitsIn(text: string): string[] {
   return found;
 }
 
+/** Columns of times in the future by their names, as `table.column`. */
+function futuresIn(statements: readonly string[]): string[] {
+  const own = /\b(next_\w*at|due_at|(?:\w+_)?until|\w+_after)\s+bigint/g;
+  return statements.flatMap((text) => {
+    const [, made, altered] =
+      /^create table (?:if not exists )?(\w+)|^alter table (\w+)/.exec(text) ?? [];
+    return [...text.matchAll(own)].map(([, column]) => `${made ?? altered}.${column}`);
+  });
+}
+
+/** Names of the declared changes that bring a column to the present, by `table.column`. */
+function bringsIn(files: readonly string[]): Map<string, string> {
+  const declared = /export const (\w+) = own\.toPresent\('(\w+)', '(\w+)'\)/g;
+  const found = files.flatMap((text) =>
+    [...text.matchAll(declared)].map(
+      ([, name = '', table, column]) => [`${table}.${column}`, name] as const,
+    ),
+  );
+  return new Map(found);
+}
+
 /** Files that define the length of a lease. */
 function leaseFilesIn(files: readonly (readonly [string, string])[]): string[] {
   const length = /^(?:export )?const (?:lease|claim)\w*Ms = |\bconst leaseMs = /m;
@@ -62,6 +83,9 @@ describe('the finders', () => {
     ]);
     expect(waitsIn("selectFrom('parcels')\n.where('send_at', '<=', now)")).toEqual([
       'parcels.send_at',
+    ]);
+    expect(futuresIn(['alter table parcels add column next_look_at bigint'])).toEqual([
+      'parcels.next_look_at',
     ]);
     expect(leaseFilesIn([['src/parcels/loop.ts', 'const leaseMs = 5_000;']])).toEqual([
       'parcels/loop.ts',
@@ -113,6 +137,16 @@ describe('each time that work waits for', () => {
   it('is in the table, with its end after a clock that ran ahead', () => {
     const found = new Set(sources.flatMap((path) => waitsIn(read(path))));
     expect(found.size).toBeGreaterThan(10);
+    for (const column of futuresIn(schemaStatements('sqlite', migrations))) found.add(column);
     expect(found).toEqual(new Set(waits.map(([column]) => column)));
+  });
+
+  it('comes to the present by the one mechanism, if the table says so', () => {
+    const setBack = read('src/service/jobs/set-back.ts');
+    const brings = bringsIn(sources.map(read));
+    for (const [column = '', , end = ''] of waits) {
+      if (!end.includes('set-back.ts')) continue;
+      expect(setBack, column).toContain(`bring: ${brings.get(column)} }`);
+    }
   });
 });

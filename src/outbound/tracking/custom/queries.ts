@@ -144,6 +144,11 @@ function claim(db: Db, id: string, { holder, now, until }: Lease) {
 /** Makes hosts due whose check waits for a time after `latest`. */
 export const bringChecksToPresent = own.toPresent('tracking_hosts', 'next_check_at');
 
+/** Allows certificates to be ordered again that wait for a time after `latest`. */
+export const bringOrdersToPresent = own.toPresent('tracking_hosts', 'order_after');
+/** Ends pauses of the authority that would end after `latest`. */
+export const bringPeaceToPresent = own.toPresent('tracking_hosts', 'peace_until');
+
 /** Ends leases that would end after `latest`. */
 export const bringHostLeasesToPresent = own.toPresent('tracking_hosts', 'claimed_until');
 
