@@ -32,6 +32,8 @@ export interface Claimed {
 
 export interface ClaimOptions {
   worker: string;
+  /** Deliveries up to this time are due; their leases have ended. */
+  dueTo: number;
   leaseUntil: number;
 }
 
@@ -87,12 +89,19 @@ export async function claim(
   app: App,
   trx: Db,
   wishes: readonly Wish[],
-  { worker, leaseUntil }: ClaimOptions,
+  { worker, dueTo, leaseUntil }: ClaimOptions,
 ): Promise<Claimed[]> {
   const now = app.clock.now();
   const rows: DeliveryRow[] = [];
   for (const { endpointId, isReplay, limit } of inOrder(wishes)) {
-    const values = { endpointId, isReplay: Number(isReplay), now, leaseUntil, worker, limit };
+    const values = {
+      endpointId,
+      isReplay: Number(isReplay),
+      now: dueTo,
+      leaseUntil,
+      worker,
+      limit,
+    };
     rows.push(...(await claimDue(trx, values)));
   }
   if (rows.length === 0) return [];

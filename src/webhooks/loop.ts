@@ -9,7 +9,15 @@
 import type { App } from '../core/app.ts';
 import { createDueLoop, type Pause } from '../platform/store/due-loop.ts';
 import { togetherOrAlone } from '../platform/store/each-alone.ts';
-import { type Claimed, chooseWishes, claim, type Reserve, type Wish } from './claim.ts';
+import { leaseDelayMs } from '../platform/store/lease.ts';
+import {
+  type Claimed,
+  type ClaimOptions,
+  chooseWishes,
+  claim,
+  type Reserve,
+  type Wish,
+} from './claim.ts';
 import {
   countPending,
   type EndpointWork,
@@ -120,15 +128,17 @@ function createStep(
     const isCancelling = await cancelOfDisabled(app, work);
     const reserve: Reserve = (one, isReplay) => underWay.reserve(one, isReplay);
     const now = clock.now();
-    const wishes = chooseWishes(work, { now, last, reserve });
+    const delayMs = leaseDelayMs(app, leaseMs);
+    const dueTo = now - delayMs;
+    const wishes = chooseWishes(work, { now: dueTo, last, reserve });
     last = wishes.at(-1)?.endpointId ?? last;
     if (wishes.length > 0) latenessMs = now - Math.min(...wishes.map(({ dueAt }) => dueAt));
-    const options = { worker, leaseUntil: now + leaseMs };
+    const options = { worker, dueTo, leaseUntil: now + leaseMs };
     const claiming = claimWished(app, wishes, options, onFailure);
     const claimed = await underWay.launch(wishes, claiming);
     if (claimed > 0) claimedAt = clock.elapsed();
     if (claimed > 0 || isCancelling) return 0;
-    return nextDue(work, now);
+    return nextDue(work, dueTo) + delayMs;
   };
 }
 
@@ -144,7 +154,7 @@ async function lookAtAll({ store }: App): Promise<EndpointWork[]> {
 async function claimWished(
   app: App,
   wishes: readonly Wish[],
-  options: { worker: string; leaseUntil: number },
+  options: ClaimOptions,
   onFailure: (wish: Wish, error: unknown) => void,
 ): Promise<Claimed[]> {
   if (wishes.length === 0) return [];

@@ -15,22 +15,23 @@ import {
   type Moment,
   renewRun,
 } from '../../people/runs/walk-queries.ts';
-import { keepLease } from '../../platform/store/lease.ts';
+import { keepLease, leaseDelayMs } from '../../platform/store/lease.ts';
 
 /** A crash delays its run by at most this. */
 export const leaseMs = 30_000;
 
-/** Returns the present moment of a worker. */
-export function momentOf({ clock }: App, worker: string): Moment {
-  return { worker, now: clock.now() };
+/** Returns the present moment of a worker, by which leases are judged. */
+export function momentOf(app: App, worker: string): Moment {
+  return { worker, now: app.clock.now() - leaseDelayMs(app, leaseMs) };
 }
 
 /** Takes or renews the lease of a due run. Returns false if another daemon has it. */
 export async function takeLease(app: App, worker: string, run: DueRun): Promise<boolean> {
   const moment = momentOf(app, worker);
-  const left = (run.leased_until ?? 0) - moment.now;
+  const now = app.clock.now();
+  const left = (run.leased_until ?? 0) - now;
   if (run.worker === worker && left > leaseMs / 2 && left <= leaseMs) return true;
-  return app.store.write((trx) => leaseRun(trx, run.id, moment, moment.now + leaseMs), 'quiet');
+  return app.store.write((trx) => leaseRun(trx, run.id, moment, now + leaseMs), 'quiet');
 }
 
 /** Renews the lease of a run until the returned function is called. */

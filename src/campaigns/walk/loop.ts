@@ -126,7 +126,10 @@ export function campaignLoop(app: App): CampaignLoop {
       const moment = momentOf(app, worker);
       const due = await selectDueRuns(db, moment, mostRead);
       const next = underWay.size < mostTurns ? turns.next(due, underWay) : undefined;
-      if (!next) return (await findNextDueRun(db, moment.now)) ?? Number.POSITIVE_INFINITY;
+      if (!next) {
+        const dueAt = (await findNextDueRun(db, moment.now)) ?? Number.POSITIVE_INFINITY;
+        return dueAt + app.clock.now() - moment.now;
+      }
       await beginTurn(next);
       return 0;
     },

@@ -20,7 +20,7 @@ import {
 } from '../../outbound/messages/projection-queries.ts';
 import { intakeOf } from '../../outbound/queue/intake.ts';
 import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
-import { keepLease } from '../../platform/store/lease.ts';
+import { keepLease, leaseDelayMs } from '../../platform/store/lease.ts';
 import { mailIntakeOf } from './mail-intake.ts';
 import { projectMails } from './project-mails.ts';
 
@@ -55,9 +55,10 @@ export function createProjector(app: App): Projector {
     const { db } = app.store;
     const now = app.clock.now();
     const first = await firstDueProjection(db);
-    if (!first || first.due_at > now) return 0;
+    const dueTo = now - leaseDelayMs(app, leaseMs);
+    if (!first || first.due_at > dueTo) return 0;
     const isBegun = first.tries > 0;
-    const taking = { now, leaseUntil: now + leaseMs, limit: isBegun ? 1 : batch, isBegun };
+    const taking = { now: dueTo, leaseUntil: now + leaseMs, limit: isBegun ? 1 : batch, isBegun };
     const taken = await app.store.write((trx) => takeProjections(trx, taking), 'quiet');
     const isOver = () => stopping.signal.aborted || app.clock.now() - now > beginsWithinMs;
     const ids = taken.map(({ message_id }) => message_id);
@@ -79,7 +80,8 @@ export function createProjector(app: App): Projector {
     const { clock } = app;
     const pauseMs = pressure.pauseMs();
     if (pauseMs > 0) return { pauseMs };
-    const dueAt = (await firstDueProjection(app.store.db))?.due_at ?? Infinity;
+    const first = (await firstDueProjection(app.store.db))?.due_at ?? Infinity;
+    const dueAt = first + leaseDelayMs(app, leaseMs);
     if (dueAt > clock.now()) return dueAt;
     if (pressure.givesWay(clock.now() - dueAt)) return { pauseMs: besideBurstMs };
     return (await projectDue()) > 0 ? 0 : { pauseMs: othersPauseMs };

@@ -7,6 +7,7 @@ import { recordTimeline } from '../../history/events/record.ts';
 import { type Deferral, openDeferral } from '../../identity/warming/deferral.ts';
 import type { RouteSender } from '../../mail/smtp/route.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { leaseDelayMs } from '../../platform/store/lease.ts';
 import {
   claimDeliveries,
   findDue,
@@ -230,7 +231,8 @@ async function giveTurns(
   { worker, leaseMs, limit, inWork }: ClaimOptions,
   taken: ReadonlySet<string>,
 ): Promise<{ moved: number; scheduled: DeliveryRow[] }> {
-  const found = (await findDue(trx, now, limit)).filter(({ id }) => !taken.has(id));
+  const dueTo = now - leaseDelayMs(app, leaseMs);
+  const found = (await findDue(trx, dueTo, limit)).filter(({ id }) => !taken.has(id));
   if (found.length === 0) return { moved: 0, scheduled: [] };
   const due = found.filter(({ id, claimed_by }) => claimed_by !== worker || !inWork?.has(id));
   if (due.length < found.length) {

@@ -11,6 +11,7 @@
 import type { App } from '../../core/app.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
 import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
+import { leaseDelayMs } from '../../platform/store/lease.ts';
 import { firstTurn, nextDueAt, releaseClaims } from '../deliveries/claim-queries.ts';
 import { oldestSentAt } from '../deliveries/queries.ts';
 import type { AttemptMessage } from './attempter.ts';
@@ -161,7 +162,7 @@ async function lookAhead(
   const { db } = app.store;
   const confirmAfterMs = app.config.delivery.relay.assumeDeliveredAfterMinutes * 60_000;
   const isReady = (await firstTurn(db)) !== null;
-  const dueAt = (await nextDueAt(db)) ?? Infinity;
+  const dueAt = ((await nextDueAt(db)) ?? Infinity) + leaseDelayMs(app, leaseMs);
   const sentAt = await oldestSentAt(db);
   return { isReady, dueAt, confirmAt: sentAt === null ? Infinity : sentAt + confirmAfterMs };
 }

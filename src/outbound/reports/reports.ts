@@ -5,7 +5,7 @@
 import type { App } from '../../core/app.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
-import { keepLease } from '../../platform/store/lease.ts';
+import { keepLease, leaseDelayMs } from '../../platform/store/lease.ts';
 import { type Apply, readBounceOutcomes } from './bounce-outcomes.ts';
 import { readComplaintOutcome } from './complaint-outcome.ts';
 import { storeDmarcReport } from './dmarc/dmarc-reports.ts';
@@ -40,9 +40,10 @@ export function createReportReader(app: App): ReportReader {
   const readDue = async (): Promise<number> => {
     const now = app.clock.now();
     const dueAt = await nextReportAt(app.store.db);
-    if (dueAt === null || dueAt > now) return 0;
+    const dueTo = now - leaseDelayMs(app, leaseMs);
+    if (dueAt === null || dueAt > dueTo) return 0;
     const rows = await app.store.write((trx) =>
-      takeReports(trx, { now, leaseUntil: now + leaseMs, limit: batch }),
+      takeReports(trx, { now: dueTo, leaseUntil: now + leaseMs, limit: batch }),
     );
     const waiting = new Set(rows.map(({ id }) => id));
     const endLease = keepLease(app, {
@@ -62,7 +63,8 @@ export function createReportReader(app: App): ReportReader {
   };
 
   const step = async (): Promise<number | Pause> => {
-    const dueAt = (await nextReportAt(app.store.db)) ?? Infinity;
+    const first = (await nextReportAt(app.store.db)) ?? Infinity;
+    const dueAt = first + leaseDelayMs(app, leaseMs);
     if (dueAt > app.clock.now()) return dueAt;
     return (await readDue()) > 0 ? 0 : { pauseMs: othersPauseMs };
   };

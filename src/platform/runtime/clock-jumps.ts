@@ -17,6 +17,7 @@ class ClockJumps {
   #jumpedAtElapsed = Number.NEGATIVE_INFINITY;
   #startJumpMs = 0;
   #count = 0;
+  #lastMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -26,6 +27,11 @@ class ClockJumps {
   /** Number of jumps that were found. */
   get count(): number {
     return this.#count;
+  }
+
+  /** The last jump in ms; 0 without one. */
+  get lastMs(): number {
+    return this.#lastMs;
   }
 
   /** Milliseconds of steady time since the last jump; Infinity without a jump. */
@@ -58,6 +64,7 @@ class ClockJumps {
   #notify(jumpMs: number): void {
     this.#jumpedAtElapsed = this.#clock.elapsed();
     this.#count += 1;
+    this.#lastMs = jumpMs;
     for (const run of this.#listeners) run(jumpMs);
   }
 }

@@ -7,8 +7,11 @@
 //   held     | a renewal fails                    | tried again a third later; two more fit into it
 //   held     | the holder ends its work           | no renewal; the holder releases it in its own way
 //   held     | the process dies or stands still   | ends: any daemon may take it
+//   held     | the clock of all goes forward      | judged by the time before, until its holder has renewed it
 import type { Clock } from '../runtime/clock.ts';
+import { clockJumpsOf } from '../runtime/clock-jumps.ts';
 import type { Logger } from '../runtime/log.ts';
+import type { Store } from './db.ts';
 
 interface Surroundings {
   clock: Clock;
@@ -22,6 +25,20 @@ export interface HeldLease {
   renew(until: number): Promise<unknown>;
   /** Line of the log for a renewal that fails. */
   trouble: string;
+}
+
+/**
+ * Returns how much later than the clock leases end: after it was set forward, as far as that, for the length of a lease.
+ * SQLite has one daemon, which frees the leases of an earlier one at its start.
+ */
+export function leaseDelayMs(
+  app: { clock: Clock; store: Pick<Store, 'kind'> },
+  leaseMs: number,
+): number {
+  const jumps = clockJumpsOf(app);
+  jumps.look();
+  if (app.store.kind === 'sqlite' || jumps.agreedMs >= leaseMs) return 0;
+  return Math.max(0, jumps.lastMs);
 }
 
 /** Renews a lease, each third of it, until the returned function is called. */

@@ -60,12 +60,14 @@ export interface JobClaim {
   name: string;
   holder: string;
   now: number;
+  /** Leases up to this time have ended. */
+  endedTo: number;
   /** End of the new lease. */
   until: number;
 }
 
 /** Claims a tick that is due and that no daemon runs. Returns 1, or 0 if another daemon has it. */
-export const claimJob = own.change((db, { name, holder, now, until }: JobClaim) =>
+export const claimJob = own.change((db, { name, holder, now, endedTo, until }: JobClaim) =>
   db
     .updateTable('scheduled_jobs')
     .set({ holder, until })
@@ -73,7 +75,7 @@ export const claimJob = own.change((db, { name, holder, now, until }: JobClaim) 
     .where((is) =>
       is.or([is('next_at', '<=', now), is(is('next_at', '-', is.ref('period_ms')), '>', now)]),
     )
-    .where((is) => is.or([is('until', 'is', null), is('until', '<=', now)])),
+    .where((is) => is.or([is('until', 'is', null), is('until', '<=', endedTo)])),
 );
 
 /** Extends a lease. Returns 0 if another daemon has taken the job. */

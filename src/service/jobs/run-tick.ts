@@ -13,7 +13,7 @@
 // that were missed are one tick, which runs late.
 import type { App } from '../../core/app.ts';
 import { messageOf } from '../../platform/errors.ts';
-import { keepLease } from '../../platform/store/lease.ts';
+import { keepLease, leaseDelayMs } from '../../platform/store/lease.ts';
 import { claimJob, endJob, extendJob, giveBackJob } from './queries.ts';
 
 const leaseMs = 60_000;
@@ -38,7 +38,8 @@ export async function runTick(
 ): Promise<boolean> {
   const { clock, store } = app;
   const now = clock.now();
-  const claim = { name, holder, now, until: now + leaseMs };
+  const endedTo = now - leaseDelayMs(app, leaseMs);
+  const claim = { name, holder, now, endedTo, until: now + leaseMs };
   if ((await store.write((trx) => claimJob(trx, claim), 'quiet')) === 0) return false;
   const endLease = keepLease(app, {
     leaseMs,

@@ -111,7 +111,7 @@ describe.each(bothStores)('a tick on %s', (store) => {
     clock.set(right + 120 * 24 * hour);
     clockJumpsOf(app).look();
     const now = clock.now();
-    const claim = { name: 'sweep', holder: 'dead', now, until: now + minute };
+    const claim = { name: 'sweep', holder: 'dead', now, endedTo: now, until: now + minute };
     await app.store.write((trx) => claimJob(trx, claim));
     clock.set(right);
     expect(await runTick(app, job, { holder: 'b', signal: never })).toBe(false);
@@ -166,7 +166,7 @@ describe('the lease of a tick', () => {
     await app.store.write(async (trx) => {
       await addJob(trx, { name: 'sweep', nextAt: now, periodMs: 3_600_000 });
       const until = now + minute;
-      const claim = { name: 'sweep', holder: 'dead', now, until };
+      const claim = { name: 'sweep', holder: 'dead', now, endedTo: now, until };
       expect(await claimJob(trx, claim)).toBe(1);
     });
     return { app, clock, job: { name: 'sweep', run: async () => {}, nextAfter } };
@@ -213,7 +213,8 @@ describe('the lease of a tick', () => {
       expect(await runTick(other, job, { holder: 'b', signal: never })).toBe(false);
     }
     // Its process was stopped beyond the lease: another one runs the tick.
-    clock.set(clock.now() + 2 * minute);
+    const ended = clock.now();
+    await app.store.write((trx) => sql`update scheduled_jobs set until = ${ended}`.execute(trx));
     expect(await runTick(other, job, { holder: 'b', signal: never })).toBe(true);
     const held = await rowOf(app, 'sweep');
     end.resolve();
@@ -223,6 +224,18 @@ describe('the lease of a tick', () => {
 });
 
 describe.each(bothStores)('the jobs of daemons on %s', (store) => {
+  it('run a tick within a minute that a wrong clock put more than a period off', async () => {
+    test = await testApp({ store });
+    const { app, clock } = test;
+    const run = vi.fn(async () => {});
+    const jobs = await begin(app, [{ name: 'sweep', pattern: '23 * * * *', run }]);
+    const far = clock.now() + 120 * 24 * hour;
+    await app.store.write((trx) => sql`update scheduled_jobs set next_at = ${far}`.execute(trx));
+    await clock.advance(minute);
+    await jobs.idle();
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
   it('run at their minute until they are stopped, those of each daemon in each', async () => {
     test = await testApp({ store });
     const { app, clock } = test;

@@ -3,7 +3,7 @@
 import type { App } from '../../../core/app.ts';
 import { holdRootKey } from '../../../core/root-keys/root-keys.ts';
 import type { Db } from '../../../platform/store/db.ts';
-import { keepLease } from '../../../platform/store/lease.ts';
+import { keepLease, leaseDelayMs } from '../../../platform/store/lease.ts';
 import { keyContext } from './key-context.ts';
 import {
   type HostPatch,
@@ -22,10 +22,10 @@ const leaseMs = 60_000;
 /** The lease was lost to another process, or ended. */
 class LostLease extends Error {}
 
-/** Creates a lease that starts now. */
-export function leaseOf({ clock }: App, holder: string): Lease {
-  const now = clock.now();
-  return { holder, now, until: now + leaseMs };
+/** Creates a lease that starts now. Its `now` is the time by which other leases are judged. */
+export function leaseOf(app: App, holder: string): Lease {
+  const now = app.clock.now();
+  return { holder, now: now - leaseDelayMs(app, leaseMs), until: now + leaseMs };
 }
 
 const servedBy = ['status', 'certificate', 'certificate_expires_at'] as const;

@@ -43,10 +43,12 @@ export function createTrackingHostLoop(app: App): TrackingHostLoop {
   const loop = createDueLoop(app, {
     name: 'tracking hosts',
     async step() {
-      const now = app.clock.now();
-      const due = await selectDueHosts(app.store.db, now, mostAtOnce);
-      if (due.length === 0) return (await findNextDue(app.store.db, now)) ?? Infinity;
       const lease = leaseOf(app, holder);
+      const due = await selectDueHosts(app.store.db, lease.now, mostAtOnce);
+      if (due.length === 0) {
+        const dueAt = (await findNextDue(app.store.db, lease.now)) ?? Infinity;
+        return dueAt + app.clock.now() - lease.now;
+      }
       // In the order in which every daemon locks them.
       const sorted = due.toSorted((a, b) => (a < b ? -1 : 1));
       const taken = await app.store.write(async (trx) => {
