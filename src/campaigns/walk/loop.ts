@@ -21,7 +21,14 @@ import {
 } from '../../people/runs/walk-queries.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
 import { createDueLoop } from '../../platform/store/due-loop.ts';
-import { endOldLeases, endOwnLeases, keepRun, momentOf, takeLease } from './lease.ts';
+import {
+  endOldLeases,
+  endOwnLeases,
+  keepRun,
+  leaseMs,
+  momentOf,
+  takeLease,
+} from './lease.ts';
 import { walkPage } from './page.ts';
 import { startRun } from './start.ts';
 import { waitAfter } from './trouble.ts';
@@ -111,7 +118,8 @@ export function campaignLoop(app: App): CampaignLoop {
     const now = app.clock.now();
     const latest = now + longestWaitMs;
     await app.store.write(async (trx) => {
-      await bringRunLeasesToPresent(trx, now, latest);
+      // A living holder renews its lease meanwhile.
+      await bringRunLeasesToPresent(trx, now + leaseMs, latest);
       await bringRunsToPresent(trx, now, latest);
     }, 'quiet');
     isBehind = false;
