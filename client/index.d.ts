@@ -646,6 +646,53 @@ export type Draft = {
   createdAt: string;
   updatedAt: string;
 };
+/** A draft, with the mail that would leave */
+export type ShownDraft = {
+  id: string;
+  mailboxId: string;
+  threadId: string;
+  inReplyToMessageId: string | null;
+  to: Array<string>;
+  cc: Array<string>;
+  bcc: Array<string>;
+  subject: string | null;
+  text: string | null;
+  html: string | null;
+  /** In lists, text and html of a draft over 64 KB are null */
+  contentOmitted: boolean;
+  attachments: Array<{
+    /** Its number in the mail, from 1 */
+    n: number;
+    filename: string;
+    contentType: string | null;
+    /** Id by which the HTML shows it inline */
+    contentId: string | null;
+    /** Bytes */
+    size: number;
+  }>;
+  author: {
+    kind: 'user' | 'key' | 'installation';
+    id: string | null;
+    displayName: string | null;
+  };
+  /** Last editor; null until the first change */
+  editedBy: {
+    kind: 'user' | 'key' | 'installation';
+    id: string | null;
+    displayName: string | null;
+  } | null;
+  /** Proposal to send the draft */
+  actionId: string | null;
+  createdAt: string;
+  updatedAt: string;
+  from: {
+    email: string;
+    name: string | null;
+  };
+  replyTo: Array<string>;
+  /** Sentences on what the HTML has beside its words: hidden words, pictures of other servers, forms, words of style sheets, parts for Outlook */
+  notes: Array<string>;
+};
 /** An action or a proposal in a mailbox */
 export type MailboxAction = {
   id: string;
@@ -755,6 +802,8 @@ export type ShownMailboxAction = {
       name: string | null;
     };
     replyTo: Array<string>;
+    /** Sentences on what the HTML has beside its words: hidden words, pictures of other servers, forms, words of style sheets, parts for Outlook */
+    notes: Array<string>;
     to: Array<string>;
     cc: Array<string>;
     bcc: Array<string>;
@@ -762,10 +811,12 @@ export type ShownMailboxAction = {
     text: string | null;
     html: string | null;
     attachments: Array<{
-      /** Its number in `…/attachments/{n}` */
+      /** Its number in the mail, from 1 */
       n: number;
       filename: string;
-      contentType: string;
+      contentType: string | null;
+      /** Id by which the HTML shows it inline */
+      contentId: string | null;
       /** Bytes */
       size: number;
       /** `sha256:` of its bytes */
@@ -2368,6 +2419,7 @@ export type AuditEntry = {
     | 'domain.verified-by-force'
     | 'draft.created'
     | 'draft.deleted'
+    | 'draft.sent'
     | 'draft.updated'
     | 'extension-installation.created'
     | 'extension-installation.deleted'
@@ -3553,9 +3605,9 @@ export class Svc {
         inReplyToMessageId?: string | null;
       },
       options?: RequestOptions,
-    ): Promise<Draft>;
+    ): Promise<ShownDraft>;
     /** Show a draft. Permission: `mailboxes:read`. */
-    get(id: string, draftId: string, options?: RequestOptions): Promise<Draft>;
+    get(id: string, draftId: string, options?: RequestOptions): Promise<ShownDraft>;
     /** Change a draft. Permission: `mailboxes:write`. */
     update(
       id: string,
@@ -3579,7 +3631,7 @@ export class Svc {
         expectedUpdatedAt?: string;
       },
       options?: RequestOptions,
-    ): Promise<Draft>;
+    ): Promise<ShownDraft>;
     /** Delete a draft. Permission: `mailboxes:delete`. */
     delete(
       id: string,
@@ -6027,6 +6079,7 @@ export class Svc {
           | 'domain.verified-by-force'
           | 'draft.created'
           | 'draft.deleted'
+          | 'draft.sent'
           | 'draft.updated'
           | 'extension-installation.created'
           | 'extension-installation.deleted'

@@ -21,14 +21,7 @@ import {
 } from '../../people/runs/walk-queries.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
 import { createDueLoop } from '../../platform/store/due-loop.ts';
-import {
-  endOldLeases,
-  endOwnLeases,
-  keepRun,
-  leaseMs,
-  momentOf,
-  takeLease,
-} from './lease.ts';
+import { endOldLeases, endOwnLeases, keepRun, leaseMs, momentOf, takeLease } from './lease.ts';
 import { walkPage } from './page.ts';
 import { startRun } from './start.ts';
 import { waitAfter } from './trouble.ts';

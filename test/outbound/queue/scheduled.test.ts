@@ -15,10 +15,10 @@ import { scheduledPayload } from '../../../src/outbound/messages/send-schema.ts'
 import { flushQueue, retryDeliveries } from '../../../src/outbound/queue/desk/queue.ts';
 import { resumeSending } from '../../../src/outbound/queue/desk/resume.ts';
 import { askForQuota } from '../../../src/outbound/queue/scheduled.ts';
-import { clockJumpsOf } from '../../../src/platform/runtime/clock-jumps.ts';
 import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
+import { clockJumpsOf } from '../../../src/platform/runtime/clock-jumps.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { onPlan, usedToday, useToday } from '../../access/admission/fixtures.ts';
 import { bothStores } from '../../support/command.ts';

@@ -51,7 +51,7 @@ export function notesOnHtml(html: string): string[] {
       : []),
     ...(counts.forms > 0 ? ['The HTML has a form.'] : []),
     ...(addsWords ? ['A style sheet adds words (::before, ::after).'] : []),
-    ...(/[<]!--\[if\b[^\]]{0,200}\bmso\b/i.test(start)
+    ...(/[<]!--\[if[^\]<]{0,60}mso/i.test(start)
       ? ['Outlook shows parts that others do not.']
       : []),
     ...(html.length > mostCharacters
