@@ -1,5 +1,5 @@
 // Readers of the log while the clock is 120 days ahead for a while, or behind. Each event arrives once, whatever its id.
-// The uses of times of ids are found in the sources: each says what a clock that ran ahead does to it.
+// The uses of times of ids are found in the sources: each states the effect of a clock that ran ahead.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startHeartbeat } from '../../../src/core/clock/heartbeat.ts';
@@ -33,7 +33,7 @@ describe.each(bothStores)('a reader of the log on %s', (store) => {
     return messageId;
   };
   /**
-   * Lets time pass until `answer`. Each step waits for the server: a read that takes long by the virtual clock rests
+   * Lets time pass until `answer`. Each step waits for the server: after a read that takes long by the virtual clock, a reader rests
    * ten times as long.
    */
   async function passing<T>(answer: Promise<T>): Promise<T> {
