@@ -33,8 +33,9 @@ function files(attachments: MailPicture['attachments'], filePath?: Places['fileP
 /** Draws all that would leave: addresses, words, HTML as it looks and its source, files. */
 export function drawMail(mail: MailPicture, { htmlPath, filePath }: Places): Part {
   const { from, to, cc, bcc, replyTo, subject, text, html: source, notes, attachments } = mail;
+  const author = from.name === null ? from.email : `${from.name} <${from.email}>`;
   return html`<article class="mail" aria-label="The mail that would leave">
-    <p>From ${inWords([from])}<br />To ${inWords(to)}<br />Cc ${inWords(cc)}<br />Bcc ${inWords(bcc)}<br />
+    <p>From ${author}<br />To ${inWords(to)}<br />Cc ${inWords(cc)}<br />Bcc ${inWords(bcc)}<br />
       Replies go to ${inWords(replyTo)}</p>
     <p class="from">${subject}</p>
     ${text === null ? html`<p class="note">Its text is made from the HTML.</p>` : whole(text)}

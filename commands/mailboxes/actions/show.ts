@@ -5,7 +5,7 @@ import { actionArgs, actionCard, callOnAction } from '../../base/action.ts';
 import { BaseCommand } from '../../base/command.ts';
 import { print, writeBytes } from '../../base/output.ts';
 
-const fileColumns = ['n', 'filename', 'contentType', 'size', 'digest'];
+const fileColumns = ['n', 'filename', 'contentType', 'contentId', 'size', 'digest'];
 
 export default class MailboxesActionsShow extends BaseCommand {
   static override summary = 'Show an action, with the whole mail of a proposal';
@@ -66,12 +66,13 @@ async function loadRoutes() {
 }
 
 async function viewOf(action: ShownAction): Promise<string> {
-  const { card, plainText, table } = await import('../../base/format.ts');
+  const { card, table } = await import('../../base/format.ts');
+  const { wordsShown } = await import('../../base/review/view.ts');
   const { content } = action;
   const parts = [card(action, actionCard)];
   if (content && content.attachments.length > 0) {
     parts.push(table(content.attachments, fileColumns));
   }
-  if (content) parts.push(plainText(content.text ?? content.html ?? ''));
+  if (content) parts.push(...wordsShown(content, content.notes));
   return parts.join('\n\n');
 }

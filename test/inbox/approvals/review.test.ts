@@ -240,7 +240,7 @@ describe('a review', () => {
     const { shown, opened } = await review({ answers: ['edit'] });
     expect(shown).toContain('line 199');
     expect(shown).not.toContain('line 200');
-    expect(shown).toContain('… more: press e to open all of it');
+    expect(shown).toContain(' more characters: press e to open all of the text');
     expect(opened[0]).toContain('line 499');
   });
 });

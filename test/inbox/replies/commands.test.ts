@@ -161,13 +161,17 @@ describe('svc mailboxes actions, show, approve, reject, activity', () => {
     const input = { role: 'developer', constraints, sendMode: 'approval', name: 'agent' } as const;
     const { key } = await createKey(test.app, test.operator, input);
     const attachments = [{ filename: 'note.txt', content: 'Zm9yIHlvdQ==' }];
-    const mail = { to: ['bo@example.com'], subject: 'News', text: 'Hello', attachments };
+    const html = '<p>Other words</p><img src="https://spy.example/x">';
+    const mail = { to: ['bo@example.com'], subject: 'News', text: 'Hello', html, attachments };
     const url = `/v1/mailboxes/${mailbox}/messages`;
     const { body } = await api.as(key ?? '').post<ReplyResult>(url, mail);
     const show = ['mailboxes', 'actions', 'show', body.actionId ?? ''];
     const { stdout } = await cli.run(show);
     const fileDigest = `sha256:${hash('sha256', 'for you')}`;
-    for (const text of ['inbox@sandbox.test', 'bo@example.com', 'note.txt', fileDigest, 'Hello']) {
+    for (const text of [
+      ...['inbox@sandbox.test', 'bo@example.com', 'note.txt', fileDigest, 'Hello'],
+      ...['Its HTML as text:', 'Other words', 'loads a picture from spy.example', html],
+    ]) {
       expect(stdout).toContain(text);
     }
     const action = await cli.json<ShownAction>(show);
