@@ -58,7 +58,9 @@ const mail: FrozenMail = {
   references: [],
 };
 
-const mime = Buffer.from('From: nobody@elsewhere.example\r\n\r\nHello Ada\r\n');
+const mime = Buffer.from(
+  'From: nobody@elsewhere.example\r\nTo: ada@example.com\r\n\r\nHello Ada\r\n',
+);
 
 /** The proposed mail. */
 export const frozen: FrozenBytes = {
