@@ -253,7 +253,7 @@ describe.each(stores)('the projection of received mail on %s', (store) => {
       await endsWorker(() => projectAll());
       const row = (await states()).find(({ id }) => id === bad);
       expect([row?.tries, row?.isParsed]).toEqual([tries, tries === 3]);
-      clock.set(clock.now() + minuteMs);
+      await clock.advance(minuteMs);
     }
     expect(await projectAll()).toBe(0);
     const parses = countParses(app);
@@ -289,15 +289,15 @@ describe.each(stores)('the projection of received mail on %s', (store) => {
         return takeProjections(trx, { ...taking, now, leaseUntil: now + minuteMs, isBegun, limit });
       });
     expect(await claimAndDie(false, 16)).toHaveLength(3);
-    clock.set(clock.now() + minuteMs);
+    await clock.advance(minuteMs);
     // From the second claim on, each mail is claimed alone.
     const [guilty] = await claimAndDie(true, 1);
     expect(await projector.projectDue()).toBe(1);
     expect(await projector.projectDue()).toBe(1);
     expect(await projector.projectDue()).toBe(0);
-    clock.set(clock.now() + minuteMs);
+    await clock.advance(minuteMs);
     expect(await claimAndDie(true, 1)).toEqual([{ ...guilty, tries: 3 }]);
-    clock.set(clock.now() + minuteMs);
+    await clock.advance(minuteMs);
     const parses = countParses(app);
     expect(await projectAll()).toBe(1);
     expect(parses.count).toBe(0);
