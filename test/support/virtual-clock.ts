@@ -2,6 +2,7 @@
 // As on a real machine, a jump of the wall clock (`set`) leaves running timers alone.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
+import { clockJumpsOf } from '../../src/platform/runtime/clock-jumps.ts';
 
 export interface VirtualClock extends Clock {
   /** Advances by `ms`: fires due timers in order, and settles promises and I/O in between. */
@@ -69,6 +70,22 @@ export function virtualClock(startMs = defaultStartMs): VirtualClock {
     },
     nextTimerAt: () => timers[0] && timers[0].dueMs + offsetMs,
   };
+}
+
+/** Longer than any lease. */
+const leapEndMs = 300_000;
+
+/**
+ * Lets more than five minutes pass: most of the time at once, then five minutes. On PostgreSQL, after a jump, nothing
+ * falls due by the new time for the length of a lease.
+ */
+export async function leap(
+  { app, clock }: { app: { clock: Clock }; clock: VirtualClock },
+  ms: number,
+): Promise<void> {
+  clock.set(clock.now() + ms - leapEndMs);
+  clockJumpsOf(app).look();
+  await clock.advance(leapEndMs);
 }
 
 /** Advances the clock by steps whenever everything waits for it, until `answer` settles. */

@@ -11,6 +11,7 @@ import { listThreadsQuery } from '../../../src/inbox/threads/schema.ts';
 import { listThreads } from '../../../src/inbox/threads/threads.ts';
 import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
+import { leap } from '../../support/virtual-clock.ts';
 import { watchQueries } from '../../support/watched-queries.ts';
 import { agentOf, callerOf } from '../approvals/fixtures.ts';
 import { countsOf, mailboxOf, takeMail, threadAll } from '../threads/mails.ts';
@@ -197,12 +198,12 @@ describe.each(stores)('concurrent mail of a mailbox, on %s', (store) => {
   });
 
   it('makes the last thread of a subject the one that an answer without a parent joins', async () => {
-    const { app, clock } = test;
+    const { app } = test;
     const news = { to: ['bo@example.com'], subject: 'News', text: 'x' };
     const first = await sendNew(app, program, mailboxId, news, null);
-    clock.set(clock.now() + 6 * dayMs);
+    await leap(test, 6 * dayMs);
     const second = await sendNew(app, program, mailboxId, news, null);
-    clock.set(clock.now() + 6 * dayMs);
+    await leap(test, 6 * dayMs);
     await takeMail(app, { from: 'bo@example.com', subject: 'Re: News' });
     await threadAll(app);
     const { items } = await listThreads(app, test.operator, mailboxId, listThreadsQuery.parse({}));
