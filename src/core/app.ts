@@ -125,9 +125,6 @@ export type EndpointDisabled = (
   of: { organizationId: string; installationId: string },
 ) => Promise<void>;
 
-/** Mails a new sender the token that proves its address; does nothing if nobody may mail it. */
-export type AskForProof = (app: App, organizationId: string, senderId: string) => Promise<void>;
-
 /** A name that an organization has verified. */
 export interface OwnedName {
   domain: string;
@@ -160,8 +157,16 @@ export interface Hooks {
   readonly threads: ThreadHooks;
   /** For `contacts`. */
   readonly findKnownCampaigns: FindKnownCampaigns;
-  /** For `senders`. */
-  readonly askForProof: AskForProof;
+  /**
+   * For `senders`: mails a new sender the token that proves its address, in the transaction that makes it. `caller` is
+   * the Caller of api/route.ts, which stands above this file. @throws as a send of the caller.
+   */
+  askForProof(
+    app: App,
+    trx: Db,
+    caller: { readonly organizationId: string },
+    senderId: string,
+  ): Promise<void>;
   readonly findLostMails: FindLostMails;
   readonly findAddressHolder: FindAddressHolder;
   /** For `webhooks`. */

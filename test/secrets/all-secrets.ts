@@ -37,7 +37,7 @@ export async function storeAllSecrets(test: TestApp): Promise<void> {
   await app.store.write(async (trx) => {
     await holdRootKey(app, trx);
     const sender = await findDefaultSender(trx, organizationId);
-    if (sender) await startProof(app, trx, sender, app.newId('message'));
+    if (sender) await startProof(app, trx, sender, { messageId: app.newId('message'), times: [] });
     const host = await findHostOfDomain(trx, domainId);
     const sealed = (text: string) => app.secrets.encrypt(text, keyContext({ id: host?.id ?? '' }));
     await updateHost(trx, host?.id ?? '', {

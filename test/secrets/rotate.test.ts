@@ -330,7 +330,8 @@ describe('a rotation beside daemons on PostgreSQL', () => {
       hold();
       await gate;
       const sender = await findDefaultSender(trx, test.caller.organizationId);
-      if (sender) await startProof(other, trx, sender, other.newId('message'));
+      if (sender)
+        await startProof(other, trx, sender, { messageId: other.newId('message'), times: [] });
     });
     await held;
     const rotating = rotateRootKey(test.app);

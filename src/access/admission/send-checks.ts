@@ -18,8 +18,6 @@ export const pausedCheck = (allowances: Allowances): SendCheck<'accepting', ByOr
 interface Counted extends ByOrganization {
   addresses: readonly string[];
   scheduledFor: number | undefined;
-  /** Mail that the service writes itself: outside of the quota. */
-  isOfService: boolean;
 }
 
 /** Takes quota for each send that passes it, so no check that can refuse may follow. */
@@ -28,11 +26,9 @@ export const quotaCheck = (allowances: Allowances): SendCheck<'accepting', Count
   asked: 'accepting',
   prepare:
     () =>
-    ({ organizationId, addresses, scheduledFor, isOfService }) =>
+    ({ organizationId, addresses, scheduledFor }) =>
       // Scheduled mail counts on the day on which it goes.
-      scheduledFor === undefined && !isOfService
-        ? allowances.take(organizationId, countEmails(addresses))
-        : null,
+      scheduledFor === undefined ? allowances.take(organizationId, countEmails(addresses)) : null,
 });
 
 /** Counts one email for each address, even if it is named several times. */

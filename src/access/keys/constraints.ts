@@ -127,13 +127,27 @@ export function refusedPermission(
   return new ForbiddenError(`This key lacks the permission ${permission}`);
 }
 
-/**
- * Requires a key that sends at once, for an operation that sends mail of the service.
- * @throws ForbiddenError.
- */
-export function requireDirectSends({ sendMode }: Caller, operation: string): void {
-  if (sendMode === 'send') return;
-  throw new ForbiddenError(`${modeWords[sendMode]}: ${operation} sends mail at once`);
+/** Permissions of which a send needs one. */
+const sends = ['messages:send', 'mailboxes:send', 'campaigns:run'] as const;
+
+/** Tells whether a key has the right to send any mail. */
+export function maySend({
+  permissions,
+  sendMode,
+}: Pick<Caller, 'permissions' | 'sendMode'>): boolean {
+  return sendMode !== 'none' && sends.some((permission) => allows(permissions, permission));
+}
+
+/** Refuses an operation that makes the service write mail; null for a key that may send at once. */
+export function refusedServiceMail(caller: Caller, operation: string): ForbiddenError | null {
+  const { sendMode } = caller;
+  if (sendMode !== 'send') {
+    return new ForbiddenError(`${modeWords[sendMode]}: ${operation} sends mail at once`);
+  }
+  if (maySend(caller)) return null;
+  return new ForbiddenError(
+    `This key has no right to send (${sends.join(', ')}): ${operation} sends mail`,
+  );
 }
 
 /**

@@ -2,16 +2,13 @@
 // its revocation. A replacement by rotation stands for the key: its mail goes on, under the constraints of
 // the successor, until that is revoked. An expired key makes no new requests, but its earlier mail still goes
 // out.
-import { allows, type PermissionMap } from '../../core/api/permission.ts';
+import type { PermissionMap } from '../../core/api/permission.ts';
 import type { KeyConstraints } from '../../core/api/route.ts';
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { ForbiddenError } from '../../platform/errors.ts';
 import { fromJson } from '../../platform/store/db.ts';
-import { beyondOrigins, beyondSenders, type ClaimedOrigin } from './constraints.ts';
+import { beyondOrigins, beyondSenders, type ClaimedOrigin, maySend } from './constraints.ts';
 import { findHeirs, type KeyRow } from './queries.ts';
-
-/** Permissions of which a send needs one. */
-const sends = ['messages:send', 'mailboxes:send', 'campaigns:run'] as const;
 
 /** A send with the constraints of its key. */
 interface Constrained {
@@ -25,8 +22,10 @@ function mayStillSend({
   send_mode,
 }: Pick<KeyRow, 'installation_id' | 'permissions' | 'send_mode'>): boolean {
   if (installation_id === null) return true;
-  const map = fromJson<PermissionMap>(permissions) ?? {};
-  return send_mode !== 'none' && sends.some((permission) => allows(map, permission));
+  return maySend({
+    permissions: fromJson<PermissionMap>(permissions) ?? {},
+    sendMode: send_mode,
+  });
 }
 
 /** Also reads the current constraints. */
@@ -60,11 +59,13 @@ export const constraintsCheck: SendCheck<
     sender: { email: string } | null;
     /** Sender and Resent fields of a mail sent as MIME; known only at the accept. */
     origins?: readonly ClaimedOrigin[];
+    /** Address that mail of the service speaks for, in place of its From; known only at the accept. */
+    onBehalfOf?: string | null;
   }
 > = {
   name: 'key-constraints',
   asked: 'both',
   prepare: () => (send) =>
-    (send.sender && beyondSenders(send, send.sender.email)) ??
+    (send.sender && beyondSenders(send, send.onBehalfOf ?? send.sender.email)) ??
     beyondOrigins(send, send.origins ?? []),
 };

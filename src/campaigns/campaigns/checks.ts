@@ -38,7 +38,7 @@ function toCheck(
     payload,
     from,
     scheduledFor,
-    isOfService: false,
+    onBehalfOf: null,
     addresses: [],
     unsubscribeGroupId: email.unsubscribeGroupId ?? null,
     origins: [],

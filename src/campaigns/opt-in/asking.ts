@@ -13,6 +13,8 @@
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
+import { resolveSenders } from '../../identity/senders/resolve.ts';
 import type { SendPayload } from '../../outbound/messages/send-schema.ts';
 import { openAcceptChecks } from '../../outbound/queue/send-checks.ts';
 import { toCheck } from '../../outbound/sending/accept.ts';
@@ -23,7 +25,7 @@ import {
   type UnsubscribeGroupRow,
   unsubscribeGroups,
 } from '../../people/unsubscribe-groups/queries.ts';
-import { ConflictError } from '../../platform/errors.ts';
+import { ConflictError, ServiceError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { mailEveryMs, mostMails } from './limits.ts';
 import type { AddResult } from './schema.ts';
@@ -47,7 +49,8 @@ export async function optInGroup(
 }
 
 /**
- * Refuses mail to these addresses as a send of the caller to them is refused, but for the quota.
+ * Refuses mail to these addresses as a send of the caller to them is refused. Mail that asks for confirmation waits
+ * for its quota, so none is needed now.
  * @throws ConflictError without a sender that may send; the error of a send for any other refusal
  */
 export async function checkAsking(
@@ -60,15 +63,25 @@ export async function checkAsking(
   const email = { subject: '', text: '', unsubscribeGroupId: groupId };
   const payload: SendPayload = { channel: 'email', to, email };
   const content = readSendContent(caller.organizationId, payload);
-  const send = toCheck({ caller, payload, content, isOfService: true });
-  const refusalOf = await openAcceptChecks(app, trx, allowances, [send]);
+  const { organizationId } = caller;
+  const [sender] = await resolveSenders(
+    trx,
+    [{ organizationId, from: undefined }],
+    findHostedSender,
+  );
+  if (!sender || sender instanceof ServiceError) throw lacksSender(groupId, sender);
+  const send = toCheck({ caller, payload, content, onBehalfOf: sender.email });
+  const unlimited = { ...allowances, take: () => null };
+  const refusalOf = await openAcceptChecks(app, trx, unlimited, [send]);
   const refusal = refusalOf(send);
   if (!refusal) return;
-  const { check, error } = refusal;
-  if (check !== 'sender') throw error;
-  throw new ConflictError(
+  throw refusal.check === 'sender' ? lacksSender(groupId, refusal.error) : refusal.error;
+}
+
+function lacksSender(groupId: string, error: ServiceError | undefined): ConflictError {
+  return new ConflictError(
     'unsubscribe-group',
-    `${groupId} cannot ask for confirmation without a default sender that may send. ${error.message}`,
+    `${groupId} cannot ask for confirmation without a default sender that may send. ${error?.message ?? ''}`,
   );
 }
 
@@ -110,6 +123,8 @@ export function unasked(
     due_at: null,
     confirmed_at: null,
     created_at: now,
+    key_id: null,
+    wait_reason: null,
   };
 }
 
@@ -120,11 +135,11 @@ interface Standing {
   hasLeft: boolean;
 }
 
-/** Returns the row of a contact after it was added, and the result for the caller. */
+/** Returns the row of a contact after a key added it, and the result for the caller. */
 export function added(
   row: ConfirmationRow,
   { isBlocked, hasLeft }: Standing,
-  now: number,
+  { now, keyId }: { now: number; keyId: string | null },
 ): { row: ConfirmationRow; result: AddResult } {
   if (row.status === 'confirmed' && !hasLeft) return { row, result: 'confirmed' };
   const member = row.status === 'removed' ? { ...row, status: 'pending' as const } : row;
@@ -133,5 +148,6 @@ export function added(
   // A clock that was set back must not keep the next mail for longer than that.
   const isRecent = row.mailed_at !== null && Math.abs(now - row.mailed_at) < mailEveryMs;
   if (isRecent) return { row: member, result: 'recent' };
-  return { row: { ...member, due_at: now }, result: 'asked' };
+  const due = { due_at: now, key_id: keyId, wait_reason: null };
+  return { row: { ...member, ...due }, result: 'asked' };
 }

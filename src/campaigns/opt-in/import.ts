@@ -1,6 +1,6 @@
 // Imports contacts that have to confirm a group. Their mails are due one after the other, so that the mails of
 // single requests do not stand behind them.
-import { requireDirectSends } from '../../access/keys/constraints.ts';
+import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import type { Caller, StreamedBody } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { type ImportOptions, importContacts } from '../../people/contacts/import.ts';
@@ -19,7 +19,7 @@ import { mailsPerSecond } from './limits.ts';
 
 /**
  * Returns the function that asks the contacts of an import, by transaction.
- * @throws ForbiddenError for a test key and for one that does not send at once; else as `checkAskingAny`
+ * @throws ForbiddenError for a test key and for one that may not send at once; else as `checkAskingAny`
  */
 export async function askImported(
   app: App,
@@ -32,25 +32,27 @@ export async function askImported(
         'that have to confirm',
     );
   }
-  requireDirectSends(caller, 'an import with requireConfirmation');
+  const refused = refusedServiceMail(caller, 'an import with requireConfirmation');
+  if (refused) throw refused;
   await checkAskingAny(app, caller, groupId);
+  const { organizationId, keyId } = caller;
   const start = app.clock.now();
   let asked = 0;
   return async (trx: Db, contactIds: readonly string[]) => {
     const now = app.clock.now();
-    const group = await optInGroup(trx, caller.organizationId, groupId);
+    const group = await optInGroup(trx, organizationId, groupId);
     const known = new Map(
       (await findConfirmations(trx, groupId, contactIds)).map((row) => [row.contact_id, row]),
     );
     const ids = contactIds.filter((id) => (known.get(id)?.status ?? 'removed') === 'removed');
-    const found = await findAddressed(trx, caller.organizationId, ids);
+    const found = await findAddressed(trx, organizationId, ids);
     const folded = new Map(found.map(({ id, email }) => [id, foldAddress(email ?? '')]));
     const left = await addressesLeft(trx, group, [...folded.values()]);
     const rows = ids.map((id, at) => {
       // A file never stands for a new wish of somebody that unsubscribed from the group.
       const hasLeft = left.has(folded.get(id) ?? '');
       const standing = { isBlocked: hasLeft, hasLeft };
-      const { row } = added(known.get(id) ?? unasked(group, id, now), standing, now);
+      const { row } = added(known.get(id) ?? unasked(group, id, now), standing, { now, keyId });
       const place = start + Math.floor(((asked + at) * 1_000) / mailsPerSecond);
       return row.due_at === null ? row : { ...row, due_at: Math.max(now, place) };
     });

@@ -1,7 +1,7 @@
 // Members of a double opt-in group: contacts that were asked to confirm it. Adding one never counts as consent:
 // only the button behind the link in its mail does (confirm.ts).
 import { openAllowances } from '../../access/admission/quota.ts';
-import { requireDirectSends } from '../../access/keys/constraints.ts';
+import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -35,6 +35,7 @@ function present(row: ConfirmationRow): Member {
     lastMailAt: isoTime(row.mailed_at),
     linkExpiresAt: isoTime(row.expires_at),
     nextMailAt: isoTime(row.due_at),
+    waitReason: row.due_at === null ? null : row.wait_reason,
     createdAt: isoTime(row.created_at),
   };
 }
@@ -63,18 +64,19 @@ async function addressesOf(
 
 /**
  * Adds contacts to a double opt-in group and returns the result for each, in the order of the request.
- * @throws ForbiddenError for a key that does not send at once, ResourceNotFoundError for an unknown group or
+ * @throws ForbiddenError for a key that may not send at once, ResourceNotFoundError for an unknown group or
  * contact, ValidationError for a contact without an address, ConflictError for a group without `confirm` or
  * an organization without a sender; nothing is added then
  */
-export function addMembers(
+export async function addMembers(
   app: App,
   caller: Caller,
   groupId: string,
   contactIds: readonly string[],
 ): Promise<{ items: AddedMember[] }> {
-  requireDirectSends(caller, 'asking contacts to confirm');
-  const { organizationId } = caller;
+  const refused = refusedServiceMail(caller, 'asking contacts to confirm');
+  if (refused) throw refused;
+  const { organizationId, keyId } = caller;
   const ids = [...new Set(contactIds)].sort();
   return app.store.write(async (trx) => {
     const now = app.clock.now();
@@ -92,7 +94,7 @@ export function addMembers(
     const results = ids.map((id, at) => {
       const address = folded[at] ?? '';
       const standing = { isBlocked: blocked.has(address), hasLeft: left.has(address) };
-      return added(known.get(id) ?? unasked(group, id, now), standing, now);
+      return added(known.get(id) ?? unasked(group, id, now), standing, { now, keyId });
     });
     const isNew = ({ contact_id }: ConfirmationRow) => !known.has(contact_id);
     const rows = results.map(({ row }) => row);

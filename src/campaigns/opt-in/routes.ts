@@ -30,7 +30,8 @@ export const memberRoutes = {
     summary: 'Ask contacts to confirm that they want the mail of a group',
     description:
       'For groups with `confirm`. Each contact is `pending` and gets a mail with a link, at most ' +
-      'one an hour and three in all, outside of the rate and the quota; the link works for 7 days. ' +
+      'one an hour and three in all; the link works for 7 days. The mails draw on the rate and the quota and wait ' +
+      'for them; a key that may not send is refused. ' +
       'A confirmed contact stays so. An earlier unsubscribe stays in force until the person ' +
       'confirms. If one contact does not exist or has no address, none is added.',
     params,

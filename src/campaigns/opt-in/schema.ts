@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
-import { memberStatuses } from '../../people/unsubscribe-groups/confirmation-queries.ts';
+import {
+  confirmationWaits,
+  memberStatuses,
+} from '../../people/unsubscribe-groups/confirmation-queries.ts';
 
 const mostMembers = 1_000;
 
@@ -34,6 +37,10 @@ const member = {
   lastMailAt: time,
   linkExpiresAt: time.meta({ description: 'End of the link in the last mail' }),
   nextMailAt: time.meta({ description: 'Time at which a mail is due' }),
+  waitReason: z
+    .enum(confirmationWaits)
+    .nullable()
+    .meta({ description: 'Reason why the due mail waits, as of a campaign run' }),
   createdAt: z.iso.datetime(),
 };
 

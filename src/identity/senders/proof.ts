@@ -5,6 +5,8 @@
 //   ----------------------+------------------------------------+------------------------------------------
 //   of a verified domain  | any                                | `active`: it needs no proof
 //   created, resend       | a mail is in the queue             | `provisioning`, the token lives 7 days
+//   created, resend       | the caller may not send now        | refused: nothing is made
+//   created               | the service cannot mail it now     | `provisioning` without a token: resend
 //   `provisioning`        | its mail reached nobody            | `failed`: `token-undeliverable`
 //   `provisioning`        | 7 days passed                      | `failed`: `token-expired`
 //   `failed`              | resend                             | `provisioning`, the earlier token is void
@@ -15,7 +17,7 @@ import type { App, ReleaseName } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { holdRootKey } from '../../core/root-keys/root-keys.ts';
 import { byService, record } from '../../history/events/record.ts';
-import { type ConflictError, RateLimitedError } from '../../platform/errors.ts';
+import { ConflictError, RateLimitedError } from '../../platform/errors.ts';
 import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { findOwner, ownedElsewhere } from '../domains/owners.ts';
@@ -29,26 +31,56 @@ const mostADay = 5;
 /** Context of an encrypted token. */
 export const sealedAs = (senderId: string) => `senderProof:${senderId}`;
 
-/**
- * Takes a place for a mail to the address and stores a new token for its copy; the earlier token is void.
- * @throws RateLimitedError if the address got five mails within a day
- */
-export async function startProof(
+/** Proofs of an organization whose links work. */
+const mostPending = 20;
+
+/** @throws ConflictError if the organization, which the transaction has locked, has too many other pending proofs */
+export async function assertRoomForProof(
   app: App,
   trx: Db,
-  { id, organization_id, folded_email }: queries.SenderRow,
-  messageId: string,
+  { id, organization_id }: queries.SenderRow,
 ): Promise<void> {
+  const now = app.clock.now();
+  const pending = await queries.countPendingProofs(trx, organization_id, { except: id, now });
+  if (pending < mostPending) return;
+  throw new ConflictError(
+    'sender',
+    `${pending} addresses wait for their proof already, the most of an organization: verify or delete one ` +
+      '(`svc senders list --verification-status pending`)',
+  );
+}
+
+/** Times of the mails to an address within a day, this one included. Its row is locked. */
+type ProofTimes = readonly number[];
+
+/**
+ * Returns the times of the mails to an address with the next one, or the refusal of a sixth one within a day. Stores
+ * nothing; `startProof` does.
+ */
+export async function nextProofMail(
+  app: App,
+  trx: Db,
+  { folded_email }: queries.SenderRow,
+): Promise<ProofTimes | RateLimitedError> {
   const now = app.clock.now();
   const earlier = await queries.lockProofMails(trx, folded_email);
   // A clock that was set back forgets the later mails.
   const recent = earlier.filter((at) => Math.abs(now - at) < dayMs);
   const [first = now] = recent;
-  if (recent.length >= mostADay) {
-    const seconds = Math.max(1, Math.ceil((first + dayMs - now) / 1000));
-    throw new RateLimitedError(`${mostADay} mails to prove ${folded_email} within a day`, seconds);
-  }
-  await queries.setProofMails(trx, folded_email, [...recent, now]);
+  if (recent.length < mostADay) return [...recent, now];
+  const seconds = Math.max(1, Math.ceil((first + dayMs - now) / 1000));
+  return new RateLimitedError(`${mostADay} mails to prove ${folded_email} within a day`, seconds);
+}
+
+/** Stores a new token for the copy of a mail in the queue; the earlier token is void. */
+export async function startProof(
+  app: App,
+  trx: Db,
+  { id, organization_id, folded_email }: queries.SenderRow,
+  { messageId, times }: { messageId: string; times: ProofTimes },
+): Promise<void> {
+  const now = app.clock.now();
+  await queries.setProofMails(trx, folded_email, times);
   const token = newToken(app.random);
   await holdRootKey(app, trx);
   await queries.senders.update(trx, organization_id, id, {

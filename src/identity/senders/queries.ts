@@ -156,6 +156,24 @@ export async function findProofToken(
     .executeTakeFirst();
 }
 
+/** Counts the senders of an organization, but one, that are not verified and whose token works. */
+export async function countPendingProofs(
+  db: Db,
+  organizationId: string,
+  { except, now }: { except: string; now: number },
+): Promise<number> {
+  const { count } = await tables<SenderTables>(db)
+    .selectFrom('senders')
+    .select(sql<number>`cast(count(*) as integer)`.as('count'))
+    .where('organization_id', '=', organizationId)
+    .where('id', '<>', except)
+    .where('verified_at', 'is', null)
+    .where('proof_expires_at', '>', now)
+    .where(sql<SqlBool>`domain not in ${verifiedDomainNames(db, organizationId)}`)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** Returns the times of the mails to an address, and locks it until the end of the transaction. */
 export async function lockProofMails(db: Db, foldedEmail: string): Promise<number[]> {
   const row = { folded_email: foldedEmail, mailed_at: '[]', last_mailed_at: 0 };

@@ -2,6 +2,7 @@
 // statements each; a third one asks for the owner of a domain that is not verified here. The resource itself is
 // senders.ts.
 
+import { findFirstOrganization } from '../../access/organizations/queries.ts';
 import { ConflictError, ForbiddenError } from '../../platform/errors.ts';
 import { domainOf, foldAddress } from '../../platform/net/address.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
@@ -84,19 +85,51 @@ export async function resolveSender(
 /** Reason why a sender may not send now. */
 type Refused = ForbiddenError | ConflictError;
 
+/**
+ * Returns the sender of mail that the service writes: the default sender of the first organization, without its
+ * Reply-To. The organization that asked for the mail never gets an answer that quotes the mail.
+ * @throws ConflictError without a sender that may send.
+ */
+async function resolveServiceSender(db: Db, findHosted = noneHosted): Promise<ResolvedSender> {
+  const first = await findFirstOrganization(db);
+  if (!first) throw new ConflictError('sender', noServiceSender);
+  try {
+    return { ...(await resolveSender(db, first.id, undefined, findHosted)), replyToEmails: null };
+  } catch (error) {
+    if (!(error instanceof ForbiddenError || error instanceof ConflictError)) throw error;
+    throw new ConflictError('sender', noServiceSender);
+  }
+}
+
+const noServiceSender =
+  'no sender of this service can mail it: its operator gives the first organization a default sender of a verified ' +
+  'domain (`svc domains verify`, then `svc senders create --default`)';
+
+/** Question for `resolveSenders`; `onBehalfOf` is set for mail that the service writes. */
+interface SenderQuestion {
+  organizationId: string;
+  from: FromAddress | undefined;
+  onBehalfOf?: string | null;
+}
+
 /** Resolves the senders of a batch, in order. Equal requests are resolved once; a refusal is a value. */
 export async function resolveSenders(
   db: Db,
-  requests: readonly { organizationId: string; from: FromAddress | undefined }[],
+  requests: readonly SenderQuestion[],
   findHosted = noneHosted,
 ): Promise<(ResolvedSender | Refused)[]> {
   const known = new Map<string, ResolvedSender | Refused>();
   const resolved: (ResolvedSender | Refused)[] = [];
-  for (const { organizationId, from } of requests) {
-    const question = `${organizationId} ${from?.email ?? ''} ${from?.name ?? ''}`;
+  for (const { organizationId, from, onBehalfOf } of requests) {
+    const isOfService = typeof onBehalfOf === 'string';
+    const question = isOfService
+      ? 'service'
+      : `${organizationId} ${from?.email ?? ''} ${from?.name ?? ''}`;
     let answer = known.get(question);
     if (!answer) {
-      const asked = resolveSender(db, organizationId, from, findHosted);
+      const asked = isOfService
+        ? resolveServiceSender(db, findHosted)
+        : resolveSender(db, organizationId, from, findHosted);
       answer = await asked.catch((error: unknown) => {
         if (error instanceof ForbiddenError || error instanceof ConflictError) return error;
         throw error;

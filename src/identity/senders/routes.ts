@@ -20,7 +20,10 @@ export const senderRoutes = nounRoutes(at, '/v1/email/senders', {
   output: senderOutput,
   list: { query: listSendersQuery, run: listSenders },
   create: {
-    description: 'Verified at once if its domain is a verified domain, otherwise pending.',
+    description:
+      'Verified at once if its domain is a verified domain. Otherwise it is pending, and its address is mailed a token. ' +
+      'That mail is a send of the key: it draws on the rate and the quota, and a key that may not send it is refused. ' +
+      'An organization has at most 20 pending proofs: then 409.',
     body: createSenderInput,
     throws: [ConflictError],
     run: createSender,

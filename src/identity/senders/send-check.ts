@@ -15,6 +15,8 @@ import {
 interface Sent {
   organizationId: string;
   from: FromAddress | undefined;
+  /** Set for mail that the service writes; known only at the accept. */
+  onBehalfOf?: string | null;
   /** Null until it is resolved, and after a refusal. */
   sender: ResolvedSender | null;
 }

@@ -2,6 +2,8 @@
 // identity is verified by a verified domain, or by itself (`verified_at`). The state of the domain
 // is not copied here, so a change of the domain takes effect at once.
 
+import { admissionOf } from '../../access/admission/admission.ts';
+import { openAllowances } from '../../access/admission/quota.ts';
 import { findOrganizations, lockOrganization } from '../../access/organizations/queries.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
@@ -140,14 +142,17 @@ export function newSenderRow(
 }
 
 /**
- * Creates a sender identity, verified at once on a verified domain; any other address is mailed a token. The first one of an
- * organization is its default unless `isDefault` is given.
- * @throws ValidationError; ConflictError if the address is a sender already, or a hosted mailbox elsewhere.
+ * Creates a sender identity, verified at once on a verified domain; any other address is mailed a token, as a send of
+ * the caller. The first one of an organization is its default unless `isDefault` is given.
+ * @throws ValidationError; ConflictError if the address is a sender already, or a hosted mailbox elsewhere, or too many
+ * proofs are pending; RateLimitedError, PaymentRequiredError or ForbiddenError for a caller that may not send the mail.
  */
 export async function createSender(app: App, caller: Caller, input: CreateSender): Promise<Sender> {
   const { organizationId } = caller;
   const wanted = newSenderRow(app, organizationId, input);
-  const made = await app.store.write(async (trx) => {
+  await drawForProof(app, caller, wanted);
+  return app.store.write(async (trx) => {
+    await openAllowances(app, trx, [organizationId]);
     // Locks the organization, so that it has one default even if two senders are created at once.
     await lockOrganization(trx, organizationId, wanted.created_at);
     await requireFreeAddress(app, trx, wanted);
@@ -159,11 +164,23 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
     }
     const details = { email: row.email, ...settingsOf(row) };
     await record(app, trx, caller, { subject: row.id, action: senderNoun.created, details });
-    return presentSender(app, trx, row);
+    const made = await presentSender(app, trx, row);
+    if (made.verificationStatus === 'verified') return made;
+    await app.hooks.askForProof(app, trx, caller, row.id);
+    return presentSender(app, trx, await queries.senders.get(trx, organizationId, row.id));
   });
-  if (made.verificationStatus === 'pending')
-    await app.hooks.askForProof(app, organizationId, made.id);
-  return made;
+}
+
+/** Draws on the send rate of a key for the mail to an address that needs proof. @throws RateLimitedError. */
+async function drawForProof(
+  app: App,
+  caller: Caller,
+  { domain }: queries.SenderRow,
+): Promise<void> {
+  const { organizationId, keyId } = caller;
+  if (keyId === null) return;
+  const [known] = await selectDomainsNamed(app.store.db, organizationId, [domain]);
+  if (known?.status !== 'verified') await admissionOf(app).admit(caller, 'createSender');
 }
 
 /** Refuses a hosted address if a mailbox of a second organization has it. @throws ConflictError. */

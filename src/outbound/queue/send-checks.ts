@@ -14,8 +14,9 @@
 //   onboarding      | both      | before approval, mail that leaves the machine: 403
 //   local-sender    | both      | mail of the sandbox domain that leaves the machine: 403
 //   public-link     | accepting | links in mail that leaves the machine, without http.publicUrl: 422
-//   quota           | accepting | mail above the daily quota: 402 (due: waits); last, as it takes room.
-//                   |           | Mail of the service itself takes none
+//   quota           | accepting | mail above the daily quota: 402 (due: waits); last, as it takes room
+//
+// Mail that the service writes (onBehalfOf) passes the same checks, as mail of the organization that asked for it.
 import type { Allowances } from '../../access/admission/quota.ts';
 import { pausedCheck, quotaCheck } from '../../access/admission/send-checks.ts';
 import type { ClaimedOrigin } from '../../access/keys/constraints.ts';
@@ -59,8 +60,8 @@ export interface AcceptingSend extends CheckedSend {
   tracking: Tracking;
   /** Ms since 1970; undefined for mail to be sent now. */
   scheduledFor: number | undefined;
-  /** Mail that the service writes itself. */
-  isOfService: boolean;
+  /** Address that mail of the service speaks for: its From is that of the service. Null for any other mail. */
+  onBehalfOf: string | null;
   /** The message that it replies to; null until the check `named` has found it. */
   parent: MessageRow | null;
 }

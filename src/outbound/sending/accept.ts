@@ -55,14 +55,20 @@ export interface AcceptRequest {
   run?: RunMail;
   /** A refusal found before the transaction. A repeat of an accepted send gets its answer all the same. */
   refusal?: ServiceError;
-  /** Mail that the service writes itself, outside of the quota. */
-  isOfService?: boolean;
+  /** Address that mail of the service speaks for (service-mail.ts). */
+  onBehalfOf?: string;
 }
 
 /** `stored`: the rows of a new message, for callers that do more with it in the same transaction. */
 export type AcceptResult =
   | { message: Message; replayed: boolean; stored?: Pick<Draft, 'message' | 'recipients'> }
-  | { error: ServiceError };
+  | Refused;
+
+/** `check`: name of the check that refused; absent for a refusal found before. */
+export interface Refused {
+  error: ServiceError;
+  check?: string;
+}
 
 /** Accepts a batch inside the caller's write transaction. Returns one result per request, in order. */
 export async function acceptAll(
@@ -107,8 +113,8 @@ export async function acceptAll(
   await allowances.count(
     trx,
     // Scheduled mail counts on the day on which it is sent.
-    [...drafts].flatMap(([index, { message }]) =>
-      message.scheduled_for === null && !requests[index]?.isOfService
+    [...drafts.values()].flatMap(({ message }) =>
+      message.scheduled_for === null
         ? { organizationId: message.organization_id, emails: message.delivery_count }
         : [],
     ),
@@ -158,9 +164,9 @@ async function draftAll(
     const { idempotency, scheduledFor, caller } = request;
     if (results[index] || (idempotency && drafted.has(nameOf(idempotency)))) continue;
     const send = sends[index];
-    const error = request.refusal ?? (send && refusalOf(send)?.error);
-    if (error || !send?.sender) {
-      results[index] = error ? { error } : unanswered();
+    const refused = request.refusal ? { error: request.refusal } : send && refusalOf(send);
+    if (refused || !send?.sender) {
+      results[index] = refused ?? unanswered();
       continue;
     }
     const blocks = blocked.get(sendKey(send.organizationId, send.unsubscribeGroupId)) ?? new Map();
@@ -181,7 +187,7 @@ export function toCheck({
   payload,
   content,
   scheduledFor,
-  isOfService = false,
+  onBehalfOf,
 }: Omit<AcceptRequest, 'idempotency'>): AcceptingSend {
   const { to, cc = [], bcc = [], from } = payload;
   return {
@@ -195,7 +201,7 @@ export function toCheck({
     origins: content.raw?.origins ?? [],
     tracking: content.tracking,
     scheduledFor,
-    isOfService,
+    onBehalfOf: onBehalfOf ?? null,
     sender: null,
     parent: null,
   };

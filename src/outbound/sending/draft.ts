@@ -68,7 +68,7 @@ interface DraftedSend {
   content: SendContent;
   resent?: MessageRow;
   template?: FilledTemplate;
-  isOfService?: boolean;
+  onBehalfOf?: string;
   run?: RunMail;
 }
 
@@ -80,7 +80,7 @@ interface DraftedSend {
 export function draftMessage(
   app: App,
   recent: RecentContents,
-  { caller, payload, content, resent, template, run, isOfService }: DraftedSend,
+  { caller, payload, content, resent, template, run, onBehalfOf }: DraftedSend,
   sender: ResolvedSender,
   parent: MessageRow | null,
   blocks: ActiveBlocks,
@@ -128,9 +128,7 @@ export function draftMessage(
     scheduled_for: null,
     scheduling_key_id: null,
     inbound_envelope: null,
-    origin: toJson(
-      isOfService === true ? serviceOrigin : originOf(caller, content.raw, resent, template),
-    ),
+    origin: toJson(originOf(caller, { raw: content.raw, resent, template, onBehalfOf })),
     is_test: caller.isTest ? 1 : 0,
     delivery_count: deliveries.length,
     created_at: now,
@@ -162,15 +160,19 @@ function untrackedOf({ links, tracking }: SendContent): Draft['untracked'] {
   };
 }
 
-const serviceOrigin: StoredOrigin = { via: 'service', keyId: null, keyName: null, user: null };
+interface Origins {
+  raw: RawContent | null;
+  resent: MessageRow | undefined;
+  template: FilledTemplate | undefined;
+  onBehalfOf: string | undefined;
+}
 
 function originOf(
   { keyId, keyName }: Caller,
-  raw: RawContent | null,
-  resent: MessageRow | undefined,
-  template: FilledTemplate | undefined,
+  { raw, resent, template, onBehalfOf }: Origins,
 ): StoredOrigin {
-  const via = raw?.via ?? (keyId === null ? 'command' : 'api');
+  const own = keyId === null ? 'command' : 'api';
+  const via = onBehalfOf === undefined ? (raw?.via ?? own) : 'service';
   const first = fromJson<StoredOrigin>(resent?.origin ?? null);
   const templateVersion = template?.version ?? first?.templateVersion;
   return {

@@ -13,6 +13,8 @@ interface Linked {
   addresses: readonly string[];
   unsubscribeGroupId: string | null;
   tracking: Tracking;
+  /** Set for mail of the service, whose links have its public address. */
+  onBehalfOf: string | null;
   sender: ResolvedSender | null;
 }
 
@@ -39,7 +41,7 @@ export const publicLinkCheck: SendCheck<'accepting', Linked> = {
   async prepare(app, _trx, sends) {
     const isLost = (send: Linked) =>
       needsLink(send) &&
-      !hasPublicBase(app, send.sender?.domainId ?? null) &&
+      !hasPublicBase(app, send.onBehalfOf === null ? (send.sender?.domainId ?? null) : null) &&
       firstOutward(app, send.addresses, senderOf(send)) !== undefined;
     // Loads the tracking hosts before a refusal, as a command does not keep them in memory: a link
     // on such a host needs no public URL of the service.

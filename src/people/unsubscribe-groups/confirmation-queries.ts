@@ -8,6 +8,10 @@ import { ownTables } from '../../platform/store/own-tables.ts';
 export const memberStatuses = ['pending', 'confirmed'] as const;
 export type MemberStatus = (typeof memberStatuses)[number];
 
+/** Waits of a due mail; a campaign run waits for the same. */
+export const confirmationWaits = ['rate', 'daily-quota'] as const;
+export type ConfirmationWait = (typeof confirmationWaits)[number];
+
 export class ConfirmationRow {
   group_id!: string;
   contact_id!: string;
@@ -24,6 +28,10 @@ export class ConfirmationRow {
   /** Time of the last confirmation, also of one that a removal ended. */
   confirmed_at!: number | null;
   created_at!: number;
+  /** Key that asked for the due mail; null for the operator, and for a person on a page. */
+  key_id!: string | null;
+  /** Reason why the due mail waits. */
+  wait_reason!: ConfirmationWait | null;
 }
 
 interface ConfirmationTables {
@@ -74,7 +82,7 @@ export const findConfirmations = own.all((db, groupId: string, contactIds: reado
 /** Inserts rows of contacts that have none in the group, sorted by contact. */
 export const insertConfirmations = own.bulkInsert('group_confirmations', ConfirmationRow);
 
-/** Writes status, mails and times of a row. */
+/** Writes status, mails, times, key and wait of a row. */
 export const updateConfirmation = own.run((db, row: ConfirmationRow) =>
   db
     .updateTable('group_confirmations')
@@ -85,6 +93,8 @@ export const updateConfirmation = own.run((db, row: ConfirmationRow) =>
       expires_at: row.expires_at,
       due_at: row.due_at,
       confirmed_at: row.confirmed_at,
+      key_id: row.key_id,
+      wait_reason: row.wait_reason,
     })
     .where('group_id', '=', row.group_id)
     .where('contact_id', '=', row.contact_id),

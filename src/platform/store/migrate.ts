@@ -30,6 +30,7 @@ import { clockState } from './migrations/0024-clock-state.ts';
 import { unsealedEvents } from './migrations/0025-unsealed-events.ts';
 import { nameOwners } from './migrations/0026-name-owners.ts';
 import { firstOrganization } from './migrations/0027-first-organization.ts';
+import { waitsOfConfirmations } from './migrations/0028-waits-of-confirmations.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -58,6 +59,7 @@ export const migrations: readonly Migration[] = [
   unsealedEvents,
   nameOwners,
   firstOrganization,
+  waitsOfConfirmations,
 ];
 
 export interface MigrationStatus {

@@ -1,17 +1,19 @@
 // Members of double opt-in groups: who is asked, when, and how often.
 import { describe, expect, it } from 'vitest';
 import { startOfDay } from '../../../src/access/admission/plans.ts';
-import { addUsage, findUsage } from '../../../src/access/admission/queries.ts';
+import { findUsage } from '../../../src/access/admission/queries.ts';
 import {
   pauseOrganization,
   resumeOrganization,
   updateOrganization,
 } from '../../../src/access/organizations/organizations.ts';
+import { addMembers } from '../../../src/campaigns/opt-in/members.ts';
 import { createSender, listSenders, updateSender } from '../../../src/identity/senders/senders.ts';
 import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
 import { pendingAmong } from '../../../src/people/unsubscribe-groups/confirmation-queries.ts';
+import { drain, useToday } from '../../access/admission/fixtures.ts';
 import { stores } from '../../support/command.ts';
-import { hourMs, optInWorld } from './opt-in-world.ts';
+import { dayMs, hourMs, optInWorld } from './opt-in-world.ts';
 
 const unknownContact = 'contact_06dq2k0qz8h3v5m1r9t4w7xy';
 const unknownGroup = 'usg_06dq2k0qz8h3v5m1r9t4w7xy';
@@ -102,7 +104,8 @@ describe.each(stores)('members of a double opt-in group on %s', (store) => {
     );
     expect(sent[0]?.subject).toBe('Please confirm: News');
     for (const part of [sent[0]?.text, sent[0]?.html]) {
-      expect(part).toContain('Once a month');
+      // The description is on the page alone.
+      expect(part).not.toContain('Once a month');
       expect(part).toContain('/c/');
     }
     expect(await pendingAmong(test.app.store.db, id, ids)).toEqual(new Set(ids));
@@ -262,26 +265,99 @@ describe.each(stores)('members of a double opt-in group on %s', (store) => {
     expect(await mails()).toHaveLength(1);
   });
 
-  it('is outside of the daily quota', async () => {
+  it('waits for the daily quota with its reason, and counts on the day it leaves', async () => {
     const { app, caller } = test;
     const { organizationId } = caller;
-    const day = startOfDay(app.clock.now());
-    const id = await group();
-    const ada = await contact('ada@example.com');
-    await updateOrganization(app, organizationId, { plan: 'free' });
-    const spent = {
-      organization_id: organizationId,
-      day,
-      shard: 0,
-      emails: 1_000,
-      messages: 1_000,
+    const used = async () => {
+      const rows = await findUsage(app.store.db, [organizationId], startOfDay(app.clock.now()));
+      return rows[0]?.emails ?? 0;
     };
-    await app.store.write((trx) => addUsage(trx, [spent]));
-    await add(id, ada);
-    await turn();
-    await turn();
+    const id = await group();
+    const ids = [await contact('ada@example.com'), await contact('bob@example.com')];
+    await updateOrganization(app, organizationId, { plan: 'free', paymentMethodOnFile: true });
+    await test.clock.advance(dayMs);
+    await useToday(test, 999);
+    expect((await add(id, ...ids)).status).toBe(200);
+    for (let i = 0; i < 3; i++) await turn();
     expect(await mails()).toHaveLength(1);
-    expect(await findUsage(app.store.db, [organizationId], day)).toMatchObject([{ emails: 1_000 }]);
+    expect(await used()).toBe(1_000);
+    expect((await members(id)).items.map(({ mails, waitReason }) => [mails, waitReason])).toEqual(
+      expect.arrayContaining([
+        [1, null],
+        [0, 'daily-quota'],
+      ]),
+    );
+    await turn(dayMs);
+    for (let i = 0; i < 2; i++) await turn();
+    expect(await mails()).toHaveLength(2);
+    expect(await used()).toBe(1);
+    expect((await members(id)).items.map(({ waitReason }) => waitReason)).toEqual([null, null]);
+  });
+
+  it('goes on within 30 s of a plan that has room', async () => {
+    const { app, caller } = test;
+    const id = await group();
+    await updateOrganization(app, caller.organizationId, { plan: 'free' });
+    await useToday(test, 100);
+    await add(id, await contact('ada@example.com'));
+    for (let i = 0; i < 2; i++) await turn();
+    expect(await mails()).toEqual([]);
+    await updateOrganization(app, caller.organizationId, { plan: 'self-hosted' });
+    for (let i = 0; i < 30; i++) await turn();
+    expect(await mails()).toHaveLength(1);
+  });
+
+  it('waits for the rate, and leaves half of the bucket to requests', async () => {
+    const { app, caller } = test;
+    const { organizationId } = caller;
+    const id = await group();
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++) ids.push(await contact(`c${i}@example.com`));
+    await updateOrganization(app, organizationId, { plan: 'free', paymentMethodOnFile: true });
+    await drain(app, { organizationId, keyId: null });
+    expect((await add(id, ...ids)).status).toBe(200);
+    await turn();
+    const early = (await mails()).length;
+    expect(early).toBeLessThan(5);
+    const reasons = (await members(id)).items.map(({ waitReason }) => waitReason);
+    expect(reasons.filter((reason) => reason === 'rate')).toHaveLength(5 - early);
+    for (let i = 0; i < 10; i++) await turn();
+    expect(await mails()).toHaveLength(5);
+  });
+
+  it('sends no mail of a key that was revoked after the request', async () => {
+    const id = await group();
+    const [ada, bob] = [await contact('ada@example.com'), await contact('bob@example.com')];
+    const { body } = await api.post<{ id: string; key: string }>('/v1/api-keys', {
+      ...{ name: 'news', role: 'developer' },
+    });
+    const path = `/v1/unsubscribe-groups/${id}/members`;
+    await turn();
+    expect((await api.as(body.key).post(path, { contactIds: [ada] })).status).toBe(200);
+    await addMembers(test.app, test.operator, id, [bob]);
+    await api.delete(`/v1/api-keys/${body.id}`);
+    await turn();
+    await turn();
+    expect((await mails()).map(({ to }) => to)).toEqual(['bob@example.com']);
+    expect((await members(id)).items).toMatchObject([{ mails: 1 }, { mails: 0, nextMailAt: null }]);
+  });
+
+  it('names the key that asked as the origin of a mail', async () => {
+    const id = await group();
+    const [ada, bob] = [await contact('ada@example.com'), await contact('bob@example.com')];
+    await add(id, ada);
+    await addMembers(test.app, test.operator, id, [bob]);
+    for (let i = 0; i < 2; i++) await turn();
+    const origins = await Promise.all(
+      (await mails()).map(async (mail) => {
+        const { body } = await api.get<{ origin: object }>(`/v1/messages/${mail.id}`);
+        return [mail.to, body.origin];
+      }),
+    );
+    expect(Object.fromEntries(origins)).toMatchObject({
+      'ada@example.com': { via: 'service', keyId: test.caller.keyId },
+      'bob@example.com': { via: 'service', keyId: null },
+    });
   });
 
   it('lists members by cursor and state, the newest contact first', async () => {

@@ -1,22 +1,26 @@
 // Mails the token, and takes it back (the state table is in src/identity/senders/proof.ts).
 
 import { openAllowances } from '../../../access/admission/quota.ts';
-import { operatorIn } from '../../../access/organizations/organizations.ts';
-import { findOrganizations } from '../../../access/organizations/queries.ts';
+import { refusedServiceMail } from '../../../access/keys/constraints.ts';
+import { findOrganizations, lockOrganization } from '../../../access/organizations/queries.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { byService, type Doer, record, told } from '../../../history/events/record.ts';
-import { findHostedSender } from '../../../identity/mailboxes/addresses.ts';
 import { senderVerified } from '../../../identity/senders/events.ts';
-import { proven, refusedProof, startProof } from '../../../identity/senders/proof.ts';
+import {
+  assertRoomForProof,
+  nextProofMail,
+  proven,
+  refusedProof,
+  startProof,
+} from '../../../identity/senders/proof.ts';
 import * as queries from '../../../identity/senders/queries.ts';
-import { resolveSender } from '../../../identity/senders/resolve.ts';
 import type { Sender } from '../../../identity/senders/schema.ts';
 import { presentSender } from '../../../identity/senders/senders.ts';
 import {
   ConflictError,
-  ForbiddenError,
-  ServiceError,
+  RateLimitedError,
+  type ServiceError,
   ValidationError,
 } from '../../../platform/errors.ts';
 import { hashOfToken } from '../../../platform/runtime/tokens.ts';
@@ -26,81 +30,76 @@ import { acceptAll } from '../accept.ts';
 import { recentOf } from '../send.ts';
 import { proofRequest } from './mail.ts';
 
+const operation = 'proving an address by mail';
+
+/** Checks that refuse because of the service: a new sender is then made without a mail. */
+const serviceChecks: readonly (string | undefined)[] = ['sender', 'local-sender'];
+
 /**
  * Mails a new token to a sender's address; the earlier one is void.
- * @throws ResourceNotFoundError; ConflictError (verified already, its domain verified elsewhere, or no sender may
- * mail it); RateLimitedError after five mails to the address in a day.
+ * @throws ResourceNotFoundError; ConflictError (verified already, its domain verified elsewhere, too many pending proofs,
+ * or no sender of the service may mail it); the error of a send of this caller; RateLimitedError after five mails to the
+ * address in a day.
  */
 export function resendProof(app: App, caller: Caller, id: string): Promise<Sender> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
-    const mailFrom = await mailingOrganization(trx, organizationId);
-    await openAllowances(app, trx, [mailFrom]);
+    await openAllowances(app, trx, [organizationId]);
+    await lockOrganization(trx, organizationId, app.clock.now());
     const row = await queries.senders.get(trx, organizationId, id);
     const before = await presentSender(app, trx, row);
     if (before.verificationStatus === 'verified') {
       throw new ConflictError('sender', `${row.email} is verified already`);
     }
-    await mailProof(app, trx, row, mailFrom);
+    const reason = await mailProof(app, trx, caller, row);
+    if (reason) throw reason;
     const details = { email: row.email };
     await record(app, trx, caller, { subject: id, action: 'sender.proof-mailed', details });
     return presentSender(app, trx, await queries.senders.get(trx, organizationId, id));
   });
 }
 
-/** Mails the first token of a new sender, if there is a sender that may mail it. */
-export async function askForProof(app: App, organizationId: string, id: string): Promise<void> {
-  try {
-    await app.store.write(async (trx) => {
-      const mailFrom = await mailingOrganization(trx, organizationId);
-      await openAllowances(app, trx, [mailFrom]);
-      const row = await queries.senders.find(trx, organizationId, id);
-      if (row) await mailProof(app, trx, row, mailFrom);
-    });
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    app.log.info({ senderId: id, reason: error.message }, 'a sender was not asked for proof');
-  }
+/**
+ * Mails the first token of a new sender, in the transaction that makes it and has locked its organization. Without a
+ * sender of the service that may mail it, or after five mails to the address in a day, the sender stays without.
+ * @throws the errors of `resendProof` that refuse the caller
+ */
+export async function askForProof(app: App, trx: Db, caller: Caller, id: string): Promise<void> {
+  const row = await queries.senders.get(trx, caller.organizationId, id);
+  const reason = await mailProof(app, trx, caller, row);
+  if (reason) app.log.info({ senderId: id, reason: reason.message }, 'a sender was not mailed');
 }
 
-/** Returns the organization whose default sender may mail the token: the sender's own, else `default`. */
-async function mailingOrganization(trx: Db, organizationId: string): Promise<string> {
-  const { organizationId: operators } = await operatorIn(trx, null);
-  for (const id of new Set([organizationId, operators])) {
-    const mayMail = await resolveSender(trx, id, undefined, findHostedSender).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof ForbiddenError || error instanceof ConflictError) return false;
-        throw error;
-      },
-    );
-    if (mayMail) return id;
-  }
-  throw new ConflictError(
-    'sender',
-    'no verified sender can mail the token: verify a domain (`svc domains verify`), which verifies its addresses too',
-  );
-}
-
+/** Mails a token, or returns the reason why the service cannot now. @throws a refusal of the caller. */
 async function mailProof(
   app: App,
   trx: Db,
+  caller: Caller,
   row: queries.SenderRow,
-  organizationId: string,
-): Promise<void> {
-  const refused = await refusedProof(trx, row);
+): Promise<ServiceError | null> {
+  const refused = refusedServiceMail(caller, operation);
   if (refused) throw refused;
+  const owned = await refusedProof(trx, row);
+  if (owned) return owned;
+  await assertRoomForProof(app, trx, row);
   const [asker] = await findOrganizations(trx, [row.organization_id]);
   const request = proofRequest({
-    organizationId,
+    caller,
     senderId: row.id,
     email: row.email,
     asker: asker?.name ?? '',
     url: proofUrl(app),
   });
+  const times = await nextProofMail(app, trx, row);
+  if (times instanceof RateLimitedError) return times;
   const [result] = await acceptAll(app, trx, recentOf(app, trx), [request]);
-  if (!result || 'error' in result) throw result?.error ?? new Error('a proof was not accepted');
-  await startProof(app, trx, row, result.message.id);
+  if (!result) throw new Error('a proof was left without an answer');
+  if ('message' in result) {
+    await startProof(app, trx, row, { messageId: result.message.id, times });
+    return null;
+  }
+  if (serviceChecks.includes(result.check)) return result.error;
+  throw result.error;
 }
 
 /** State of a link to prove an address. */

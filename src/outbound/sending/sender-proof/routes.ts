@@ -26,8 +26,11 @@ export const proofRoutes = {
     name: 'resendSender',
     summary: 'Mail a new token to the address of a sender',
     description:
-      'The earlier token is void. An address gets five such mails a day: then 429 with `Retry-After`.',
+      'The earlier token is void. The mail is a send of the key: it draws on the rate and the quota, and is refused ' +
+      'where the key may not send. An address gets five such mails a day: then 429 with `Retry-After`. ' +
+      'An organization has at most 20 pending proofs: then 409.',
     status: 200,
+    drawsOnSendRate: true,
     params,
     output: senderOutput,
     throws: [ConflictError],

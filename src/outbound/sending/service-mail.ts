@@ -1,0 +1,95 @@
+// Mail that the service writes because a caller asked for it: proofs of sender addresses, and mails to confirm a group.
+// It is a send of that caller with the same checks, quota and usage. It has the From of the service, so that no answer
+// that quotes the mail reaches the caller (src/identity/senders/resolve.ts), one link, and few words of the caller. It
+// is untracked, and marked as written by a program (RFC 3834), so that no absence note answers it.
+import type { Caller } from '../../core/api/route.ts';
+import { escapeHtml } from '../../platform/net/escape-html.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
+import type { AcceptRequest } from './accept.ts';
+import { readSendContent } from './content.ts';
+
+/** Characters of the caller in a mail. */
+const mostCharacters = 60;
+
+/** The words of a mail, as plain text. */
+interface ServiceWords {
+  subject: string;
+  /** The first sentence. */
+  opening: string;
+  /** Purpose of the button, after "To": `confirm`. */
+  purpose: string;
+  button: string;
+  /** A sentence of the plain text about a way without the page. */
+  command?: string;
+  closing: string;
+}
+
+interface ServiceMail {
+  caller: Caller;
+  to: SendPayload['to'][number];
+  /** Address that the mail speaks for. The constraints of the caller's key limit it. */
+  onBehalfOf: string;
+  /** Words of the caller, of any length. */
+  name: string;
+  /** Returns the words around those of the caller. */
+  words: (name: string) => ServiceWords;
+  /** A link of the service. */
+  url: string;
+}
+
+/** Tells whether mail programs may make a link of a word. */
+const isLinkLike = (word: string) => /[.。．｡][\p{L}\p{N}]|@|:\/\//u.test(word);
+
+/** Returns the words of a caller for a mail: on one line, without addresses and links, cut. */
+function wordsOfCaller(text: string): string {
+  const words = text
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .split(' ');
+  const safe = [...words.map((word) => (isLinkLike(word) ? '…' : word)).join(' ')];
+  return safe.length > mostCharacters
+    ? `${safe.slice(0, mostCharacters - 1).join('')}…`
+    : safe.join('');
+}
+
+function textOf({ opening, purpose, command, closing }: ServiceWords, url: string): string {
+  const page = `To ${purpose}, open this page and press the button:\n${url}`;
+  return [opening, page, ...(command ? [command] : []), closing, ''].join('\n\n');
+}
+
+function htmlOf({ subject, opening, button, closing }: ServiceWords, url: string): string {
+  const href = escapeHtml(url);
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>
+<body style="margin: 0; padding: 24px; font: 16px/1.5 sans-serif">
+<p>${escapeHtml(opening)}</p>
+<p><a href="${href}" style="display: inline-block; padding: 12px 20px; border-radius: 6px; background: #14599e; color: #ffffff; font-weight: bold; text-decoration: none">${escapeHtml(button)}</a></p>
+<p>Or open this page: <a href="${href}" style="word-break: break-all">${href}</a></p>
+<p>${escapeHtml(closing)}</p>
+</body></html>
+`;
+}
+
+/** Composes a mail of the service. Returns the request that puts it into the queue. */
+export function serviceMail({
+  caller,
+  to,
+  onBehalfOf,
+  name,
+  words,
+  url,
+}: ServiceMail): AcceptRequest & { onBehalfOf: string } {
+  const said = words(wordsOfCaller(name));
+  const payload: SendPayload = {
+    channel: 'email',
+    to: [to],
+    email: {
+      subject: said.subject,
+      html: htmlOf(said, url),
+      text: textOf(said, url),
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    },
+  };
+  const content = readSendContent(caller.organizationId, payload);
+  return { caller, payload, content, idempotency: null, onBehalfOf };
+}
