@@ -1,7 +1,7 @@
 // The HTTP operations on sender identities (specification 4.7).
 import { area } from '../../core/api/area.ts';
 import { nounRoutes } from '../../core/api/noun-routes.ts';
-import { ConflictError } from '../../platform/errors.ts';
+import { ConflictError, PaymentRequiredError } from '../../platform/errors.ts';
 import {
   createSenderInput,
   listSendersQuery,
@@ -25,7 +25,7 @@ export const senderRoutes = nounRoutes(at, '/v1/email/senders', {
       'That mail is a send of the key: it draws on the rate and the quota, and a key that may not send it is refused. ' +
       'An organization has at most 20 pending proofs: then 409.',
     body: createSenderInput,
-    throws: [ConflictError],
+    throws: [ConflictError, PaymentRequiredError],
     run: createSender,
   },
   get: { run: getSender },

@@ -6,7 +6,7 @@ import {
   senderOutput,
   verifySenderInput,
 } from '../../../identity/senders/schema.ts';
-import { ConflictError } from '../../../platform/errors.ts';
+import { ConflictError, PaymentRequiredError } from '../../../platform/errors.ts';
 import { resendProof, verifySender } from './prove.ts';
 
 const at = area('senders', { noun: senderNoun });
@@ -33,7 +33,7 @@ export const proofRoutes = {
     drawsOnSendRate: true,
     params,
     output: senderOutput,
-    throws: [ConflictError],
+    throws: [ConflictError, PaymentRequiredError],
     run: (app, { caller, params: { id } }) => resendProof(app, caller, id),
   }),
 };
