@@ -1324,6 +1324,8 @@ export type UnsubscribeGroupMember = {
   linkExpiresAt: string | null;
   /** Time at which a mail is due */
   nextMailAt: string | null;
+  /** Reason why the due mail waits, as of a campaign run */
+  waitReason: 'rate' | 'daily-quota' | null;
   createdAt: string;
 };
 /** A contact after the request */
@@ -1339,6 +1341,8 @@ export type AddedUnsubscribeGroupMember = {
   linkExpiresAt: string | null;
   /** Time at which a mail is due */
   nextMailAt: string | null;
+  /** Reason why the due mail waits, as of a campaign run */
+  waitReason: 'rate' | 'daily-quota' | null;
   createdAt: string;
   /** `asked`: a mail is due now; `recent`: the last one is less than an hour old; `limit`: there were three; `confirmed`: it is confirmed already; `blocked`: its address gets no mail */
   result: 'asked' | 'recent' | 'limit' | 'confirmed' | 'blocked';
@@ -4115,7 +4119,7 @@ export class Svc {
         totalCapped?: true;
       };
     }>;
-    /** Create a sender identity. Verified at once if its domain is a verified domain, otherwise pending. Permission: `senders:write`. */
+    /** Create a sender identity. Verified at once if its domain is a verified domain. Otherwise it is pending, and its address is mailed a token. That mail is a send of the key: it draws on the rate and the quota, and a key that may not send it is refused. An organization has at most 20 pending proofs: then 409. Permission: `senders:write`. */
     create(
       body: {
         /** Address of the sender */
@@ -4159,7 +4163,7 @@ export class Svc {
       },
       options?: RequestOptions,
     ): Promise<Sender>;
-    /** Mail a new token to the address of a sender. The earlier token is void. An address gets five such mails a day: then 429 with `Retry-After`. Permission: `senders:write`. */
+    /** Mail a new token to the address of a sender. The earlier token is void. The mail is a send of the key: it draws on the rate and the quota, and is refused where the key may not send. An address gets five such mails a day: then 429 with `Retry-After`. An organization has at most 20 pending proofs: then 409. Permission: `senders:write`. */
     resend(id: string, options?: RequestOptions): Promise<Sender>;
   };
   readonly blocks: {
@@ -4283,7 +4287,7 @@ export class Svc {
       /** Null on the last page */
       nextCursor: string | null;
     }>;
-    /** Ask contacts to confirm that they want the mail of a group. For groups with `confirm`. Each contact is `pending` and gets a mail with a link, at most one an hour and three in all, outside of the rate and the quota; the link works for 7 days. A confirmed contact stays so. An earlier unsubscribe stays in force until the person confirms. If one contact does not exist or has no address, none is added. Permission: `contacts:write`. */
+    /** Ask contacts to confirm that they want the mail of a group. For groups with `confirm`. Each contact is `pending` and gets a mail with a link, at most one an hour and three in all; the link works for 7 days. The mails draw on the rate and the quota and wait for them; a key that may not send is refused. A confirmed contact stays so. An earlier unsubscribe stays in force until the person confirms. If one contact does not exist or has no address, none is added. Permission: `contacts:write`. */
     addMembers(
       id: string,
       body: {
