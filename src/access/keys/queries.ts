@@ -63,15 +63,15 @@ export const findKeyOfInstallation = own.first((db, installationId: string) =>
 );
 
 /**
- * Returns the current constraints and send modes for the resources of these keys: their own, or those of their
- * replacement by rotation. Keys without an active successor are left out.
+ * Returns the keys that stand for these (`made_id`): each itself, or its replacement by rotation. Keys without an
+ * active successor are left out.
  */
 export const findHeirs = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('api_keys as made')
     .innerJoin('api_keys as heir', 'heir.lineage', 'made.lineage')
-    .select(['made.id', 'heir.constraints', 'heir.send_mode'])
-    .select(['heir.installation_id', 'heir.permissions'])
+    .selectAll('heir')
+    .select('made.id as made_id')
     .where('made.id', ...isOneOf(db, ids))
     .where('heir.is_active', '=', 1)
     .where('heir.replaced_by', 'is', null),

@@ -1,61 +1,86 @@
-// Checks of a send by its key: the From constraints (constraints.ts), and at the due time of scheduled mail
-// its revocation. A replacement by rotation stands for the key: its mail goes on, under the constraints of
-// the successor, until that is revoked. An expired key makes no new requests, but its earlier mail still goes
-// out.
-import type { PermissionMap } from '../../core/api/permission.ts';
-import type { KeyConstraints } from '../../core/api/route.ts';
+// Checks of a send by the rights of its key: permission, send mode, mailboxes and From (constraints.ts). They are
+// asked at the accept of the caller, and at the due time of scheduled mail of the key as it is then. A replacement
+// by rotation stands for the key, until that is revoked. An expired key makes no new requests, but its earlier mail
+// is accepted and still leaves.
+import type { Permission } from '../../core/api/permission.ts';
+import type { Caller } from '../../core/api/route.ts';
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { ForbiddenError } from '../../platform/errors.ts';
-import { fromJson } from '../../platform/store/db.ts';
-import { beyondOrigins, beyondSenders, type ClaimedOrigin, maySend } from './constraints.ts';
-import { findHeirs, type KeyRow } from './queries.ts';
+import {
+  beyondOrigins,
+  beyondSenders,
+  type ClaimedOrigin,
+  type Place,
+  refusedAtPlace,
+} from './constraints.ts';
+import { callerOf } from './keys.ts';
+import { findHeirs } from './queries.ts';
+import { operatorOf } from './roles.ts';
 
-/** A send with the constraints of its key. */
-interface Constrained {
-  constraints: KeyConstraints | null;
+/** The right that a send needs, at the place where it is asked for. */
+export interface SendRight {
+  permission: Permission;
+  place: Place;
 }
 
-/** Returns false for an installation that has lost the right to send; rights of other keys never change. */
-function mayStillSend({
-  installation_id,
-  permissions,
-  send_mode,
-}: Pick<KeyRow, 'installation_id' | 'permissions' | 'send_mode'>): boolean {
-  if (installation_id === null) return true;
-  return maySend({
-    permissions: fromJson<PermissionMap>(permissions) ?? {},
-    sendMode: send_mode,
-  });
+const rightTo = (permission: Permission, path: string, id?: string): SendRight => ({
+  permission,
+  place: { method: 'POST', path, id },
+});
+
+/** The right to send messages of no mailbox. */
+export const messagesRight = rightTo('messages:send', '/v1/messages');
+
+/** The right to send mail of a campaign. */
+export const campaignsRight = rightTo('campaigns:run', '/v1/campaigns/{id}/runs');
+
+/** Returns the right to send from a mailbox. */
+export function mailboxRight(mailboxId: string): SendRight {
+  return rightTo('mailboxes:send', '/v1/mailboxes/{id}/messages', mailboxId);
 }
 
-/** Also reads the current constraints. */
-export const revokedKeyCheck: SendCheck<'due', Constrained & { keyId: string | null }> = {
+/** A send with its author. */
+interface Authored {
+  /** Null for scheduled mail until the check `key` has found its key. */
+  caller: Caller | null;
+  /** Null for mail that the service writes itself. */
+  right: SendRight | null;
+}
+
+/** Also reads the current rights of the key. */
+export const revokedKeyCheck: SendCheck<
+  'due',
+  Authored & { organizationId: string; keyId: string | null }
+> = {
   name: 'key',
   asked: 'due',
   async prepare(_app, trx, sends) {
     const ids = new Set(sends.flatMap(({ keyId }) => keyId ?? []));
     const heirs = ids.size > 0 ? await findHeirs(trx, [...ids]) : [];
-    const standing = new Map(heirs.map((heir) => [heir.id, heir]));
+    const standing = new Map(heirs.map(({ made_id, ...heir }) => [made_id, callerOf(heir)]));
     for (const send of sends) {
-      const heir = standing.get(send.keyId ?? '');
-      send.constraints = fromJson<KeyConstraints>(heir?.constraints ?? null);
+      const { keyId, organizationId } = send;
+      send.caller = keyId === null ? operatorOf(organizationId) : (standing.get(keyId) ?? null);
     }
-    return ({ keyId }) => {
-      if (keyId === null) return null;
-      const heir = standing.get(keyId);
-      if (!heir) {
-        return new ForbiddenError(`The API key ${keyId} that scheduled the message is revoked`);
-      }
-      if (mayStillSend(heir)) return null;
-      const text = `The installation ${heir.installation_id} that scheduled the message may not send`;
-      return new ForbiddenError(text);
-    };
+    return ({ keyId, caller }) =>
+      caller
+        ? null
+        : new ForbiddenError(`The API key ${keyId} that scheduled the message is revoked`);
   },
+};
+
+export const rightsCheck: SendCheck<'both', Authored> = {
+  name: 'key-rights',
+  asked: 'both',
+  prepare:
+    () =>
+    ({ caller, right }) =>
+      caller && right && refusedAtPlace(caller, right.permission, right.place),
 };
 
 export const constraintsCheck: SendCheck<
   'both',
-  Constrained & {
+  Authored & {
     sender: { email: string } | null;
     /** Sender and Resent fields of a mail sent as MIME; known only at the accept. */
     origins?: readonly ClaimedOrigin[];
@@ -65,7 +90,15 @@ export const constraintsCheck: SendCheck<
 > = {
   name: 'key-constraints',
   asked: 'both',
-  prepare: () => (send) =>
-    (send.sender && beyondSenders(send, send.onBehalfOf ?? send.sender.email)) ??
-    beyondOrigins(send, send.origins ?? []),
+  prepare:
+    () =>
+    ({ caller, sender, onBehalfOf, origins = [] }) =>
+      caller &&
+      ((sender && beyondSenders(caller, onBehalfOf ?? sender.email)) ??
+        beyondOrigins(caller, origins)),
 };
+
+/** Names of the checks of a key. */
+export const checksOfKey: readonly string[] = [revokedKeyCheck, rightsCheck, constraintsCheck].map(
+  ({ name }) => name,
+);

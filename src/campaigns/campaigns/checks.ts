@@ -1,6 +1,7 @@
 // Checks of a campaign: when it is saved, and when a run is asked for. Both are those of a send
 // (src/outbound/queue/send-checks.ts) for mail without recipients.
 import { openAllowances } from '../../access/admission/quota.ts';
+import { campaignsRight } from '../../access/keys/send-checks.ts';
 import type { TemplateWarning } from '../../content/rendering/compiled.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -19,7 +20,7 @@ import {
 const mostAdvice = 20;
 
 function toCheck(
-  { organizationId, isTest, constraints }: Caller,
+  caller: Caller,
   { email, from, conversationId, metadata }: CampaignFacts,
   scheduledFor: number | undefined,
 ): AcceptingSend {
@@ -32,9 +33,10 @@ function toCheck(
     ...(metadata && { metadata }),
   };
   return {
-    organizationId,
-    isTest,
-    constraints,
+    organizationId: caller.organizationId,
+    isTest: caller.isTest,
+    caller,
+    right: campaignsRight,
     payload,
     from,
     scheduledFor,

@@ -1,5 +1,6 @@
 // Messages of a run: prepared outside of transactions, as filling takes a worker, and accepted in the
 // transaction of a page, through all checks of a send.
+import { campaignsRight } from '../../access/keys/send-checks.ts';
 import { findContactValues } from '../../content/templates/scope.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -59,7 +60,7 @@ export async function dispatchedRun(
 
 /** A message before its transaction, or the reason why none can be made. */
 export type Prepared = { contactId: string } & (
-  | { request: Omit<AcceptRequest, 'caller' | 'idempotency'> }
+  | { request: Omit<AcceptRequest, 'caller' | 'right' | 'idempotency'> }
   | { failure: string }
 );
 
@@ -161,7 +162,7 @@ function requestOf(
   { contactId, email, name }: Addressee,
   message: { id: string; createdAt: number },
   subject: string,
-): Omit<AcceptRequest, 'caller' | 'idempotency' | 'run'> {
+): Omit<AcceptRequest, 'caller' | 'right' | 'idempotency' | 'run'> {
   const { from, replyTo, priority, unsubscribeGroupId, inReplyToMessageId, tracking } = mailing;
   const { conversationId, metadata, template } = mailing;
   const payload: SendPayload = {
@@ -201,7 +202,8 @@ export async function dispatch(
   { mailing }: Pick<DispatchedRun, 'mailing'>,
   prepared: readonly Extract<Prepared, { request: unknown }>[],
 ): Promise<Dispatched[]> {
-  const requests = prepared.map(({ request }) => ({ ...request, caller, idempotency: null }));
+  const author = { caller, right: campaignsRight, idempotency: null };
+  const requests = prepared.map(({ request }) => ({ ...request, ...author }));
   const results = await acceptAll(app, trx, contentOfRun(trx, mailing.contentId), requests);
   return prepared.map(({ contactId }, index) => {
     const result = results[index];

@@ -1,5 +1,6 @@
 // The mail of a campaign before it runs: checked when it is saved, shown for one contact, and sent to a few
 // addresses as a test. All three compose it as a run does.
+import { campaignsRight } from '../../access/keys/send-checks.ts';
 import type { TemplateWarning } from '../../content/rendering/compiled.ts';
 import { adviceOn } from '../../content/templates/compose.ts';
 import { findContactValues } from '../../content/templates/scope.ts';
@@ -150,7 +151,7 @@ export async function testCampaignMail(
       };
     }),
   );
-  return sendBatch(app, caller, payloads, null);
+  return sendBatch(app, caller, payloads, null, campaignsRight);
 }
 
 function withoutSource({

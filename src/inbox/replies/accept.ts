@@ -1,10 +1,12 @@
 // Accepts mail from mailboxes like any send and puts it into threads, in the caller's transaction.
 import { openAllowances } from '../../access/admission/quota.ts';
+import { mailboxRight } from '../../access/keys/send-checks.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import type { Message } from '../../outbound/messages/schema.ts';
-import { acceptAll } from '../../outbound/sending/accept.ts';
+import { openAcceptChecks } from '../../outbound/queue/send-checks.ts';
+import { acceptAll, toCheck } from '../../outbound/sending/accept.ts';
 import type { SendContent } from '../../outbound/sending/content.ts';
 import { recentOf } from '../../outbound/sending/send.ts';
 import type { ServiceError } from '../../platform/errors.ts';
@@ -74,6 +76,30 @@ export async function placesOf(
   });
 }
 
+function requestOf({ caller, mailboxId, mail, content, sifted }: Omit<Departing, keyof Place>) {
+  const right = mailboxRight(mailboxId);
+  return { caller, right, content, payload: payloadOf(mail, sifted), idempotency: null };
+}
+
+/**
+ * Refuses a mail as a send of its own by this caller is refused, but for the quota.
+ * @throws the error of that send
+ */
+export async function requireSendable(
+  app: App,
+  trx: Db,
+  outgoing: Omit<Departing, keyof Place>,
+): Promise<void> {
+  const { organizationId } = outgoing.caller;
+  const allowances = await openAllowances(app, trx, [organizationId]);
+  const send = toCheck(requestOf(outgoing));
+  const firstRefusal = await openAcceptChecks(app, trx, { ...allowances, take: () => null }, [
+    send,
+  ]);
+  const refusal = firstRefusal(send);
+  if (refusal) throw refusal.error;
+}
+
 /**
  * Accepts mails, each into a different thread. A refused one stores nothing. Returns a result for
  * each, in order.
@@ -83,9 +109,7 @@ export async function acceptMails(
   trx: Db,
   mails: readonly Departing[],
 ): Promise<(Sent | { error: ServiceError })[]> {
-  const requests = mails.map(({ caller, mail, content, sifted }) => {
-    return { caller, content, payload: payloadOf(mail, sifted), idempotency: null };
-  });
+  const requests = mails.map(requestOf);
   const accepted = await acceptAll(app, trx, recentOf(app, trx), requests);
   const sent = mails.flatMap(({ mailboxId, threadId, isAnswer, content }, index): SentMail[] => {
     const result = accepted[index];

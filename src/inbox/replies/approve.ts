@@ -1,8 +1,7 @@
 // Approval of a key's proposal by a person. One transaction repeats all checks, sends the frozen mail and
 // ends the action. A temporary refusal (a paused mailbox, a spent quota) leaves the proposal as it was; a
-// permanent one ends it.
+// permanent one ends it. Edited mail is also checked as a send of the approver, whose refusal changes nothing.
 
-import { refusedAtPlace } from '../../access/keys/constraints.ts';
 import { installationFor, standingFor } from '../../access/keys/keys.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -25,7 +24,7 @@ import { type ActionPlace, readFrozen } from '../approvals/proposals.ts';
 import type { ActionRow } from '../approvals/queries.ts';
 import type { MailboxAction } from '../approvals/schema.ts';
 import { endDraft } from '../threads/draft-queries.ts';
-import { acceptMails, openAccept, placesOf } from './accept.ts';
+import { acceptMails, openAccept, placesOf, requireSendable } from './accept.ts';
 import { type ApprovedMail, withEdits } from './edits.ts';
 import { type FrozenMail, frozenContent, requireSameRecipients } from './frozen.ts';
 import { type Mail, siftRecipients, summaryOf } from './mail.ts';
@@ -48,12 +47,8 @@ async function proposerOf(trx: Db, row: ActionRow): Promise<Caller | null> {
   return standing && { ...standing, keyId: row.actor_id, keyName: row.actor_name };
 }
 
-/** Refuses the mail of a proposer that has lost its right since; null if it may still propose. */
-function refusedProposer(caller: Caller | null, row: ActionRow): ForbiddenError | null {
-  if (caller) {
-    const path = '/v1/mailboxes/{id}/messages';
-    return refusedAtPlace(caller, 'mailboxes:send', { method: 'POST', path, id: row.mailbox_id });
-  }
+/** Returns the refusal of mail whose proposer is gone. */
+function goneProposer(row: ActionRow): ForbiddenError {
   return new ForbiddenError(
     row.actor_kind === 'installation'
       ? `The installation ${row.actor_id} is disabled or deleted`
@@ -65,6 +60,7 @@ function refusedProposer(caller: Caller | null, row: ActionRow): ForbiddenError 
 interface Approved extends ApprovedMail {
   row: ActionRow;
   content: SendContent;
+  approver: Caller;
 }
 
 /** The outcome for the action: the sent message, or the failure. */
@@ -80,14 +76,11 @@ async function mailOf(trx: Db, { frozen: { mail } }: Approved): Promise<Mail> {
 }
 
 async function execute(app: App, trx: Db, approved: Approved): Promise<Outcome> {
-  const { row, frozen, content } = approved;
+  const { row, frozen, content, approver, editedDigest } = approved;
   const mailbox = await getMailboxRow(trx, row.organization_id, row.mailbox_id);
   requireActive(mailbox);
   const caller = await proposerOf(trx, row);
-  const refusal = refusedProposer(caller, row);
-  if (!caller || refusal) {
-    return { _tag: 'ForbiddenError', message: refusal?.message ?? '' };
-  }
+  if (!caller) return { _tag: 'ForbiddenError', message: goneProposer(row).message };
   const mail = await mailOf(trx, approved);
   const [sifted] = await siftRecipients(trx, [{ organizationId: row.organization_id, mail }]);
   if (!sifted || sifted.isEmpty) {
@@ -95,6 +88,9 @@ async function execute(app: App, trx: Db, approved: Approved): Promise<Outcome> 
     return { _tag: 'ForbiddenError', message };
   }
   const outgoing = { caller, mailboxId: mailbox.id, mail, content };
+  if (editedDigest !== null) {
+    await requireSendable(app, trx, { ...outgoing, caller: approver, sifted });
+  }
   const [place = { threadId: null, isAnswer: false }] = await placesOf(trx, [outgoing]);
   const [sent] = await acceptMails(app, trx, [{ ...outgoing, ...place, sifted }]);
   if (!sent) throw new Error(`${row.id} was left without an answer`);
@@ -124,8 +120,9 @@ async function executionOf(app: App, trx: Db, approved: Approved): Promise<Execu
 /**
  * Approves a proposal and sends the frozen bytes, or a newly frozen mail if the person edits it. The action
  * records the result.
- * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError (decided, expired, paused
- * mailbox); ValidationError if the edited mail is empty; PaymentRequiredError (quota).
+ * @throws ForbiddenError for a service, and for edited mail that the approver may not send; ResourceNotFoundError;
+ * ConflictError (decided, expired, paused mailbox); ValidationError if the edited mail is empty;
+ * PaymentRequiredError (quota).
  */
 export async function approveAction(
   app: App,
@@ -144,7 +141,7 @@ export async function approveAction(
     if (content) await openAccept(app, trx, [{ caller, mailboxId: at.mailboxId, content }]);
     const row = await decide(app, trx, caller, at, { state: 'approved', note });
     if (!approved || !content) throw new Error(`${row.id} was decided without its content`);
-    const execution = await executionOf(app, trx, { ...approved, row, content });
+    const execution = await executionOf(app, trx, { ...approved, row, content, approver: caller });
     const settled = await settleAction(trx, row, execution);
     const { changes } = approved;
     const kind = mailboxActionApproved;

@@ -17,6 +17,7 @@
 import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { limitsOf } from '../../access/admission/plans.ts';
 import { findSpent, openAllowances } from '../../access/admission/quota.ts';
+import { campaignsRight, messagesRight } from '../../access/keys/send-checks.ts';
 import { findOrganizations } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
 import { countInWindows } from '../../identity/warming/count.ts';
@@ -159,7 +160,8 @@ function toCheck(message: MessageRow, rows: readonly DeliveryRow[]): DueSend {
     organizationId: message.organization_id,
     keyId: message.scheduling_key_id,
     isTest: message.is_test === 1,
-    constraints: null,
+    caller: null,
+    right: message.campaign_run_id === null ? messagesRight : campaignsRight,
     from: { email: message.from_email },
     addresses: rows.map(({ email }) => email),
     unsubscribeGroupId: groupOf(rows),

@@ -5,6 +5,8 @@
 //   check           | asked     | refuses
 //   ----------------+-----------+---------------------------------------------------------------
 //   key             | due       | mail of a key revoked since acceptance (before: 401 for requests)
+//   key-rights      | both      | by a key without the permission, of another send mode, or bound to
+//                   |           | other mailboxes: 403
 //   time            | accepting | a scheduled time in the past, or beyond a year: 422
 //   named           | accepting | a resource of the payload that does not exist: 404
 //   paused          | accepting | all mail of a paused organization: 403 (due: waits)
@@ -20,8 +22,13 @@
 import type { Allowances } from '../../access/admission/quota.ts';
 import { pausedCheck, quotaCheck } from '../../access/admission/send-checks.ts';
 import type { ClaimedOrigin } from '../../access/keys/constraints.ts';
-import { constraintsCheck, revokedKeyCheck } from '../../access/keys/send-checks.ts';
-import type { KeyConstraints } from '../../core/api/route.ts';
+import {
+  constraintsCheck,
+  revokedKeyCheck,
+  rightsCheck,
+  type SendRight,
+} from '../../access/keys/send-checks.ts';
+import type { Caller } from '../../core/api/route.ts';
 import type { Refuse, SendCheck } from '../../core/api/send-check.ts';
 import type { App } from '../../core/app.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
@@ -46,8 +53,10 @@ interface CheckedSend {
   addresses: readonly string[];
   /** Null for mail without a group. */
   unsubscribeGroupId: string | null;
-  /** Constraints of the key that sends. */
-  constraints: KeyConstraints | null;
+  /** Author of the send with its rights of now. For scheduled mail null until it has passed the check `key`. */
+  caller: Caller | null;
+  /** The right that the author needs; null for mail that the service writes itself. */
+  right: SendRight | null;
   /** Null until it has passed the check `sender`. */
   sender: ResolvedSender | null;
 }
@@ -79,6 +88,7 @@ type ListedCheck =
 function checksInOrder(allowances: Allowances): ListedCheck[] {
   return [
     revokedKeyCheck,
+    rightsCheck,
     timeCheck,
     namedCheck,
     pausedCheck(allowances),

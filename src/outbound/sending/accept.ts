@@ -3,6 +3,7 @@
 // others.
 
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
+import { messagesRight, type SendRight } from '../../access/keys/send-checks.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { insertBlobs } from '../../core/blobs/blobs.ts';
@@ -42,6 +43,8 @@ import { insertUsedContents } from './store-content.ts';
 /** One send, validated. */
 export interface AcceptRequest {
   caller: Caller;
+  /** The right that the send needs of the caller; by default `messagesRight`. */
+  right?: SendRight;
   payload: SendPayload;
   content: SendContent;
   idempotency: IdempotencyKey | null;
@@ -184,6 +187,7 @@ async function draftAll(
 /** Returns a send as its checks see it. */
 export function toCheck({
   caller,
+  right = messagesRight,
   payload,
   content,
   scheduledFor,
@@ -193,7 +197,8 @@ export function toCheck({
   return {
     organizationId: caller.organizationId,
     isTest: caller.isTest,
-    constraints: caller.constraints,
+    caller,
+    right: onBehalfOf === undefined ? right : null,
     from,
     addresses: [...to, ...cc, ...bcc].flatMap(({ email }) => email ?? []),
     unsubscribeGroupId: payload.email.unsubscribeGroupId ?? null,

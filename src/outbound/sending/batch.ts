@@ -7,6 +7,7 @@
 // key is released.
 
 import { openAllowances } from '../../access/admission/quota.ts';
+import { messagesRight, type SendRight } from '../../access/keys/send-checks.ts';
 import type { Caller } from '../../core/api/route.ts';
 import { checkWith } from '../../core/api/validate.ts';
 import type { App } from '../../core/app.ts';
@@ -47,7 +48,8 @@ function entryKey(key: string, index: number): string {
 
 /**
  * Accepts the valid entries of a batch. Resolves after the durable commit with one result for each entry, in
- * order. A repeat of the same batch with its key gets the same results and sends nothing.
+ * order. Each needs `right` of the caller. A repeat of the same batch with its key gets the same results and sends
+ * nothing.
  * @throws ConflictError for a key that was used with other content; CapacityError if the store cannot write:
  * nothing was accepted then.
  */
@@ -56,6 +58,7 @@ export async function sendBatch(
   caller: Caller,
   entries: readonly unknown[],
   idempotencyKey: string | null,
+  right: SendRight = messagesRight,
 ): Promise<BatchResult[]> {
   const { organizationId } = caller;
   const checked = entries.map((entry) => checkWith(sendPayload, entry, 'entry'));
@@ -64,7 +67,7 @@ export async function sendBatch(
       if ('error' in one) return one;
       const prepared = await prepareSend(app, caller, one.data);
       await stageContent(app, organizationId, prepared.content);
-      return { ...prepared, idempotency: null };
+      return { ...prepared, right, idempotency: null };
     }),
   );
   const body = checked.map((one, index) => ('data' in one ? one.data : entries[index]));

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';
 import { createKey, revokeKey, rotateKey, updateKey } from '../../../src/access/keys/keys.ts';
-import type { ApiKey } from '../../../src/access/keys/schema.ts';
+import type { ApiKey, CreateKey } from '../../../src/access/keys/schema.ts';
 import {
   pauseOrganization,
   updateOrganization,
@@ -200,6 +200,47 @@ describe.each(stores)('proposals on %s', (store) => {
     expect(email).toMatchObject(left);
     const changes = Object.values(edits).some((words) => !words.includes('Old'));
     expect(JSON.stringify([email.text, email.html]).includes('Old')).toBe(!changes);
+  });
+
+  describe('by an approver with limits', () => {
+    const away = { to: ['bo@elsewhere.example'] };
+    const words = { text: 'Other words' };
+    const limits: [string, CreateKey, object, string][] = [
+      ['a test key to an address elsewhere', { mode: 'test' }, away, 'A test key sends only'],
+      ['a test key with other words', { mode: 'test' }, words, 'A test key sends only'],
+      [
+        'a key of other domains',
+        { constraints: { domains: ['elsewhere.example'] } },
+        words,
+        'may not send from',
+      ],
+      [
+        'a key of other senders',
+        { constraints: { senders: ['me@sandbox.test'] } },
+        words,
+        'may not send from',
+      ],
+    ];
+
+    it.each(limits)(
+      'refuses edits by %s, and keeps the proposal',
+      async (_who, key, edits, text) => {
+        const { actionId } = await proposed();
+        const by = await apiOf(world, { owner: 'person', ...key });
+        const { status, body } = await approve(actionId, { edits }, by);
+        expect([status, body.message]).toEqual([403, expect.stringContaining(text)]);
+        expect((await shown(actionId)).state).toBe('proposed');
+        expect((await rowsIn(test)).deliveries).toBe(0);
+        expect((await approve(actionId, {}, by)).body.state).toBe('executed');
+      },
+    );
+
+    it('sends what a test key edits to a mailbox of this machine', async () => {
+      const { actionId } = await proposed();
+      const by = await apiOf(world, { owner: 'person', mode: 'test' });
+      const { body } = await approve(actionId, { edits: { to: [desk.address] } }, by);
+      expect(body.state).toBe('executed');
+    });
   });
 
   it('refuses to send to other recipients than those in the bytes of the proposal', async () => {
