@@ -19,6 +19,7 @@ import type { SendPayload } from '../../outbound/messages/send-schema.ts';
 import { openAcceptChecks } from '../../outbound/queue/send-checks.ts';
 import { toCheck } from '../../outbound/sending/accept.ts';
 import { readSendContent } from '../../outbound/sending/content.ts';
+import { senderNameOf } from '../../outbound/unsubscribe-links/page-facts.ts';
 import { findGroupBlocksAmong } from '../../people/blocks/queries.ts';
 import type { ConfirmationRow } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import {
@@ -26,7 +27,7 @@ import {
   unsubscribeGroups,
 } from '../../people/unsubscribe-groups/queries.ts';
 import { ConflictError, ServiceError } from '../../platform/errors.ts';
-import type { Db } from '../../platform/store/db.ts';
+import { type Db, toJson } from '../../platform/store/db.ts';
 import { mailEveryMs, mostMails } from './limits.ts';
 import type { AddResult } from './schema.ts';
 
@@ -85,13 +86,17 @@ function lacksSender(groupId: string, error: ServiceError | undefined): Conflict
   );
 }
 
-/** Checks before an import, whose addresses are not known yet. @throws as `checkAsking` and `optInGroup` */
-export function checkAskingAny(app: App, caller: Caller, groupId: string): Promise<void> {
+/**
+ * Checks before an import, whose addresses are not known yet, and returns the texts of its mails.
+ * @throws as `checkAsking` and `optInGroup`
+ */
+export function checkAskingAny(app: App, caller: Caller, groupId: string): Promise<AskedTexts> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
     const allowances = await openAllowances(app, trx, [organizationId]);
-    await optInGroup(trx, organizationId, groupId);
+    const group = await optInGroup(trx, organizationId, groupId);
     await checkAsking(app, trx, allowances, { caller, groupId, addresses: [] });
+    return readTexts(trx, group);
   }, 'quiet');
 }
 
@@ -125,6 +130,7 @@ export function unasked(
     created_at: now,
     key_id: null,
     wait_reason: null,
+    texts: null,
   };
 }
 
@@ -135,11 +141,37 @@ interface Standing {
   hasLeft: boolean;
 }
 
-/** Returns the row of a contact after a key added it, and the result for the caller. */
+/** Words of an organization in a mail to confirm. The mail has those of the moment in which it was asked for. */
+export interface AskedTexts {
+  /** Name of the group. */
+  group: string;
+  /** Address of the default sender. */
+  sender: string;
+}
+
+/** Reads the texts of a mail that is asked for now. @throws ConflictError without a sender that may send */
+export async function readTexts(
+  db: Db,
+  { id, organization_id: organizationId, name }: UnsubscribeGroupRow,
+): Promise<AskedTexts> {
+  const question = { organizationId, from: undefined };
+  const [sender] = await resolveSenders(db, [question], findHostedSender);
+  if (!sender || sender instanceof ServiceError) throw lacksSender(id, sender);
+  return { group: name, sender: sender.email };
+}
+
+/** Time, key and texts of a request for a mail. */
+export interface Asking {
+  now: number;
+  keyId: string | null;
+  texts: AskedTexts;
+}
+
+/** Returns the row of a contact after it was added, and the result for the caller. */
 export function added(
   row: ConfirmationRow,
   { isBlocked, hasLeft }: Standing,
-  { now, keyId }: { now: number; keyId: string | null },
+  { now, keyId, texts }: Asking,
 ): { row: ConfirmationRow; result: AddResult } {
   if (row.status === 'confirmed' && !hasLeft) return { row, result: 'confirmed' };
   const member = row.status === 'removed' ? { ...row, status: 'pending' as const } : row;
@@ -148,6 +180,6 @@ export function added(
   // A clock that was set back must not keep the next mail for longer than that.
   const isRecent = row.mailed_at !== null && Math.abs(now - row.mailed_at) < mailEveryMs;
   if (isRecent) return { row: member, result: 'recent' };
-  const due = { due_at: now, key_id: keyId, wait_reason: null };
+  const due = { due_at: now, key_id: keyId, wait_reason: null, texts: toJson(texts) };
   return { row: { ...member, ...due }, result: 'asked' };
 }

@@ -34,7 +34,7 @@ export async function askImported(
   }
   const refused = refusedServiceMail(caller, 'an import with requireConfirmation');
   if (refused) throw refused;
-  await checkAskingAny(app, caller, groupId);
+  const texts = await checkAskingAny(app, caller, groupId);
   const { organizationId, keyId } = caller;
   const start = app.clock.now();
   let asked = 0;
@@ -52,7 +52,8 @@ export async function askImported(
       // A file never stands for a new wish of somebody that unsubscribed from the group.
       const hasLeft = left.has(folded.get(id) ?? '');
       const standing = { isBlocked: hasLeft, hasLeft };
-      const { row } = added(known.get(id) ?? unasked(group, id, now), standing, { now, keyId });
+      const asking = { now, keyId, texts };
+      const { row } = added(known.get(id) ?? unasked(group, id, now), standing, asking);
       const place = start + Math.floor(((asked + at) * 1_000) / mailsPerSecond);
       return row.due_at === null ? row : { ...row, due_at: Math.max(now, place) };
     });

@@ -36,8 +36,9 @@ import {
 import { unsubscribeGroups } from '../../people/unsubscribe-groups/queries.ts';
 import { ServiceError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
-import type { Db } from '../../platform/store/db.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
 import { takeMail } from './addresses.ts';
+import { type AskedTexts, readTexts } from './asking.ts';
 import { linkLivesMs, mailsPerSecond } from './limits.ts';
 import { confirmRequest } from './mail.ts';
 import { confirmToken } from './tokens.ts';
@@ -165,6 +166,7 @@ async function mailRows(app: App, trx: Db, allowances: Allowances, due: DueRows)
       expires_at: now + linkLivesMs,
       due_at: null,
       wait_reason: null,
+      texts: null,
     });
   }
   return { mailed, refusal, wait };
@@ -215,11 +217,14 @@ async function lostLinks(
 async function requestFor(
   app: App,
   trx: Db,
-  { organization_id: organizationId, group_id: groupId, contact_id: contactId }: ConfirmationRow,
+  row: ConfirmationRow,
   { caller, sender, email, now }: { caller: Caller; sender: string; email: string; now: number },
 ): Promise<AcceptRequest> {
-  const { name: group } = await unsubscribeGroups.get(trx, organizationId, groupId);
+  const { organization_id: organizationId, group_id: groupId, contact_id: contactId } = row;
+  const texts =
+    fromJson<AskedTexts>(row.texts) ??
+    (await readTexts(trx, await unsubscribeGroups.get(trx, organizationId, groupId)));
   const asked = { organizationId, groupId, contactId, mailedAt: now, address: email };
   const url = `${trackingBase(app, null)}/c/${confirmToken(app, asked)}`;
-  return confirmRequest({ caller, contactId, group, sender, url });
+  return confirmRequest({ caller, contactId, ...texts, onBehalfOf: sender, url });
 }

@@ -3,15 +3,14 @@ import type { Caller } from '../../core/api/route.ts';
 import type { AcceptRequest } from '../../outbound/sending/accept.ts';
 import { serviceMail } from '../../outbound/sending/service-mail.ts';
 import { domainOf } from '../../platform/net/address.ts';
+import type { AskedTexts } from './asking.ts';
 
-interface ConfirmMail {
+interface ConfirmMail extends AskedTexts {
   /** Caller that asked for the mail. */
   caller: Caller;
   contactId: string;
-  /** Name of the group, as recipients read it. */
-  group: string;
-  /** Address of the organization's default sender. */
-  sender: string;
+  /** Address of the organization's default sender now. */
+  onBehalfOf: string;
   url: string;
 }
 
@@ -21,10 +20,11 @@ export function confirmRequest({
   contactId,
   group,
   sender,
+  onBehalfOf,
   url,
 }: ConfirmMail): AcceptRequest {
   return serviceMail({
-    ...{ caller, url, to: { contactId }, onBehalfOf: sender, name: group },
+    ...{ caller, url, to: { contactId }, onBehalfOf, name: group },
     words: (name) => ({
       subject: `Please confirm: ${name}`,
       opening: `Do you want “${name}” from ${domainOf(sender)}?`,

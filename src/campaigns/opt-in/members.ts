@@ -22,7 +22,7 @@ import { ResourceNotFoundError, ValidationError } from '../../platform/errors.ts
 import { foldAddress } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { added, addressesLeft, checkAsking, optInGroup, unasked } from './asking.ts';
+import { added, addressesLeft, checkAsking, optInGroup, readTexts, unasked } from './asking.ts';
 import type { AddedMember, ListMembers, Member } from './schema.ts';
 
 function present(row: ConfirmationRow): Member {
@@ -91,10 +91,11 @@ export async function addMembers(
     const known = new Map(
       (await findConfirmations(trx, groupId, ids)).map((row) => [row.contact_id, row]),
     );
+    const texts = await readTexts(trx, group);
     const results = ids.map((id, at) => {
       const address = folded[at] ?? '';
       const standing = { isBlocked: blocked.has(address), hasLeft: left.has(address) };
-      return added(known.get(id) ?? unasked(group, id, now), standing, { now, keyId });
+      return added(known.get(id) ?? unasked(group, id, now), standing, { now, keyId, texts });
     });
     const isNew = ({ contact_id }: ConfirmationRow) => !known.has(contact_id);
     const rows = results.map(({ row }) => row);

@@ -32,6 +32,8 @@ export class ConfirmationRow {
   key_id!: string | null;
   /** Reason why the due mail waits. */
   wait_reason!: ConfirmationWait | null;
+  /** JSON of the texts of the next mail, as of the request for it; null for none, and in rows of earlier versions. */
+  texts!: string | null;
 }
 
 interface ConfirmationTables {
@@ -82,7 +84,7 @@ export const findConfirmations = own.all((db, groupId: string, contactIds: reado
 /** Inserts rows of contacts that have none in the group, sorted by contact. */
 export const insertConfirmations = own.bulkInsert('group_confirmations', ConfirmationRow);
 
-/** Writes status, mails, times, key and wait of a row. */
+/** Writes status, mails, times, key, wait and texts of a row. */
 export const updateConfirmation = own.run((db, row: ConfirmationRow) =>
   db
     .updateTable('group_confirmations')
@@ -95,6 +97,7 @@ export const updateConfirmation = own.run((db, row: ConfirmationRow) =>
       confirmed_at: row.confirmed_at,
       key_id: row.key_id,
       wait_reason: row.wait_reason,
+      texts: row.texts,
     })
     .where('group_id', '=', row.group_id)
     .where('contact_id', '=', row.contact_id),

@@ -31,6 +31,7 @@ import { unsealedEvents } from './migrations/0025-unsealed-events.ts';
 import { nameOwners } from './migrations/0026-name-owners.ts';
 import { firstOrganization } from './migrations/0027-first-organization.ts';
 import { waitsOfConfirmations } from './migrations/0028-waits-of-confirmations.ts';
+import { textsOfConfirmations } from './migrations/0029-texts-of-confirmations.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -60,6 +61,7 @@ export const migrations: readonly Migration[] = [
   nameOwners,
   firstOrganization,
   waitsOfConfirmations,
+  textsOfConfirmations,
 ];
 
 export interface MigrationStatus {

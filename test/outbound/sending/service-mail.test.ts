@@ -196,6 +196,7 @@ describe.each(stores)('mail of the service, on %s', (store) => {
   ])('has of the caller no more than a cleaned name: %s', (_what, group, cleaned) => {
     const { payload } = confirmRequest({
       ...{ caller: acme, contactId, group, sender: `hello@${tenant}` },
+      onBehalfOf: `hello@${tenant}`,
       url: 'https://mail.example/c/token',
     });
     const { subject, text = '', html = '' } = payload.email;
