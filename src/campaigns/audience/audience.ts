@@ -1,4 +1,4 @@
-// Checks the audience of a campaign when it is saved, and takes its snapshot when a run starts.
+// Checks the audience of a campaign when it is saved, and takes its snapshot when a run is made.
 
 import { type ContactGroupRow, findGroups } from '../../people/contacts/groups/queries.ts';
 import { type ContactQuery, conditionsIn } from '../../people/contacts/groups/query-schema.ts';

@@ -89,7 +89,8 @@ export const campaignRunHeld = eventKind({
 
 export const campaignRunFailed = eventKind({
   type: 'campaign.run.failed',
-  summary: 'A run has ended, as its content could not be sent',
+  summary:
+    'A run has ended, as its content could not be sent, or was cancelled, as its key may not run campaigns any more',
   schema: runSummary,
   sample: {
     ...sample,

@@ -2,8 +2,9 @@
 // where a kind of event exists.
 //
 //   status                 event     to         also
-//   (none)                 created   scheduled  due at its time
-//   scheduled              service   running    starts: the snapshots are taken in the same transaction
+//   (none)                 created   scheduled  due at its time; frozen in the same transaction
+//   scheduled              service   running    starts: the members of its audience are read
+//   scheduled              service   cancelled  its key may not run campaigns any more
 //   scheduled, running     service   failed     the content cannot be sent, or no message could be made
 //   scheduled, running     service   paused     the store was restored from a backup
 //   running                person    paused     queued mail of the run waits
@@ -44,7 +45,7 @@ const runMoves: Readonly<
     running: ['service'],
     failed: ['service'],
     paused: ['service'],
-    cancelled: ['person'],
+    cancelled: ['person', 'service'],
   },
   running: {
     paused: ['person', 'service'],
@@ -124,11 +125,11 @@ function actionOf(from: RunStatus, to: RunStatus): AuditAction {
   return `campaign-run.${to}`;
 }
 
-function kindOf(from: RunStatus, to: RunStatus) {
+function kindOf(from: RunStatus, to: RunStatus, author: Author) {
   if (to === 'running' && from === 'scheduled') return campaignRunStarted;
   if (to === 'completed') return campaignRunCompleted;
   if (to === 'held') return campaignRunHeld;
-  if (to === 'failed') return campaignRunFailed;
+  if (to === 'failed' || (to === 'cancelled' && author === 'service')) return campaignRunFailed;
   return null;
 }
 
@@ -155,7 +156,7 @@ export async function moveRun(
     status: to,
     updated_at: now,
   });
-  const kind = kindOf(run.status, to);
+  const kind = kindOf(run.status, to, author);
   await record(app, trx, by, {
     subject: run.id,
     action: actionOf(run.status, to),

@@ -19,6 +19,7 @@ import { ConflictError, ResourceNotFoundError, ValidationError } from '../../pla
 import { orAgain } from '../../platform/store/again.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { assertRunnable } from './checks.ts';
+import { type FrozenColumns, freezeCampaign, storeFrozen } from './freeze.ts';
 import { moveRun } from './moves.ts';
 import { presentRun, presentRuns, presentWholeRun } from './present.ts';
 import { factsOf } from './present-campaign.ts';
@@ -42,7 +43,7 @@ interface Asked {
   fingerprint: string;
 }
 
-function newRun(app: App, caller: Caller, asked: Asked): RunRow {
+function newRun(app: App, caller: Caller, asked: Asked, frozen: FrozenColumns): RunRow {
   const now = app.clock.now();
   return {
     id: app.newId(runNoun),
@@ -78,10 +79,7 @@ function newRun(app: App, caller: Caller, asked: Asked): RunRow {
     is_test: caller.isTest ? 1 : 0,
     created_at: now,
     updated_at: now,
-    audience_snapshot: null,
-    policy_snapshot: null,
-    shared: null,
-    content_snapshot: null,
+    ...frozen,
   };
 }
 
@@ -107,14 +105,16 @@ async function storeRun(app: App, caller: Caller, asked: Asked): Promise<Run> {
   const known = await replayed(db, caller, asked);
   if (known) return presentWholeRun(db, known);
   const campaign = await campaigns.get(db, organizationId, asked.campaignId);
-  await assertRunnable(app, caller, factsOf(campaign), asked.scheduledFor ?? undefined);
+  const facts = factsOf(campaign);
+  await assertRunnable(app, caller, facts, asked.scheduledFor ?? undefined);
+  const frozen = await freezeCampaign(app, organizationId, facts);
   const store = () =>
     app.store.write(async (trx) => {
       const made = await replayed(trx, caller, asked);
       if (made) return presentWholeRun(trx, made);
       await lockCampaigns(trx, [asked.campaignId]);
       await requireCampaign(trx, organizationId, asked.campaignId);
-      const row = newRun(app, caller, asked);
+      const row = newRun(app, caller, asked, await storeFrozen(app, trx, organizationId, frozen));
       await runs.insert(trx, row);
       const { campaignId, retryOf, onlyNew } = asked;
       const run = await presentWholeRun(trx, row);
@@ -133,9 +133,9 @@ async function storeRun(app: App, caller: Caller, asked: Asked): Promise<Run> {
 }
 
 /**
- * Makes a run of a campaign. A repeat with the same key returns the run of the first request.
+ * Makes a run of a campaign, and freezes it. A repeat with the same key returns the run of the first request.
  * @throws ValidationError, ResourceNotFoundError; ForbiddenError for a sender that may not send, or a paused
- * organization; ConflictError for a key of another request.
+ * organization; ConflictError for a key of another request, or a template that is not published.
  */
 export async function createRun(
   app: App,

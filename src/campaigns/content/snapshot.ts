@@ -1,5 +1,5 @@
-// The content of a run: read once when the run starts, stored once, and shared by all of its messages. Later
-// changes of campaign, template and brand leave the run as it is.
+// The content of a run: read once when the run is made, stored once, and shared by all of its messages. Later
+// changes of campaign, template, brand and sender leave the run as it is.
 import { brandValuesOf, findBrandForTemplate } from '../../content/brands/values.ts';
 import type { BrandValues, CompiledTemplate } from '../../content/rendering/compiled.ts';
 import { withFooter } from '../../content/rendering/footer.ts';
@@ -38,7 +38,9 @@ export interface RunMailing {
   contentId: string;
   /** The subject; null if it is filled for each contact. */
   subject: string | null;
+  /** An empty name leaves out the name that the sender has by then; so does an empty list of Reply-To. */
   from: { email: string; name?: string };
+  /** Null in runs of earlier versions without a Reply-To of the campaign or the sender. */
   replyTo: string[] | null;
   priority: 'high' | 'normal' | 'low' | null;
   unsubscribeGroupId: string | null;
@@ -79,14 +81,15 @@ export async function draftRunContent(
     ? await mergedContent(app, organizationId, email, merge.compiled)
     : await prepareContent(app, organizationId, { ...payload, email: source.email });
   const { tracking } = content;
+  const replyTo = email.replyTo ?? sender.replyToEmails ?? [];
   return {
     content,
     merge,
     key: source.key,
     mailing: {
       subject: merge ? null : (email.subject ?? ''),
-      from: { email: sender.email, ...(sender.name !== null && { name: sender.name }) },
-      replyTo: email.replyTo ?? sender.replyToEmails ?? null,
+      from: { email: sender.email, name: sender.name ?? '' },
+      replyTo,
       priority: email.priority ?? merge?.compiled.priority ?? null,
       unsubscribeGroupId: email.unsubscribeGroupId ?? null,
       inReplyToMessageId: email.inReplyToMessageId ?? null,
@@ -108,7 +111,7 @@ export async function draftRunContent(
         templateSlug: email.templateSlug ?? null,
         templateData: email.templateData ?? null,
         inReplyToMessageId: email.inReplyToMessageId ?? null,
-        replyTo: email.replyTo ?? null,
+        replyTo,
         unsubscribeGroupId: email.unsubscribeGroupId ?? null,
         tracking,
         footer: { enabled: email.footer?.enabled ?? false },
@@ -118,7 +121,7 @@ export async function draftRunContent(
   };
 }
 
-/** Stores the content of a run in the transaction that starts the run; returns the fields of its messages. */
+/** Stores the content of a run in the transaction that makes the run; returns the fields of its messages. */
 export async function storeMailing(
   app: App,
   trx: Db,

@@ -1,19 +1,30 @@
-// The start of a scheduled run when its time has come. Content and audience are read before the transaction that
-// moves the run; a campaign that was changed meanwhile is read again.
+// The start of a scheduled run when its time has come. It is frozen since it was made (campaigns/freeze.ts); only the
+// members of its audience are read now, before the transaction that moves the run.
 //
-//   the campaign                                | the run
+//   the run                                     | then
 //   --------------------------------------------+-----------------------------------------------
-//   can be sent                                 | `running`, with its snapshots
-//   is gone, or its content cannot be sent:     | `failed`, with the reason
-//   sender not verified, template gone, a wide  |
-//   audience that lost its unsubscribe group    |
-//   cannot be read now (store or workers busy)  | tried again
+//   may be sent                                 | `running`
+//   is refused by a check of its key: revoked,  | `cancelled`, with the reason
+//   other rights, limited to other senders      |
+//   is refused by another check: its sender may | `failed`, with the reason
+//   not send any more                           |
+//   its audience cannot be read now             | tried again
+//
+// Runs of versions before the freeze have no snapshots: they are frozen here, and fail if they cannot be.
 
+import { openAllowances } from '../../access/admission/quota.ts';
+import { campaignsRight, checksOfKey } from '../../access/keys/send-checks.ts';
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
-import { stageContent } from '../../outbound/sending/store-content.ts';
+import { type DueSend, openDueChecks, type Refusal } from '../../outbound/queue/send-checks.ts';
 import { countRun, findRunCounts } from '../../people/runs/counters.ts';
-import { findRunState, lockRun, type RunState, runs } from '../../people/runs/queries.ts';
+import {
+  findRunState,
+  lockRun,
+  type RunRow,
+  type RunState,
+  runs,
+} from '../../people/runs/queries.ts';
 import {
   CapacityError,
   ConflictError,
@@ -23,48 +34,56 @@ import {
   ValidationError,
 } from '../../platform/errors.ts';
 import { OverdueError } from '../../platform/store/aside.ts';
-import { type Db, toJson } from '../../platform/store/db.ts';
-import { lastContact, snapshotAudience } from '../audience/audience.ts';
+import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
+import { lastContact } from '../audience/audience.ts';
 import { countFates } from '../audience/fates.ts';
 import type { FatesQuestion } from '../audience/queries.ts';
+import type { AudienceSnapshot } from '../audience/schema.ts';
+import {
+  type FrozenCampaign,
+  freezeCampaign,
+  type RunPolicy,
+  storeFrozen,
+} from '../campaigns/freeze.ts';
 import { moveRun } from '../campaigns/moves.ts';
 import {
   factsOf,
   lacksUnsubscribeGroup,
   unsubscribeRemedy,
 } from '../campaigns/present-campaign.ts';
-import { type CampaignRow, campaigns } from '../campaigns/queries.ts';
-import { draftRunContent, storeMailing } from '../content/snapshot.ts';
-import type { RunPolicy } from './walked-run.ts';
+import { campaigns } from '../campaigns/queries.ts';
+import type { RunMailing } from '../content/snapshot.ts';
 
-/** Contacts that one transaction judges. */
-const pageSize = 500;
+type Leased = Pick<RunState, 'id' | 'organization_id'>;
 
-/** Starts a due run, or fails it. Does nothing if another daemon, or a person, has moved it. */
+/** Starts a due run, or ends it. Does nothing if another daemon, or a person, has moved it. */
 export async function startRun(
   app: App,
   worker: string,
-  { id, organization_id }: Pick<RunState, 'id' | 'organization_id'>,
+  { id, organization_id }: Leased,
 ): Promise<void> {
-  const { db } = app.store;
-  const run = await runs.get(db, organization_id, id);
-  const campaign = await campaigns.find(db, organization_id, run.campaign_id);
+  const run = await runs.get(app.store.db, organization_id, id);
+  const by = byService(organization_id);
   try {
-    if (!campaign) throw new ResourceNotFoundError('campaign', run.campaign_id);
-    const snapshots = await readSnapshots(app, run, campaign);
+    const late = run.shared === null ? await freezeLate(app, run) : null;
+    const members = await readMembers(app, run, late ?? frozenIn(run));
+    const from = late?.drafted.mailing.from ?? fromJson<RunMailing>(run.shared)?.from;
     await inScheduled(app, worker, run, async (trx, locked) => {
-      if (!(await isUnchanged(trx, campaign))) return;
-      const { drafted, ...columns } = snapshots;
-      const mailing = await storeMailing(app, trx, organization_id, drafted);
+      const refusal = await findRefusal(app, trx, locked, from);
+      if (refusal) {
+        const to = checksOfKey.includes(refusal.check) ? 'cancelled' : 'failed';
+        await moveRun(app, trx, locked, to, { failure_reason: refusal.error.message }, by);
+        return;
+      }
+      const frozen = late && (await storeFrozen(app, trx, organization_id, late));
       countRun(trx, id, {});
-      const change = { ...columns, shared: toJson(mailing) };
-      await moveRun(app, trx, locked, 'running', change, byService(organization_id));
+      await moveRun(app, trx, locked, 'running', { ...frozen, ...members }, by);
     });
   } catch (error) {
     if (!isRefusal(error)) throw error;
     const failure_reason = error.message;
     await inScheduled(app, worker, run, async (trx, locked) => {
-      await moveRun(app, trx, locked, 'failed', { failure_reason }, byService(organization_id));
+      await moveRun(app, trx, locked, 'failed', { failure_reason }, by);
     });
   }
 }
@@ -73,36 +92,66 @@ export async function startRun(
 async function inScheduled(
   app: App,
   worker: string,
-  { id }: Pick<RunState, 'id'>,
+  { id, organization_id }: Leased,
   change: (trx: Db, locked: RunState) => Promise<void>,
 ): Promise<void> {
   await app.store.write(async (trx) => {
+    // As in every accept, the quota is locked before the run.
+    await openAllowances(app, trx, [organization_id]);
     const locked = await lockRun(trx, id);
     if (locked?.status === 'scheduled' && locked.worker === worker) await change(trx, locked);
   });
 }
 
-async function readSnapshots(app: App, run: RunState, campaign: CampaignRow) {
-  const { organization_id: organizationId } = run;
-  const { db } = app.store;
-  const facts = factsOf(campaign);
+/** Asks the checks of scheduled mail about a run: its key as it is now, and its sender. */
+async function findRefusal(
+  app: App,
+  trx: Db,
+  { organization_id: organizationId, created_by, is_test }: RunState,
+  from: DueSend['from'],
+): Promise<Refusal | null> {
+  const send: DueSend = {
+    organizationId,
+    keyId: created_by,
+    isTest: is_test === 1,
+    caller: null,
+    right: campaignsRight,
+    from,
+    addresses: [],
+    unsubscribeGroupId: null,
+    sender: null,
+  };
+  const allowances = await openAllowances(app, trx, [organizationId]);
+  return (await openDueChecks(app, trx, allowances, [send]))(send);
+}
+
+/** Freezes the run of an earlier version, as its campaign is now. */
+async function freezeLate(app: App, { organization_id, campaign_id }: RunRow) {
+  const facts = factsOf(await campaigns.get(app.store.db, organization_id, campaign_id));
   if (lacksUnsubscribeGroup(facts)) {
     throw ValidationError.of('email.unsubscribeGroupId', unsubscribeRemedy);
   }
-  const drafted = await draftRunContent(app, organizationId, facts);
-  await stageContent(app, organizationId, drafted.content);
-  const at = app.clock.now();
-  const audience = await snapshotAudience(db, organizationId, facts.audience, at);
-  const policy: RunPolicy = {
-    unsubscribeGroupId: drafted.mailing.unsubscribeGroupId,
-    pageSize,
-  };
+  return freezeCampaign(app, organization_id, facts);
+}
+
+function frozenIn({ id, audience_snapshot, policy_snapshot }: RunRow) {
+  const audience = fromJson<AudienceSnapshot>(audience_snapshot);
+  const policy = fromJson<RunPolicy>(policy_snapshot);
+  if (!audience || !policy) throw new Error(`the run ${id} has no snapshots`);
+  return { audience, policy };
+}
+
+/** Reads the members of an audience. The days of its queries are counted back from now. */
+async function readMembers(
+  app: App,
+  run: RunState,
+  { audience: rule, policy }: Pick<FrozenCampaign, 'audience' | 'policy'>,
+) {
+  const { organization_id: organizationId } = run;
+  const audience = { ...rule, at: app.clock.now() };
   return {
-    drafted,
     audience_snapshot: toJson(audience),
-    policy_snapshot: toJson(policy),
-    content_snapshot: toJson(drafted.snapshot),
-    last_of_audience: await lastContact(db, organizationId),
+    last_of_audience: await lastContact(app.store.db, organizationId),
     total_recipients: await estimateTotal(app, run, {
       organizationId,
       audience,
@@ -123,12 +172,6 @@ async function estimateTotal(app: App, run: RunState, question: FatesQuestion): 
     if (error instanceof OverdueError || error instanceof CapacityError) return 0;
     throw error;
   }
-}
-
-async function isUnchanged(trx: Db, read: CampaignRow): Promise<boolean> {
-  const now = await campaigns.find(trx, read.organization_id, read.id);
-  const columns = Object.keys(read) as (keyof CampaignRow)[];
-  return now !== undefined && columns.every((column) => now[column] === read[column]);
 }
 
 /** Tells whether an error is about the campaign, so that trying again would not help. */

@@ -12,17 +12,11 @@ import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import type { AudienceSnapshot } from '../audience/schema.ts';
+import type { RunPolicy } from '../campaigns/freeze.ts';
 import type { RunMailing } from '../content/snapshot.ts';
 
 /** Runs whose snapshots stay in memory. An audience can name 10,000 contacts. */
 const mostKept = 50;
-
-/** `policySnapshot` of a run (specification 2.13). */
-export interface RunPolicy {
-  unsubscribeGroupId: string | null;
-  /** Contacts that one transaction judges. */
-  pageSize: number;
-}
 
 /** Snapshots of a run. */
 export interface Snapshots {

@@ -13,6 +13,7 @@ import { findDefaultSender, findSenderByEmail, type SenderRow } from './queries.
 /** The `from` of a send, its address in the normal form of src/platform/net/address.ts. */
 export interface FromAddress {
   email: string;
+  /** An empty name stands for none. Without a name, the sender's is used. */
   name?: string | null | undefined;
 }
 
@@ -75,7 +76,7 @@ export async function resolveSender(
   const isOfOther = domainId !== null && domainId !== domain?.id;
   return {
     email,
-    name: from?.name ?? sender?.name ?? null,
+    name: (from?.name ?? sender?.name) || null,
     domainId,
     isLocal: isOfOther ? await isLocalDomain(db, domainId) : domain?.is_local === 1,
     replyToEmails: fromJson<string[]>(sender?.reply_to_emails ?? null),
@@ -124,7 +125,7 @@ export async function resolveSenders(
     const isOfService = typeof onBehalfOf === 'string';
     const question = isOfService
       ? 'service'
-      : `${organizationId} ${from?.email ?? ''} ${from?.name ?? ''}`;
+      : JSON.stringify([organizationId, from?.email, from?.name]);
     let answer = known.get(question);
     if (!answer) {
       const asked = isOfService

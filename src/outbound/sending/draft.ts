@@ -203,7 +203,7 @@ const ownMessageId = (id: string, { email }: ResolvedSender) => `<${id}@${domain
 
 /** Returns the header fields of a mail composed of its parts. */
 function headingOf(
-  { from, email }: SendPayload,
+  { email }: SendPayload,
   sender: ResolvedSender,
   parent: MessageRow | null,
   id: string,
@@ -211,7 +211,7 @@ function headingOf(
   const threading = parent ? referencesTo(parent) : [];
   return {
     subject: email.subject ?? null,
-    from_name: from?.name ?? sender.name,
+    from_name: sender.name,
     reply_to: listOrNull(email.replyTo ?? sender.replyToEmails ?? []),
     message_id_header: ownMessageId(id, sender),
     in_reply_to: threading.at(-1) ?? null,

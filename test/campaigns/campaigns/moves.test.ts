@@ -16,6 +16,7 @@ const possible = new Set([
   'scheduled failed service',
   'scheduled paused service',
   'scheduled cancelled person',
+  'scheduled cancelled service',
   'running paused person',
   'running paused service',
   'running held service',

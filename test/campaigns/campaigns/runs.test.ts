@@ -62,16 +62,21 @@ describe.each(stores)('runs of a campaign on %s', (store) => {
   const change = (body: object) =>
     api.request<Campaign>('PATCH', `/v1/campaigns/${campaignId}`, { body });
 
-  it('have every field of specification 2.13, due now', async () => {
+  it('have every field of specification 2.13, due now and frozen', async () => {
     const { status, body } = await run();
     expect(status).toBe(201);
+    const email = { subject: 'News', html: null, text: 'News', attachments: [], replyTo: [] };
     expect(body).toEqual({
       id: expect.stringMatching(/^run_[0-9a-hjkmnp-tv-z]{24}$/),
       organizationId: test.caller.organizationId,
       campaignId,
       status: 'scheduled',
       ...{ scheduledFor: null, idempotencyKey: null, startedAt: null, completedAt: null },
-      ...{ contentSnapshot: null, audienceSnapshot: null, policySnapshot: null },
+      contentSnapshot: expect.objectContaining({ email: expect.objectContaining(email) }),
+      audienceSnapshot: {
+        ...{ includeTags: ['reader'], excludeTags: [], contactIds: [], groupIds: [] },
+      },
+      policySnapshot: { unsubscribeGroupId: null, pageSize: 500 },
       ...{ totalRecipients: 0, dispatchedCount: 0, failedCount: 0, skippedCount: 0 },
       ...{ failureReason: null, holdReason: null, holdDomainId: null, holdDetail: null },
       ...{ lastContactId: null, waitReason: null, nextDispatchAt: null },

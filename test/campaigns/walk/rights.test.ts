@@ -1,8 +1,10 @@
-// Rights that change between the request for a run and its messages, and content that is changed meanwhile.
+// Rights that change between the request for a run and its start (frozen.test.ts has the content).
 import { describe, expect, it } from 'vitest';
 import { createKey, standingFor, updateKey } from '../../../src/access/keys/keys.ts';
 import { updateCampaign } from '../../../src/campaigns/campaigns/campaigns.ts';
+import { getRun } from '../../../src/campaigns/campaigns/runs.ts';
 import { updateCampaignInput } from '../../../src/campaigns/campaigns/schema.ts';
+import { createSender, updateSender } from '../../../src/identity/senders/senders.ts';
 import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import {
@@ -11,15 +13,17 @@ import {
   installed,
   type Wanted,
 } from '../../access/keys/installation-fixtures.ts';
+import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
+import { loggedEvents, storedRun } from '../campaigns/fixtures.ts';
 import { makeCampaign, makeContacts, makeRun, readRun, whileWalking } from './fixtures.ts';
 
 const hourMs = 3_600_000;
 
-describe('a run whose rights change', () => {
-  const test = eachApp();
+describe.each(stores)('a run whose rights change, on %s', (store) => {
+  const test = eachApp({ store });
 
-  it('is held when its key may not send from its From any more', async () => {
+  it('is cancelled when its key may not send from its From any more', async () => {
     const { app, operator, clock } = test;
     await makeContacts(app, operator, 3);
     const key = await createKey(app, operator, { role: 'developer' });
@@ -32,17 +36,25 @@ describe('a run whose rights change', () => {
     await clock.advance(hourMs);
     await whileWalking(app, (loop) => loop.idle());
     expect(await readRun(app, operator, run)).toMatchObject({
-      status: 'held',
-      holdReason: 'key',
-      failedCount: 0,
-      holdDetail: expect.stringContaining('may not send from'),
+      status: 'cancelled',
+      startedAt: null,
+      failureReason: expect.stringContaining('may not send from'),
     });
+    expect(await loggedEvents(app)).toMatchObject([
+      { type: 'campaign.run.failed', data: { status: 'cancelled' } },
+    ]);
   });
 
-  it.each<[string, Partial<Wanted>]>([
-    ['its permission', { permissions: ['campaigns:read'] }],
-    ['its send mode', { sendMode: 'approval' }],
-  ])('is held when the installation that made it has lost %s', async (_what, lost) => {
+  it.each<[string, Partial<Wanted>, string]>([
+    ['its permission', { permissions: ['campaigns:read'] }, 'lacks the permission campaigns:run'],
+    ['its send mode', { sendMode: 'none' }, 'never sends'],
+    ['its direct sends', { sendMode: 'approval' }, 'only proposes'],
+    [
+      'its other mailboxes',
+      { constraints: { mailboxIds: ['mbx_0123456789abcdefghjk'] } },
+      'reaches only its own mailboxes',
+    ],
+  ])('is cancelled when the installation that made it has lost %s', async (_what, lost, words) => {
     const { app, operator, clock } = test;
     await makeContacts(app, operator, 3);
     const wanted: Wanted = { permissions: ['campaigns:run'] };
@@ -56,22 +68,43 @@ describe('a run whose rights change', () => {
     await clock.advance(hourMs);
     await whileWalking(app, (loop) => loop.idle());
     expect(await readRun(app, operator, run)).toMatchObject({
-      ...{ status: 'held', holdReason: 'key', dispatchedCount: 0 },
+      ...{ status: 'cancelled', startedAt: null, dispatchedCount: 0 },
+      failureReason: expect.stringContaining(words),
     });
   });
 
-  it('fails at its start if its campaign has lost the unsubscribe group', async () => {
+  it('fails at its start if its sender may not send any more', async () => {
     const { app, operator, clock } = test;
+    await makeContacts(app, operator, 3);
+    const sender = await createSender(app, operator, { email: 'news@sandbox.test' });
+    const from = { email: 'news@sandbox.test' };
+    const run = await makeRun(app, operator, await makeCampaign(app, operator, { from }), {
+      scheduledFor: clock.now() + hourMs,
+    });
+    await updateSender(app, operator, sender.id, { isActive: false });
+    await clock.advance(hourMs);
+    await whileWalking(app, (loop) => loop.idle());
+    expect(await readRun(app, operator, run)).toMatchObject({
+      ...{ status: 'failed', startedAt: null },
+      failureReason: expect.stringContaining('this sender is inactive'),
+    });
+  });
+
+  it('of an earlier version is frozen at its start, and fails if its campaign lost its group', async () => {
+    const { app, operator } = test;
     await makeContacts(app, operator, 3);
     const { id: unsubscribeGroupId } = await createGroup(app, operator, { name: 'News' });
     const email = { subject: 'News', text: 'Hello', unsubscribeGroupId };
     const campaignId = await makeCampaign(app, operator, { email, transactional: false });
-    const run = await makeRun(app, operator, campaignId, { scheduledFor: clock.now() + hourMs });
+    const walked = async () => {
+      const run = await storedRun(app, operator, 'scheduled', { campaign_id: campaignId });
+      await whileWalking(app, (loop) => loop.idle());
+      return getRun(app, operator, { campaignId, runId: run.id });
+    };
+    expect(await walked()).toMatchObject({ status: 'completed', dispatchedCount: 3 });
     const change = updateCampaignInput.parse({ email: { subject: 'News', text: 'Hello' } });
     await updateCampaign(app, operator, campaignId, change);
-    await clock.advance(hourMs);
-    await whileWalking(app, (loop) => loop.idle());
-    expect(await readRun(app, operator, run)).toMatchObject({
+    expect(await walked()).toMatchObject({
       status: 'failed',
       failureReason: expect.stringContaining('needs a group that its recipients can leave'),
       startedAt: null,
