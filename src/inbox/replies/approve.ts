@@ -1,6 +1,6 @@
 // Approval of a key's proposal by a person. One transaction repeats all checks, sends the frozen mail and
 // ends the action. A temporary refusal (a paused mailbox, a spent quota) leaves the proposal as it was; a
-// permanent one ends it. Edited mail is also checked as a send of the approver, whose refusal changes nothing.
+// permanent one ends it. Edited mail also passes the checks of a send by the approver; a refusal there changes nothing.
 
 import { installationFor, standingFor } from '../../access/keys/keys.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -47,7 +47,7 @@ async function proposerOf(trx: Db, row: ActionRow): Promise<Caller | null> {
   return standing && { ...standing, keyId: row.actor_id, keyName: row.actor_name };
 }
 
-/** Returns the refusal of mail whose proposer is gone. */
+/** Returns the refusal of a proposal without a valid proposer. */
 function goneProposer(row: ActionRow): ForbiddenError {
   return new ForbiddenError(
     row.actor_kind === 'installation'
