@@ -69,13 +69,21 @@ export const revokedKeyCheck: SendCheck<
   },
 };
 
+/** Refuses a caller without the right; null if it has it. */
+export function refusedRight(
+  caller: Caller,
+  { permission, place }: SendRight,
+): ForbiddenError | null {
+  return refusedAtPlace(caller, permission, place);
+}
+
 export const rightsCheck: SendCheck<'both', Authored> = {
   name: 'key-rights',
   asked: 'both',
   prepare:
     () =>
     ({ caller, right }) =>
-      caller && right && refusedAtPlace(caller, right.permission, right.place),
+      caller && right && refusedRight(caller, right),
 };
 
 export const constraintsCheck: SendCheck<

@@ -4,7 +4,8 @@
 //   -----------------+----------------------------------------------+----------------------------------
 //   workspace-paused | sending of the organization is paused        | with the pause
 //   key              | the key that made the run is revoked, or     | by a person: cancel it
-//                    | may not use the From any more                |
+//                    | may not run campaigns or use the From any    |
+//                    | more                                         |
 //   sender           | the From may not send any more; its domain   | when it may
 //                    | is `holdDomainId`                            |
 //   domain-held      | the sending domain is held                   | with that hold
@@ -101,7 +102,12 @@ export async function findHold(
     return held('workspace-paused', organization.pause_reason);
   }
   const caller = await callerOfRun(db, run);
-  if (!caller) return held('key', `The API key ${run.created_by} is revoked`);
+  if (!caller) {
+    return held(
+      'key',
+      `The API key ${run.created_by} is revoked, or may not run campaigns any more`,
+    );
+  }
   const domain = domainOf(mailing.from.email);
   const asked = [{ organizationId, from: mailing.from }];
   const [sender] = await resolveSenders(db, asked, findHostedSender);

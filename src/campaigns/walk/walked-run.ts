@@ -1,10 +1,10 @@
 // A run with its snapshots, as the walk reads it. Snapshots never change after the start, so each is read and
 // parsed once while the run is walked.
 
-import { refusedPermission } from '../../access/keys/constraints.ts';
 import { callerOf } from '../../access/keys/keys.ts';
 import { findHeir } from '../../access/keys/queries.ts';
 import { operatorOf } from '../../access/keys/roles.ts';
+import { campaignsRight, refusedRight } from '../../access/keys/send-checks.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { type RunRow, type RunState, runs } from '../../people/runs/queries.ts';
@@ -60,5 +60,5 @@ export async function callerOfRun(
   if (created_by === null) return operatorOf(organization_id);
   const key = await findHeir(db, created_by);
   const caller = key ? callerOf(key) : null;
-  return caller && refusedPermission(caller, 'campaigns:run') === null ? caller : null;
+  return caller && refusedRight(caller, campaignsRight) === null ? caller : null;
 }

@@ -1,6 +1,6 @@
 // Holds of a run, on both stores: each cause, and its end by itself or by a person.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { revokeKey } from '../../../src/access/keys/keys.ts';
+import { createKey, revokeKey, standingFor, updateKey } from '../../../src/access/keys/keys.ts';
 import {
   pauseOrganization,
   resumeOrganization,
@@ -9,6 +9,7 @@ import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';
 import { resumeRun } from '../../../src/campaigns/campaigns/runs.ts';
 import type { CampaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import { deleteDomain } from '../../../src/identity/domains/domains.ts';
+import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { liftDomainHold, scopeOfDomain } from '../../../src/identity/reputation/domain-holds.ts';
 import { markHeld } from '../../../src/identity/reputation/health-queries.ts';
 import { countRun, countRunAttempt } from '../../../src/people/runs/counters.ts';
@@ -112,6 +113,21 @@ describe.each(stores)('a run is held on %s', (store) => {
       await revokeKey(test.app, test.operator, test.caller.keyId ?? '');
       await pass(loop, 5_000);
       expect(await read(run)).toMatchObject({ status: 'held', holdReason: 'key' });
+    });
+  });
+
+  it('by the binding of its key to a mailbox', async () => {
+    const key = await createKey(test.app, test.operator, { role: 'developer' });
+    const caller = await standingFor(test.app.store.db, key.id);
+    if (!caller) throw new Error('the key is gone');
+    const run = await runTo(300, caller);
+    await whileWalking(test.app, async (loop) => {
+      await loop.idle();
+      const { id } = await createMailbox(test.app, test.operator, { slug: 'desk' });
+      await updateKey(test.app, test.operator, key.id, { constraints: { mailboxIds: [id] } });
+      await pass(loop, 5_000);
+      const held = { status: 'held', holdReason: 'key', failedCount: 0 };
+      expect(await read(run)).toMatchObject(held);
     });
   });
 
