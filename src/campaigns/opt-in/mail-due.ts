@@ -6,7 +6,8 @@
 //   its address blocked or gone             | no mail, no longer due
 //   its key revoked, or without a right to  | the same
 //   send                                    |
-//   no token of the organization's bucket   | it stays due and waits, with `waitReason` (../walk/pace.ts)
+//   no token of the organization's bucket   | it stays due and waits, with `waitReason`, as a run
+//                                           | does (src/campaigns/walk/pace.ts)
 //   no room in the daily quota              | the same
 //   an organization that may not send now   | due again in an hour; nothing is counted
 //   an address with ten mails in a day      | the same (addresses.ts)

@@ -156,7 +156,7 @@ export async function findProofToken(
     .executeTakeFirst();
 }
 
-/** Counts the senders of an organization, but one, that are not verified and whose token works. */
+/** Counts the unverified senders of an organization with a token in force; leaves the sender `except` out. */
 export async function countPendingProofs(
   db: Db,
   organizationId: string,
