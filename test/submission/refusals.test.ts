@@ -146,11 +146,25 @@ describe('a mail before the checks of a send', () => {
     },
   );
 
-  it('accepts any Sender from a key without constraints', async () => {
-    const dialogue = await service.loggedIn();
-    const reply = await submit(dialogue, mail({ Sender: 'ceo@acme.example' }));
-    expect(idIn(reply)).toMatch(/^msg_/);
-  });
+  it.each(['Sender', 'Resent-From', 'Resent-Sender'])(
+    'refuses a %s from which the organization may not send with 550',
+    async (field) => {
+      const dialogue = await service.loggedIn();
+      const naming = (value: string) => submit(dialogue, mail({ [field]: value }));
+      for (const value of ['ceo@acme.example', 'Ada <hello@sandbox.test>, ceo@acme.example']) {
+        expect(await naming(value)).toMatch(
+          new RegExp(`^550 5\\.7\\.1 ${field}: ceo@acme.example may not send: `),
+        );
+      }
+      for (const value of ['nobody', '']) {
+        expect(await naming(value)).toMatch(
+          new RegExp(`^550 5\\.7\\.1 ${field}: it names no valid address`),
+        );
+      }
+      expect(await outbound(service.app, service.caller)).toEqual([]);
+      expect(idIn(await naming('Ada <hello@sandbox.test>'))).toMatch(/^msg_/);
+    },
+  );
 
   it('draws on the rate before its fields are read, except when scheduled', async () => {
     await onPlan(service, 'free');

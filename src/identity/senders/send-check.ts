@@ -1,5 +1,6 @@
 // Checks whether the sender of a send may send it (resolve.ts), and whether its mail may leave the machine.
 // Passes the resolved sender on to the checks after it and to the draft.
+import type { ClaimedOrigin } from '../../access/keys/constraints.ts';
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { ForbiddenError, ServiceError } from '../../platform/errors.ts';
 import { domainOf } from '../../platform/net/address.ts';
@@ -11,6 +12,8 @@ import {
   type ResolvedSender,
   resolveSenders,
 } from './resolve.ts';
+
+const noAddress = new ForbiddenError('it names no valid address');
 
 interface Sent {
   organizationId: string;
@@ -31,6 +34,37 @@ export const senderCheck = (findHosted: FindHostedSender): SendCheck<'both', Sen
       const answer = answers[index];
       if (answer instanceof ServiceError) refusals.set(send, answer);
       else send.sender = answer ?? null;
+    }
+    return (send) => refusals.get(send) ?? null;
+  },
+});
+
+/**
+ * Refuses a mail that names an author or a sender, besides From, from which its organization may not send. A
+ * receiver may show that address in place of From.
+ */
+export const originCheck = (
+  findHosted: FindHostedSender,
+): SendCheck<
+  'accepting',
+  Pick<Sent, 'organizationId'> & { origins: readonly ClaimedOrigin[] }
+> => ({
+  name: 'origins',
+  asked: 'accepting',
+  async prepare(_app, trx, sends) {
+    const claims = sends.flatMap((send) =>
+      send.origins.map(({ field, email }) => ({ send, field, email })),
+    );
+    const named = claims.flatMap(({ send: { organizationId }, email }) =>
+      email === null ? [] : { organizationId, from: { email } },
+    );
+    const answers = (await resolveSenders(trx, named, findHosted)).values();
+    const refusals = new Map<(typeof sends)[number], ForbiddenError>();
+    for (const { send, field, email } of claims) {
+      const answer = email === null ? noAddress : answers.next().value;
+      if (!(answer instanceof ServiceError) || refusals.has(send)) continue;
+      const text = `${field}: ${answer.message}. Or leave ${field} out`;
+      refusals.set(send, new ForbiddenError(text));
     }
     return (send) => refusals.get(send) ?? null;
   },

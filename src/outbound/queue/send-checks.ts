@@ -12,6 +12,7 @@
 //   paused          | accepting | all mail of a paused organization: 403 (due: waits)
 //   sender          | both      | a From that may not send: 403; one whose mailbox is paused: 409
 //   key-constraints | both      | a From beyond the limits of the key, or another origin (accepting): 403
+//   origins         | accepting | a Sender or Resent field that may not send: 403
 //   test-key        | both      | by a test key, mail that leaves the machine: 403
 //   onboarding      | both      | before approval, mail that leaves the machine: 403
 //   local-sender    | both      | mail of the sandbox domain that leaves the machine: 403
@@ -34,7 +35,7 @@ import type { App } from '../../core/app.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
 import { onboardingCheck, testKeyCheck } from '../../identity/mailboxes/reach.ts';
 import type { FromAddress, ResolvedSender } from '../../identity/senders/resolve.ts';
-import { localSenderCheck, senderCheck } from '../../identity/senders/send-check.ts';
+import { localSenderCheck, originCheck, senderCheck } from '../../identity/senders/send-check.ts';
 import type { ServiceError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { MessageRow } from '../messages/queries.ts';
@@ -94,6 +95,7 @@ function checksInOrder(allowances: Allowances): ListedCheck[] {
     pausedCheck(allowances),
     senderCheck(findHostedSender),
     constraintsCheck,
+    originCheck(findHostedSender),
     testKeyCheck,
     onboardingCheck(allowances),
     localSenderCheck,
