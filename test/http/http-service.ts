@@ -41,6 +41,7 @@ function callerWith(permissions: PermissionMap, last = 'a'): Caller {
   return {
     organizationId: `org_00000000000000000000000${last}`,
     keyId: 'key_00000000000000000000000a',
+    lineage: 'key_00000000000000000000000a',
     keyName: null,
     permissions,
     roleName: 'custom',

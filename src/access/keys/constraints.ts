@@ -71,6 +71,19 @@ export function isBound(constraints: KeyConstraints | null): boolean {
   return constraints?.mailboxIds !== undefined || constraints?.namespaceId !== undefined;
 }
 
+/**
+ * Returns the stored text of an idempotency key. A key that is bound to mailboxes, or does not send at once, has
+ * claims of its own, which its rotations keep: it can neither block nor read a claim of its organization.
+ * Idempotency keys have 255 characters at most, so none can equal a longer claim.
+ */
+export function claimKeyOf(
+  { constraints, sendMode, lineage }: Pick<Caller, 'constraints' | 'sendMode' | 'lineage'>,
+  key: string,
+): string {
+  if (!isBound(constraints) && sendMode === 'send') return key;
+  return `claim of ${lineage}`.padEnd(256) + key;
+}
+
 export function beyondMailboxes(): ForbiddenError {
   return new ForbiddenError(
     'This key reaches only its own mailboxes: use a path under one, or another key',

@@ -60,6 +60,7 @@ export function callerOf(row: queries.KeyRow): Caller {
   return {
     organizationId: row.organization_id,
     keyId: row.id,
+    lineage: row.lineage,
     keyName: row.name,
     permissions: permissionsOf(row),
     roleName: row.role_name,

@@ -76,6 +76,7 @@ export function operatorOf(organizationId: string): Caller {
   return {
     organizationId,
     keyId: null,
+    lineage: null,
     keyName: null,
     permissions: allPermissions,
     roleName: 'owner',

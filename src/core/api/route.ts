@@ -42,6 +42,8 @@ export interface CallingInstallation {
 export interface Caller {
   organizationId: string;
   keyId: string | null;
+  /** Id of the first key of its rotations; null for the operator. */
+  lineage: string | null;
   /** Name of the key; up to half a second old. */
   keyName: string | null;
   permissions: PermissionMap;

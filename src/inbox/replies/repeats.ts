@@ -1,5 +1,6 @@
 // Repeats of a mail from a mailbox, recognized by idempotency key (specification 4.2). They get the first
 // answer again and send nothing.
+import { claimKeyOf } from '../../access/keys/constraints.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import {
@@ -31,13 +32,13 @@ export interface Unfrozen {
 /** Returns the row of the key, without an answer yet; null without a key. */
 export function claimOf(
   app: App,
-  { organizationId }: Caller,
+  caller: Caller,
   { path, body, key }: Asked,
 ): IdempotencyRow | null {
   if (key === null) return null;
   return {
-    organization_id: organizationId,
-    claim_key: key,
+    organization_id: caller.organizationId,
+    claim_key: claimKeyOf(caller, key),
     fingerprint: fingerprint('POST', path, body),
     message_id: '',
     response: '',

@@ -60,6 +60,7 @@ describe.each(stores)('authentication on %s', (store) => {
     expect(await authenticator.authenticate(made.key)).toEqual({
       organizationId: test.caller.organizationId,
       keyId: made.id,
+      lineage: made.id,
       keyName: null,
       permissions: { messages: ['send', 'read'], templates: ['read'] },
       roleName: 'sender',

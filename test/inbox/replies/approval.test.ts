@@ -117,6 +117,30 @@ describe.each(stores)('proposals on %s', (store) => {
     expect(types).toEqual(['sendMessage', 'reply', 'forward', 'sendMessage']);
   });
 
+  it('has idempotency keys of its own, which a rotation keeps', async () => {
+    const id = await desk.arrive();
+    const by = (one: HttpApi, body: object) => desk.reply(id, body, one, 'reply', 'k');
+    const own = await by(agent, { text: 'of the agent' });
+    const sent = await by(api, { text: 'of the organization' });
+    expect([own.body.status, sent.status, sent.body.status]).toEqual(['proposed', 201, 'sent']);
+    const bound = await apiOf(world, { constraints: { mailboxIds: [desk.id] } });
+    const direct = await by(bound, { text: 'of a bound key' });
+    expect([direct.status, direct.body.status]).toEqual([201, 'sent']);
+    const next = await rotateKey(test.app, test.operator, key.id, { graceSeconds: 60 });
+    const answers: [HttpApi, string, ReplyResult][] = [
+      [agent, 'of the agent', own.body],
+      [api.as(next.key ?? ''), 'of the agent', own.body],
+      [api, 'of the organization', sent.body],
+      [bound, 'of a bound key', direct.body],
+    ];
+    const before = await rowsIn(test);
+    for (const [one, text, first] of answers) {
+      expect((await by(one, { text })).body).toEqual(first);
+      expect((await by(one, { text: 'other' })).status).toBe(409);
+    }
+    expect(await rowsIn(test)).toEqual(before);
+  });
+
   it('executes an approved proposal once, in its thread', async () => {
     const { actionId, threadId } = await proposed();
     await test.clock.advance(60_000);

@@ -1,6 +1,7 @@
 // Changes of a workspace. Each is prepared outside of its transaction, from the revision that the caller read; the
 // transaction then replaces that revision or nothing. So two changes never mix, on one daemon or several.
 import { hash } from 'node:crypto';
+import { claimKeyOf } from '../../../access/keys/constraints.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import type { AuditAction } from '../../../history/audit/schema.ts';
@@ -186,7 +187,8 @@ export async function change<Answer>(
   const identity = JSON.stringify([operation, expectedRevision, input]);
   await sliceTurns();
   const fingerprint = hash('sha256', identity, 'hex');
-  const again = () => answerAgain<Answer>(db, templateId, idempotencyKey, fingerprint);
+  const key = claimKeyOf(caller, idempotencyKey);
+  const again = () => answerAgain<Answer>(db, templateId, key, fingerprint);
   const kept = await again();
   if (kept) return kept.answer;
 
@@ -209,7 +211,7 @@ export async function change<Answer>(
   const answer = request.answer(next, step.base ?? workspace.base);
   const answerRow = {
     template_id: templateId,
-    idempotency_key: idempotencyKey,
+    idempotency_key: key,
     organization_id: row.organization_id,
     fingerprint,
     answer: await deflated(Buffer.from(JSON.stringify(answer))),

@@ -5,8 +5,10 @@ import { createOrganization } from '../../../../src/access/organizations/organiz
 import { filesAt } from '../../../../src/content/git/repository.ts';
 import { sweepAnswers } from '../../../../src/content/templates/workspace/retention.ts';
 import type { History, WorkspaceView } from '../../../../src/content/templates/workspace/schema.ts';
+import { installed } from '../../../access/keys/installation-fixtures.ts';
 import { stores } from '../../../support/command.ts';
 import { eachApi } from '../../../support/each-app.ts';
+import type { HttpApi } from '../../../support/http-client.ts';
 import { filesOf, makeTemplate, save, saveBody, stage, templateYaml } from './fixtures.ts';
 
 describe.each(stores)('the workspace of a template on %s', (store) => {
@@ -55,6 +57,22 @@ describe.each(stores)('the workspace of a template on %s', (store) => {
     expect(body.workspace).toMatchObject({ revision: '2', overlay: files });
     expect(body.files).toEqual({ ...files, 'template.yaml': templateYaml });
     expect(await show()).toEqual(body);
+  });
+
+  it('keeps the idempotency keys of an installation that never sends apart', async () => {
+    const permissions = ['templates:read', 'templates:write'] as const;
+    const { plaintext } = await installed(test, { permissions, sendMode: 'none' });
+    const stageBy = (by: HttpApi, expectedRevision: string, text: string) =>
+      by.request<WorkspaceView>('PUT', `${path}/files`, {
+        body: { expectedRevision, files: { 'body.html': text }, idempotencyKey: 'a' },
+      });
+    const own = api.as(plaintext);
+    const first = await stageBy(api, '1', 'of the organization');
+    const second = await stageBy(own, '2', 'of the installation');
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect((await stageBy(api, '1', 'of the organization')).body).toEqual(first.body);
+    expect((await stageBy(own, '2', 'of the installation')).body).toEqual(second.body);
+    expect((await stageBy(own, '1', 'of the organization')).status).toBe(409);
   });
 
   it('stages a deletion as a missing file', async () => {
