@@ -1,11 +1,12 @@
 // Every command that the program or a page for users prints parses as it stands: in help, error texts, advice,
-// explanations, and in the sentences of docs. Values that the program fills in are placeholders. Blocks of
-// commands in docs are run by readme-run.test.ts, examples of help are parsed by test/cli/help.test.ts.
+// explanations, and in the sentences and blocks of docs. Values that the program fills in are placeholders. Blocks
+// marked "run" are run by readme-run.test.ts, examples of help are parsed by test/cli/help.test.ts.
 import { Parser } from '@oclif/core';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { BaseCommand } from '../../commands/base/command.ts';
 import { interpret, listCommandIds } from '../../commands/base/typed.ts';
+import type { Operation } from '../../commands/base/verbs.ts';
 import { codeSpans, userPages } from './markdown.ts';
 import { commandClass, read, sources } from './write.ts';
 
@@ -98,6 +99,14 @@ const ofPages: Printed[] = userPages().flatMap(({ name: file, prose }) =>
     .flatMap(commandsIn)
     .map((command) => ({ file, command })),
 );
+/** Lines of blocks that readme-run.test.ts does not run. */
+const ofBlocks: Printed[] = userPages().flatMap(({ name: file, fences }) =>
+  fences
+    .filter(({ language, marks }) => language === 'sh' && !marks.includes('run'))
+    .flatMap(({ text }) => text.split('\n'))
+    .flatMap((line) => /^(?:[A-Z_]+=\S+ )*svc (.+)$/.exec(line)?.[1] ?? [])
+    .map((command) => ({ file, command })),
+);
 const titled = (all: readonly Printed[]) =>
   [...new Map(all.map((one) => [`svc ${one.command}`, one])).entries()].map(
     ([name, { file, command }]) => [name, file, command] as const,
@@ -117,10 +126,22 @@ async function faultOf(command: string): Promise<string | null> {
   }
 }
 
+/**
+ * Returns whether a command needs nothing but its flags: it creates a resource below no other one. Its values may
+ * be refused by more than its parser, so it must be run.
+ */
+async function createsAlone(command: string): Promise<boolean> {
+  const typed = interpret(shellWords(command), ids);
+  if (typed.kind !== 'command') return false;
+  const { operation } = (await commandClass(typed.id)) as { operation?: Operation };
+  return operation?.body !== undefined && !(await operation.route()).path.includes('{');
+}
+
 describe('a printed command', () => {
   it('is found in the texts of the program', () => {
     expect(ofProgram.length).toBeGreaterThan(300);
     expect(ofPages.length).toBeGreaterThan(80);
+    expect(ofBlocks.length).toBeGreaterThan(40);
   });
 
   it.each(titled(ofProgram))('parses: %s (%s)', async (_name, _file, command) => {
@@ -129,6 +150,18 @@ describe('a printed command', () => {
 
   it.each(titled(ofPages))('parses in a page: %s (%s)', async (_name, _file, command) => {
     expect(await faultOf(command)).toBeNull();
+  });
+
+  it.each(titled(ofBlocks))('parses in a block: %s (%s)', async (_name, _file, command) => {
+    expect(await faultOf(command)).toBeNull();
+  });
+
+  it.each(titled(ofBlocks))('needs no run in a block: %s (%s)', async (_name, _file, command) => {
+    expect(await createsAlone(command)).toBe(false);
+  });
+
+  it('that creates a resource from its flags needs a run', async () => {
+    expect(await createsAlone("keys create --name a --permission 'mailboxes:*'")).toBe(true);
   });
 
   it.each([
