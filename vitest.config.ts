@@ -44,6 +44,7 @@ export const suite = {
  */
 const alone = [
   'test/faults/long-holders.test.ts',
+  'test/content/git/flattened-trees.test.ts',
   'test/content/rendering/escapes.test.ts',
   'test/content/rendering/fill.test.ts',
   'test/identity/domains/registrar.test.ts',

@@ -44,6 +44,34 @@ const refusedModes: Readonly<Record<string, string>> = {
 /** Folders of one commit. */
 const mostFolders = 1_000;
 const mostCommitBytes = 64 * 1024;
+/** Files of all flattened trees that are kept at one time: about 20 MB. */
+const mostKeptFiles = 100_000;
+
+/** A tree with all folders below it. */
+interface FlatTree {
+  /** Ids of its files by path below it. */
+  files: ReadonlyMap<string, string>;
+  /** Number of its folders and itself. */
+  folders: number;
+  /** Longest path below it, of a file or a folder. */
+  longest: string;
+}
+
+/** @throws ValidationError for a path that is too long. */
+function requireShort(path: string): void {
+  if (path.length <= fileLimits.pathCharacters) return;
+  throw ValidationError.of(fieldOf(path), 'a path has at most 200 characters');
+}
+
+/** @throws ValidationError for more folders or files than a template has. */
+function requireFew(folders: number, files: number): void {
+  if (folders > mostFolders) {
+    throw ValidationError.of('files', `a template has at most ${mostFolders} folders`);
+  }
+  if (files > fileLimits.files) {
+    throw ValidationError.of('files', `a template has at most ${fileLimits.files} files`);
+  }
+}
 
 /** Reads and checks the commits up to `tip`. `head` is the head of main. */
 export async function readIncoming(
@@ -84,7 +112,7 @@ class IncomingReader {
 
   async read(tip: string, head: string): Promise<Incoming> {
     const { commits, bases } = await this.#walk(tip);
-    let files = new Map<string, string>();
+    let files: FlatTree['files'] = new Map();
     for (const { oid, tree } of commits) files = await this.#checkCommit(oid, tree);
     const base = [...bases].sort((a, b) => this.#positionOf(b) - this.#positionOf(a))[0];
     return {
@@ -157,9 +185,9 @@ class IncomingReader {
   }
 
   /** Checks the files of a commit; returns their ids by path. */
-  async #checkCommit(commit: string, tree: string): Promise<Map<string, string>> {
+  async #checkCommit(commit: string, tree: string): Promise<FlatTree['files']> {
     try {
-      const files = await this.#flatten(tree);
+      const { files } = await this.#flatten(tree);
       const paths = [...files.keys()];
       const key = JSON.stringify(paths);
       if (!this.#checked.has(key)) checkPaths(paths);
@@ -201,39 +229,44 @@ class IncomingReader {
     return body.length;
   }
 
-  /** Returns the ids of the files of a tree by path, within the limits of a template. */
-  async #flatten(root: string): Promise<Map<string, string>> {
+  /** Flattened trees by id: commits share most of their folders. */
+  readonly #flat = new Map<string, FlatTree>();
+  #keptFiles = 0;
+
+  /** Flattens a tree within the limits of a template. `at` is its path, for the texts of refusals. */
+  async #flatten(tree: string, at = ''): Promise<FlatTree> {
+    const known = this.#flat.get(tree);
+    if (known) return known;
     const files = new Map<string, string>();
-    const waiting = [{ path: '', oid: root }];
-    let folders = 0;
-    for (let next = waiting.pop(); next; next = waiting.pop()) {
-      const { path, oid } = next;
-      folders += 1;
-      if (folders > mostFolders) {
-        throw ValidationError.of('files', `a template has at most ${mostFolders} folders`);
+    let folders = 1;
+    let longest = '';
+    const body = await this.#tree(tree);
+    await sliceTurns();
+    for (const { mode, name, oid } of decodeTree(tree, body)) {
+      requireShort(at + name);
+      const isFolder = mode === folderMode;
+      if (!isFolder && !fileModes.has(mode)) {
+        throw ValidationError.of(fieldOf(at + name), refusedModes[mode] ?? 'has an unknown mode');
       }
-      const body = await this.#tree(oid);
-      await sliceTurns();
-      for (const { mode, name, oid: inner } of decodeTree(oid, body)) {
-        const at = path + name;
-        if (at.length > fileLimits.pathCharacters) {
-          throw ValidationError.of(fieldOf(at), 'a path has at most 200 characters');
-        }
-        if (mode === folderMode) {
-          waiting.push({ path: `${at}/`, oid: inner });
-          continue;
-        }
-        if (!fileModes.has(mode)) {
-          const problem = refusedModes[mode] ?? 'has an unknown mode';
-          throw ValidationError.of(fieldOf(at), problem);
-        }
-        files.set(at, inner);
-        if (files.size > fileLimits.files) {
-          throw ValidationError.of('files', `a template has at most ${fileLimits.files} files`);
-        }
-      }
+      let path = name;
+      if (isFolder) {
+        const below = this.#flat.get(oid) ?? (await this.#flatten(oid, `${at}${name}/`));
+        path = `${name}/${below.longest}`;
+        requireShort(at + path);
+        folders += below.folders;
+        for (const [rest, file] of below.files) files.set(`${name}/${rest}`, file);
+      } else files.set(name, oid);
+      if (path.length > longest.length) longest = path;
+      requireFew(folders, files.size);
     }
-    return files;
+    this.#keptFiles += files.size;
+    if (this.#keptFiles > mostKeptFiles) {
+      this.#flat.clear();
+      this.#keptFiles = files.size;
+    }
+    const flat = { files, folders, longest };
+    this.#flat.set(tree, flat);
+    return flat;
   }
 
   /** Trees of main that were read, by id. */
