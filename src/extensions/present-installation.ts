@@ -1,4 +1,5 @@
 // Installations in the form of the API.
+import { findKeyNames } from '../access/keys/queries.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../platform/store/db.ts';
 import { findEndpoints } from '../webhooks/queries.ts';
@@ -18,6 +19,8 @@ export async function presentInstallations(
 ): Promise<Installation[]> {
   if (rows.length === 0) return [];
   const unique = (ids: (string | null)[]) => [...new Set(ids.flatMap((id) => id ?? []))];
+  // Named as its key: the maker may rename the extension, not what a person installed.
+  const keyNames = await findKeyNames(db, unique(rows.map((row) => row.key_id)));
   const endpointIds = unique(rows.map((row) => row.endpoint_id));
   const extensions = await findByIds(db, unique(rows.map((row) => row.extension_id)));
   const versions = await findVersionRows(db, unique(rows.map((row) => row.version_id)));
@@ -27,9 +30,11 @@ export async function presentInstallations(
     const version = versions.get(row.version_id);
     const endpoint = endpoints.get(row.endpoint_id ?? '');
     if (!extension || !version) throw new Error(`${row.id} has no extension`);
+    const { name } = extension;
+    const named = keyNames.get(row.key_id) ?? name;
     return {
       ...{ id: row.id, organizationId: row.organization_id, extensionId: row.extension_id },
-      ...{ name: extension.name, displayName: extension.display_name },
+      ...{ name, displayName: named === name ? null : named },
       version: { id: version.id, version: version.version },
       ...{ runtime: version.runtime, status: row.status, createdAt: isoTime(row.created_at) },
       events: fromJson<string[]>(version.events),

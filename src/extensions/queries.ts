@@ -133,7 +133,7 @@ export const findByIds = own.all(
   (db, ids: readonly string[]) =>
     db
       .selectFrom('extensions')
-      .select(['id', 'name', 'display_name'])
+      .select(['id', 'name'])
       .where('id', ...isOneOf(db, ids)),
   (rows) => new Map(rows.map((row) => [row.id, row])),
 );

@@ -4,9 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { operatorOf } from '../../src/access/keys/roles.ts';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
 import { everyPermission } from '../../src/core/api/permission.ts';
-import { deleteExtension, publishExtension } from '../../src/extensions/extensions.ts';
+import {
+  createExtension,
+  deleteExtension,
+  publishExtension,
+  updateExtension,
+} from '../../src/extensions/extensions.ts';
+import type { Installation } from '../../src/extensions/installation-schema.ts';
+import { install } from '../../src/extensions/installations.ts';
 import { latestOf, precedenceOf } from '../../src/extensions/precedence.ts';
 import type { Extension, ExtensionVersion } from '../../src/extensions/schema.ts';
+import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
 import { withdrawVersion } from '../../src/extensions/versions.ts';
 import { eventTypes } from '../../src/history/events/names.ts';
 import { stores } from '../support/command.ts';
@@ -141,6 +149,35 @@ describe.each(stores)('extensions on %s', (store) => {
       expect((await api.get(`${path}/${id}`)).status).toBe(404);
       expect(operator.organizationId).not.toBe(maker.organizationId);
     });
+  });
+
+  it('keep the name that a person installed, whatever their maker calls them later', async () => {
+    const { app, operator } = test;
+    const maker = operatorOf((await createOrganization(app, { name: 'maker', plan: 'self-hosted' })).id);
+    const { id, name } = await makeExtension(app, maker);
+    const { id: titled } = await createExtension(app, maker, {
+      ...{ name: 'titled', displayName: 'Triage', runtime: 'hosted' },
+    });
+    const installations = '/v1/extension-installations';
+    const shown = async () => (await api.get<Listed<Installation>>(installations)).body.items;
+    for (const one of [id, titled]) {
+      await publish(app, maker, one, { version: '1.0.0' });
+      await publishExtension(app, maker, one, true);
+      await install(app, operator, { extensionId: one, acceptPermissions: [] });
+    }
+    const before = await shown();
+    expect(before).toMatchObject([{ name: 'titled', displayName: 'Triage' }, { name, displayName: null }]);
+    for (const one of [id, titled]) {
+      await updateExtension(app, maker, one, { displayName: 'Your bank' });
+      await publish(app, maker, one, { version: '1.1.0' });
+    }
+    expect(await shown()).toEqual(before);
+    for (const { id: installed } of before) {
+      await upgradeInstallation(app, operator, installed, { version: '1.1.0' });
+    }
+    const audit = await api.get(`/v1/audit`);
+    const everything = [await shown(), audit.body, (await api.get('/v1/events')).body];
+    expect(JSON.stringify(everything)).not.toContain('Your bank');
   });
 
   describe('and their versions', () => {

@@ -44,6 +44,16 @@ export const findKeyByHash = own.first((db, hash: string) =>
   db.selectFrom('api_keys').selectAll().where('hash', '=', hash),
 );
 
+/** Returns the names of these keys, by id. */
+export const findKeyNames = own.all(
+  (db, ids: readonly string[]) =>
+    db
+      .selectFrom('api_keys')
+      .select(['id', 'name'])
+      .where('id', ...isOneOf(db, ids)),
+  (rows) => new Map(rows.map(({ id, name }) => [id, name])),
+);
+
 /** Counts changes of fields that cached callers hold: rights, constraints, the name. */
 export const keyChanges = own.changeCounter('key_changes');
 
