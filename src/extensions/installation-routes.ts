@@ -69,7 +69,8 @@ export const installationRoutes = {
   update: at.patch(onePath, {
     name: 'updateExtensionInstallation',
     summary: 'Change send mode, scope or webhook of an installation',
-    description: 'Its grants change by an upgrade alone.',
+    description:
+      'Its grants change by an upgrade alone. Only a person may widen its send mode or its scope.',
     params,
     body: updateInstallationInput,
     output: installationOutput,

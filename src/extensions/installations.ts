@@ -12,6 +12,7 @@
 //   any        rotate-credentials                           the same   other key and secret
 //   any        uninstall (uninstall.ts)                     (none)     its proposals expire
 import { keysChanged } from '../access/keys/changes.ts';
+import { areNoLooser } from '../access/keys/constraints.ts';
 import {
   changeInstallationKey,
   type InstallationRights,
@@ -268,6 +269,27 @@ export function getOwnInstallation(app: App, caller: Caller): Promise<Installati
   throw new ResourceNotFoundError(installationNoun.name, 'me');
 }
 
+/**
+ * Requires a person for a change that widens an installation: a looser send mode, or mailboxes beyond its own.
+ * @throws ForbiddenError.
+ */
+function requirePersonToWiden(
+  { owner }: Caller,
+  from: InstallationRights,
+  to: InstallationRights,
+): void {
+  const sendsMore = sendModes.indexOf(to.sendMode) > sendModes.indexOf(from.sendMode);
+  const widened = [
+    ...(sendsMore ? ['sendMode'] : []),
+    ...(areNoLooser(to.constraints, from.constraints) ? [] : ['scope']),
+  ];
+  if (owner === 'person' || widened.length === 0) return;
+  throw new ForbiddenError(
+    `Only a person widens ${widened.join(' and ')} of an installation: use a key made with ` +
+      '--owner person',
+  );
+}
+
 /** Returns the version of an installation. */
 export async function versionOf(db: Db, row: queries.InstallationRow): Promise<VersionRow> {
   const version = await findVersionRow(db, row.extension_id, row.version_id);
@@ -277,7 +299,8 @@ export async function versionOf(db: Db, row: queries.InstallationRow): Promise<V
 
 /**
  * Changes send mode, scope or URL of an installation, within the rights of the caller.
- * @throws ResourceNotFoundError, ValidationError, ForbiddenError.
+ * @throws ResourceNotFoundError; ValidationError; ForbiddenError for rights that the caller lacks, and for a
+ * service that widens it.
  */
 export async function updateInstallation(
   app: App,
@@ -301,7 +324,10 @@ export async function updateInstallation(
       throw ValidationError.of('webhookUrl', text);
     }
     const scope = wanted ?? scopeOf(row);
-    const rights = rightsOf(grantsOf(version), scope, sendMode);
+    const grants = grantsOf(version);
+    const rights = rightsOf(grants, scope, sendMode);
+    const present = rightsOf(grants, scopeOf(row), row.send_mode);
+    requirePersonToWiden(caller, present.key, rights.key);
     await requireGrantable(trx, caller, row.key_id, rights.key);
     requireHearing(caller, rights.endpoint.events);
     await changeInstallationKey(trx, organizationId, row.key_id, rights.key);

@@ -323,6 +323,52 @@ describe.each(stores)('installations on %s', (store) => {
       expect(JSON.stringify(audit.body)).not.toContain(url);
     });
 
+    it('are widened by a person alone, and narrowed by a service too', async () => {
+      const { app, operator } = test;
+      const { id: namespaceId } = await createNamespace(app, operator, { name: 'agents' });
+      const one = (await createMailbox(app, operator, { slug: 'one', namespaceId })).id;
+      const two = (await createMailbox(app, operator, { slug: 'two' })).id;
+      const service = await keyWith({ role: 'owner' });
+      const scopes = {
+        all: null,
+        both: { mailboxIds: [one, two] },
+        one: { mailboxIds: [one] },
+        two: { mailboxIds: [two] },
+        namespace: { namespaceId },
+      };
+      type Name = keyof typeof scopes;
+      const narrower: Record<Name, Name[]> = {
+        all: ['all', 'both', 'one', 'two', 'namespace'],
+        both: ['both', 'one', 'two'],
+        one: ['one'],
+        two: ['two'],
+        // A mailbox may leave the namespace, and the installation would keep it.
+        namespace: ['namespace'],
+      };
+      const { id } = await install();
+      const change = (by: HttpApi, body: object) =>
+        by.request<Problem>('PATCH', `${path}/${id}`, { body });
+      for (const sendMode of ['approval', 'send']) {
+        for (const from of Object.keys(scopes) as Name[]) {
+          for (const to of Object.keys(scopes) as Name[]) {
+            for (const wanted of ['approval', 'send']) {
+              const start = { scope: scopes[from], sendMode };
+              expect((await change(api, start)).status).toBe(200);
+              const widens =
+                !narrower[from].includes(to) || (sendMode === 'approval' && wanted === 'send');
+              const { status, body } = await change(service, {
+                ...{ scope: scopes[to], sendMode: wanted },
+              });
+              expect([from, to, sendMode, wanted, status]).toEqual([
+                ...[from, to, sendMode, wanted, widens ? 403 : 200],
+              ]);
+              if (widens) expect(body.message).toMatch(/^Only a person widens /);
+            }
+          }
+        }
+      }
+    });
+
     it('are not changed by a key that could not install them', async () => {
       const { id } = await install();
       const by = await keyWith({ permissions: { extensions: ['*'] } });
