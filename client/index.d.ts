@@ -5589,7 +5589,7 @@ export class Svc {
     getOwn(options?: RequestOptions): Promise<ExtensionInstallation>;
     /** Show an installation of an extension. Permission: `extensions:read`. */
     get(id: string, options?: RequestOptions): Promise<ExtensionInstallation>;
-    /** Change send mode, scope or webhook of an installation. Its grants change by an upgrade alone. Permission: `extensions:write`. */
+    /** Change send mode, scope or webhook of an installation. Its grants change by an upgrade alone. Only a person may widen its send mode or its scope. Permission: `extensions:write`. */
     update(
       id: string,
       body: {

@@ -1,6 +1,7 @@
 // Every command that the program or a page for users prints parses as it stands: in help, error texts, advice,
-// explanations, and in the sentences and blocks of docs. Values that the program fills in are placeholders. Blocks
-// marked "run" are run by readme-run.test.ts, examples of help are parsed by test/cli/help.test.ts.
+// explanations, and in the sentences of docs. Values that the program fills in are placeholders. Blocks of commands
+// in docs are parsed by readme.test.ts and run by readme-run.test.ts, examples of help are parsed by
+// test/cli/help.test.ts.
 import { Parser } from '@oclif/core';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
@@ -104,7 +105,7 @@ const ofBlocks: Printed[] = userPages().flatMap(({ name: file, fences }) =>
   fences
     .filter(({ language, marks }) => language === 'sh' && !marks.includes('run'))
     .flatMap(({ text }) => text.split('\n'))
-    .flatMap((line) => /^(?:[A-Z_]+=\S+ )*svc (.+)$/.exec(line)?.[1] ?? [])
+    .flatMap((line) => /(?:^|\$\()(?:[A-Z_]+=\S+ )*svc ([^)]+)/.exec(line)?.[1] ?? [])
     .map((command) => ({ file, command })),
 );
 const titled = (all: readonly Printed[]) =>
@@ -149,10 +150,6 @@ describe('a printed command', () => {
   });
 
   it.each(titled(ofPages))('parses in a page: %s (%s)', async (_name, _file, command) => {
-    expect(await faultOf(command)).toBeNull();
-  });
-
-  it.each(titled(ofBlocks))('parses in a block: %s (%s)', async (_name, _file, command) => {
     expect(await faultOf(command)).toBeNull();
   });
 
