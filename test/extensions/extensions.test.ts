@@ -153,7 +153,9 @@ describe.each(stores)('extensions on %s', (store) => {
 
   it('keep the name that a person installed, whatever their maker calls them later', async () => {
     const { app, operator } = test;
-    const maker = operatorOf((await createOrganization(app, { name: 'maker', plan: 'self-hosted' })).id);
+    const maker = operatorOf(
+      (await createOrganization(app, { name: 'maker', plan: 'self-hosted' })).id,
+    );
     const { id, name } = await makeExtension(app, maker);
     const { id: titled } = await createExtension(app, maker, {
       ...{ name: 'titled', displayName: 'Triage', runtime: 'hosted' },
@@ -166,7 +168,10 @@ describe.each(stores)('extensions on %s', (store) => {
       await install(app, operator, { extensionId: one, acceptPermissions: [] });
     }
     const before = await shown();
-    expect(before).toMatchObject([{ name: 'titled', displayName: 'Triage' }, { name, displayName: null }]);
+    expect(before).toMatchObject([
+      { name: 'titled', displayName: 'Triage' },
+      { name, displayName: null },
+    ]);
     for (const one of [id, titled]) {
       await updateExtension(app, maker, one, { displayName: 'Your bank' });
       await publish(app, maker, one, { version: '1.1.0' });

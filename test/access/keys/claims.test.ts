@@ -7,12 +7,20 @@ import { operatorOf } from '../../../src/access/keys/roles.ts';
 import type { Caller, Route } from '../../../src/core/api/route.ts';
 
 const mailboxId = 'mbx_06dq2k0qz8h3v5m1r9t4w7xy';
-const whole: Caller = { ...operatorOf('org_1'), keyId: 'key_1', lineage: 'key_1', owner: 'service' };
+const whole: Caller = {
+  ...operatorOf('org_1'),
+  keyId: 'key_1',
+  lineage: 'key_1',
+  owner: 'service',
+};
 const bound: Caller = { ...whole, constraints: { mailboxIds: [mailboxId] } };
 const held: [string, Caller][] = [
   ['a bound key', bound],
   ['a proposing key', { ...bound, sendMode: 'approval' }],
-  ['an installation that proposes', { ...whole, sendMode: 'approval', installation: { id: 'exti_1', events: [] } }],
+  [
+    'an installation that proposes',
+    { ...whole, sendMode: 'approval', installation: { id: 'exti_1', events: [] } },
+  ],
   ['an installation that never sends', { ...whole, sendMode: 'none' }],
 ];
 
