@@ -19,7 +19,6 @@ import type { SendPayload } from '../../outbound/messages/send-schema.ts';
 import { openAcceptChecks } from '../../outbound/queue/send-checks.ts';
 import { toCheck } from '../../outbound/sending/accept.ts';
 import { readSendContent } from '../../outbound/sending/content.ts';
-import { senderNameOf } from '../../outbound/unsubscribe-links/page-facts.ts';
 import { findGroupBlocksAmong } from '../../people/blocks/queries.ts';
 import type { ConfirmationRow } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import {

@@ -133,7 +133,12 @@ describe.each(stores)('a group by query on %s', (store) => {
         const { rows } = await sql<Record<string, unknown>>`select * from organizations`.execute(
           trx,
         );
-        const other = Object.entries({ ...rows[0], id: organizationId, name: 'other', is_first: 0 });
+        const other = Object.entries({
+          ...rows[0],
+          id: organizationId,
+          name: 'other',
+          is_first: 0,
+        });
         const columns = sql.join(other.map(([name]) => sql.ref(name)));
         await sql`insert into organizations (${columns}) values (${sql.join(
           other.map(([, value]) => value),
