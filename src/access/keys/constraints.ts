@@ -144,7 +144,7 @@ export function refusedPermission(
 const sends = ['messages:send', 'mailboxes:send', 'campaigns:run'] as const;
 
 /** Tells whether a key has the right to send any mail. */
-export function maySend({
+function maySend({
   permissions,
   sendMode,
 }: Pick<Caller, 'permissions' | 'sendMode'>): boolean {
