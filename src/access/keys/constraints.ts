@@ -144,10 +144,7 @@ export function refusedPermission(
 const sends = ['messages:send', 'mailboxes:send', 'campaigns:run'] as const;
 
 /** Tells whether a key has the right to send any mail. */
-function maySend({
-  permissions,
-  sendMode,
-}: Pick<Caller, 'permissions' | 'sendMode'>): boolean {
+function maySend({ permissions, sendMode }: Pick<Caller, 'permissions' | 'sendMode'>): boolean {
   return sendMode !== 'none' && sends.some((permission) => allows(permissions, permission));
 }
 
