@@ -22,7 +22,6 @@ const withoutRoute: Readonly<Record<string, string>> = {
     ]),
   ),
   'domains:resume': 'the operator alone resumes a held domain',
-  'plan:show': 'the operator alone sees the state of a plan',
   'messages:explain': 'the API has no explanation of a message',
   'blocks:export': 'the API has no export of blocks',
   'blocks:import': 'the API has no import of blocks',

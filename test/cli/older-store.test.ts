@@ -96,7 +96,11 @@ async function olderStore(
   removeWithCompanions(file);
   const url = schema?.url ?? 'sqlite:svc.db';
   const store = await openStore({ url }, dataDir, systemClock, { known: own });
-  await store.write((trx) => sql.raw(organization).execute(trx));
+  await store.write(async (trx) => {
+    await sql.raw(organization).execute(trx);
+    const hasMark = own.some(({ name }) => name === '0027-first-organization');
+    if (hasMark) await sql`update organizations set is_first = 1`.execute(trx);
+  });
   await store.close();
   const clone = join(cli.directory, 'clone');
   mkdirSync(clone);

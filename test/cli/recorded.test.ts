@@ -367,7 +367,7 @@ function proposalIn(mailboxId: string): string {
       id,
       JSON.stringify(mail),
     );
-    const mime = 'From: desk@example.com\r\n\r\nb\r\n';
+    const mime = 'From: desk@example.com\r\nTo: ada@example.org\r\n\r\nb\r\n';
     db.prepare('insert into mailbox_proposal_parts (action_id, part, data) values (?, 0, ?)').run(
       id,
       Buffer.from(mime),

@@ -177,7 +177,8 @@ describe.skipIf(path === null)('the console in a browser', () => {
     const { body } = await daemon.request<Made>('GET', '/v1/mailboxes');
     await fillPages(post, body.items?.[0]?.id ?? '');
     const found = await findPaths(async (path) => (await page.request.get(path)).text());
-    const downloads = /\/(?:records|files|look)[/?]/;
+    // The HTML of a mail stands in a frame of a page: a sandbox, in which Axe cannot run.
+    const downloads = /\/(?:records|files|look)[/?]|\/html$/;
     return [...found.values()].filter((path) => !downloads.test(path));
   }
 
@@ -213,8 +214,9 @@ describe.skipIf(path === null)('the console in a browser', () => {
         const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
         expect([at, Number(overflow) <= 0]).toEqual([at, true]);
       }
-      // The preview of hostile mail, below /storage/, is refused what it asks for.
-      expect(faults.filter((fault) => !fault.includes('/storage/'))).toEqual([]);
+      // Frames with hostile mail are refused what they ask for: its picture has the address `x`.
+      const isOfFrame = (fault: string) => /\/storage\/|\/html\b|\/x(?:'|$)/.test(fault);
+      expect(faults.filter((fault) => !isOfFrame(fault))).toEqual([]);
     },
     // Axe looks at 60 pages: half a minute on a quiet machine.
     300_000,
