@@ -278,7 +278,8 @@ export const resources = {
   installation: {
     path: installations,
     idKind: installationNoun,
-    make: async ({ app, operator }) => (await makeInstallation(app, operator)).installed,
+    make: async ({ app, operator }) =>
+      (await makeInstallation(app, operator, {}, { sendMode: 'send' })).installed,
   },
   disabledInstallation: {
     path: installations,
@@ -1329,8 +1330,9 @@ export const rows: Readonly<Record<string, Row>> = {
     may: writesExtensions,
     gives: 200,
     on: 'installation',
+    spends: true,
     // A looser send mode needs a person.
-    body: () => ({ sendMode: 'none' }),
+    body: () => ({ sendMode: 'approval' }),
   },
   [`DELETE ${installations}/{id}`]: {
     may: deletesExtensions,
