@@ -78,10 +78,16 @@ export async function getDelivery(
 ): Promise<WebhookDeliveryWithAttempts> {
   const { db } = app.store;
   await endpoints.get(db, organizationId, endpointId);
-  const row = await findDelivery(db, organizationId, endpointId, id);
-  if (!row) throw new ResourceNotFoundError('webhook-delivery', id);
-  const attempts = await selectAttempts(db, id, mostAttempts);
-  return { ...toDelivery(row, attempts.at(-1)), attempts: attempts.map(toAttempt) };
+  // An attempt that ends between the two reads is read again with the status that it gave.
+  for (let before: number | undefined; ; ) {
+    const attempts = await selectAttempts(db, id, mostAttempts);
+    const row = await findDelivery(db, organizationId, endpointId, id);
+    if (!row) throw new ResourceNotFoundError('webhook-delivery', id);
+    if (row.updated_at === before) {
+      return { ...toDelivery(row, attempts.at(-1)), attempts: attempts.map(toAttempt) };
+    }
+    before = row.updated_at;
+  }
 }
 
 /**
