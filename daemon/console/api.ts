@@ -1,8 +1,7 @@
 // The console asks routes through the door (src/service/door/door.ts) as the caller of its session: each page shows what
 // the route answers to that caller, and no more. So permissions, limits and errors are those of the API.
-import type { Doorway, FileAnswer } from '../../src/core/api/route.ts';
+import type { FileAnswer } from '../../src/core/api/route.ts';
 import { ServiceError } from '../../src/platform/errors.ts';
-import type { Input } from '../../src/service/door/door.ts';
 import { dispositionOf, servedType } from '../http/files.ts';
 
 interface ErrorBody {
@@ -42,9 +41,6 @@ export interface Download {
   disposition: string;
   bytes: Buffer | string;
 }
-
-/** Asks a route as the caller of the session. Empty values of the query are left out. @throws ServiceError */
-export type AskRoute = <Answer>(way: Doorway<Answer>, input?: Input) => Promise<Answer>;
 
 /** Returns a query as a URL would carry it: texts, without empty ones. */
 export function queryOf(query: object): object {

@@ -2,11 +2,13 @@
 import { isBound, refusedPermission } from '../../src/access/keys/constraints.ts';
 import type { Caller, Right } from '../../src/core/api/route.ts';
 import type { Config } from '../../src/core/config/config.ts';
-import type { AskRoute, Download } from './api.ts';
+import type { AskRoute } from '../http/faces.ts';
+import type { Download } from './api.ts';
 import type { Part } from './html.ts';
 
 /** A request of a signed-in person. */
 export interface Asked {
+  /** Asks as the caller of the session. Empty values of the query are left out. */
   ask: AskRoute;
   caller: Caller;
   config: Config;

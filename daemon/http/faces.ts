@@ -36,12 +36,15 @@ export function askWithin(door: Door, workload: Workload): Ask {
   };
 }
 
+/** Asks a route as a caller that is known already. @throws ServiceError */
+export type AskRoute = <Answer>(way: Doorway<Answer>, input?: Input) => Promise<Answer>;
+
 /** Returns a function that asks with a key, which `find` looks up each time. */
 export function askByKey(
   ask: Ask,
   find: () => Promise<Caller | null>,
   from: () => Omit<Asker, 'caller'>,
-): <Answer>(way: Doorway<Answer>, input?: Input) => Promise<Answer> {
+): AskRoute {
   return async (way, input) => {
     const caller = await find();
     if (!caller) throw new UnauthorizedError('The API key is not valid');

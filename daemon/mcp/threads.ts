@@ -1,13 +1,9 @@
 // Threads as readable text, and the tool that waits for a mail.
-import type { Doorway } from '../../src/core/api/route.ts';
 import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
 import { extractRoutes, threadRoutes } from '../../src/inbox/threads/routes.ts';
 import type { ThreadMessage } from '../../src/inbox/threads/schema.ts';
 import { plainly } from '../../src/platform/runtime/signs.ts';
-import type { Input } from '../../src/service/door/door.ts';
-
-/** Asks a route as the key of the agent. @throws ServiceError */
-export type AskRoute = <Answer>(way: Doorway<Answer>, input?: Input) => Promise<Answer>;
+import type { AskRoute } from '../http/faces.ts';
 
 /** A thread of a mailbox. */
 export type ThreadPlace = { id: string; threadId: string };

@@ -1,11 +1,12 @@
 // Hostile text in each field of each answer of the API: a page has the same elements as with harmless text. `TEXTS=all`
 // tries each text in each field; without it, every fifth from a random one on.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AskRoute, queryOf } from '../../daemon/console/api.ts';
+import { queryOf } from '../../daemon/console/api.ts';
 import { isKnownLink } from '../../daemon/console/html.ts';
 import { drawPage } from '../../daemon/console/layout.ts';
 import { type Asked, matchPath } from '../../daemon/console/page.ts';
 import { pages } from '../../daemon/console/pages/pages.ts';
+import type { AskRoute } from '../../daemon/http/faces.ts';
 import type { Doorway } from '../../src/core/api/route.ts';
 import { plainly } from '../../src/platform/runtime/signs.ts';
 import { ask, type Input } from '../../src/service/door/door.ts';

@@ -109,14 +109,19 @@ export const pictureFields = {
   }),
 };
 
-const mailPicture = z.object({
-  ...pictureFields,
+/** Recipients and words of a mail that is not sent yet. */
+export const unsentFields = {
   to: z.array(z.string()),
   cc: z.array(z.string()),
   bcc: z.array(z.string()),
   subject: z.string().nullable(),
   text: z.string().nullable(),
   html: z.string().nullable(),
+};
+
+const mailPicture = z.object({
+  ...pictureFields,
+  ...unsentFields,
   attachments: z.array(picturedFile),
 });
 

@@ -14,7 +14,7 @@ import {
   mostRecipients,
 } from '../../outbound/messages/send-schema.ts';
 import { isHeaderSafe } from '../../platform/net/address.ts';
-import { picturedFile, pictureFields } from '../approvals/schema.ts';
+import { picturedFile, pictureFields, unsentFields } from '../approvals/schema.ts';
 import { authors } from '../threads/schema.ts';
 
 export const draftNoun = noun('draft', 'draft');
@@ -161,12 +161,7 @@ export const draftOutput = z
     mailboxId: z.string(),
     threadId: z.string(),
     inReplyToMessageId: z.string().nullable(),
-    to: z.array(z.string()),
-    cc: z.array(z.string()),
-    bcc: z.array(z.string()),
-    subject: z.string().nullable(),
-    text: z.string().nullable(),
-    html: z.string().nullable(),
+    ...unsentFields,
     contentOmitted: z.boolean().meta({
       description: 'In lists, text and html of a draft over 64 KB are null',
     }),
