@@ -49,7 +49,7 @@ const doorways = {
   semver: '^src/extensions/precedence',
   'smtp-server': '^daemon/smtp/',
   tldts: '^src/identity/domains/',
-  undici: '^src/webhooks/post\\.ts$',
+  undici: '^src/platform/net/http/client\\.ts$',
   yaml: '^src/core/config/|^src/content/rendering/|^src/platform/runtime/on-demand\\.ts$',
   zod:
     '(schema|schema-words|routes|kinds|pagination|cursor|validate|route|area)\\.ts$|^src/core/config/|' +

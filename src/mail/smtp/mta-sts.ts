@@ -6,7 +6,6 @@ import { messageOf } from '../../platform/errors.ts';
 import type { Connector } from '../../platform/net/dial.ts';
 import { type Dns, DnsError } from '../../platform/net/dns.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
-import type { Random } from '../../platform/runtime/random.ts';
 import { recentlyUsed, recentlyUsedBytes } from '../../platform/runtime/recently-used.ts';
 import type { KeptPolicies, KeptPolicy } from './mta-sts-fetch.ts';
 import { fetchPolicyText } from './mta-sts-fetch.ts';
@@ -30,7 +29,6 @@ export interface MtaSts {
 
 export interface MtaStsOptions {
   dns: Dns;
-  random: Random;
   clock: Clock;
   connector: Connector;
   /** Logs fetched policies and failed fetches. */
@@ -232,11 +230,11 @@ class PolicyFetches {
   }
 
   async #fetch(domain: string, id: string, allowPrivateAddresses: boolean) {
-    const { clock, log } = this.#options;
+    const { clock, connector, dns, log } = this.#options;
     const { signal } = this.#stopped;
     try {
-      const fetched = { ...this.#options, allowPrivateAddresses, signal };
-      const text = await fetchPolicyText(domain, fetched);
+      const fetching = { dns, clock, connect: connector, allowPrivateAddresses, signal };
+      const text = await fetchPolicyText(domain, fetching);
       const { policy, maxAgeMs } = await readPolicy(id, text);
       const now = clock.now();
       const isNew = this.#kept.idOf(domain) !== id;

@@ -12,7 +12,7 @@ import { SmtpFault } from './outcome.ts';
 import { type Capabilities, noCapabilities, parseCapabilities, type SmtpReply } from './reply.ts';
 import { type SessionTls, SmtpSession } from './session.ts';
 import { defaultTimeouts, type SmtpTimeouts, type Verb } from './timeouts.ts';
-import { certificatesOf, describeProof, describeTls, handshake } from './tls.ts';
+import { certificatesOf, describeProof, describeTls, secure } from './tls.ts';
 import { Transcript } from './transcript.ts';
 
 /**
@@ -115,7 +115,7 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
   socket.setNoDelay(true);
   if (options.tls !== 'implicit') return socket;
   try {
-    return await handshake({ ...options, socket, timeoutMs });
+    return await secure({ ...options, socket, timeoutMs });
   } catch (error) {
     throw refuse(`TLS failed: ${messageOf(error)}`, '4.7.5');
   }
@@ -180,7 +180,7 @@ async function startTls(
   }
   channel.stopReading();
   try {
-    const secured = await handshake({ ...options, socket: channel.socket, timeoutMs });
+    const secured = await secure({ ...options, socket: channel.socket, timeoutMs });
     channel.replaceSocket(secured);
     const session = sessionTls(secured);
     channel.transcript.note(`${session.tls}, ${describeProof(secured, options.dane)}`);

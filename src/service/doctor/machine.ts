@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { App } from '../../core/app.ts';
 import { isClockTrusted } from '../../core/clock/age.ts';
 import { findClockState } from '../../core/clock/queries.ts';
-import { httpsGet, strangerAccess } from '../../mail/smtp/https-get.ts';
 import { messageOf } from '../../platform/errors.ts';
+import { getFromStranger } from '../../platform/net/http/client.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { secretFile } from '../../platform/runtime/key-ring.ts';
 import { machineTime } from '../../platform/store/database-clock.ts';
@@ -150,9 +150,10 @@ export const machineChecks: readonly Check[] = [
     async look({ app }) {
       const host = 'data.iana.org';
       try {
-        const asked = { host, path: '/', accept: '*/*', ...patience };
-        const { date } = await httpsGet(asked, strangerAccess(app));
-        if (date === null) return skipped(`${host} does not tell its time`);
+        const url = new URL(`https://${host}/`);
+        const answer = await getFromStranger(app, url, '*/*', patience);
+        const date = Date.parse(answer.header('date') ?? '');
+        if (Number.isNaN(date)) return skipped(`${host} does not tell its time`);
         const offMs = Math.abs(machineTime(app.clock) - date);
         const found = `the clock is ${Math.round(offMs / 1000)} s off that of ${host}`;
         if (offMs < wrongClock.warn) return ok(found);

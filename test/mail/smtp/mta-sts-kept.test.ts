@@ -32,10 +32,10 @@ describe.each(stores)('stored MTA-STS policies on %s', (store) => {
 
   /** Starts with empty memory, as a daemon does. */
   function start(): MtaSts {
-    const { dns, random, clock, connector } = hosts;
+    const { dns, clock, connector } = hosts;
     const { store: kept } = service.app;
     const policies = keptPolicies({ store: kept, clock, log: service.app.log });
-    return createMtaSts({ dns, random, clock, connector, policies });
+    return createMtaSts({ dns, clock, connector, policies });
   }
 
   function restart(): void {

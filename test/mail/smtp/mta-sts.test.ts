@@ -23,8 +23,8 @@ beforeAll(trustTestAuthority);
 beforeEach(async () => {
   logged.length = 0;
   hosts = await mxHosts();
-  const { dns, random, clock, connector } = hosts;
-  sts = createMtaSts({ dns, random, clock, connector, log });
+  const { dns, clock, connector } = hosts;
+  sts = createMtaSts({ dns, clock, connector, log });
 });
 
 afterEach(async () => {
@@ -57,14 +57,14 @@ describe('the policy of a domain', () => {
   });
 
   it('is passed on for storing in a transferable form, and applies to the first message', async () => {
-    const { dns, random, clock, connector } = hosts;
+    const { dns, clock, connector } = hosts;
     const kept: unknown[] = [];
     const policies: KeptPolicies = {
       find: async () => null,
       keep: async (_domain, policy) => void kept.push(structuredClone(policy)),
     };
     sts.close();
-    sts = createMtaSts({ dns, random, clock, connector, log, policies });
+    sts = createMtaSts({ dns, clock, connector, log, policies });
     const text = policyText('enforce');
     publish('1', text);
     expect(await modeNow()).toBe('enforce');
@@ -209,8 +209,8 @@ describe('the certificate of the policy host', () => {
   ])('that %s cancels the policy', async (_name, tls, name) => {
     await hosts.close();
     hosts = await mxHosts(tls);
-    const { dns, random, clock, connector } = hosts;
-    sts = createMtaSts({ dns, random, clock, connector, log });
+    const { dns, clock, connector } = hosts;
+    sts = createMtaSts({ dns, clock, connector, log });
     publish('1', policyText('enforce'));
     hosts.server.set('_mta-sts.other.test', 'TXT', ['v=STSv1; id=1']);
     hosts.server.set('mta-sts.other.test', 'A', ['127.0.0.1']);

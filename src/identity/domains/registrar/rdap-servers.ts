@@ -2,15 +2,13 @@
 // answer.
 import { readFileSync } from 'node:fs';
 import type { App } from '../../../core/app.ts';
-import { httpsGet, strangerAccess } from '../../../mail/smtp/https-get.ts';
+import { getFromStranger, type Patience } from '../../../platform/net/http/client.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
-import type { RdapPatience } from './rdap.ts';
 
 /** Base URLs of RDAP servers by domain suffix. */
 export type RdapServers = ReadonlyMap<string, readonly string[]>;
 
-const ianaHost = 'data.iana.org';
-const ianaPath = '/rdap/dns.json';
+const ianaList = new URL('https://data.iana.org/rdap/dns.json');
 const dayMs = 24 * 3600_000;
 /** Time after which IANA is asked again after a failure. */
 const againMs = 10 * 60_000;
@@ -22,7 +20,7 @@ const keptOf = perApp((_app: App) => ({
 }));
 
 /** Returns the servers of RDAP. Never rejects. */
-export async function rdapServers(app: App, patience: RdapPatience): Promise<RdapServers> {
+export async function rdapServers(app: App, patience: Patience): Promise<RdapServers> {
   const kept = keptOf(app);
   if (kept.servers && app.clock.now() < kept.askAgainAt) return kept.servers;
   kept.underWay ??= fetchServers(app, patience).then((found) => {
@@ -34,11 +32,11 @@ export async function rdapServers(app: App, patience: RdapPatience): Promise<Rda
   return kept.underWay;
 }
 
-async function fetchServers(app: App, patience: RdapPatience): Promise<RdapServers | null> {
+async function fetchServers(app: App, patience: Patience): Promise<RdapServers | null> {
   try {
-    const asked = { host: ianaHost, path: ianaPath, accept: 'application/json', ...patience };
-    const { statusCode, text } = await httpsGet(asked, strangerAccess(app));
-    if (statusCode !== 200) throw new Error(`${ianaHost} answered with status ${statusCode}`);
+    const answer = await getFromStranger(app, ianaList, 'application/json', patience);
+    const { statusCode, text } = answer;
+    if (statusCode !== 200) throw new Error(`${ianaList.host} answered with status ${statusCode}`);
     return readServers(JSON.parse(text));
   } catch (error) {
     app.log.debug({ err: error }, 'the list of RDAP servers cannot be fetched');

@@ -1,13 +1,7 @@
 // Asks an RDAP server for the registrar of a domain (RFC 9082, 9083). The server is a stranger: 64 KB, 5 s, at
 // most three redirects, each to a public address.
 import type { App } from '../../../core/app.ts';
-import { httpsGet, strangerAccess } from '../../../mail/smtp/https-get.ts';
-
-/** Time-outs of one request. */
-export interface RdapPatience {
-  connectMs: number;
-  totalMs: number;
-}
+import { getFromStranger, type Patience } from '../../../platform/net/http/client.ts';
 
 /** Facts of a domain in the registry; each is null if the answer lacks it. */
 export interface Registration {
@@ -28,27 +22,22 @@ export async function askRegistrar(
   app: App,
   server: string,
   domain: string,
-  patience: RdapPatience,
+  patience: Patience,
 ): Promise<Registration | null> {
   const endAt = app.clock.elapsed() + patience.totalMs;
   let url = new URL(`domain/${domain}`, server);
   for (let hop = 0; hop <= mostRedirects; hop++) {
-    if (url.protocol !== 'https:' || url.port !== '' || url.username !== '') {
-      throw new Error(`${url.origin} is not asked: only HTTPS at port 443 is`);
-    }
     const totalMs = Math.max(1, endAt - app.clock.elapsed());
-    const { connectMs } = patience;
-    const path = `${url.pathname}${url.search}`;
-    const asked = { host: url.hostname, path, accept: 'application/rdap+json', connectMs, totalMs };
-    const answer = await httpsGet(asked, strangerAccess(app));
+    const bounds = { connectMs: patience.connectMs, totalMs };
+    const answer = await getFromStranger(app, url, 'application/rdap+json', bounds);
     if (answer.statusCode === 404) return null;
     if (answer.statusCode === 200) return readRegistration(JSON.parse(answer.text));
-    if (![301, 302, 303, 307, 308].includes(answer.statusCode) || answer.location === null) {
+    const location = answer.header('location');
+    if (![301, 302, 303, 307, 308].includes(answer.statusCode) || location === null) {
       throw new Error(`${url.hostname} answered with status ${answer.statusCode}`);
     }
-    if (!URL.canParse(answer.location, url.href))
-      throw new Error(`${url.hostname} redirects nowhere`);
-    url = new URL(answer.location, url);
+    if (!URL.canParse(location, url.href)) throw new Error(`${url.hostname} redirects nowhere`);
+    url = new URL(location, url);
   }
   throw new Error(`${server} redirects more than ${mostRedirects} times`);
 }

@@ -12,7 +12,7 @@ import {
   directory as directorySchema,
   order as orderSchema,
 } from './acme-schema.ts';
-import { acmeAdapter, travellingFor } from './acme-transport.ts';
+import { type LibraryRequest, requesterOf } from './acme-transport.ts';
 import { AuthorityError } from './authority-error.ts';
 import { findAccount, insertAccount, setAccountUrl } from './queries.ts';
 
@@ -41,21 +41,10 @@ export interface Authority {
   certificateOf(order: AcmeOrder): Promise<string>;
 }
 
-/** Loaded on first use: with its libraries it takes 40 MB. */
-let library: Promise<typeof import('acme-client')> | null = null;
-
-function loadLibrary(): Promise<typeof import('acme-client')> {
-  library ??= import('acme-client').then((module) => {
-    const acme = module.default as unknown as typeof import('acme-client');
-    const { defaults } = acme.axios as unknown as {
-      defaults: { adapter: unknown; acmeSettings: { retryMaxAttempts: number } };
-    };
-    defaults.adapter = acmeAdapter;
-    // Our own clock and schedule decide on retries.
-    defaults.acmeSettings.retryMaxAttempts = 0;
-    return acme;
-  });
-  return library;
+/** Loads acme-client on first use: with its libraries it takes 40 MB. */
+async function loadLibrary(): Promise<typeof import('acme-client')> {
+  const module = await import('acme-client');
+  return module.default as unknown as typeof import('acme-client');
 }
 
 /** Creates a P-256 key in PEM, which every authority accepts. */
@@ -97,13 +86,13 @@ async function readWith<T>(
   schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } },
   step: () => Promise<unknown>,
 ): Promise<T> {
-  const parsed = schema.safeParse(await told(step));
+  const parsed = schema.safeParse(await readAuthority(step));
   if (parsed.success) return parsed.data;
   throw new AuthorityError('unreadable', 'the authority answered with something other than ACME');
 }
 
 /** Turns errors of the library itself into AuthorityErrors: they mean that it could not read an answer. */
-async function told<T>(step: () => Promise<T>): Promise<T> {
+async function readAuthority<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
@@ -117,8 +106,8 @@ async function registered(app: App, client: Client, url: string | null): Promise
   if (url !== null) return url;
   const { email, directoryUrl } = app.config.tracking.acme;
   const contact = email === null ? {} : { contact: [`mailto:${email}`] };
-  await told(() => client.createAccount({ termsOfServiceAgreed: true, ...contact }));
-  const made = await told(async () => client.getAccountUrl());
+  await readAuthority(() => client.createAccount({ termsOfServiceAgreed: true, ...contact }));
+  const made = await readAuthority(async () => client.getAccountUrl());
   await app.store.write((trx) => setAccountUrl(trx, directoryUrl, made));
   return made;
 }
@@ -127,33 +116,34 @@ async function registered(app: App, client: Client, url: string | null): Promise
  * Opens the account at the configured authority for `work`, and creates a missing one.
  * @throws AuthorityError for every fault of the authority.
  */
-export function withAuthority<T>(
+export async function withAuthority<T>(
   app: App,
   signal: AbortSignal,
   work: (authority: Authority) => Promise<T>,
 ): Promise<T> {
-  return travellingFor({ app, signal }, async () => {
-    const acme = await loadLibrary();
-    const account = await accountOf(app);
-    const { directoryUrl } = app.config.tracking.acme;
-    const client = new acme.Client({
-      directoryUrl,
-      accountKey: account.keyPem,
-      ...(account.url !== null && { accountUrl: account.url }),
-    });
-    // Missing in its types: the directory that it has read.
-    const { http } = client as unknown as { http: { getDirectory(): Promise<unknown> } };
-    const { meta } = await readWith(directorySchema, () => http.getDirectory());
-    const accountUrl = await registered(app, client, account.url);
-    try {
-      return await work(authorityOver(app, acme, client, accountUrl, meta?.caaIdentities ?? []));
-    } catch (error) {
-      if (error instanceof AuthorityError && error.problem === 'accountDoesNotExist') {
-        await app.store.write((trx) => setAccountUrl(trx, directoryUrl, null));
-      }
-      throw error;
-    }
+  const acme = await loadLibrary();
+  const account = await accountOf(app);
+  const { directoryUrl } = app.config.tracking.acme;
+  const client = new acme.Client({
+    directoryUrl,
+    accountKey: account.keyPem,
+    ...(account.url !== null && { accountUrl: account.url }),
   });
+  // Missing in its types: the sender of its requests, with the directory that it has read.
+  const { http } = client as unknown as {
+    http: { request: LibraryRequest; getDirectory(): Promise<unknown> };
+  };
+  http.request = requesterOf(app, signal);
+  const { meta } = await readWith(directorySchema, () => http.getDirectory());
+  const accountUrl = await registered(app, client, account.url);
+  try {
+    return await work(authorityOver(app, acme, client, accountUrl, meta?.caaIdentities ?? []));
+  } catch (error) {
+    if (error instanceof AuthorityError && error.problem === 'accountDoesNotExist') {
+      await app.store.write((trx) => setAccountUrl(trx, directoryUrl, null));
+    }
+    throw error;
+  }
 }
 
 function authorityOver(
@@ -191,7 +181,7 @@ function authorityOver(
     async answer({ url, token }) {
       type LibraryChallenge = Parameters<Client['completeChallenge']>[0];
       const challenge = { type: kind, url, token, status: 'pending' } as LibraryChallenge;
-      await told(() => client.completeChallenge(challenge));
+      await readAuthority(() => client.completeChallenge(challenge));
     },
     async refusalOf(order) {
       const errors = (await authorizations(order)).flatMap(({ challenges }) =>
@@ -200,11 +190,13 @@ function authorityOver(
       return errors[0] ?? order.error?.detail ?? 'the authority gave no reason';
     },
     async finalize(order, hostname, keyPem) {
-      const [, csr] = await told(() => acme.crypto.createCsr({ altNames: [hostname] }, keyPem));
+      const [, csr] = await readAuthority(() =>
+        acme.crypto.createCsr({ altNames: [hostname] }, keyPem),
+      );
       return readWith(orderSchema, () => client.finalizeOrder(asLibrary(order), csr));
     },
     async certificateOf(order) {
-      return String(await told(() => client.getCertificate(asLibrary(order))));
+      return String(await readAuthority(() => client.getCertificate(asLibrary(order))));
     },
   };
 }

@@ -194,8 +194,8 @@ describe('an authority', () => {
     ['answers HTML', 'garbage', undefined, /other than ACME/],
     ['answers JSON of another kind', 'nonsense', undefined, /other than ACME/],
     ['answers orders with JSON of another kind', 'nonsense', '/new-order', /authority/],
-    ['never answers', 'silent', undefined, /did not answer within 20 s/],
-    ['never answers an order', 'silent', '/new-order', /did not answer within 20 s/],
+    ['never answers', 'silent', undefined, /no complete answer within 20 s/],
+    ['never answers an order', 'silent', '/new-order', /no complete answer within 20 s/],
     ['refuses every nonce', 'bad-nonce', '/new-order', /authority/],
     ['answers 500', { status: 500 }, undefined, /500/],
     ['refuses accounts', { status: 403, type: 'unauthorized' }, '/new-account', /unauthorized/],
@@ -213,7 +213,10 @@ describe('an authority', () => {
   );
 
   it.each([
-    ['https://inside.example', /inside\.example: 127\.0\.0\.1 is a private address/],
+    [
+      'https://inside.example',
+      /inside\.example: leads to 127\.0\.0\.1 \(inside\.example\), which is not public/,
+    ],
     [
       'http://inside.example',
       /named "http:\/\/inside\.example\/nonce", which is not an https:\/\/ address/,

@@ -1,0 +1,91 @@
+// Collects the response to one request, within a bound of bytes: a handler of undici's `dispatch`. The
+// streams and signals of undici's `request` would double the cost of a post of a webhook.
+
+/** Response that was received completely. */
+export interface HttpAnswer {
+  statusCode: number;
+  text: string;
+  /** Returns the first value of a header by its name in lower case; null without it. */
+  header(name: string): string | null;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Step at which a request failed. */
+export type HttpStep = 'dns' | 'refused-address' | 'connect' | 'tls' | 'timeout' | 'response';
+
+/** Failure that prevented a complete response. */
+export class HttpError extends Error {
+  readonly step: HttpStep;
+  /** Status code of an incomplete response; null if no response began. */
+  readonly statusCode: number | null;
+  constructor(step: HttpStep, message: string, statusCode: number | null = null) {
+    super(message);
+    this.step = step;
+    this.statusCode = statusCode;
+  }
+}
+
+/** Aborts the exchange and closes its connection. */
+interface Controller {
+  abort(reason: Error): void;
+}
+
+/** Handler of one request. */
+export class AnswerReader {
+  readonly #end = Promise.withResolvers<HttpAnswer>();
+  readonly #mostBytes: number;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #statusCode = 0;
+  #headers: Headers = {};
+  #controller: Controller | null = null;
+  #problem: HttpError | null = null;
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
+  /** Resolves with the response; rejects with an HttpError or the error of the connection. */
+  get whole(): Promise<HttpAnswer> {
+    return this.#end.promise;
+  }
+
+  /** Aborts at once. A request that still waits for a connection is then never sent. */
+  end(problem: HttpError): void {
+    this.#problem ??= problem;
+    this.#end.reject(problem);
+    this.#controller?.abort(problem);
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller;
+    if (this.#problem !== null) controller.abort(this.#problem);
+  }
+
+  onResponseStart(_: Controller, statusCode: number, headers: Headers): void {
+    // Interim responses (1xx, RFC 9110 15.2) precede the response.
+    if (statusCode < 200) return;
+    this.#statusCode = statusCode;
+    this.#headers = headers;
+  }
+
+  onResponseData(_: Controller, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    this.#chunks.push(chunk);
+    if (this.#bytes <= this.#mostBytes) return;
+    const text = `the answer has more than ${this.#mostBytes / 1024} KB`;
+    this.end(new HttpError('response', text, this.#statusCode));
+  }
+
+  onResponseEnd(): void {
+    const text = this.#bytes > 0 ? Buffer.concat(this.#chunks).toString('utf8') : '';
+    const statusCode = this.#statusCode;
+    const header = (name: string) => [this.#headers[name] ?? []].flat()[0] ?? null;
+    this.#end.resolve({ statusCode, text, header });
+  }
+
+  onResponseError(_: Controller | null, error: Error): void {
+    this.#end.reject(error);
+  }
+}

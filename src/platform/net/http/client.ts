@@ -1,0 +1,183 @@
+// The client of outgoing HTTP: posts of webhooks, the policy files of MTA-STS, RDAP and certificate authorities.
+// Connects to judged addresses only, ends each exchange by the clock, reads a bounded response. Follows no
+// redirect and reads no proxy variable. The only module that creates undici clients.
+//
+//   bound               | is                                           | then
+//   --------------------+----------------------------------------------+-----------------------
+//   time                | `timeoutMs` for the whole exchange           | `timeout`
+//   header              | 16 KB                                        | `response`
+//   answer              | `mostBytes`                                  | `response`
+//   connections         | `connectionsPerOrigin`, 30 s idle            | the next one waits
+//   origins             | 200, the one used longest ago is closed      |
+import { LRUCache } from 'lru-cache';
+import { Pool } from 'undici';
+import { messageOf } from '../../errors.ts';
+import { AnswerReader, type HttpAnswer, HttpError } from './answer.ts';
+import {
+  type AddressGuard,
+  type HttpParts,
+  openConnection,
+  publicOnly,
+  targetOf,
+} from './connect.ts';
+
+const mostOrigins = 200;
+const idleMs = 30_000;
+const mostHeaderBytes = 16 * 1024;
+const mostBytesOfFile = 64 * 1024;
+
+export interface HttpRequest {
+  url: URL;
+  method: 'GET' | 'HEAD' | 'POST';
+  headers: Readonly<Record<string, string>>;
+  body?: string | undefined;
+}
+
+export interface HttpBounds {
+  guard: AddressGuard;
+  /** Most time for an exchange, from the look-up to the last byte, in ms. */
+  timeoutMs: number;
+  /** Most time for the connection, and for the TLS handshake, in ms; default: `timeoutMs`. */
+  connectMs?: number;
+  /** Most bytes of a response's body. */
+  mostBytes: number;
+  connectionsPerOrigin: number;
+}
+
+export interface HttpClient {
+  /**
+   * Resolves with the complete response, whatever its status.
+   * @throws HttpError, or the error of the connection
+   */
+  ask(request: HttpRequest): Promise<HttpAnswer>;
+  /** Aborts exchanges under way. */
+  close(): Promise<void>;
+}
+
+export function createHttpClient(parts: HttpParts, bounds: HttpBounds): HttpClient {
+  const closing = new AbortController();
+  const dying = new Set<Promise<void>>();
+  const pools = new LRUCache<string, Pool>({
+    max: mostOrigins,
+    dispose(pool, _origin, reason) {
+      // Lets running exchanges with an evicted origin finish.
+      const end = (reason === 'evict' ? pool.close() : pool.destroy()).catch(() => {});
+      dying.add(end);
+      void end.finally(() => dying.delete(end));
+    },
+  });
+  const poolOf = (url: URL): Pool => {
+    // `URL` normalizes case and forms of addresses, so they create no second origin.
+    let pool = pools.get(url.origin);
+    if (!pool) {
+      pool = openPool(parts, bounds, url, closing.signal);
+      pools.set(url.origin, pool);
+    }
+    return pool;
+  };
+  const underWay = new Set<AnswerReader>();
+  const { timeoutMs, mostBytes } = bounds;
+
+  return {
+    async ask({ url, method, headers, body }) {
+      const answer = new AnswerReader(mostBytes);
+      const late = `no complete answer within ${timeoutMs / 1000} s`;
+      const cancel = parts.clock.after(timeoutMs, () => answer.end(new HttpError('timeout', late)));
+      underWay.add(answer);
+      try {
+        const path = `${url.pathname}${url.search}`;
+        const all = { ...headers, 'accept-encoding': 'identity' };
+        poolOf(url).dispatch({ method, path, headers: all, body: body ?? null }, answer);
+        return await answer.whole;
+      } finally {
+        cancel();
+        underWay.delete(answer);
+      }
+    },
+    async close() {
+      closing.abort();
+      for (const answer of underWay) {
+        answer.end(new HttpError('timeout', 'given up at our shutdown'));
+      }
+      pools.clear();
+      await Promise.all(dying);
+    },
+  };
+}
+
+function openPool(parts: HttpParts, bounds: HttpBounds, url: URL, signal: AbortSignal): Pool {
+  const { guard, timeoutMs, connectMs = timeoutMs, connectionsPerOrigin } = bounds;
+  const opening = { target: targetOf(url), guard, timeoutMs: connectMs, signal };
+  return new Pool(url.origin, {
+    connections: connectionsPerOrigin,
+    pipelining: 1,
+    keepAliveTimeout: idleMs,
+    keepAliveMaxTimeout: idleMs,
+    maxHeaderSize: mostHeaderBytes,
+    // The clock of the app limits the whole exchange instead.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect(_options, callback) {
+      openConnection(parts, opening).then(
+        (socket) => callback(null, socket),
+        (error: unknown) => callback(error as Error, null),
+      );
+    },
+  });
+}
+
+/** Most time of one exchange, in ms. */
+export interface Patience {
+  connectMs: number;
+  totalMs: number;
+}
+
+/**
+ * Gets a file of at most 64 KB from a host that strangers name: HTTPS at port 443, public addresses only.
+ * @throws Error with the obstacle in words
+ */
+export async function getFromStranger(
+  parts: HttpParts,
+  url: URL,
+  accept: string,
+  { connectMs, totalMs: timeoutMs }: Patience,
+  options: { guard?: AddressGuard; signal?: AbortSignal } = {},
+): Promise<HttpAnswer> {
+  if (url.protocol !== 'https:' || url.port !== '' || url.username !== '') {
+    throw new Error(`${url.origin} is not asked: only HTTPS at port 443 is`);
+  }
+  const { guard = publicOnly, signal } = options;
+  const bounds = {
+    guard,
+    timeoutMs,
+    connectMs,
+    mostBytes: mostBytesOfFile,
+    connectionsPerOrigin: 1,
+  };
+  return askOnce(parts, bounds, { url, method: 'GET', headers: { accept } }, signal);
+}
+
+/**
+ * Sends one request over a connection of its own. An abort of `signal` ends it.
+ * @throws Error whose text begins with the host
+ */
+export async function askOnce(
+  parts: HttpParts,
+  bounds: HttpBounds,
+  request: HttpRequest,
+  signal?: AbortSignal,
+): Promise<HttpAnswer> {
+  const client = createHttpClient(parts, bounds);
+  const end = () => void client.close();
+  signal?.addEventListener('abort', end, { once: true });
+  try {
+    const answer = client.ask(request);
+    if (signal?.aborted) end();
+    return await answer;
+  } catch (error) {
+    throw new Error(`${request.url.hostname}: ${messageOf(error)}`, { cause: error });
+  } finally {
+    signal?.removeEventListener('abort', end);
+    await client.close();
+  }
+}
