@@ -4,8 +4,7 @@
 // hundreds of signatures of 0.3 ms each (docs/making/decisions.md).
 
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
-import { workerArguments } from '../../platform/runtime/worker-arguments.ts';
+import { WorkerThread } from '../../platform/runtime/workers/worker-thread.ts';
 import type { ComposeOrder, ComposeReply } from './compose-worker.ts';
 import { arrived, KeyNumbers } from './handover.ts';
 import type { Composed, ComposeInput, ComposeRequest, RawInput } from './input.ts';
@@ -29,7 +28,7 @@ async function composeWithAttachments(input: ComposeInput): Promise<Composed> {
   return composeWithMailComposer(input);
 }
 
-const workerLimits = { maxOldGenerationSizeMb: 64 };
+const heapMb = 64;
 
 /** A message in work. `made` gets null if the worker failed to compose it, or has ended. */
 interface PendingMessage extends ComposeRequest {
@@ -38,25 +37,24 @@ interface PendingMessage extends ComposeRequest {
 
 /** One worker: takes batches, with each key once under a number, and returns the bytes. */
 class ComposeThread {
-  readonly #worker: Worker;
-  readonly #keys = new KeyNumbers((order) => this.#order(order));
+  readonly #worker: WorkerThread<ComposeOrder, ComposeReply>;
+  readonly #keys = new KeyNumbers((order) => this.#worker.order(order));
   readonly #underWay = new Map<number, readonly PendingMessage[]>();
   #batches = 0;
 
   /** Calls `onExit` once the worker takes no more, before its unfinished messages are returned. */
   constructor(onExit: (thread: ComposeThread) => void) {
-    this.#worker = new Worker(new URL('./compose-worker.ts', import.meta.url), {
-      execArgv: [...workerArguments],
+    this.#worker = new WorkerThread({
+      script: new URL('./compose-worker.ts', import.meta.url),
       name: 'composer',
-      resourceLimits: workerLimits,
-    });
-    this.#worker.on('message', (reply: ComposeReply) => this.#take(reply));
-    this.#worker.on('error', () => {});
-    this.#worker.on('exit', () => {
-      onExit(this);
-      const lost = [...this.#underWay.values()].flat();
-      this.#underWay.clear();
-      for (const one of lost) one.made(null);
+      heapMb,
+      onReport: (reply) => this.#take(reply),
+      onEnd: () => {
+        onExit(this);
+        const lost = [...this.#underWay.values()].flat();
+        this.#underWay.clear();
+        for (const one of lost) one.made(null);
+      },
     });
   }
 
@@ -68,25 +66,21 @@ class ComposeThread {
   hand(pending: readonly PendingMessage[]): void {
     const batch = this.#batches++;
     this.#underWay.set(batch, pending);
-    this.#worker.ref();
+    this.#worker.hold();
     this.#keys.startOrder();
     const requests = pending.map((one) => this.#keys.numbered(one));
-    this.#order({ kind: 'compose', batch, requests });
+    this.#worker.order({ kind: 'compose', batch, requests });
   }
 
   /** Ends the worker; unfinished messages are returned. */
   async close(): Promise<void> {
-    await this.#worker.terminate();
-  }
-
-  #order(order: ComposeOrder): void {
-    this.#worker.postMessage(order);
+    await this.#worker.end();
   }
 
   #take({ batch, messages }: ComposeReply): void {
     const pending = this.#underWay.get(batch) ?? [];
     this.#underWay.delete(batch);
-    if (this.#underWay.size === 0) this.#worker.unref();
+    if (this.#underWay.size === 0) this.#worker.rest();
     for (const [index, one] of pending.entries()) {
       const made = messages[index];
       one.made(made ? arrived(made) : null);

@@ -8,10 +8,8 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { once } from 'node:events';
 import { promisify } from 'node:util';
-import { Worker } from 'node:worker_threads';
-import { workerArguments } from '../../platform/runtime/worker-arguments.ts';
+import { WorkerThread } from '../../platform/runtime/workers/worker-thread.ts';
 import type { MadePair } from './key-worker.ts';
 
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256';
@@ -42,11 +40,15 @@ export function generateDkimKey(algorithm: DkimAlgorithm): Promise<DkimKeyPair> 
 }
 
 async function generateRsa(): Promise<DkimKeyPair> {
-  const worker = new Worker(new URL('./key-worker.ts', import.meta.url), {
-    execArgv: [...workerArguments],
-    workerData: { bits: rsaBits },
+  const { privateKeyPem, publicKeyPem } = await new Promise<MadePair>((resolve, reject) => {
+    new WorkerThread<never, MadePair>({
+      script: new URL('./key-worker.ts', import.meta.url),
+      name: 'key',
+      data: { bits: rsaBits },
+      onReport: resolve,
+      onEnd: (error) => reject(error ?? new Error('the thread made no key')),
+    });
   });
-  const [{ privateKeyPem, publicKeyPem }] = (await once(worker, 'message')) as [MadePair];
   return { privateKeyPem, publicKey: publicKeyOf(createPublicKey(publicKeyPem), 'rsa-sha256') };
 }
 

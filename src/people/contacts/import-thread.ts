@@ -1,11 +1,9 @@
 // Reads large files on a thread of their own. Parsing, checking and ordering rows takes half the cost of an
 // import, and would block the event loop for concurrent sends. Small files are read here, because a thread
 // takes 0.3 s to start. The thread reads ahead of the import by a limited number of bytes.
-import { on } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import type { Encoding } from '../../platform/csv/decode.ts';
 import { ValidationError } from '../../platform/errors.ts';
-import { workerArguments } from '../../platform/runtime/worker-arguments.ts';
+import { WorkerThread } from '../../platform/runtime/workers/worker-thread.ts';
 import { type ReadFile, type ReadOptions, type ReadWindow, readRows } from './import-rows.ts';
 import type { ImportPiece, ImportReply } from './import-worker.ts';
 
@@ -16,8 +14,8 @@ const smallFile = 262_144;
  * waits.
  */
 const mostBytesAhead = 2_097_152;
-const workerLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
+type ImportThread = WorkerThread<ImportPiece, ImportReply>;
 type Pieces = AsyncIterator<Buffer>;
 
 /** Reads the beginning of the file and tells whether it is the whole. */
@@ -46,7 +44,7 @@ async function* joined(head: readonly Buffer[], rest: Pieces): AsyncGenerator<Bu
  * Returns a function that sends the file to the thread, up to the limit ahead. `taken`: bytes that it has
  * read.
  */
-function feeder(worker: Worker, source: Pieces) {
+function feeder(worker: ImportThread, source: Pieces) {
   let ahead = 0;
   let hasEnded = false;
   return async (taken: number) => {
@@ -57,24 +55,24 @@ function feeder(worker: Worker, source: Pieces) {
       // A copy, because the buffer of the piece may be shared.
       const piece = done ? null : new Uint8Array(value);
       ahead += piece?.length ?? 0;
-      worker.postMessage(piece satisfies ImportPiece, piece ? [piece.buffer] : []);
+      worker.order(piece, piece ? [piece.buffer] : []);
     }
   };
 }
 
 /** Yields the replies of the thread while feeding it the file. Ends with the thread. */
-async function* repliesOf(worker: Worker, source: Pieces): AsyncGenerator<ImportReply> {
-  const heard = on(worker, 'message', { close: ['exit'] }) as AsyncIterable<[ImportReply]>;
+async function* repliesOf(worker: ImportThread, source: Pieces): AsyncGenerator<ImportReply> {
+  const reports = worker.reports();
   const feed = feeder(worker, source);
   try {
     await feed(0);
-    for await (const [reply] of heard) {
+    for await (const reply of reports) {
       if (reply.kind === 'taken') await feed(reply.bytes);
       else if (reply.kind === 'refused') throw new ValidationError(reply.message, reply.fields);
       else yield reply;
     }
   } finally {
-    await worker.terminate();
+    await worker.end();
     await source.return?.();
   }
 }
@@ -91,11 +89,12 @@ async function* windowsOf(
 }
 
 async function readInThread(source: Pieces, options: ReadOptions): Promise<ReadFile> {
-  const worker = new Worker(new URL('./import-worker.ts', import.meta.url), {
-    execArgv: [...workerArguments],
+  const worker: ImportThread = new WorkerThread({
+    script: new URL('./import-worker.ts', import.meta.url),
     name: 'import',
-    resourceLimits: workerLimits,
-    workerData: options,
+    heapMb: 128,
+    youngMb: 16,
+    data: options,
   });
   const replies = repliesOf(worker, source);
   const { value: first } = await replies.next();

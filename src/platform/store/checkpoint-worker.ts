@@ -3,6 +3,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
+export type CheckpointOrder = 'checkpoint' | 'empty' | 'close';
+
 /** Result of `pragma wal_checkpoint`, in pages. */
 export interface CheckpointState {
   log: number;
@@ -14,7 +16,7 @@ const checkpoint = database.prepare<[], CheckpointState>('pragma wal_checkpoint(
 
 const empty = database.prepare<[], CheckpointState>('pragma wal_checkpoint(TRUNCATE)');
 
-parentPort?.on('message', (order: 'checkpoint' | 'empty' | 'close') => {
+parentPort?.on('message', (order: CheckpointOrder) => {
   if (order === 'close') {
     database.close();
     parentPort?.close();

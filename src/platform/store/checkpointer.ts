@@ -1,10 +1,9 @@
 // Checkpoints (log → database file) of the writing connection, mostly on a separate thread. SQLite would
 // checkpoint inside a commit: 4,000 pages take 30 ms of a core plus the disk, and block the event loop.
 // The log restarts only once it is empty, so the writer moves the last few pages between two commits.
-import { Worker } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
-import { workerArguments } from '../runtime/worker-arguments.ts';
-import type { CheckpointState } from './checkpoint-worker.ts';
+import { WorkerThread } from '../runtime/workers/worker-thread.ts';
+import type { CheckpointOrder, CheckpointState } from './checkpoint-worker.ts';
 
 const lookEachCommits = 16;
 /** Number of pages in the log that are worth an order to the thread (8 MB). */
@@ -17,13 +16,13 @@ const wantedPages = 4_000;
  */
 export const insideCommitPages = 16_000;
 
-const workerLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
+type CheckpointThread = WorkerThread<CheckpointOrder, CheckpointState>;
 
 export class Checkpointer {
   readonly #file: string;
   readonly #look: Database.Statement<[], CheckpointState>;
   readonly #finish: Database.Statement<[], CheckpointState>;
-  #worker: Worker | null = null;
+  #worker: CheckpointThread | null = null;
   #isBusy = false;
   #commits = 0;
   #isTailWanted = false;
@@ -56,14 +55,14 @@ export class Checkpointer {
     if (log - checkpointed < worthPages) return;
     this.#isBusy = true;
     this.#worker ??= this.#start();
-    this.#worker.postMessage('checkpoint');
+    this.#worker.order('checkpoint');
   }
 
   /** Orders the thread to empty the log, which removes old versions of changed and deleted rows. */
   empty(): void {
     this.#isBusy = true;
     this.#worker ??= this.#start();
-    this.#worker.postMessage('empty');
+    this.#worker.order('empty');
   }
 
   /** Ends the thread, before the connections of the store are closed. */
@@ -71,30 +70,29 @@ export class Checkpointer {
     const worker = this.#worker;
     this.#worker = null;
     if (!worker) return;
-    await new Promise<void>((resolve) => {
-      worker.ref();
-      worker.once('exit', () => resolve());
-      worker.postMessage('close');
-    });
+    worker.hold();
+    worker.order('close');
+    await worker.ended;
   }
 
-  #start(): Worker {
-    const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), {
-      execArgv: [...workerArguments],
-      workerData: { file: this.#file },
-      resourceLimits: workerLimits,
+  #start(): CheckpointThread {
+    const worker: CheckpointThread = new WorkerThread({
+      script: new URL('./checkpoint-worker.ts', import.meta.url),
+      name: 'checkpoint',
+      heapMb: 16,
+      youngMb: 2,
+      data: { file: this.#file },
+      onReport: ({ log }) => {
+        this.#isBusy = false;
+        this.#isTailWanted = log >= wantedPages;
+      },
+      // A failed thread loses no data: the pages stay in the log. The next order starts another thread.
+      onEnd: () => {
+        this.#worker = null;
+        this.#isBusy = false;
+      },
     });
-    worker.unref();
-    worker.on('message', ({ log }: CheckpointState) => {
-      this.#isBusy = false;
-      this.#isTailWanted = log >= wantedPages;
-    });
-    // A failed thread loses no data: the pages stay in the log. The next order starts another thread.
-    worker.on('error', () => {});
-    worker.on('exit', () => {
-      this.#worker = null;
-      this.#isBusy = false;
-    });
+    worker.rest();
     return worker;
   }
 }

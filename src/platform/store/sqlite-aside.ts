@@ -1,15 +1,12 @@
 // A place of aside.ts on SQLite: a thread with a reading connection. A statement that checks the
 // time (in-time.ts) ends at the deadline. Any other statement runs to its end, and its thread is
 // then dropped.
-import { Worker } from 'node:worker_threads';
 import type { CompiledQuery, QueryResult } from 'kysely';
-import { workerArguments } from '../runtime/worker-arguments.ts';
+import { WorkerThread } from '../runtime/workers/worker-thread.ts';
 import { type AsidePlace, OverdueError } from './aside.ts';
 import type { AsideAnswer, AsideQuery, AsideWorkerData } from './aside-worker.ts';
 import { kyselyOn, noStreaming } from './dialect.ts';
 import { inTimeFunction, setChecking } from './in-time.ts';
-
-const workerLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 
 interface Asked {
   resolve(rows: unknown[]): void;
@@ -26,46 +23,47 @@ export async function openSqliteAside(
   mostMs: number,
   errorOf: (error: unknown) => unknown,
 ): Promise<AsidePlace> {
-  const worker = new Worker(new URL('./aside-worker.ts', import.meta.url), {
-    execArgv: [...workerArguments],
-    workerData: { file, busyMs, inTimeFunction, mostMs } satisfies AsideWorkerData,
-    resourceLimits: workerLimits,
-  });
   const started = Promise.withResolvers<void>();
   const asked = new Map<number, Asked>();
   let lastId = 0;
   let isBroken = false;
-  worker.on('message', (answer: AsideAnswer) => {
-    if (answer === 'ready') return started.resolve();
-    const one = asked.get(answer.id);
-    asked.delete(answer.id);
-    if (asked.size === 0) worker.unref();
-    if ('rows' in answer) one?.resolve(answer.rows);
-    else if ('isOverdue' in answer) one?.reject(new OverdueError());
-    else one?.reject(Object.assign(new Error(answer.error.message), answer.error));
-  });
   const fail = (error: Error) => {
     isBroken = true;
     started.reject(error);
     for (const one of asked.values()) one.reject(error);
     asked.clear();
   };
-  worker.on('error', fail);
-  worker.on('exit', () => fail(new Error('the thread of searches ended')));
+  const worker: WorkerThread<AsideQuery, AsideAnswer> = new WorkerThread({
+    script: new URL('./aside-worker.ts', import.meta.url),
+    name: 'aside',
+    heapMb: 64,
+    youngMb: 8,
+    data: { file, busyMs, inTimeFunction, mostMs } satisfies AsideWorkerData,
+    onReport(answer) {
+      if (answer === 'ready') return started.resolve();
+      const one = asked.get(answer.id);
+      asked.delete(answer.id);
+      if (asked.size === 0) worker.rest();
+      if ('rows' in answer) one?.resolve(answer.rows);
+      else if ('isOverdue' in answer) one?.reject(new OverdueError());
+      else one?.reject(Object.assign(new Error(answer.error.message), answer.error));
+    },
+    onEnd: (error) => fail(error ?? new Error('the thread of searches ended')),
+  });
 
   await started.promise.catch((error: unknown) => {
     throw errorOf(error);
   });
   // Does not keep a command alive once it has its answer.
-  worker.unref();
+  worker.rest();
 
   async function executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     if (isBroken) throw new OverdueError();
     const { promise, resolve, reject } = Promise.withResolvers<unknown[]>();
     lastId += 1;
     asked.set(lastId, { resolve, reject });
-    worker.ref();
-    worker.postMessage({ id: lastId, sql, parameters } satisfies AsideQuery);
+    worker.hold();
+    worker.order({ id: lastId, sql, parameters });
     try {
       return { rows: (await promise) as R[] };
     } catch (error) {
@@ -73,9 +71,7 @@ export async function openSqliteAside(
     }
   }
 
-  const end = async () => {
-    await worker.terminate();
-  };
+  const end = () => worker.end();
   const db = kyselyOn('sqlite', { executeQuery, streamQuery: noStreaming });
   setChecking(db);
   return {

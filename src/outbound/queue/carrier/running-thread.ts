@@ -10,13 +10,12 @@
 //   any     | the thread exits                          | gone: `onExit` is called
 //
 // The thread keeps the process alive from `carry` until `rest`, and while it is closing.
-import { Worker } from 'node:worker_threads';
 import type { App } from '../../../core/app.ts';
 import { handedOver, KeyNumbers } from '../../../mail/mime/handover.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
 import type { SignedMessage } from '../../../mail/mime/sign.ts';
 import type { Clock } from '../../../platform/runtime/clock.ts';
-import { workerArguments } from '../../../platform/runtime/worker-arguments.ts';
+import { WorkerThread } from '../../../platform/runtime/workers/worker-thread.ts';
 import type {
   CarrierOrder,
   CarrierReport,
@@ -31,7 +30,7 @@ const closeMs = 5_000;
  * Young-generation limit: its objects live shorter than those of the main thread, so half the room is enough
  * (run.js sets that of the main thread).
  */
-const workerLimits = { maxYoungGenerationSizeMb: 48 };
+const youngMb = 48;
 const failed = 'the thread that carries mail failed: the next mail starts another';
 
 /** A message for the thread to compose, or one composed already. */
@@ -41,7 +40,7 @@ interface NumberedMailing {
 }
 
 export class RunningThread {
-  readonly #worker: Worker;
+  readonly #worker: WorkerThread<CarrierOrder, CarrierReport>;
   readonly #keys = new KeyNumbers((order) => this.tell(order));
   readonly #hasEnded = Promise.withResolvers<void>();
 
@@ -50,30 +49,30 @@ export class RunningThread {
     log: App['log'],
     heard: { onReport(report: CarrierReport): void; onExit(): void },
   ) {
-    this.#worker = new Worker(new URL('./carrier-worker.ts', import.meta.url), {
-      execArgv: [...workerArguments],
+    this.#worker = new WorkerThread({
+      script: new URL('./carrier-worker.ts', import.meta.url),
       name: 'carrier',
-      resourceLimits: workerLimits,
-      workerData: settings,
-    });
-    this.#worker.on('message', (report: CarrierReport) => {
-      if (report.kind === 'closed') this.#hasEnded.resolve();
-      else heard.onReport(report);
-    });
-    this.#worker.on('error', (error) => log.error({ err: error }, failed));
-    this.#worker.on('exit', () => {
-      heard.onExit();
-      this.#hasEnded.resolve();
+      youngMb,
+      data: settings,
+      onReport: (report) => {
+        if (report.kind === 'closed') this.#hasEnded.resolve();
+        else heard.onReport(report);
+      },
+      onEnd: (error) => {
+        if (error) log.error({ err: error }, failed);
+        heard.onExit();
+        this.#hasEnded.resolve();
+      },
     });
   }
 
   tell(order: CarrierOrder, handed: ArrayBuffer[] = []): void {
-    this.#worker.postMessage(order, handed);
+    this.#worker.order(order, handed);
   }
 
   /** Sends the thread mailings that arrived together, in one order. */
   carry(given: readonly NumberedMailing[]): void {
-    this.#worker.ref();
+    this.#worker.hold();
     this.#keys.startOrder();
     const handed: ArrayBuffer[] = [];
     const mailings = given.map(({ message, envelopes }): SentMailing => {
@@ -86,17 +85,17 @@ export class RunningThread {
 
   /** Marks the thread as idle, so that it no longer keeps the process alive. */
   rest(): void {
-    this.#worker.unref();
+    this.#worker.rest();
   }
 
   /** Has the thread report all mail under way, then ends it. */
   async close(clock: Clock): Promise<void> {
     // Until it has closed, it may be all that keeps the process alive.
-    this.#worker.ref();
+    this.#worker.hold();
     const cancel = clock.after(closeMs, this.#hasEnded.resolve);
     this.tell({ kind: 'close' });
     await this.#hasEnded.promise;
     cancel();
-    await this.#worker.terminate();
+    await this.#worker.end();
   }
 }

@@ -8,15 +8,16 @@
 //   idle     | busy        |               |             | none                 | none
 //   busy     | (queued)    |               | idle        | none, one lost, the  | none, jobs refused
 //            |             |               |             | others given back    |
-import { Worker } from 'node:worker_threads';
 import type { Clock } from '../clock.ts';
 import type { QueuedJob } from '../fair-queue.ts';
-import { workerArguments } from '../worker-arguments.ts';
 import type { JobReply } from './serve.ts';
 import { watchWorker } from './watch.ts';
+import { WorkerThread } from './worker-thread.ts';
 
 /** Time after which a starting worker is given up; loading libraries takes 0.2 s on a quiet machine. */
 const startDeadlineMs = 30_000;
+
+type JobWorker<Payload, Outcome, Part> = WorkerThread<readonly Payload[], JobReply<Outcome, Part>>;
 
 /** Error of a job that took too long or ended its worker, or whose worker did not start. */
 export class LostJob extends Error {
@@ -69,7 +70,7 @@ const newPlace = () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER
 export class JobThread<Payload, Outcome, Part> {
   readonly #options: ThreadOptions<Payload>;
   readonly #onFree: OnFree<Payload, Outcome, Part>;
-  #worker: Worker | null = null;
+  #worker: JobWorker<Payload, Outcome, Part> | null = null;
   #isReady = false;
   /** Name of the worker's thread. */
   #thread: string | null = null;
@@ -102,7 +103,7 @@ export class JobThread<Payload, Outcome, Part> {
     const worker = this.#worker;
     const jobs = this.#free();
     this.#worker = null;
-    await worker?.terminate();
+    await worker?.end();
     return jobs;
   }
 
@@ -110,19 +111,19 @@ export class JobThread<Payload, Outcome, Part> {
     const { script, heapMb, clock } = this.#options;
     this.#place = newPlace();
     this.#sent = new Set();
-    const worker = new Worker(script, {
-      execArgv: [...workerArguments],
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
-      workerData: this.#place,
+    const worker: JobWorker<Payload, Outcome, Part> = new WorkerThread({
+      script,
+      name: 'jobs',
+      heapMb,
+      data: this.#place,
+      onReport: (reply) => {
+        if (worker === this.#worker) this.#receive(reply);
+      },
+      onEnd: () => this.#drop(worker, false),
     });
     this.#worker = worker;
     this.#isReady = false;
     this.#cancelDeadline = clock.after(startDeadlineMs, () => this.#drop(worker, true));
-    worker.on('message', (reply: JobReply<Outcome, Part>) => {
-      if (worker === this.#worker) this.#receive(reply);
-    });
-    worker.on('error', () => this.#drop(worker, false));
-    worker.on('exit', () => this.#drop(worker, false));
   }
 
   #send(): void {
@@ -131,10 +132,10 @@ export class JobThread<Payload, Outcome, Part> {
     Atomics.store(this.#place, 0, 0);
     this.#watch(worker);
     // A worker that is idle does not keep the process of a command alive.
-    worker.ref();
+    worker.hold();
     const payloads = this.#jobs.map((job) => job.payload(this.#sent));
     const { transfer } = this.#options;
-    worker.postMessage(payloads, transfer ? payloads.map(transfer) : []);
+    worker.order(payloads, transfer ? payloads.map(transfer) : []);
     this.#sentAt = this.#options.clock.elapsed();
   }
 
@@ -142,7 +143,7 @@ export class JobThread<Payload, Outcome, Part> {
    * Watches the progress of the worker. A job in a group has at least half the time: groups are checked twice
    * as often.
    */
-  #watch(worker: Worker): void {
+  #watch(worker: JobWorker<Payload, Outcome, Part>): void {
     const { clock, deadlineMs } = this.#options;
     const place = this.#place;
     this.#cancelDeadline = watchWorker({
@@ -158,7 +159,7 @@ export class JobThread<Payload, Outcome, Part> {
       this.#cancelDeadline();
       this.#isReady = true;
       this.#thread = reply.thread;
-      if (this.isFree) this.#worker?.unref();
+      if (this.isFree) this.#worker?.rest();
       else this.#send();
     } else if (reply.kind === 'part') {
       this.#jobs[reply.index]?.onPart?.(reply.part);
@@ -180,15 +181,15 @@ export class JobThread<Payload, Outcome, Part> {
     this.#jobs = [];
     this.#sentAt = null;
     this.#cancelDeadline();
-    this.#worker?.unref();
+    this.#worker?.rest();
     return jobs;
   }
 
   /** Gives up the worker (the next jobs start another) and loses its current job. */
-  #drop(worker: Worker, isTimeout: boolean): void {
+  #drop(worker: JobWorker<Payload, Outcome, Part>, isTimeout: boolean): void {
     if (worker !== this.#worker) return;
     this.#worker = null;
-    void worker.terminate();
+    void worker.end();
     const isBegun = this.#sentAt !== null;
     const spentMs = this.#spentMs();
     const jobs = this.#free();
