@@ -2,7 +2,7 @@
 // by hand has its words. Also the owner of each table, found in the code.
 import { describe, expect, it } from 'vitest';
 import { readMarkdown, tableRows } from './markdown.ts';
-import { files, installed, ownersOf, read, tables, written } from './write.ts';
+import { files, installed, ownersOf, read, roomPlace, tables, written } from './write.ts';
 
 it.each(files)('%s equals the output of "npm run docs"', async (file) => {
   expect(read(file)).toBe(await written(file));
@@ -26,7 +26,7 @@ describe('table owners', () => {
   it.each(tables)('name %s in one room, in its files of queries', (table) => {
     const owners = ownersOf(table);
     expect(owners.length).toBeGreaterThan(0);
-    expect(new Set(owners.map((path) => path.slice(0, path.lastIndexOf('/')))).size).toBe(1);
+    expect(new Set(owners.map(roomPlace)).size).toBe(1);
     expect(owners.filter((path) => !/^src\/(platform\/store\/|.*queries\.ts$)/.test(path))).toEqual(
       [],
     );

@@ -90,7 +90,7 @@ const inSql = /\b(?:from|join|into|update) (\w+)/g;
 /** Files of the program, with the tables that they name. */
 const queried = sources.map((path) => {
   const text = read(path).replaceAll(/^ *(\/\/|\*|\/\*\*) .*$/gm, '');
-  const hasSql = /^src\/(platform\/store\/[\w-]+|.*queries)\.ts$/.test(path);
+  const hasSql = /^src\/(platform\/store\/(?!migrations\/|postgres\/).*|.*queries)\.ts$/.test(path);
   const found = (hasSql ? [inCalls, inSql] : [inCalls]).flatMap((named) => [
     ...text.matchAll(named),
   ]);
@@ -102,12 +102,16 @@ export function ownersOf(table: string): string[] {
   return queried.filter(({ names }) => names.has(table)).map(({ path }) => path);
 }
 
+/** Returns the place of a file's room in the order of rooms; -1 outside of the rooms. */
+export function roomPlace(path = ''): number {
+  return rooms.findIndex((name) => path.startsWith(`src/${name}`));
+}
+
 /** Lists the tables and their owners in the order of rooms. */
 function ownerRows(): string[][] {
-  const room = (path = '') => rooms.findIndex((name) => path.startsWith(`src/${name}`));
   return tables
     .map((table) => ({ table, owners: ownersOf(table) }))
-    .sort((a, b) => room(a.owners[0]) - room(b.owners[0]))
+    .sort((a, b) => roomPlace(a.owners[0]) - roomPlace(b.owners[0]))
     .map(({ table, owners }) => [
       `\`${table}\``,
       ownersInWords(owners),
@@ -117,7 +121,8 @@ function ownerRows(): string[][] {
 
 /** Names the owners by their rooms. Several files of queries are named together. */
 function ownersInWords(owners: readonly string[]): string {
-  const folder = owners[0]?.replace(/[^/]+$/, '');
+  const folders = owners.map((path) => path.replace(/[^/]+$/, ''));
+  const folder = folders.toSorted((a, b) => a.length - b.length)[0];
   const isOne = owners.length > 1 && owners.every((path) => path.endsWith('queries.ts'));
   const shown = isOne ? [`${folder}*queries.ts`] : owners;
   return shown

@@ -46,7 +46,7 @@ export interface HttpBounds {
 
 export interface HttpClient {
   /**
-   * Resolves with the complete response, whatever its status.
+   * Resolves with the complete response of any status.
    * @throws HttpError, or the error of the connection
    */
   ask(request: HttpRequest): Promise<HttpAnswer>;
@@ -133,7 +133,7 @@ export interface Patience {
 }
 
 /**
- * Gets a file of at most 64 KB from a host that strangers name: HTTPS at port 443, public addresses only.
+ * Gets a file of at most 64 KB from a foreign host: HTTPS at port 443, public addresses only.
  * @throws Error with the obstacle in words
  */
 export async function getFromStranger(
@@ -158,7 +158,7 @@ export async function getFromStranger(
 }
 
 /**
- * Sends one request over a connection of its own. An abort of `signal` ends it.
+ * Sends a request over a new connection. An abort of `signal` ends it.
  * @throws Error whose text begins with the host
  */
 export async function askOnce(
