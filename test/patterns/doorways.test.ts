@@ -10,7 +10,6 @@ const libraries = [
   ...[
     '@css-inline/css-inline',
     'csv-parse',
-    'email-reply-parser',
     'html-to-text',
     'htmlparser2',
     'isbot',

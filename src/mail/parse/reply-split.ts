@@ -3,9 +3,8 @@
 // (header-block.ts), and the elements that the HTML of a program names so (html-reply.ts). A signature
 // (signature.ts) belongs to neither.
 //
-// The scan is written here and linear; foreign-attribution.ts asks a library for the rest.
+// The scan is linear.
 import { findAttribution, findBareAttribution } from './attribution.ts';
-import { findForeignAttribution } from './foreign-attribution.ts';
 import { findQuotedTail, isForwardRule } from './header-block.ts';
 import { readMarks } from './html-reply.ts';
 import { findSignature } from './signature.ts';
@@ -103,10 +102,6 @@ export function splitReply(text: string): ReplySplit {
   const isQuoted = (at: number) => kinds[at] === 'quoted';
   const bare = findBareAttribution(lines, tail, isQuoted);
   if (bare !== null) kinds.fill('quoted', withRules(lines, bare));
-  if (!kinds.includes('quoted')) {
-    const start = findForeignAttribution(lines, tail);
-    if (start !== null) kinds.fill('quoted', start);
-  }
   markSignatures(lines, kinds);
   const newContent = pick(lines, kinds, 'own');
   const quotedContent = orNull(pick(lines, kinds, 'quoted'));
