@@ -7,13 +7,7 @@ import { importersOf } from './main-thread.ts';
 
 /** Libraries that read text from outside. */
 const libraries = [
-  ...[
-    '@css-inline/css-inline',
-    'csv-parse',
-    'html-to-text',
-    'htmlparser2',
-    'isbot',
-  ],
+  ...['@css-inline/css-inline', 'csv-parse', 'htmlparser2', 'isbot'],
   ...['libmime', 'liquidjs', 'mailauth', 'mailparser', 'mrml', 'nodemailer', 'parse5'],
   'parse5-html-rewriting-stream',
 ];

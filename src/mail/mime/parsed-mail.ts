@@ -75,7 +75,7 @@ export interface MailAttachment {
   disposition: 'attachment' | 'inline' | null;
   /** Number of decoded bytes. */
   size: number;
-  /** True inside multipart/related: the HTML shows it, and lists of attachments omit it. */
+  /** True if the HTML shows the part or programs process it: then it is no file to save. */
   related: boolean;
 }
 
@@ -163,7 +163,7 @@ export const parseLimits = {
   reportBytes: 64 * 1024,
   reports: 20,
   /**
-   * Characters split into new and quoted content, over all pieces; the worst HTML of this length takes 0.5 s.
+   * Characters of text split into new and quoted content, over all pieces. Markup does not count.
    */
   splitCharacters: 256 * 1024,
   parsingErrors: 100,

@@ -48,6 +48,12 @@ export function baseSubject(subject: string | null): string {
   return text.toUpperCase().toLowerCase();
 }
 
+/** Returns true if the subject has the mark of a reply or forward, behind the name of a list too. */
+export function hasMark(subject: string | null): boolean {
+  const text = (subject ?? '').slice(0, mostCharacters).normalize('NFKC').trim();
+  return prefix.test(text.replace(listName, '')) || prefix.test(text) || trailer.test(text);
+}
+
 function marked(mark: string, words: RegExp, subject: string | null): string {
   let text = (subject ?? '').slice(0, mostCharacters).trim();
   for (let count = 0; count < mostPrefixes; count += 1) {

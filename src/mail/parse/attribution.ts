@@ -149,7 +149,7 @@ export function findAttribution(
   lines: readonly string[],
   first: number,
   isQuoted: (at: number) => boolean,
-  mark: 'marks' | 'bars',
+  mark: keyof typeof tests,
 ): number | null {
   let end = first - 1;
   while (end >= 0 && first - end <= maxBlankLines + 1 && isBlank(lines[end])) end -= 1;

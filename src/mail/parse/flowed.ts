@@ -7,9 +7,10 @@ const signatureSeparator = '-- ';
 /**
  * Returns the paragraphs of a flowed text, one line each, with their quote marks. A line continues in the
  * next if it ends in a space and both have the same quote depth (4.5); a signature separator never joins
- * (4.3). `delSp` removes the space at each cut.
+ * (4.3). `delSp` removes the space at each cut. Words that begin with `>` behind a stuffed space (4.4) are no
+ * quotation: `literal` stands before them.
  */
-export function joinFlowed(text: string, delSp: boolean): string {
+export function joinFlowed(text: string, delSp: boolean, literal = ''): string {
   const paragraphs: string[] = [];
   let open: { marks: string; pieces: string[] } | null = null;
   const close = () => {
@@ -18,7 +19,8 @@ export function joinFlowed(text: string, delSp: boolean): string {
   };
   for (const line of text.split(/\r?\n/)) {
     const [, quote = '', words = ''] = form.exec(line) ?? [];
-    const marks = quote === '' ? '' : `${quote} `;
+    const plainMark = words.startsWith('>') ? literal : '';
+    const marks = quote === '' ? plainMark : `${quote} `;
     const isSeparator = words === signatureSeparator;
     if (open && (open.marks !== marks || isSeparator)) close();
     open ??= { marks, pieces: [] };

@@ -71,6 +71,7 @@ export function plainLine(line: string): string {
 const isBlank = (line: string | undefined) => line === undefined || blankLine.test(line);
 
 const noFields: ReadonlySet<Field> = new Set();
+const fieldCount = Object.keys(labels).length;
 
 function fieldsOf(line: string): ReadonlySet<Field> {
   if (!(line.includes(':') || line.includes('：'))) return noFields;
@@ -78,29 +79,63 @@ function fieldsOf(line: string): ReadonlySet<Field> {
   return (found && fieldsByLabel.get(found.toLowerCase())) || noFields;
 }
 
-/**
- * Returns true if a header block starts at line `at`: a known label, and with the lines below it three fields
- * at least, among them the author and the date or subject. Lines without a label continue the one above.
- */
-export function startsHeaderBlock(lines: readonly string[], at: number): boolean {
-  return startsBlock(lines, at, (line) => fieldsOf(lines[line] ?? ''));
+/** Labels of a header block, and whether the line of its author has an address. */
+interface Labels {
+  found: ReadonlySet<Field>;
+  hasAddress: boolean;
 }
 
-function startsBlock(
+/**
+ * Reads the labels of a header block that starts at line `at`: a known label, and with the lines below it three
+ * fields at least, among them the author and the date or subject. Lines without a label continue the line above.
+ */
+function readBlock(
   lines: readonly string[],
   at: number,
   fieldsAt: (line: number) => ReadonlySet<Field>,
-): boolean {
+): Labels | null {
   const found = new Set(fieldsAt(at));
-  if (found.size === 0) return false;
+  if (found.size === 0) return null;
   let count = 1;
-  for (let next = at + 1; next < at + maxBlockLines && !isBlank(lines[next]); next += 1) {
+  let hasAddress = false;
+  for (let next = at; next < at + maxBlockLines && !isBlank(lines[next]); next += 1) {
     const fields = fieldsAt(next);
     const size = found.size;
     for (const field of fields) found.add(field);
     if (found.size > size) count += 1;
+    if (fields.has('from')) hasAddress ||= (lines[next] ?? '').slice(0, maxLabelLine).includes('@');
   }
-  return count >= neededFields && found.has('from') && (found.has('date') || found.has('subject'));
+  const isBlock =
+    count >= neededFields && found.has('from') && (found.has('date') || found.has('subject'));
+  return isBlock ? { found, hasAddress } : null;
+}
+
+/** Returns true if a header block starts at line `at`, whatever stands above it. */
+export function startsHeaderBlock(lines: readonly string[], at: number): boolean {
+  return readBlock(lines, at, (line) => fieldsOf(lines[line] ?? '')) !== null;
+}
+
+/**
+ * Returns true if a quoted mail starts with its header block at line `at`. Wishes of a journey have `From:`, `To:` and
+ * `Date:` too, and contact forms a subject: so a block without a rule belongs to a mail only below an answer or the
+ * mark of a forward, with a subject or an address; and a plain rule is drawn by forms too.
+ */
+function startsQuotedMail(
+  lines: readonly string[],
+  at: number,
+  fieldsAt: (line: number) => ReadonlySet<Field>,
+  mayBeBare: boolean,
+): boolean {
+  const block = readBlock(lines, at, fieldsAt);
+  if (!block) return false;
+  const { found, hasAddress } = block;
+  let above = at - 1;
+  while (above >= 0 && isBlank(lines[above])) above -= 1;
+  const rule = lines[above] ?? '';
+  if (isForwardRule(rule)) {
+    return mayBeBare || isMailRule(rule) || (found.size === fieldCount && hasAddress);
+  }
+  return mayBeBare && (found.has('subject') || hasAddress);
 }
 
 /** Returns true for three lines with labels of any language, one with an address or a time. */
@@ -159,19 +194,29 @@ export function isForwardRule(line: string): boolean {
   return plainRule.test(line) || wordedRule.test(line) || announcement.test(line);
 }
 
+/** The rule that Outlook draws above a quoted mail. */
+const outlookRule = /^[ \t]{0,4}_{20,120}[ \t]*$/;
+
+/** Returns true for a rule that only mail programs draw. */
+function isMailRule(line: string): boolean {
+  if (outlookRule.test(line) || announcement.test(line)) return true;
+  const words = wordedRule.exec(line)?.[1];
+  return words !== undefined && ruleWords.test(words);
+}
+
 /** Returns true if marked lines follow, between which the sender may answer. */
 const introducesMarks = (lines: readonly string[], at: number) =>
   lines.slice(at + 1, at + mostAttributionLines).some((line) => /^[ \t]{0,3}[>＞]/.test(line));
 
 /** Returns true if a rule begins a quoted mail at line `at`, by its words or by the labels below it. */
-function opensQuotedMail(lines: readonly string[], at: number): boolean {
+function opensQuotedMail(lines: readonly string[], at: number, mayBeBare: boolean): boolean {
   const line = lines[at] ?? '';
   if (line.length > maxRuleCharacters) return false;
   if (announcement.test(line)) return true;
   if (!/^[ \t]*[-_=*—―]/.test(line)) return false;
   const words = wordedRule.exec(line)?.[1];
   if (words !== undefined && ruleWords.test(words)) return !introducesMarks(lines, at);
-  if (words === undefined && !plainRule.test(line)) return false;
+  if (!mayBeBare || (words === undefined && !plainRule.test(line))) return false;
   let next = at + 1;
   while (next < at + 3 && isBlank(lines[next])) next += 1;
   return startsUnknownBlock(lines, next);
@@ -195,15 +240,17 @@ const asksAbove = (line: string) =>
 
 /**
  * Returns the first line of a quoted or forwarded mail, from which all text is quoted, with the rules above
- * it. Returns the number of lines if all text is new.
+ * it. Returns the number of lines if all text is new. `mayBeBare`: the header block needs no rule above it.
  */
-export function findQuotedTail(lines: readonly string[]): number {
+export function findQuotedTail(lines: readonly string[], mayBeBare: boolean): number {
   const fields = lines.map(fieldsOf);
   const fieldsAt = (line: number) => fields[line] ?? noFields;
   const at = lines.findIndex(
     (text, line) =>
       !isBlank(text) &&
-      (startsBlock(lines, line, fieldsAt) || opensQuotedMail(lines, line) || asksAbove(text)),
+      (startsQuotedMail(lines, line, fieldsAt, mayBeBare) ||
+        opensQuotedMail(lines, line, mayBeBare) ||
+        asksAbove(text)),
   );
   if (at < 0) return lines.length;
   let start = at;

@@ -1,19 +1,9 @@
-// Converts the HTML of a mail into text for the reply split, with marks where mail programs name a quotation
-// or a signature by class or id. So their language does not matter. Marks are noncharacters of Unicode, each on
-// a line of its own; `readMarks` takes them out again.
-import { type BlockBuilder, compile, type HtmlElement, type Walk } from 'html-to-text';
-import { withoutHiddenWords } from '../mime/html/visible-html.ts';
-import { parseLimits } from '../mime/parsed-mail.ts';
-
-/**
- * `whole`: all of the element is quoted. `lead`: it is quoted up to the first `>`; between later ones the
- * sender may answer. `tail`: all text from here is quoted. `signature`: all of the element is one.
- */
-const marks = { whole: '\ufdd0', lead: '\ufdd1', tail: '\ufdd2', signature: '\ufdd3' } as const;
-type Mark = keyof typeof marks;
-const endMark = '\ufdd4';
-const anyMark = /[\ufdd0-\ufdd4]/;
-const everyMark = /[\ufdd0-\ufdd4]/g;
+// Converts the HTML of a mail into text for the reply split, with marks (marks.ts) where mail programs name a
+// quotation or a signature by class or id. So their language does not matter.
+import type { Frame, ReadElement } from '../mime/html/read-html.ts';
+import type { Attributes } from '../mime/html/tokens.ts';
+import { type MadeText, makeText, type TextOptions } from '../mime/html-text.ts';
+import { endMark, indentMark, type Mark, marks } from './marks.ts';
 
 /** Classes (`.`), ids (`#`) and names (`=`) of `<div>`, by mark. */
 const divisions: Record<Mark, string> = {
@@ -38,113 +28,131 @@ const outlookBorder = /border-top:\s?solid #(?:E1E1E1|B5C4DF)/i;
 /** Longest attribute that is read. */
 const maxAttribute = 500;
 
-function markOf(attributes: HtmlElement['attribs'] = {}): Mark | null {
-  const { id, class: classes, name, style, 'data-marker': marker } = attributes;
+const classesOf = (attributes: Attributes) =>
+  attributes.get('class')?.slice(0, maxAttribute).split(/\s+/) ?? [];
+
+function markOfDivision(attributes: Attributes): Mark | null {
+  const [id, name, marker] = ['id', 'name', 'data-marker'].map((key) => attributes.get(key));
   const names = [id && `#${id}`, name && `=${name}`, marker && `=${marker}`];
-  if (classes)
-    names.push(
-      ...classes
-        .slice(0, maxAttribute)
-        .split(/\s+/)
-        .map((one) => `.${one}`),
-    );
-  for (const one of names) {
+  for (const one of [...names, ...classesOf(attributes).map((each) => `.${each}`)]) {
     const mark = one && markByName.get(one);
     if (mark) return mark;
   }
+  const style = attributes.get('style');
   return style && outlookBorder.test(style.slice(0, maxAttribute)) ? 'tail' : null;
 }
 
-/** Writes a mark on a line of its own. */
-function addMark(builder: BlockBuilder, mark: string): void {
-  builder.openBlock({ leadingLineBreaks: 1 });
-  builder.addLiteral(mark);
-  builder.closeBlock({ trailingLineBreaks: 1 });
+/** A quotation or signature with its mark, or a blockquote. */
+interface Part extends Frame {
+  outer: Part | null;
+  /** Null for a blockquote. */
+  mark: Mark | null;
+  depth: number;
 }
 
-function formatAs(mark: Mark | null, element: HtmlElement, walk: Walk, builder: BlockBuilder) {
-  if (mark) addMark(builder, marks[mark]);
-  builder.openBlock({ leadingLineBreaks: 1 });
-  walk(element.children ?? [], builder);
-  builder.closeBlock({ trailingLineBreaks: 1 });
-  if (mark && mark !== 'tail') addMark(builder, endMark);
+/** Most parts within each other: deeper text belongs to the innermost of them. */
+const mostDepth = 20;
+
+const marksBySelector = new Map<string, Mark>(
+  Object.entries({
+    'span.gmail_signature_prefix': 'signature',
+    'pre.moz-signature': 'signature',
+    'p.yahoo-quoted-begin': 'lead',
+    'hr#stopSpelling': 'tail',
+    'hr#zwchr': 'tail',
+    'table.moz-email-headers-table': 'tail',
+  }),
+);
+const markedNames = new Set([...marksBySelector.keys()].map((one) => one.split(/[.#]/, 1)[0]));
+
+/** Returns the mark of an element: of a `<div>` by any of its names, of other elements by theirs. */
+function markOf({ name, attributes }: ReadElement): Mark | null {
+  if (attributes.size === 0) return null;
+  if (name === 'div') return markOfDivision(attributes);
+  if (!markedNames.has(name)) return null;
+  const own = [`#${attributes.get('id') ?? ''}`, ...classesOf(attributes).map((one) => `.${one}`)];
+  for (const one of own) {
+    const mark = marksBySelector.get(name + one);
+    if (mark) return mark;
+  }
+  return null;
 }
 
-type Formatter = (element: HtmlElement, walk: Walk, builder: BlockBuilder) => void;
-const formatters: Record<Mark | 'division', Formatter> = {
-  division: (element, ...rest) => formatAs(markOf(element.attribs), element, ...rest),
-  whole: (...rest) => formatAs('whole', ...rest),
-  lead: (...rest) => formatAs('lead', ...rest),
-  tail: (...rest) => formatAs('tail', ...rest),
-  signature: (...rest) => formatAs('signature', ...rest),
-};
+/** Classes by which mail programs mark a blockquote as a citation. */
+const citeClass =
+  /^(?:(?:gmail|protonmail|tutanota|yahoo|mail|airmail|spark|zmail|hey|ntes|missive|msg)[-_]quoted?|gmail_quote_container|front-blockquote|iosymail|mori|clean_bq|cite)$/i;
 
-const convert = compile({
-  wordwrap: false,
-  limits: { maxInputLength: parseLimits.splitCharacters, maxDepth: 100 },
-  formatters,
-  selectors: [
-    { selector: 'img', format: 'skip' },
-    { selector: 'a', options: { ignoreHref: true } },
-    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
-      selector,
-      options: { uppercase: false },
-    })),
-    // One formatter for all <div>, because a selector for each name makes them five times slower.
-    { selector: 'div', format: 'division' },
-    { selector: 'span.gmail_signature_prefix', format: 'signature' },
-    { selector: 'pre.moz-signature', format: 'signature' },
-    { selector: 'p.yahoo-quoted-begin', format: 'lead' },
-    { selector: 'hr#stopSpelling', format: 'tail' },
-    { selector: 'hr#zwchr', format: 'tail' },
-    { selector: 'table.moz-email-headers-table', format: 'tail' },
-  ],
-});
+/** Returns true if the blockquote has the mark of a citation; an indented paragraph has none. */
+function isCited(attributes: Attributes): boolean {
+  if (attributes.get('type')?.trim().toLowerCase() === 'cite') return true;
+  if (/^\s*[mc]id:/i.test(attributes.get('cite') ?? '')) return true;
+  return classesOf(attributes).some((one) => citeClass.test(one));
+}
+
+const isIndented = (part: Part) => part.prefix.endsWith(`${indentMark} `);
+
+function prefixOf({ attributes }: ReadElement, outer: Part | null, isAnswer: boolean): string {
+  const isWithin = outer !== null && !isIndented(outer);
+  const isQuoted = isAnswer || isWithin || isCited(attributes);
+  return `${outer?.prefix ?? ''}${isQuoted ? '>' : indentMark} `;
+}
+
+/** Returns the marks from one part to the next: the ends of parts, then the beginnings. */
+function marksBetween(from: Part | null, to: Part | null): string[] {
+  const around = new Set<Part>();
+  for (let one = to; one; one = one.outer) around.add(one);
+  const ends: string[] = [];
+  let common = from;
+  for (; common && !around.has(common); common = common.outer) if (common.mark) ends.push(endMark);
+  const begins: string[] = [];
+  for (let one = to; one && one !== common; one = one.outer) {
+    if (one.mark) begins.unshift(marks[one.mark]);
+  }
+  return [...ends, ...begins];
+}
+
+/** Begins the part of an element. Returns the mark of text that is quoted from here, if any. */
+function enter(element: ReadElement, isAnswer: boolean): readonly string[] {
+  const outer = element.frame as Part | null;
+  const depth = (outer?.depth ?? 0) + 1;
+  if (element.name === 'blockquote') {
+    if (depth > mostDepth) return [];
+    element.frame = {
+      prefix: prefixOf(element, outer, isAnswer),
+      outer,
+      mark: null,
+      depth,
+    } as Part;
+    return [];
+  }
+  // Within a blockquote a mark belongs to an older mail.
+  if (outer && outer.prefix !== '') return [];
+  const mark = markOf(element);
+  if (mark === 'tail') return [marks.tail];
+  if (mark && depth <= mostDepth) element.frame = { prefix: '', outer, mark, depth } as Part;
+  return [];
+}
+
+/** Returns the options of a conversion with marks. */
+function withParts(isAnswer: boolean): TextOptions {
+  return {
+    link: () => '',
+    bullet: ' * ',
+    withoutPictures: true,
+    open: (element) => enter(element, isAnswer),
+    between: (from, to) => marksBetween(from as Part | null, to as Part | null),
+  };
+}
 
 /**
- * Converts the visible words of an HTML part to text, with `> ` before lines of a blockquote, and with marks. Reads only the first
- * 256 KB, because html-to-text is not linear: 256 KB of nested <div> take 0.5 s, 1 MB 14 s.
+ * Converts the visible words of an HTML part to text of about `most` characters, with `> ` before the lines of a
+ * quotation, and with marks. `isAnswer`: the mail answers another, so that all blockquotes are quotations.
  */
-export function htmlToText(html: string): string {
-  const visible = withoutHiddenWords(html.slice(0, parseLimits.splitCharacters));
-  return convert(visible.replace(everyMark, '')).replaceAll('\u00a0', ' ');
+export function makeMarkedText(html: string, isAnswer: boolean, most: number): MadeText {
+  const made = makeText(html, { ...withParts(isAnswer), most });
+  return { ...made, text: made.text.trimEnd() };
 }
 
-export interface MarkedLines {
-  lines: string[];
-  /** Lines that a mark declares quoted, or part of a signature. */
-  declared: ('quoted' | 'signature' | null)[];
-}
-
-/** Takes the marks out of the lines. Marks below a `>` belong to an older mail and mean nothing. */
-export function readMarks(marked: readonly string[]): MarkedLines {
-  const lines: string[] = [];
-  const declared: MarkedLines['declared'] = [];
-  const open: { mark: Mark; isPast: boolean }[] = [];
-  const count = { whole: 0, signature: 0, tail: 0, lead: 0 };
-  for (const line of marked) {
-    if (!anyMark.test(line)) {
-      if (/^[ \t]*>/.test(line)) {
-        const lead = open.at(-1);
-        if (lead) lead.isPast = true;
-      }
-      lines.push(line);
-      const isLead = open.at(-1)?.mark === 'lead' && open.at(-1)?.isPast === false;
-      const isQuoted = count.tail + count.whole > 0 || isLead;
-      declared.push(isQuoted ? 'quoted' : count.signature > 0 ? 'signature' : null);
-      continue;
-    }
-    const found = line.trim();
-    const mark = (Object.keys(marks) as Mark[]).find((one) => marks[one] === found);
-    if (mark !== undefined) {
-      count[mark] += 1;
-      if (mark !== 'tail') open.push({ mark, isPast: false });
-    } else if (found === endMark) {
-      const closed = open.pop();
-      if (closed) count[closed.mark] -= 1;
-      const outer = open.at(-1);
-      if (outer && closed?.isPast) outer.isPast = true;
-    }
-  }
-  return { lines, declared };
-}
+/** Returns the text of `makeMarkedText` of any length, for an answer. */
+export const htmlToText = (html: string) =>
+  makeMarkedText(html, true, Number.POSITIVE_INFINITY).text;

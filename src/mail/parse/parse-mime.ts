@@ -4,12 +4,15 @@
 // of SPF, DKIM and DMARC.
 import { findBodyStart, type HeaderBlock, readHeaderBlock } from '../mime/header-fields.ts';
 import { type ParsedMail, type ParseOptions, parseLimits, withFault } from '../mime/parsed-mail.ts';
+import { hasMark } from '../mime/subject.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
 import { isEmbeddedMessage } from './attachment-collector.ts';
 import { readMimeBody } from './body.ts';
-import { htmlToText } from './html-reply.ts';
+import { makeMarkedText } from './html-reply.ts';
+import { indentMark } from './marks.ts';
 import { parseHeaderOnly, projectHeader } from './read-header.ts';
-import { splitReply, wholeText } from './reply-split.ts';
+import { type ReplyFacts, splitReply, wholeText } from './reply-split.ts';
+import { withShown } from './shown-parts.ts';
 import type { ReadablePiece } from './text.ts';
 
 async function readBody(raw: Buffer, block: HeaderBlock) {
@@ -24,29 +27,55 @@ function maySplitSlowly(pieces: readonly ReadablePiece[]): boolean {
   return pieces.reduce((sum, { content }) => sum + content.length, 0) > mostSplitAtOnce;
 }
 
-/** Joins the pieces, up to the limit of the split. */
-function joinPieces(pieces: readonly ReadablePiece[]): { text: string; isCut: boolean } {
+/** Returns the facts in the header about the text. */
+function factsOf({ inReplyTo, references, subject }: ParsedMail): ReplyFacts {
+  const isAnswer = inReplyTo !== null || references.length > 0;
+  return { isAnswer, hasSubjectMark: isAnswer || hasMark(subject) };
+}
+
+/**
+ * Makes the text of a piece. Programs write `>` before the indented words of a sender in plain text: the HTML tells
+ * them from a quotation.
+ */
+function textOf({ kind, content, html }: ReadablePiece, { isAnswer }: ReplyFacts, most: number) {
+  if (kind === 'html') return makeMarkedText(content, isAnswer, most);
+  const mayBeIndented = !isAnswer && html !== undefined && /^>/m.test(content);
+  if (mayBeIndented && /<blockquote/i.test(html)) {
+    const made = makeMarkedText(html, isAnswer, most);
+    if (made.text.includes(indentMark)) return made;
+  }
+  return { text: content, isTooDeep: false };
+}
+
+/** Joins the pieces, up to the limits of the split. Words are cut, and never for the markup before them. */
+function joinPieces(pieces: readonly ReadablePiece[], facts: ReplyFacts) {
   const texts: string[] = [];
   let left: number = parseLimits.splitCharacters;
+  let markupLeft: number = parseLimits.textCharacters;
   let isCut = false;
-  for (const { kind, content } of pieces) {
-    isCut ||= content.length > left;
-    const taken = content.slice(0, left);
+  for (const piece of pieces) {
+    const content = piece.kind === 'html' ? piece.content.slice(0, markupLeft) : piece.content;
+    if (piece.kind === 'html') markupLeft -= content.length;
+    const { text, isTooDeep } = textOf({ ...piece, content }, facts, left);
+    isCut ||= content.length < piece.content.length;
+    isCut ||= isTooDeep || text.length > left;
+    const taken = text.slice(0, left);
     left -= taken.length;
-    texts.push(kind === 'html' ? htmlToText(taken) : taken);
+    texts.push(taken);
   }
   return { text: texts.join('\n').replaceAll('\0', '').toWellFormed(), isCut };
 }
 
 /** Splits the pieces, in reading order, into new and quoted content. */
 function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): ParsedMail {
-  const { text, isCut } = joinPieces(pieces);
-  const split = { ...mail, ...splitReply(text) };
+  const facts = factsOf(mail);
+  const { text, isCut } = joinPieces(pieces, facts);
+  const split = { ...mail, ...splitReply(text, facts) };
   if (!isCut) return split;
   return withFault(
     split,
     'split-truncated',
-    `only ${parseLimits.splitCharacters} characters were split into new and quoted`,
+    `only ${parseLimits.splitCharacters} characters were split into new and quoted, or elements lie too deep to split`,
   );
 }
 
@@ -61,7 +90,7 @@ async function withAttachedText(raw: Buffer, mail: ParsedMail): Promise<ParsedMa
   const bytes = await readAttachmentBytes(raw, attached.partNumber, parseLimits.mailBytes);
   if (bytes === null) return mail;
   const { pieces } = await readBody(bytes, readHeaderBlock(bytes));
-  const newContent = wholeText(joinPieces(pieces).text);
+  const newContent = wholeText(joinPieces(pieces, factsOf(mail)).text);
   return newContent === '' ? mail : { ...mail, newContent };
 }
 
@@ -82,7 +111,8 @@ export async function parseMime(
   const block = readHeaderBlock(raw);
   let mail = projectHeader(block, options);
   try {
-    const { text, html, attachments, reports, faults, pieces } = await readBody(raw, block);
+    const { text, html, reports, faults, pieces, ...body } = await readBody(raw, block);
+    const attachments = withShown(body.attachments, html);
     const parsingErrors = [...mail.parsingErrors, ...faults].slice(0, parseLimits.parsingErrors);
     mail = { ...mail, text, html, attachments, reports, parsingErrors };
     if (pieces.length === 0) return await withAttachedText(raw, mail);

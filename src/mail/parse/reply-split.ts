@@ -6,7 +6,7 @@
 // The scan is linear.
 import { findAttribution, findBareAttribution } from './attribution.ts';
 import { findQuotedTail, isForwardRule } from './header-block.ts';
-import { readMarks } from './html-reply.ts';
+import { indentMark, readMarks, withoutMarks } from './marks.ts';
 import { findSignature } from './signature.ts';
 
 export interface ReplySplit {
@@ -16,6 +16,17 @@ export interface ReplySplit {
   /** Signatures, and the lines that a program adds; in neither of the others. */
   signature: string | null;
 }
+
+/** Facts in the header of the mail about its text. */
+export interface ReplyFacts {
+  /** The mail names another that it answers (In-Reply-To, References). */
+  isAnswer: boolean;
+  /** The subject has the mark of a reply or forward, or the mail is an answer. */
+  hasSubjectMark: boolean;
+}
+
+/** Facts of a text without its header. */
+const answered: ReplyFacts = { isAnswer: true, hasSubjectMark: true };
 
 type Kind = 'own' | 'quoted' | 'signature';
 
@@ -75,10 +86,30 @@ function markSignatures(lines: readonly string[], kinds: Kind[]): void {
   }
 }
 
+const isIndented = (line: string | undefined) => line?.startsWith(indentMark) === true;
+const indents = new RegExp(`${indentMark} ?`, 'g');
+
+/**
+ * Decides on the blocks that the sender may have indented: below an attribution they are quotations, else words of
+ * the sender.
+ */
+function resolveIndents(lines: string[]): void {
+  const isQuoted = (at: number) => isMarked(lines[at] ?? '');
+  for (let at = 0; at < lines.length; at += 1) {
+    if (!isIndented(lines[at])) continue;
+    const isCited = (['all', 'bars'] as const).some(
+      (mark) => findAttribution(lines, at, isQuoted, mark) !== null,
+    );
+    for (; isIndented(lines[at]); at += 1) {
+      lines[at] = (lines[at] ?? '').replace(indents, isCited ? '> ' : '');
+    }
+    at -= 1;
+  }
+}
+
 /** Joins the lines without the empty ones at both ends. */
 const tidy = (lines: readonly string[]) =>
-  lines
-    .join('\n')
+  withoutMarks(lines.join('\n'))
     .replace(/^\s*\n/, '')
     .trimEnd();
 
@@ -88,12 +119,14 @@ const pick = (lines: readonly string[], kinds: readonly Kind[], wanted: Kind) =>
 const orNull = (text: string) => (text.trim() === '' ? null : text);
 
 /**
- * Splits `text` (line ends of any kind). `newContent` is empty only if all lines have a `>`: a mail that is
- * forwarded without a word, or that consists of a signature, is its sender's content as a whole.
+ * Splits `text` (line ends of any kind). `newContent` is empty only if the mail answers another and all lines are
+ * quoted: a mail that is forwarded without a word, or that consists of a quotation or a signature, is its sender's
+ * content as a whole.
  */
-export function splitReply(text: string): ReplySplit {
+export function splitReply(text: string, facts = answered): ReplySplit {
   const { lines, declared } = readMarks(text.split(lineEnd));
-  const tail = findQuotedTail(lines);
+  resolveIndents(lines);
+  const tail = findQuotedTail(lines, facts.hasSubjectMark);
   const kinds = lines.map((line, at): Kind => {
     const isQuoted = at >= tail || isMarked(line);
     return isQuoted ? 'quoted' : (declared[at] ?? 'own');
@@ -106,8 +139,12 @@ export function splitReply(text: string): ReplySplit {
   const newContent = pick(lines, kinds, 'own');
   const quotedContent = orNull(pick(lines, kinds, 'quoted'));
   const signature = orNull(pick(lines, kinds, 'signature'));
-  const isForward = tail < lines.length || bare !== null || !lines.some(isMarked);
-  if (newContent.trim() === '' && isForward) return whole(lines);
+  if (newContent.trim() === '') {
+    const isForward = tail < lines.length || bare !== null || !lines.some(isMarked);
+    if (isForward) return whole(lines);
+    if (!facts.isAnswer && lines.every((line) => isBlank(line) || isMarked(line)))
+      return whole(lines);
+  }
   return { newContent, quotedContent, hasQuotedContent: quotedContent !== null, signature };
 }
 

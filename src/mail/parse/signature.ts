@@ -8,11 +8,21 @@ const maxLineCharacters = 300;
 /** Longest signature below a delimiter; a longer text is part of the mail. */
 const maxSignatureLines = 20;
 
-const delimiter = /^(?:--|—|–)[ \t]?$/;
+/** The delimiter of RFC 3676 4.3. */
+const delimiter = /^-- $/;
+/** Delimiters that lost their space, which senders write between parts of a text too. */
+const looseDelimiter = /^(?:--|—|–)[ \t]?$/;
+/** Longest signature below a loose delimiter or a rule, without empty lines. */
+const mostLooseLines = 8;
+const longestLooseLine = 120;
+/** Words of a line that ends as a sentence does, and so is no part of a signature. */
+const leastSentenceWords = 5;
 /** A rule that mailing lists and old programs put above a footer. */
 const footerRule = /^_{4,120}\s*$/;
 const footerWords =
   /mailing[ -]?list|mailman|unsubscribe|listinfo|subscri(?:be|ption)|google groups|@(?:lists?|googlegroups)\.|\/\/lists?\.|abmelden|désinscri/iu;
+/** A question, or a sentence about its writer: no program adds it. */
+const senderWords = /[?？]\s*$|(?<!\S)(?:i|me|my|ich|mich|mir|mein|je|moi|mon)(?![^\s,.!])/iu;
 
 const device =
   '(?:i ?phone|i ?pad|i ?pod|ipod touch|galaxy|samsung|android|blackberry|nokia|huawei|xiaomi|redmi|motorola|sony|htc|lg|pixel|oneplus|windows phone|smartphone|handy|mobil|mobile|móvil|portable|tablet|telefon|phone|device|mac|apple|yahoo|gmx|web\\.de|proton|gmail|outlook|hotmail|aol|mail|e-?mail|spark|airmail|edison|canary|aqua|bluemail|blue mail|k-9|fairemail|thunderbird|typeapp|nine|boxer|mailbox|superhuman|front|hey|zoho|yandex|яндекс|почт|телефон|смартфон|phản|điện thoại)';
@@ -83,13 +93,31 @@ function findDelimiter(lines: readonly string[], start: number, end: number): nu
     const line = lines[at] ?? '';
     if (line.length > maxLineCharacters) continue;
     if (delimiter.test(line)) return at;
-    if (footerRule.test(line) && lines.slice(at + 1, end).some((below) => isFooter(below)))
-      return at;
+    const isLoose = looseDelimiter.test(line);
+    if (!isLoose && !footerRule.test(line)) continue;
+    const below = lines.slice(at + 1, end);
+    if (looksLikeSignature(below) && (isLoose || below.some(isFooter))) return at;
   }
   return end;
 }
 
-const isFooter = (line: string) => line.length <= maxLineCharacters && footerWords.test(line);
+/** Returns true for few short lines without a sentence of the sender. */
+function looksLikeSignature(below: readonly string[]): boolean {
+  const written = below.filter((line) => !isBlank(line));
+  return (
+    written.length <= mostLooseLines && written.every((line) => isFooter(line) || !isProse(line))
+  );
+}
+
+/** Returns true for a long line, and for a sentence. */
+function isProse(line: string): boolean {
+  if (line.length > longestLooseLine) return true;
+  const words = line.trim().split(/\s+/);
+  return words.length >= leastSentenceWords && /[.!?…:。！？]["'”’)»]?$/.test(line.trim());
+}
+
+const isFooter = (line: string) =>
+  line.length <= maxLineCharacters && footerWords.test(line) && !senderWords.test(line);
 
 /**
  * Returns the line at which the signature of the text in `[start, end)` begins, or `end`. The text is one run

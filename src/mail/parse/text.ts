@@ -4,6 +4,7 @@ import libmime from 'libmime';
 import { cleanLine } from '../mime/header-fields.ts';
 import { type ParsingError, parseLimits } from '../mime/parsed-mail.ts';
 import { joinFlowed } from './flowed.ts';
+import { literalMark, withoutMarks } from './marks.ts';
 
 /** A node of mailparser's tree: inner nodes have children, text leaves have `textContent`. */
 export interface TextNode {
@@ -18,7 +19,10 @@ export interface TextNode {
 /** A piece of the mail in reading order; of alternatives the plain one if it has words. */
 export interface ReadablePiece {
   kind: 'plain' | 'html';
+  /** A line of a plain text that begins with `>` and is no quotation has `literalMark`. */
   content: string;
+  /** The HTML of which the plain text is an alternative. */
+  html?: string;
 }
 
 export interface TextBody {
@@ -86,7 +90,10 @@ function isKnownCharset(charset: string): boolean {
 /** Chooses among alternatives: the plain leaf, or the HTML if the plain one has no words. */
 function pickPieces(pieces: ReadablePiece[]): ReadablePiece[] {
   const plain = pieces.filter(({ kind, content }) => kind === 'plain' && !blank.test(content));
-  return plain.length > 0 ? plain : pieces.filter(({ kind }) => kind === 'html').slice(0, 1);
+  const html = pieces.filter(({ kind }) => kind === 'html').slice(0, 1);
+  if (plain.length === 0) return html;
+  const [only, ...more] = plain;
+  return only && html[0] && more.length === 0 ? [{ ...only, html: html[0].content }] : plain;
 }
 
 function contentOf(
@@ -94,8 +101,8 @@ function contentOf(
   { isFlowed, delSp, isCut }: NonNullable<TextNode['node']>,
 ): string {
   // The cut may fall within a character.
-  const whole = isCut ? text.replace(/\ufffd{1,3}$/, '') : text;
-  return isFlowed ? joinFlowed(whole, delSp === true) : whole;
+  const whole = withoutMarks(isCut ? text.replace(/\ufffd{1,3}$/, '') : text);
+  return isFlowed ? joinFlowed(whole, delSp === true, literalMark) : whole;
 }
 
 function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves): ReadablePiece[] {
@@ -111,7 +118,8 @@ function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves
   const content = contentOf(node.textContent, node.node ?? {});
   checkCharset(node, content, out.faults);
   const kind = node.contentType === 'text/html' ? 'html' : 'plain';
-  out.found.push({ kind, content, isAlternative, isCut: node.node?.isCut === true });
+  const isCut = node.node?.isCut === true;
+  out.found.push({ kind, content: withoutMarks(content), isAlternative, isCut });
   return [{ kind, content }];
 }
 

@@ -1,19 +1,6 @@
 // Makes the text part of compiled HTML, with its Liquid in words.
-import { compile } from 'html-to-text';
-import { withoutHiddenWords } from '../../../mail/mime/html/visible-html.ts';
+import { templateText } from '../template-text.ts';
 import { prints, type Shields } from './shields.ts';
-
-const toText = compile({
-  wordwrap: false,
-  selectors: [
-    { selector: 'img', format: 'skip' },
-    { selector: 'a', options: { hideLinkHrefIfSameAsText: true, ignoreHref: false } },
-    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
-      selector,
-      options: { uppercase: false },
-    })),
-  ],
-});
 
 /** A brace that begins no Liquid. */
 const brace = '{{ "{" }}';
@@ -21,14 +8,14 @@ const brace = '{{ "{" }}';
 /** Returns the text of HTML whose Liquid is in comments and words. */
 export function makeText(shields: Shields, html: string): string {
   const comment = new RegExp(`<!--(${shields.words.source})-->`, 'g');
-  const visible = withoutHiddenWords(html).replace(comment, (_, word: string) => {
+  const opened = html.replace(comment, (_, word: string) => {
     const hidden = shields.only(word);
     // Texts without a role are style sheets, comments and such.
     return hidden?.kind === 'text' && hidden.role === null ? '' : word;
   });
   // All Liquid is in words, so these are braces that the author wrote as entities.
-  const braced = toText(visible).replace(/\{(?=[{%])/g, () => shields.hideText(brace, '', 1));
-  return closeUp(shields, braced.replaceAll('\u00a0', ' '));
+  const braced = templateText(opened).replace(/\{(?=[{%])/g, () => shields.hideText(brace, '', 1));
+  return closeUp(shields, braced);
 }
 
 /**

@@ -2,6 +2,7 @@
 // show it in lists, and the mail hides it before the first visible word.
 import type { Hiding } from './looks.ts';
 import { type HtmlReader, readHtml } from './read-html.ts';
+import { mostCharacters } from './tokens.ts';
 
 /** Longest preheader in characters. Programs show 140 at most. */
 const longestPreheader = 200;
@@ -83,7 +84,7 @@ export function hidesWords(html: string): boolean {
       else if (hiding !== 'elsewhere') add(words, hiding);
     },
   };
-  const { contents, isTooLarge } = readHtml(html, reader, mostSteps);
+  const { contents, isTooLarge } = readHtml(html.slice(0, mostCharacters), reader, mostSteps);
   if (isTooLarge) return true;
   for (const one of contents) add(one, 'moved');
   const preheader = new Words();

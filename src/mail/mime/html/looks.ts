@@ -34,11 +34,13 @@ export interface Looks {
   color: Color | null;
   /** Null if it is not known, as that of a picture. */
   background: Color | null;
+  /** True if white space and line ends are shown as they are written. */
+  isPreformatted: boolean;
 }
 
 export const plainLooks: Looks = {
   ...{ hiding: null, isInvisible: false, isElsewhere: false, opacity: 1 },
-  ...{ fontSize: 16, lineHeight: null, color: black, background: white },
+  ...{ fontSize: 16, lineHeight: null, color: black, background: white, isPreformatted: false },
 };
 
 /** Letters up to this size in pixels cannot be read. */
@@ -170,8 +172,14 @@ function opacityOf(style: Declarations): number {
   return (Number.isNaN(own) ? 1 : own) * pixels(inner?.trim() ?? '1', 1, 1);
 }
 
+function isPreformatted(name: string, style: Declarations, outer: Looks): boolean {
+  const value = style.get('white-space');
+  if (value !== undefined && value !== 'inherit') return /^(?:pre|break-spaces)/.test(value);
+  return name === 'pre' || outer.isPreformatted;
+}
+
 /** Elements whose looks differ from those of their parent without any style. */
-const styled = new Set([...unseen, ...headings.keys(), 'a', 'mark', 'button', 'dialog']);
+const styled = new Set([...unseen, ...headings.keys(), 'a', 'mark', 'button', 'dialog', 'pre']);
 
 /** Returns the looks of an element within those of its parent. */
 export function looksOf(
@@ -196,13 +204,25 @@ export function looksOf(
     lineHeight: Number.isNaN(lineHeight) ? outer.lineHeight : lineHeight,
     color,
     background: backgroundOf(name, attributes, style, outer, color),
+    isPreformatted: isPreformatted(name, style, outer),
   };
   looks.hiding ??= hidingOf(name, attributes, style, looks);
   return looks;
 }
 
+/** Answers of `hidingOfWords`: many texts share their looks. */
+const known = new WeakMap<Looks, Hiding | null>();
+
 /** Returns why words with these looks are not seen; null if they are. */
 export function hidingOfWords(looks: Looks): Hiding | null {
+  const before = known.get(looks);
+  if (before !== undefined) return before;
+  const hiding = findHiding(looks);
+  known.set(looks, hiding);
+  return hiding;
+}
+
+function findHiding(looks: Looks): Hiding | null {
   const { hiding, isInvisible, isElsewhere, fontSize, color, background } = looks;
   if (hiding) return hiding;
   if (isInvisible || fontSize <= unreadable) return isElsewhere ? 'elsewhere' : 'folded';

@@ -23,7 +23,8 @@ export function notesOnHtml(html: string): string[] {
   const look = (style: string) => {
     addsWords ||= /\bcontent\s*:\s*["']\s*[^"'\s]/i.test(style);
   };
-  readTokens(html, {
+  const start = html.slice(0, mostCharacters);
+  readTokens(start, {
     open(name, attributes) {
       inStyle = name === 'style';
       if (['form', 'input', 'textarea', 'select'].includes(name)) counts.forms += 1;
@@ -44,7 +45,6 @@ export function notesOnHtml(html: string): string[] {
   });
   const named = [...hosts].slice(0, mostHosts).join(', ');
   const more = hosts.size > mostHosts ? ` and ${hosts.size - mostHosts} more` : '';
-  const start = html.slice(0, mostCharacters);
   return [
     ...(counts.pictures > 0
       ? [`The HTML loads ${counted(counts.pictures, 'picture')} from ${named}${more}.`]

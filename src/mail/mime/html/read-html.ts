@@ -1,13 +1,16 @@
 // Reads the elements of an HTML mail as its reader sees them: each text with its element, and with the reason if it is
 // not seen. The only reader of looks: the text made from HTML and the mark `hidden-text` follow from it. Takes linear
-// time at any depth of nesting; reads the first 256 KB.
+// time at any depth of nesting.
 import { type Hiding, hidingOfWords, type Looks, looksOf, plainLooks } from './looks.ts';
 import { keysOf, type SheetElement } from './selectors.ts';
 import { type Declarations, readDeclarations, StyleSheet } from './style-sheet.ts';
 import { type Attributes, readTokens } from './tokens.ts';
 
-/** Elements that are open at once. Beyond that the outermost element is forgotten. */
-const mostOpen = 128;
+/** Open elements among which an end tag searches its own, from the innermost. */
+const mostSearched = 128;
+const mostStyles = 1_000;
+/** Depth at which Chrome, Firefox and Safari cut the tree. */
+const deepest = 512;
 
 export interface ReadElement extends SheetElement {
   attributes: Attributes;
@@ -15,6 +18,13 @@ export interface ReadElement extends SheetElement {
   /** The last child so far. */
   lastChild: ReadElement | null;
   looks: Looks;
+  frame: Frame | null;
+}
+
+/** A part of the mail, such as a quotation. */
+export interface Frame {
+  /** Stands before each line of the part. */
+  prefix: string;
 }
 
 export interface HtmlReader {
@@ -24,8 +34,11 @@ export interface HtmlReader {
     hiding: Hiding | null,
     at: { start: number; end: number; element: ReadElement },
   ): void;
-  open?(name: string, attributes: Attributes): void;
+  /** Takes a start tag. It may give the element a frame, which all elements within inherit. */
+  open?(name: string, attributes: Attributes, element: ReadElement): void;
   close?(name: string): void;
+  /** Ends the reading early. */
+  isDone?(): boolean;
 }
 
 export interface ReadFacts {
@@ -33,6 +46,8 @@ export interface ReadFacts {
   contents: readonly string[];
   /** True if the style sheets are too large to tell what is seen. */
   isTooLarge: boolean;
+  /** True if more elements lie within each other than browsers show. */
+  isTooDeep: boolean;
 }
 
 const voids = new Set([
@@ -103,9 +118,8 @@ function copy(from: Declarations, to: Declarations): void {
 
 function elementOf(name: string, attributes: Attributes, parent: ReadElement | null): ReadElement {
   const previous = parent?.lastChild ?? null;
-  const element = { name, attributes, parent, previous, lastChild: null, looks: plainLooks };
-  if (parent) parent.lastChild = element;
-  return element;
+  const frame = parent?.frame ?? null;
+  return { name, attributes, parent, previous, lastChild: null, looks: plainLooks, frame };
 }
 
 class Reading {
@@ -114,6 +128,8 @@ class Reading {
   readonly #open: ReadElement[] = [];
   /** Number of open elements by name. */
   readonly #counts = new Map<string, number>();
+  isTooDeep = false;
+  readonly #styles = new Map<string, Declarations>();
   /** The elements around each mail, which a part of HTML leaves out. */
   readonly #root = elementOf('body', new Map(), elementOf('html', new Map(), null));
 
@@ -127,15 +143,22 @@ class Reading {
   }
 
   open(name: string, attributes: Attributes, isSelfClosing: boolean): void {
-    this.#reader.open?.(name, attributes);
     const end = endedBy.get(name);
     if (end) this.#endOpen(end.ends, end.within);
-    const element = elementOf(name, attributes, this.#top);
-    if (voids.has(name) || (isSelfClosing && (name.includes(':') || name === 'path'))) return;
+    const parent = this.#top;
+    const element = elementOf(name, attributes, parent);
+    // Only rules ask for siblings, and siblings that know each other all stay in memory.
+    if (!this.#sheet.isEmpty) parent.lastChild = element;
     element.looks = this.#looksOf(element);
-    if (this.#open.length === mostOpen) this.#count(this.#open.shift(), -1);
+    this.#reader.open?.(name, attributes, element);
+    if (voids.has(name) || (isSelfClosing && (name.includes(':') || name === 'path'))) return;
     this.#open.push(element);
     this.#count(element, 1);
+    this.isTooDeep ||= this.#open.length > deepest;
+  }
+
+  isDone(): boolean {
+    return this.#reader.isDone?.() === true;
   }
 
   #looksOf(element: ReadElement): Looks {
@@ -144,6 +167,9 @@ class Reading {
     const own = element.attributes.get('style');
     if (rules.length === 0 && own === undefined) {
       return looksOf(element.name, element.attributes, noStyle, outer);
+    }
+    if (rules.length === 0) {
+      return looksOf(element.name, element.attributes, this.#declarationsOf(own ?? ''), outer);
     }
     const normal: Declarations = new Map();
     const important: Declarations = new Map();
@@ -172,11 +198,24 @@ class Reading {
     return looks;
   }
 
+  /** Reads the `style` of an element without rules. Mail repeats a style for each cell. */
+  #declarationsOf(style: string): Declarations {
+    const before = this.#styles.get(style);
+    if (before) return before;
+    const normal: Declarations = new Map();
+    const important: Declarations = new Map();
+    readDeclarations(style, normal, important);
+    copy(important, normal);
+    if (this.#styles.size < mostStyles) this.#styles.set(style, normal);
+    return normal;
+  }
+
   /** Ends the innermost open element of these names, with all in it. */
   #endOpen(ends: readonly string[], within: ReadonlySet<string>): void {
     // Most end tags that have no element, and most start tags, need no search.
     if (!ends.some((name) => this.#counts.get(name))) return;
-    for (let at = this.#open.length - 1; at >= 0; at -= 1) {
+    const last = Math.max(0, this.#open.length - mostSearched);
+    for (let at = this.#open.length - 1; at >= last; at -= 1) {
       const name = this.#open[at]?.name ?? '';
       if (ends.includes(name)) {
         while (this.#open.length > at) this.#count(this.#open.pop(), -1);
@@ -210,9 +249,10 @@ class Reading {
 export function readHtml(html: string, reader: HtmlReader, mostSteps = 40_000): ReadFacts {
   const sheet = new StyleSheet(mostSteps);
   if (/<style/i.test(html)) readSheets(html, sheet);
-  readTokens(html, new Reading(reader, sheet));
+  const reading = new Reading(reader, sheet);
+  readTokens(html, reading);
   const { contents, isTooLarge } = sheet;
-  return { contents, isTooLarge };
+  return { contents, isTooLarge, isTooDeep: reading.isTooDeep };
 }
 
 /** Style sheets count for elements before them too. Rules for elements that the mail does not have are left out. */

@@ -33,7 +33,7 @@ const properties = new Set(
     '-webkit-text-fill-color background background-color background-image background-clip -webkit-background-clip ' +
     'overflow overflow-x overflow-y width max-width height max-height position left right top bottom inset ' +
     'padding padding-top padding-bottom margin margin-left margin-right margin-top margin-bottom clip clip-path -webkit-clip-path ' +
-    'transform -webkit-transform scale translate'
+    'transform -webkit-transform scale translate white-space'
   ).split(' '),
 );
 /** Longest part of a value that is read; each element reads it anew. */
@@ -95,6 +95,11 @@ export class StyleSheet {
   /** True if the mail has more style than is read: then its looks are unknown. */
   get isTooLarge(): boolean {
     return this.#steps > this.#mostSteps || this.#count > mostRules;
+  }
+
+  /** True if no rule applies to any element. */
+  get isEmpty(): boolean {
+    return this.#count === 0;
   }
 
   /** Adds the rules of a `<style>` element, but those for elements whose keys are not `present`. */

@@ -1,0 +1,130 @@
+// Joins the words of HTML to a text of lines.
+
+/** Longest link text compared with the address of its link. */
+const longestLink = 2_000;
+/** Most line ends between words: one empty line. */
+const mostBreaks = 2;
+
+/**
+ * Characters that pad the previews of mail and are invisible, and noncharacters. A joiner between letters or pictures shapes them, so
+ * it stays.
+ */
+const invisible =
+  /\u034f|[\u00ad\u200b\u2060\ufdd0-\ufdef\ufeff]|(?<![\p{L}\p{M}\p{S}])(?:\u200c|\u200d)+|(?:\u200c|\u200d)+(?![\p{L}\p{M}\p{S}])/gu;
+const plain = /^[\t\n\r\x20-\x7e\u00a0-\u00ac\u00ae-\u024f]*$/;
+
+/** Removes the characters that no reader sees and that part no words. */
+export function withoutInvisible(text: string): string {
+  return plain.test(text) ? text : text.replace(invisible, '');
+}
+
+const noSpace = '';
+
+export class TextBuilder {
+  #text = '';
+  /** Words since `mark`, kept apart because a search of the whole text would cost time by its length. */
+  #marked = '';
+  /** Number of line ends before the next word. */
+  #breaks = 0;
+  /** White space before the next word, if no line ends before it. */
+  #space = noSpace;
+  /** Stands before the next words. */
+  #mark = '';
+  /** Stands before each line: of the last line, and of the next. */
+  #lastPrefix = '';
+  #prefix = '';
+
+  mark(): void {
+    this.#marked = '';
+  }
+
+  get marked(): string {
+    return this.#marked;
+  }
+
+  get length(): number {
+    return this.#text.length;
+  }
+
+  /** Ends the line, with `count` line ends at least before the next word. */
+  break(count: number): void {
+    this.#breaks = Math.max(this.#breaks, count);
+  }
+
+  /** Ends the line once more. */
+  endLine(): void {
+    if (this.#text !== '') this.#breaks += 1;
+  }
+
+  /** Begins a part whose lines have this prefix. */
+  enter(prefix: string): void {
+    this.#prefix = prefix;
+    this.break(1);
+  }
+
+  /** Adds a line as it is, without the prefix. */
+  addLine(line: string): void {
+    const [prefix, mark] = [this.#prefix, this.#mark];
+    this.#mark = '';
+    this.enter('');
+    this.#write(line);
+    this.#mark = mark;
+    this.enter(prefix);
+  }
+
+  /** Adds words whose white space counts as one space. */
+  add(text: string): void {
+    const words = withoutInvisible(text).replaceAll(/\s+/g, ' ');
+    const shown = words.trim();
+    if (words.startsWith(' ') && this.#space === noSpace) this.#space = ' ';
+    if (shown === '') return;
+    this.#write(shown);
+    if (words.endsWith(' ')) this.#space = ' ';
+  }
+
+  /** Adds a mark before the next words, such as that of an item. A mark without words is left out. */
+  addMark(mark: string): void {
+    this.#mark = mark;
+  }
+
+  /** Adds preformatted text. */
+  addLines(text: string): void {
+    for (const [number, line] of withoutInvisible(text)
+      .split(/\r\n?|\n/)
+      .entries()) {
+      if (number > 0) this.endLine();
+      const shown = line.trimEnd();
+      if (shown !== '') this.#write(shown);
+      this.#space += line.slice(shown.length);
+    }
+  }
+
+  #write(words: string): void {
+    if (this.#text === '') this.#begin();
+    else if (this.#breaks > 0) this.#endLines();
+    else this.#text += this.#space;
+    this.#text += this.#mark + words;
+    this.#mark = '';
+    if (this.#marked === '') this.#marked = words;
+    else if (this.#marked.length <= longestLink) this.#marked += this.#space + words;
+    this.#breaks = 0;
+    this.#space = noSpace;
+  }
+
+  #begin(): void {
+    this.#text = this.#prefix;
+    this.#lastPrefix = this.#prefix;
+  }
+
+  #endLines(): void {
+    const [one, other] = [this.#lastPrefix, this.#prefix];
+    const empty = one.startsWith(other) ? other : other.startsWith(one) ? one : '';
+    if (this.#breaks >= mostBreaks) this.#text += `\n${empty}`;
+    this.#text += `\n${other}`;
+    this.#lastPrefix = other;
+  }
+
+  end(): string {
+    return this.#text === '' ? '' : `${this.#text}\n`;
+  }
+}

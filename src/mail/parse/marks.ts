@@ -1,0 +1,63 @@
+// Marks in the text of a mail before its split: noncharacters of Unicode. Some stand on a line of their own, around
+// the parts that a mail program names by class or id; others stand before the words of a line.
+
+/**
+ * `whole`: all of the part is quoted. `lead`: it is quoted up to the first `>`; between later quotations the sender may
+ * answer. `tail`: all text from here is quoted. `signature`: all of the part is a signature.
+ */
+export const marks = {
+  whole: '\ufdd0',
+  lead: '\ufdd1',
+  tail: '\ufdd2',
+  signature: '\ufdd3',
+} as const;
+export type Mark = keyof typeof marks;
+export const endMark = '\ufdd4';
+const partMark = /[\ufdd0-\ufdd4]/;
+/** Stands for `>` before the lines of a blockquote that may be indented words of the sender. */
+export const indentMark = '\ufdd5';
+/** Stands before a line of the sender that begins with `>`. */
+export const literalMark = '\ufdd6';
+const everyMark = /[\ufdd0-\ufdd6]/g;
+
+/** Removes all marks. */
+export const withoutMarks = (text: string) => text.replace(everyMark, '');
+
+export interface MarkedLines {
+  lines: string[];
+  /** Lines that a mark declares quoted, or part of a signature. */
+  declared: ('quoted' | 'signature' | null)[];
+}
+
+/** Takes the marks of parts out of the lines. Marks below a `>` belong to an older mail and mean nothing. */
+export function readMarks(marked: readonly string[]): MarkedLines {
+  const lines: string[] = [];
+  const declared: MarkedLines['declared'] = [];
+  const open: { mark: Mark; isPast: boolean }[] = [];
+  const count = { whole: 0, signature: 0, tail: 0, lead: 0 };
+  for (const line of marked) {
+    if (!partMark.test(line)) {
+      if (/^[ \t]*>/.test(line)) {
+        const lead = open.at(-1);
+        if (lead) lead.isPast = true;
+      }
+      lines.push(line);
+      const isLead = open.at(-1)?.mark === 'lead' && open.at(-1)?.isPast === false;
+      const isQuoted = count.tail + count.whole > 0 || isLead;
+      declared.push(isQuoted ? 'quoted' : count.signature > 0 ? 'signature' : null);
+      continue;
+    }
+    const found = line.trim();
+    const mark = (Object.keys(marks) as Mark[]).find((one) => marks[one] === found);
+    if (mark !== undefined) {
+      count[mark] += 1;
+      if (mark !== 'tail') open.push({ mark, isPast: false });
+    } else if (found === endMark) {
+      const closed = open.pop();
+      if (closed) count[closed.mark] -= 1;
+      const outer = open.at(-1);
+      if (outer && closed?.isPast) outer.isPast = true;
+    }
+  }
+  return { lines, declared };
+}
