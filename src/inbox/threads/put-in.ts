@@ -38,7 +38,7 @@ function kindOf({ auto_reply_reason, is_auto_reply, list_id }: FoundRow): Thread
   return list_id === null ? 'person' : 'list';
 }
 
-/** Ignores inline images that the HTML shows. */
+/** Returns true if the mail has a file that its reader can save. */
 function hasAttachments(found: FoundRow): boolean {
   return attachmentsOf(found).some(({ related }) => !related);
 }

@@ -2,14 +2,17 @@
 import { type DocumentWords, wordsOfDocument } from '../../platform/full-text/document.ts';
 import type { ParsedMail } from '../mime/parsed-mail.ts';
 
-/** Reads the words of subject, author and text, and whether a file is attached. */
+/**
+ * Reads the words of subject, author and text, and whether a file is attached. The split has the words of all parts
+ * that the mail shows: its HTML beside a text, and the mail that it forwards as an attachment.
+ */
 export function wordsOfMail(mail: ParsedMail): DocumentWords {
   const { subject, from, text, newContent, quotedContent, signature, attachments } = mail;
+  const split = [newContent, quotedContent, signature].filter((one) => one !== null);
   return wordsOfDocument({
     subject: subject ?? '',
     from: [from?.email, from?.name].filter((one) => typeof one === 'string'),
-    text: text ?? [newContent, quotedContent, signature].join('\n'),
-    // Readers do not see an image within the HTML as an attachment.
+    text: split.length > 0 ? split.join('\n') : (text ?? ''),
     hasAttachment: attachments.some(({ related }) => !related),
   });
 }

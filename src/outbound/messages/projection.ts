@@ -72,6 +72,12 @@ export interface Found {
 
 const list = (values: readonly unknown[]) => (values.length > 0 ? toJson(values) : null);
 
+/** Returns all text that the split has cut from the new content. */
+function cutContent({ quotedContent, signature }: ParsedMail): string | null {
+  const parts = [quotedContent, signature].filter((one) => one !== null);
+  return parts.length > 0 ? parts.join('\n\n') : null;
+}
+
 /** Turns a parsed mail into its row. */
 export function foundRowOf(mail: ParsedMail): Reading {
   return {
@@ -86,7 +92,7 @@ export function foundRowOf(mail: ParsedMail): Reading {
     list_headers: list(mail.listHeaders),
     attachments: list(mail.attachments),
     new_content: mail.newContent,
-    quoted_content: mail.quotedContent,
+    quoted_content: cutContent(mail),
     text: mail.text,
     html: mail.html,
     words: mail.words ?? null,

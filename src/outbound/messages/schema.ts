@@ -356,11 +356,15 @@ export const emailProjection = z
           "The sender's own words as plain text, without quotations and signatures. Of a mail " +
           'forwarded without a word, its text',
       }),
-    quotedContent: z.string().nullable().meta({
-      description:
-        'Quotations with the lines that introduce them, and forwarded mail, as plain text',
-    }),
-    hasQuotedContent: z.boolean(),
+    quotedContent: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'All that newContent leaves out, as plain text: quotations with the lines that introduce ' +
+          'them, forwarded mail, and signatures',
+      }),
+    hasQuotedContent: z.boolean().meta({ description: 'False for a signature alone' }),
     dkimVerdict: verdict,
     spfVerdict: verdict,
     dmarcVerdict: verdict,
