@@ -4,7 +4,7 @@ import { textOfHtml } from '../../mail/mime/html-text.ts';
 /** Shows the address of a link in brackets: it may be Liquid. */
 function bracketedLink(href: string, words: string): string {
   const shown = href.replace(/^mailto:/i, '');
-  return shown === '' || shown === words || shown.startsWith('#') ? '' : ` [${shown}]`;
+  return shown === '' || shown === words || shown.startsWith('#') ? '' : `[${shown}]`;
 }
 
 /** Converts the HTML of a template to text, without hidden words and pictures. */

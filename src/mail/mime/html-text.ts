@@ -56,7 +56,7 @@ export interface TextOptions {
 
 /** Shows the address of a link, unless the words are the address. */
 function shownLink(href: string, words: string): string {
-  return /^(?:https?|mailto|tel):/i.test(href) && href !== words ? ` <${href}>` : '';
+  return /^(?:https?|mailto|tel):/i.test(href) && href !== words ? `<${href}>` : '';
 }
 
 class HtmlText implements HtmlReader {
@@ -93,8 +93,13 @@ class HtmlText implements HtmlReader {
   open(name: string, attributes: Attributes, element: ReadElement): void {
     this.#tag(name);
     for (const line of this.#options.open?.(element) ?? []) this.out.addLine(line);
-    if (name === 'a') this.#link = attributes.get('href')?.trim() ?? null;
     if (!this.#options.withHidden && hidingOfWords(element.looks)) return;
+    if (name === 'a')
+      this.#link =
+        attributes
+          .get('href')
+          ?.trim()
+          .replace(/[\t\n\r]/g, '') ?? null;
     if (name === 'li') this.out.addMark(this.#itemOf(attributes, element.parent));
     const shown = this.#wordsOf(name, attributes);
     if (shown !== '') this.#add(shown, element);
@@ -141,7 +146,7 @@ class HtmlText implements HtmlReader {
   #endLink(): void {
     const { link = shownLink } = this.#options;
     const shown = this.#link && link(this.#link, this.out.marked);
-    if (shown) this.out.add(shown);
+    if (shown) this.out.addWord(shown);
     this.#link = null;
     this.out.mark();
   }

@@ -82,6 +82,12 @@ export class TextBuilder {
     if (words.endsWith(' ')) this.#space = ' ';
   }
 
+  /** Adds a word as it is. */
+  addWord(word: string): void {
+    if (this.#space === noSpace) this.#space = ' ';
+    this.#write(word);
+  }
+
   /** Adds a mark before the next words, such as that of an item. A mark without words is left out. */
   addMark(mark: string): void {
     this.#mark = mark;

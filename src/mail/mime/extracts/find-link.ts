@@ -1,6 +1,7 @@
 // Finds the links of a mail: of its HTML if it has any, else of its text.
 import { readHtml } from '../html/read-html.ts';
 import type { MailText } from './find-code.ts';
+import { addressAt } from './text-address.ts';
 
 /** A link, and the words that a reader sees in its place. */
 export interface FoundLink {
@@ -42,12 +43,17 @@ function linksOfHtml(html: string): FoundLink[] {
 }
 
 function linksOfText(text: string): FoundLink[] {
-  const found = text.matchAll(/https?:\/\/[^\s<>"')\]]+/g);
-  return [...found].slice(0, mostLinks).map(({ 0: url, index }) => {
-    const before = text.lastIndexOf('\n', index) + 1;
-    const [line = ''] = text.slice(before, index + url.length + longestText).split('\n');
-    return { url, text: plain(line.slice(-longestText)) };
-  });
+  const links: FoundLink[] = [];
+  const start = /https?:\/\//gi;
+  for (let found = start.exec(text); found && links.length < mostLinks; found = start.exec(text)) {
+    const { url, end } = addressAt(text, found.index);
+    start.lastIndex = end;
+    if (url === null) continue;
+    const before = text.lastIndexOf('\n', found.index) + 1;
+    const [line = ''] = text.slice(before, end + longestText).split('\n');
+    links.push({ url, text: plain(line.slice(-longestText)) });
+  }
+  return links;
 }
 
 /** Returns the links of the mail in their order, at most 100. */
