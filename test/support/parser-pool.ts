@@ -48,6 +48,7 @@ export function pooledParser({ clock }: { clock: Clock }): MimeParser {
     readWords: (...args) => counted(parser.readWords(...args)),
     readExtracts: (...args) => counted(parser.readExtracts(...args)),
     hidesWords: (...args) => counted(parser.hidesWords(...args)),
+    readText: (...args) => counted(parser.readText(...args)),
     async close() {
       if (isClosed) return;
       isClosed = true;

@@ -4,6 +4,7 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
 import { answerSubject, forwardSubject } from '../../mail/mime/subject.ts';
+import { withLongText } from '../../outbound/messages/made-text.ts';
 import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import { findRecipients, type MessageRow } from '../../outbound/messages/queries.ts';
 import { fromJson } from '../../platform/store/db.ts';
@@ -116,7 +117,10 @@ export async function forward(
     cc: body.cc ?? [],
     bcc: body.bcc ?? [],
     subject: forwardSubject(found.message.subject),
-    ...forwardedContent(written, original),
+    ...forwardedContent(
+      await withLongText(app, caller.organizationId, written),
+      await withLongText(app, caller.organizationId, original),
+    ),
     attachments: [...(body.attachments ?? []), ...attachments],
   };
   const path = `${mailPath(mailboxId)}/${messageId}/forward`;

@@ -1,5 +1,5 @@
 // Content of a forwarded mail: the new text above the original as it was shown, in text and HTML. Pure.
-import { textOfHtml } from '../../mail/mime/html-text.ts';
+import { textAtOnce } from '../../outbound/messages/made-text.ts';
 
 /** The fields of the original that its new recipients see. */
 export interface Original {
@@ -46,11 +46,11 @@ function htmlOfText(text: string): string {
   return `<div style="white-space:pre-wrap">${escapeHtml(text)}</div>`;
 }
 
-/** Returns the content of a forwarded mail; HTML only if either half has some. */
+/** Returns the content of a forwarded mail; HTML only if either half has some. Long HTML needs a text already. */
 export function forwardedContent(written: Written, original: Original): Written {
   const head = [announcement, ...headLines(original)];
-  const above = written.text ?? (written.html === null ? '' : textOfHtml(written.html));
-  const below = original.text ?? (original.html === null ? '' : textOfHtml(original.html));
+  const above = written.text ?? (written.html === null ? '' : textAtOnce(written.html));
+  const below = original.text ?? (original.html === null ? '' : textAtOnce(original.html));
   const text = [...(above === '' ? [] : [above, '']), ...head, '', below].join('\n');
   if (written.html === null && original.html === null) return { text, html: null };
   const top = written.html ?? (above === '' ? '' : htmlOfText(above));

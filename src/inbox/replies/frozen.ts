@@ -17,6 +17,7 @@ import {
   type RawMail,
   withFieldBehind,
 } from '../../mail/mime/raw-mail.ts';
+import { withLongText } from '../../outbound/messages/made-text.ts';
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import { digestedContent, type SendContent } from '../../outbound/sending/content.ts';
 import { referencesTo } from '../../outbound/sending/draft.ts';
@@ -97,7 +98,11 @@ export async function composed(
   unfrozen: Unfrozen,
   attachments: SendContent['attachments'],
 ): Promise<Frozen> {
-  const { html, text } = writtenContent(organizationId, unfrozen, attachments);
+  const texts = await withLongText(app, organizationId, {
+    html: unfrozen.html || null,
+    text: unfrozen.text || null,
+  });
+  const { html, text } = writtenContent(organizationId, texts, attachments);
   const recipients = distinct(unfrozen);
   const mailboxes = (emails: readonly string[]) => emails.map((email) => ({ email, name: null }));
   const { from, replyTo, subject, inReplyTo, references } = unfrozen;

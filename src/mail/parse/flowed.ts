@@ -14,13 +14,16 @@ export function joinFlowed(text: string, delSp: boolean, literal = ''): string {
   const paragraphs: string[] = [];
   let open: { marks: string; pieces: string[] } | null = null;
   const close = () => {
-    if (open) paragraphs.push(`${open.marks}${open.pieces.join('')}`);
+    if (open) {
+      const words = open.pieces.join('');
+      const mark = open.marks === '' && words.startsWith('>') ? literal : open.marks;
+      paragraphs.push(`${mark}${words}`);
+    }
     open = null;
   };
   for (const line of text.split(/\r?\n/)) {
     const [, quote = '', words = ''] = form.exec(line) ?? [];
-    const plainMark = words.startsWith('>') ? literal : '';
-    const marks = quote === '' ? plainMark : `${quote} `;
+    const marks = quote === '' ? '' : `${quote} `;
     const isSeparator = words === signatureSeparator;
     if (open && (open.marks !== marks || isSeparator)) close();
     open ??= { marks, pieces: [] };

@@ -3,6 +3,7 @@ import { type DocumentWords, wordsOfDocument } from '../../platform/full-text/do
 import { serveJobs } from '../../platform/runtime/workers/serve.ts';
 import { type Extracts, extractsOf } from '../mime/extracts/extracts.ts';
 import { hidesWords } from '../mime/html/hidden-words.ts';
+import { textOfHtml } from '../mime/html-text.ts';
 import type { ParsedMail, ParseOptions } from '../mime/parsed-mail.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
 import { type BounceReport, readBounce } from './bounce/bounce-report.ts';
@@ -33,6 +34,8 @@ export interface Readings {
   extracts: Extracts;
   /** Whether HTML, which comes instead of the raw mail, hides words. */
   hiding: boolean;
+  /** Text of HTML, which comes instead of the raw mail. */
+  text: string;
 }
 
 export type AnyReading = Readings[keyof Readings];
@@ -56,12 +59,13 @@ async function read(
   if (wants === 'words') return wordsOfDocument(JSON.parse(bytes.toString()));
   if (wants === 'extracts') return extractsOf(JSON.parse(bytes.toString()));
   if (wants === 'hiding') return hidesWords(bytes.toString());
+  if (wants === 'text') return textOfHtml(bytes.toString());
   const mail = await parseMime(bytes, options, wants === 'mail' ? keepBody : undefined);
   return readOf(wants, mail, bytes);
 }
 
 async function readOf(
-  wants: Exclude<keyof Readings, 'attachment' | 'words' | 'extracts' | 'hiding'>,
+  wants: Exclude<keyof Readings, 'attachment' | 'words' | 'extracts' | 'hiding' | 'text'>,
   mail: ParsedMail,
   bytes: Buffer,
 ): Promise<AnyReading> {

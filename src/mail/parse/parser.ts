@@ -54,6 +54,11 @@ export interface MimeParser {
    * @throws CapacityError as `readAttachment` does
    */
   hidesWords(html: string, organizationId: string): Promise<boolean>;
+  /**
+   * Converts HTML to text for an organization, as `textOfHtml`.
+   * @throws CapacityError and Error as `readAttachment` does
+   */
+  readText(html: string, organizationId: string): Promise<string>;
   /** Ends the workers; refuses unfinished mails with CapacityError. */
   close(): Promise<void>;
 }
@@ -109,7 +114,7 @@ async function knownOf({ raw, options, body }: LostMail, lost: LostJob): Promise
 }
 
 function unread(wants: Exclude<keyof Readings, 'mail'>, { isTimeout }: LostJob): Error {
-  const names = { attachment: 'an attachment', words: 'the words of a document' };
+  const names = { attachment: 'an attachment', words: 'the words of a document', text: 'HTML' };
   const name = names[wants as keyof typeof names] ?? `a ${wants} report`;
   return new Error(`reading ${name} ${isTimeout ? 'took too long' : 'ended its worker'}`);
 }
@@ -171,6 +176,7 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
       return read('extracts', searched, {}, organizationId);
     },
     hidesWords: (html, organizationId) => read('hiding', Buffer.from(html), {}, organizationId),
+    readText: (html, organizationId) => read('text', Buffer.from(html), {}, organizationId),
     close: () => pool.close(),
   };
 }

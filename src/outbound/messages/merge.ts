@@ -6,12 +6,12 @@ import type { BrandValues, CompiledTemplate, Filled } from '../../content/render
 import { fillTemplate } from '../../content/rendering/fill.ts';
 import { recipientUrl } from '../../content/rendering/recipient-url.ts';
 import type { App } from '../../core/app.ts';
-import { textOfHtml } from '../../mail/mime/html-text.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsedBytes } from '../../platform/runtime/recently-used.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { type ContentRow, findContents } from './content-queries.ts';
+import { textAtOnce, withLongText } from './made-text.ts';
 import { findMergedContent, findMessageValues } from './merge-queries.ts';
 import type { MessageRow } from './queries.ts';
 import { viewUrl } from './storage-urls.ts';
@@ -96,9 +96,9 @@ export async function fillMerged(
   const options = { dataField, isBrief, signal };
   const filled = await fillTemplate(app, organizationId, { key, compiled }, values, options);
   const { html, text } = filled;
-  return makesText && text === null && html !== null
-    ? { ...filled, text: textOfHtml(html) || null }
-    : filled;
+  if (!makesText || text !== null || html === null) return filled;
+  const made = await withLongText(app, organizationId, { html, text });
+  return { ...filled, text: (made.text ?? textAtOnce(html)) || null };
 }
 
 /** Tells whether the content of a message is filled with values of its own. */

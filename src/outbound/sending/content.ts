@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { fileTypeOf } from '../../mail/mime/file-type.ts';
-import { textOfHtml } from '../../mail/mime/html-text.ts';
+import { textAtOnce, withLongText } from '../messages/made-text.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import {
   linksOf,
@@ -48,8 +48,26 @@ export function rawSendContent(raw: RawContent): SendContent {
   return { digest: '', ...nothing, raw };
 }
 
-/** Decodes and digests the payload. Returns a promise if opens or clicks may be tracked. */
+/**
+ * Decodes and digests the payload. Returns a promise if opens or clicks may be tracked, or the text of long HTML must
+ * be made.
+ */
 export function prepareContent(
+  app: App,
+  organizationId: string,
+  payload: SendPayload,
+): SendContent | Promise<SendContent> {
+  const { html = null, text = null } = payload.email;
+  const texts = withLongText(app, organizationId, { html, text });
+  if (!(texts instanceof Promise)) return prepareTexts(app, organizationId, payload);
+  return texts.then((made) => {
+    const email = { ...payload.email, ...(made.text !== null && { text: made.text }) };
+    return prepareTexts(app, organizationId, { ...payload, email });
+  });
+}
+
+/** Prepares content whose text is made. */
+function prepareTexts(
   app: App,
   organizationId: string,
   payload: SendPayload,
@@ -107,7 +125,7 @@ export function digestedContent(
   written: Pick<SendContent, 'html' | 'text' | 'attachments'>,
 ): SendContent {
   const { html, attachments } = written;
-  const text = written.text ?? (html === null ? null : textOfHtml(html) || null);
+  const text = written.text ?? (html === null ? null : textAtOnce(html) || null);
   const files = attachments.map(({ data, ...described }) => [described, sha256(data)]);
   // The lengths mark where HTML ends and text begins.
   const head = JSON.stringify([organizationId, html?.length, text?.length, files]);
