@@ -68,7 +68,8 @@ function joinPieces(pieces: readonly ReadablePiece[], facts: ReplyFacts) {
 
 /** Splits the pieces, in reading order, into new and quoted content. */
 function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): ParsedMail {
-  const facts = factsOf(mail);
+  const isHtml = pieces.every(({ kind }) => kind === 'html');
+  const facts = { ...factsOf(mail), isHtml };
   const { text, isCut } = joinPieces(pieces, facts);
   const split = { ...mail, ...splitReply(text, facts) };
   if (!isCut) return split;

@@ -23,6 +23,8 @@ export interface ReplyFacts {
   isAnswer: boolean;
   /** The subject has the mark of a reply or forward, or the mail is an answer. */
   hasSubjectMark: boolean;
+  /** The text was made of HTML, whose `>` stands for a blockquote. */
+  isHtml?: boolean;
 }
 
 /** Facts of a text without its header. */
@@ -142,10 +144,21 @@ export function splitReply(text: string, facts = answered): ReplySplit {
   if (newContent.trim() === '') {
     const isForward = tail < lines.length || bare !== null || !lines.some(isMarked);
     if (isForward) return whole(lines);
-    if (!facts.isAnswer && lines.every((line) => isBlank(line) || isMarked(line)))
-      return whole(lines);
+    const quotation = soleQuotation(lines, facts);
+    if (quotation) return whole(quotation);
   }
   return { newContent, quotedContent, hasQuotedContent: quotedContent !== null, signature };
+}
+
+/**
+ * Returns the lines of a mail that is one quotation, without the marks of a blockquote. Returns null for a mail with
+ * words of another kind, and for the quotation of an answer: an attribution introduces it, or its text has `>`.
+ */
+function soleQuotation(lines: readonly string[], facts: ReplyFacts): readonly string[] | null {
+  if (!lines.every((line) => isBlank(line) || isMarked(line))) return null;
+  if (!facts.isHtml) return facts.isAnswer ? null : lines;
+  const words = lines.map((line) => line.replace(/^> ?/, ''));
+  return findBareAttribution(words, words.length, () => false) === null ? words : null;
 }
 
 function whole(lines: readonly string[]): ReplySplit {
