@@ -400,8 +400,9 @@ export type EmailProjection = {
   threadPosition: number | null;
   /** The sender's own words as plain text, without quotations and signatures. Of a mail forwarded without a word, its text */
   newContent: string | null;
-  /** Quotations with the lines that introduce them, and forwarded mail, as plain text */
+  /** All that newContent leaves out, as plain text: quotations with the lines that introduce them, forwarded mail, and signatures */
   quotedContent: string | null;
+  /** False for a signature alone */
   hasQuotedContent: boolean;
   dkimVerdict:
     | 'pass'

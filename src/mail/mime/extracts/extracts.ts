@@ -9,13 +9,17 @@ export interface Extracts {
   links: FoundLink[];
 }
 
-/** Characters of each part that are searched. */
-const mostCharacters = 256 * 1024;
+/** Characters of the text that are searched, and of the HTML with its markup: pictures within it are long. */
+const mostText = 256 * 1024;
+const mostHtml = 1024 * 1024;
 
 /** Cuts a mail to the part that is searched. */
 export function searchedPart({ subject, text, html }: MailText): MailText {
-  const cut = (part: string | null) => part?.slice(0, mostCharacters) ?? null;
-  return { subject, text: cut(text), html: cut(html) };
+  return {
+    subject,
+    text: text?.slice(0, mostText) ?? null,
+    html: html?.slice(0, mostHtml) ?? null,
+  };
 }
 
 /** Returns the codes and links of a mail. Takes linear time, for workers. */

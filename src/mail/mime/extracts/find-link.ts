@@ -38,6 +38,7 @@ function linksOfHtml(html: string): FoundLink[] {
     close(name) {
       if (name === 'a' || name === 'area') open = null;
     },
+    isDone: () => links.length >= mostLinks && open === null,
   });
   return links.map(({ url, text }) => ({ url, text: plain(text) }));
 }

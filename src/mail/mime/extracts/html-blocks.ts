@@ -4,6 +4,7 @@
 import { type HtmlReader, readHtml } from '../html/read-html.ts';
 import type { Attributes } from '../html/tokens.ts';
 import { lines, paragraphs } from '../html-text.ts';
+import { withoutInvisible } from '../text-builder.ts';
 
 export interface Block {
   text: string;
@@ -12,7 +13,8 @@ export interface Block {
 }
 
 const mostBlocks = 2_000;
-const invisible = /\u034f|[\u00ad\u200b-\u200d\u2060\ufeff]/g;
+/** Characters of the text after which the rest is left. */
+const mostCharacters = 256 * 1024;
 
 /** Collects the blocks. Text of telephone links and hidden text are left out. */
 class Blocks implements HtmlReader {
@@ -20,11 +22,13 @@ class Blocks implements HtmlReader {
   #isPhone = false;
   #text = '';
   #size = 0;
+  #characters = 0;
 
   text: HtmlReader['text'] = (words, hiding, { element }) => {
     if (this.#isPhone || hiding) return;
-    const text = words.replace(invisible, '').replace(/\s+/g, ' ');
+    const text = withoutInvisible(words).replace(/\s+/g, ' ');
     this.#text += text;
+    this.#characters += text.length;
     if (text.trim() !== '') this.#size = Math.max(this.#size, element.looks.fontSize);
   };
 
@@ -36,6 +40,10 @@ class Blocks implements HtmlReader {
   close(name: string): void {
     this.#tag(name);
     if (name === 'a') this.#isPhone = false;
+  }
+
+  isDone(): boolean {
+    return this.#characters > mostCharacters || this.found.length >= mostBlocks;
   }
 
   #tag(name: string): void {

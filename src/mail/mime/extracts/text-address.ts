@@ -20,7 +20,8 @@ function foldedAddress(text: string, start: number): { url: string; end: number 
   }
   const end = text.slice(start, start + longestFolded).search(/[<>]/);
   if (end < 0 || text[start + end] !== '>') return null;
-  const url = text.slice(start, start + end).replace(/[ \t]*\r?\n[ \t]*/g, '');
+  const lines = text.slice(start, start + end).split('\n');
+  const url = lines.map((line) => line.trim()).join('');
   return /[\s"]/.test(url) ? null : { url, end: start + end };
 }
 

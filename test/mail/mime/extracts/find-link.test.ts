@@ -1,5 +1,6 @@
 // The links of plain text: an address ends before the punctuation of the sentence (RFC 3986 C).
 import { describe, expect, it } from 'vitest';
+import { extractsOf, searchedPart } from '../../../../src/mail/mime/extracts/extracts.ts';
 import { findLinks } from '../../../../src/mail/mime/extracts/find-link.ts';
 import { startWork, workedMs } from '../../../support/work-time.ts';
 
@@ -95,4 +96,16 @@ describe('a link of plain text', () => {
       expect(workedMs(started)).toBeLessThan(1_000);
     },
   );
+});
+
+describe('codes and links of HTML', () => {
+  it.each([
+    ['a picture', `<img src="data:image/png;base64,${'A'.repeat(300_000)}">`],
+    ['a style', `<style>${'p{color:red}'.repeat(25_000)}</style>`],
+    ['many cells', '<td></td>'.repeat(40_000)],
+  ])('are found behind 300 KB of %s', (_, before) => {
+    const html = `${before}<p>Your code is <b>482913</b>: <a href="${token}">enter it</a></p>`;
+    const { codes, links } = extractsOf(searchedPart({ subject: null, text: null, html }));
+    expect([codes[0]?.value, links]).toEqual(['482913', [{ url: token, text: 'enter it' }]]);
+  });
 });
