@@ -118,6 +118,17 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       '--b--',
     ].join('\r\n');
 
+    it('has all words of long HTML, above and below', async () => {
+      const words = (name: string) =>
+        Array.from({ length: 20_000 }, (_, at) => `<p>${name}${at}</p>`).join('\r\n');
+      const html = ['MIME-Version: 1.0', 'Content-Type: text/html'];
+      const id = await desk.arrive({ subject: 'Plan', headers: html, text: words('old') });
+      const forward = { to: ['boss@example.com'], html: words('new') };
+      const answer = await desk.reply(id, forward, api, 'forward');
+      const sent = await desk.email(answer.body.messageId);
+      expect(sent.text?.match(/^(?:old|new)\d+$/gm)).toHaveLength(40_000);
+    });
+
     it('is quoted, with its attachments, in the thread of the original', async () => {
       const id = await desk.arrive({ subject: 'Plan', headers: boundary, text });
       const attachments = [{ filename: 'mine.txt', content: 'bWluZQ==' }];
