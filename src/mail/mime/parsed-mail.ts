@@ -75,7 +75,7 @@ export interface MailAttachment {
   disposition: 'attachment' | 'inline' | null;
   /** Number of decoded bytes. */
   size: number;
-  /** True if the HTML shows the part or programs process it: then it is no file to save. */
+  /** True if the HTML shows the part or programs process it: readers then save nothing. */
   related: boolean;
 }
 

@@ -6,14 +6,14 @@ const longestLink = 2_000;
 const mostBreaks = 2;
 
 /**
- * Characters that pad the previews of mail and are invisible, and noncharacters. A joiner between letters or pictures shapes them, so
- * it stays.
+ * Invisible characters, which pad previews, and noncharacters. A joiner stays between letters or pictures: it shapes
+ * them.
  */
 const invisible =
   /\u034f|[\u00ad\u200b\u2060\ufdd0-\ufdef\ufeff]|(?<![\p{L}\p{M}\p{S}])(?:\u200c|\u200d)+|(?:\u200c|\u200d)+(?![\p{L}\p{M}\p{S}])/gu;
 const plain = /^[\t\n\r\x20-\x7e\u00a0-\u00ac\u00ae-\u024f]*$/;
 
-/** Removes the characters that no reader sees and that part no words. */
+/** Removes invisible characters: they part no words. */
 export function withoutInvisible(text: string): string {
   return plain.test(text) ? text : text.replace(invisible, '');
 }
@@ -56,7 +56,7 @@ export class TextBuilder {
     if (this.#text !== '') this.#breaks += 1;
   }
 
-  /** Begins a part whose lines have this prefix. */
+  /** Begins lines with this prefix. */
   enter(prefix: string): void {
     this.#prefix = prefix;
     this.break(1);
@@ -72,7 +72,7 @@ export class TextBuilder {
     this.enter(prefix);
   }
 
-  /** Adds words whose white space counts as one space. */
+  /** Adds words. A run of white space counts as one space. */
   add(text: string): void {
     const words = withoutInvisible(text).replaceAll(/\s+/g, ' ');
     const shown = words.trim();

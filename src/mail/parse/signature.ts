@@ -15,7 +15,7 @@ const looseDelimiter = /^(?:--|—|–)[ \t]?$/;
 /** Longest signature below a loose delimiter or a rule, without empty lines. */
 const mostLooseLines = 8;
 const longestLooseLine = 120;
-/** Words of a line that ends as a sentence does, and so is no part of a signature. */
+/** Least words of a sentence. Signatures contain fewer before a full stop. */
 const leastSentenceWords = 5;
 /** A rule that mailing lists and old programs put above a footer. */
 const footerRule = /^_{4,120}\s*$/;

@@ -19,7 +19,7 @@ export interface TextNode {
 /** A piece of the mail in reading order; of alternatives the plain one if it has words. */
 export interface ReadablePiece {
   kind: 'plain' | 'html';
-  /** A line of a plain text that begins with `>` and is no quotation has `literalMark`. */
+  /** In plain text, `literalMark` stands before a `>` that the sender wrote. */
   content: string;
   /** The HTML of which the plain text is an alternative. */
   html?: string;

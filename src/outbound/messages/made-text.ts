@@ -25,11 +25,7 @@ export function textAtOnce(html: string): string {
  * Returns the text of HTML for an organization: of its first 2 MB, and of its first 32 KB if the worker takes too long.
  * @throws CapacityError if the parse worker is full
  */
-export async function textInWorker(
-  app: App,
-  organizationId: string,
-  html: string,
-): Promise<string> {
+async function textInWorker(app: App, organizationId: string, html: string): Promise<string> {
   try {
     const text = await app.mime.readText(html.slice(0, longest), organizationId);
     return html.length > longest ? `${text}\n${rest}\n` : text;

@@ -66,7 +66,7 @@ export function prepareContent(
   });
 }
 
-/** Prepares content whose text is made. */
+/** Decodes and digests a payload with its text. */
 function prepareTexts(
   app: App,
   organizationId: string,

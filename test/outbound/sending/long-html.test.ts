@@ -38,7 +38,7 @@ describe.each(stores)('the text of a send with long HTML on %s', (store) => {
     expect(text).toMatch(/\n\[The rest of this message is in its HTML part\.\]\n$/);
   });
 
-  it('is none for pictures alone', async () => {
+  it('stays empty for pictures alone', async () => {
     expect(await textOf(`<img src="https://a.example/${'a'.repeat(40_000)}">`)).toBeFalsy();
   });
 });
