@@ -8,20 +8,15 @@ import type { DomainKeyRow, DomainRow } from '../../src/identity/domains/queries
 import { readDomainName } from '../../src/identity/domains/schema.ts';
 import { boundMail } from '../../src/inbox/receiving/bound-mail.ts';
 import { foldLabel } from '../../src/inbox/threads/threads.ts';
+import { parseAddressList } from '../../src/mail/mime/header-addresses.ts';
 import {
   encodeDisplayName,
   encodeExtraHeader,
   encodeSubject,
 } from '../../src/mail/mime/header-encoding.ts';
 import { readHeaderBlock } from '../../src/mail/mime/header-fields.ts';
-import {
-  decodeWords,
-  parseAddressList,
-  readDate,
-  readMessageIds,
-  readParameters,
-  readReferences,
-} from '../../src/mail/mime/header-values.ts';
+import { decodeWords, readDate, readParameters } from '../../src/mail/mime/header-values.ts';
+import { readMessageIds } from '../../src/mail/mime/message-ids.ts';
 import { answerSubject, baseSubject, forwardSubject } from '../../src/mail/mime/subject.ts';
 import { projectHeader } from '../../src/mail/parse/read-header.ts';
 import { classifyReply } from '../../src/mail/smtp/replies/classify-reply.ts';
@@ -87,7 +82,6 @@ const readers: readonly [name: string, characters: number, read: (text: string) 
   ['encoded words', field, decodeWords],
   ['a list of addresses', field, parseAddressList],
   ['Message-IDs', field, readMessageIds],
-  ['References', field, readReferences],
   ['a date', field, readDate],
   ['parameters of a field', field, readParameters],
   ['the subject of a conversation', field, baseSubject],

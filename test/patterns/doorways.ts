@@ -4,11 +4,8 @@ import { authenticate } from '../../src/inbox/receiving/authenticate.ts';
 import { dmarcCheck } from '../../src/inbox/receiving/dmarc-check.ts';
 import { checkSpf } from '../../src/inbox/receiving/spf.ts';
 import { fileTypeOf } from '../../src/mail/mime/file-type.ts';
-import {
-  decodeWords,
-  parseAddressList,
-  readParameters,
-} from '../../src/mail/mime/header-values.ts';
+import { parseAddressList } from '../../src/mail/mime/header-addresses.ts';
+import { decodeWords, readParameters } from '../../src/mail/mime/header-values.ts';
 import { hidesWords } from '../../src/mail/mime/html/hidden-words.ts';
 import { mostCharacters as mostHtml } from '../../src/mail/mime/html/tokens.ts';
 import { composeWithMailComposer } from '../../src/mail/mime/mail-composer.ts';

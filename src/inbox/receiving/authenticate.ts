@@ -16,7 +16,13 @@ import { domainOf } from '../../platform/net/address.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type BoundMail, boundMail, paced } from './bound-mail.ts';
 import { type AuthResolver, boundLookups, lookupMs } from './check-lookups.ts';
-import { dmarcCheck, type Identifiers, type Judged, judge } from './dmarc-check.ts';
+import {
+  dmarcCheck,
+  type Identifiers,
+  type Judged,
+  judge,
+  withShownAuthors,
+} from './dmarc-check.ts';
 import { checkSpf } from './spf.ts';
 import { findTrustedSealer } from './trusted-sealer.ts';
 
@@ -177,7 +183,7 @@ interface DkimFound {
  * the time. Signatures that a sender puts first cannot use up the time of another.
  */
 async function checkDkim(
-  { pieces, signatures }: BoundMail,
+  { pieces, signatures, author }: BoundMail,
   { resolver, clock }: AuthSession,
   signal: AbortSignal,
 ): Promise<DkimFound> {
@@ -195,7 +201,7 @@ async function checkDkim(
   });
   // An unreadable chain must not affect the signatures.
   const chain = dkim.arc && arc(dkim.arc as ARCData, { resolver: resolve }).catch(() => null);
-  return { dkim, arc: (await chain) ?? null };
+  return { dkim: withShownAuthors(dkim, author), arc: (await chain) ?? null };
 }
 
 /**

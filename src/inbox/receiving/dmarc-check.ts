@@ -1,7 +1,9 @@
 // DMARC (RFC 9989) of a mail: reads the policy of the author while SPF and DKIM still run, then derives the
 // verdict from the passed identifiers. check-sender.ts decides on mail that fails.
 import type { ARCResult, DKIMVerifyResult, DMARCResult } from 'mailauth';
-import { domainOf } from '../../platform/net/address.ts';
+import { parseAddressList } from '../../mail/mime/header-addresses.ts';
+import { readHeaderBlock } from '../../mail/mime/header-fields.ts';
+import { domainOf, parseAddress } from '../../platform/net/address.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type AuthResolver, boundLookups, lookupMs } from './check-lookups.ts';
 
@@ -13,6 +15,19 @@ const mostLookups = 100;
 const mostAuthors = 10;
 
 type Author = Pick<DKIMVerifyResult, 'headerFrom' | 'fromFields'>;
+
+/**
+ * Adds the authors that a reader is shown, where mailauth reads From in a different way. `from` holds only the From
+ * fields, as a mail. A difference counts as several authors, so that none is shown under the pass of a further
+ * one. What mailauth took for an address and is none is left out.
+ */
+export function withShownAuthors<Found extends Author>(found: Found, from: Buffer): Found {
+  const values = readHeaderBlock(from).all('from');
+  const shown = values.flatMap((value) => parseAddressList(value).addresses);
+  if (shown.length === 0) return found;
+  const clean = found.headerFrom.filter((address) => parseAddress(address) !== null);
+  return { ...found, headerFrom: [...shown.map(({ email }) => email), ...clean] };
+}
 
 /** Domains of passed or open checks, which DMARC compares with the author's. */
 export interface Identifiers {
@@ -61,7 +76,9 @@ export function dmarcCheck(from: Buffer, resolver: AuthResolver, clock: Clock): 
   });
   const library = import('mailauth');
   return {
-    author: library.then(({ dkimVerify }) => dkimVerify(from, { resolver: resolve })),
+    author: library.then(async ({ dkimVerify }) =>
+      withShownAuthors(await dkimVerify(from, { resolver: resolve }), from),
+    ),
     async evaluate({ headerFrom, fromFields }, { spf, dkim }, arc) {
       const { dmarc } = await library;
       return await dmarc({

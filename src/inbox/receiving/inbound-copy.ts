@@ -105,7 +105,11 @@ function draftMessage(
     track_clicks: 0,
     scheduled_for: null,
     scheduling_key_id: null,
-    inbound_envelope: toJson({ ...envelope, recipients } satisfies InboundEnvelope),
+    inbound_envelope: toJson({
+      ...envelope,
+      recipients,
+      ...(header.from === null && { isAuthorUnknown: true }),
+    } satisfies InboundEnvelope),
     origin: null,
     is_test: 0,
     delivery_count: 0,

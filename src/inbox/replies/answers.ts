@@ -7,12 +7,15 @@ import { answerSubject, forwardSubject } from '../../mail/mime/subject.ts';
 import { withLongText } from '../../outbound/messages/made-text.ts';
 import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import { findRecipients, type MessageRow } from '../../outbound/messages/queries.ts';
+import { ConflictError } from '../../platform/errors.ts';
+import { parseAddress } from '../../platform/net/address.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { forwardedContent } from './forwarded.ts';
 import { type Found, findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
 import type { Mail } from './mail.ts';
 import { originalOf } from './original.ts';
+import { ownAddressTest } from './own-addresses.ts';
 import { type Answered, answerRecipients } from './recipients.ts';
 import type { ForwardInput, NewMessage, ReplyInput, ReplyResult } from './schema.ts';
 import { requireActive, sendMail } from './send.ts';
@@ -30,18 +33,15 @@ function fromOf({ mailbox, addresses, message }: Found): Mail['from'] {
   return defaultFrom(mailbox);
 }
 
-/**
- * Returns the addresses to choose recipients from. Without `all` an answer to received mail goes to the
- * author, so the other recipients are not read.
- */
-async function answeredOf(app: App, message: MessageRow, all: boolean): Promise<Answered> {
-  const isAsked = all || message.direction === 'outbound';
-  const recipients = isAsked ? await findRecipients(app.store.db, [message.id]) : [];
+/** Returns the addresses to choose recipients from. */
+async function answeredOf(app: App, message: MessageRow): Promise<Answered> {
+  const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
+  const recipients = await findRecipients(app.store.db, [message.id]);
   const ofKind = (kind: 'to' | 'cc') =>
     recipients.filter((one) => one.kind === kind).map(({ email }) => email);
   return {
     direction: message.direction,
-    from: message.from_email,
+    from: envelope?.isAuthorUnknown === true ? null : message.from_email,
     replyTo: fromJson<string[]>(message.reply_to) ?? [],
     to: ofKind('to'),
     cc: ofKind('cc'),
@@ -50,8 +50,11 @@ async function answeredOf(app: App, message: MessageRow, all: boolean): Promise<
 
 /** Returns recipients, sender, subject and thread of an answer, all but its content. */
 export async function answerTo(app: App, found: Found, all: boolean) {
-  const isOwn = (email: string) => ownAddressOf(found.addresses, email) !== undefined;
-  const recipients = answerRecipients(await answeredOf(app, found.message, all), isOwn, all);
+  const answered = await answeredOf(app, found.message);
+  const { from, replyTo, to, cc } = answered;
+  const candidates = [...(from === null ? [] : [from]), ...replyTo, ...to, ...cc];
+  const isOwn = await ownAddressTest(app, found, candidates);
+  const recipients = answerRecipients(answered, isOwn, all);
   return {
     ...recipients,
     threadId: found.threadId,
@@ -61,12 +64,29 @@ export async function answerTo(app: App, found: Found, all: boolean) {
   };
 }
 
+/** Refuses an answer without a recipient, and says why. @throws ConflictError. */
+function requireSomebody({ message }: Found, mail: Mail): void {
+  if (mail.to.length + mail.cc.length + mail.bcc.length > 0) return;
+  const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
+  const isUnsendable = !envelope?.isAuthorUnknown && parseAddress(message.from_email) === null;
+  const why = envelope?.isAuthorUnknown
+    ? 'has no author that can be read in From, and no Reply-To'
+    : isUnsendable
+      ? `is from ${message.from_email}, which is no address that mail can be sent to`
+      : 'names nobody but this mailbox';
+  throw new ConflictError(
+    'message',
+    `${message.id} ${why}: send a new message to an address that you know ` +
+      `(POST ${mailPath(message.mailbox_id ?? '')})`,
+  );
+}
+
 const mailPath = (mailboxId: string) => `/v1/mailboxes/${mailboxId}/messages`;
 
 /**
  * Answers a message: the author, or with `all` everybody named in it.
- * @throws ResourceNotFoundError; ConflictError (paused; a program that answers an automatic answer); the
- * errors of `sendMail`.
+ * @throws ResourceNotFoundError; ConflictError (paused; a program that answers an automatic answer; nobody to
+ * answer); the errors of `sendMail`.
  */
 export async function reply(
   app: App,
@@ -90,6 +110,7 @@ export async function reply(
     html: body.html ?? null,
     attachments: body.attachments ?? [],
   };
+  requireSomebody(found, mail);
   const path = `${mailPath(mailboxId)}/${messageId}/${all ? 'reply-all' : 'reply'}`;
   return sendMail(app, caller, mailboxId, mail, { path, body, key });
 }

@@ -8,8 +8,8 @@ import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
 import { resolveSender } from '../../identity/senders/resolve.ts';
 import { compose } from '../../mail/mime/composer.ts';
 import { mailboxesField } from '../../mail/mime/header.ts';
+import { parseAddressList } from '../../mail/mime/header-addresses.ts';
 import { readHeaderBlock } from '../../mail/mime/header-fields.ts';
-import { parseAddressList } from '../../mail/mime/header-values.ts';
 import { parseLimits } from '../../mail/mime/parsed-mail.ts';
 import {
   cutRawMail,

@@ -1,10 +1,11 @@
-// Recipients and sender of an answer (specification 4.4). Pure.
-import { foldAddress } from '../../platform/net/address.ts';
+// Recipients of an answer (specification 4.4). Pure.
+import { foldAddress, parseAddress } from '../../platform/net/address.ts';
 
 /** Fields of a message that decide the recipients of its answer. */
 export interface Answered {
   direction: 'outbound' | 'inbound';
-  from: string;
+  /** Null if the author cannot be read. */
+  from: string | null;
   replyTo: readonly string[];
   to: readonly string[];
   cc: readonly string[];
@@ -26,19 +27,25 @@ function distinct(addresses: readonly string[], taken: Set<string>): string[] {
 }
 
 /**
- * Returns the recipients of an answer: the Reply-To of a message, else its sender; for our own message its
- * recipients. With `all`, everybody else named in it gets a copy. Never an address of this mailbox (`isOwn`).
+ * Returns the recipients of an answer: the Reply-To of a message, else its author; for our own message its
+ * recipients. With `all`, everybody else named in it gets a copy. Never an address whose mail reaches this mailbox
+ * (`isOwn`), nor text that no mail can be sent to: a Reply-To of them alone leaves the author. Empty without an author.
  */
 export function answerRecipients(
   { direction, from, replyTo, to, cc }: Answered,
   isOwn: (address: string) => boolean,
   all: boolean,
 ): Recipients {
-  const others = (addresses: readonly string[]) => addresses.filter((address) => !isOwn(address));
+  const others = (addresses: readonly string[]) =>
+    addresses.filter((address) => parseAddress(address) !== null && !isOwn(address));
   const taken = new Set<string>();
-  const isOurs = direction === 'outbound';
-  const sender = replyTo.length > 0 ? replyTo : [from];
-  const first = distinct(others(isOurs ? to : sender), taken);
+  const wanted = others(replyTo);
+  const author = from === null ? [] : [from];
+  const sender = wanted.length > 0 ? wanted : others(author);
+  // A copy of our own mail came back, as from a mailing list.
+  const isOurs = direction === 'outbound' || (sender.length === 0 && author.some(isOwn));
+  if (!isOurs && sender.length === 0) return { to: [], cc: [] };
+  const first = distinct(isOurs ? others(to) : sender, taken);
   const second = distinct(others(isOurs ? cc : [...to, ...cc]), taken);
   // A mail with only Cc was addressed to these recipients.
   if (isOurs && first.length === 0) return { to: second, cc: [] };

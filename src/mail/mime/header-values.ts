@@ -1,11 +1,9 @@
-// Reads values of header fields of received mail: encoded words, message ids, dates, priority, and address
-// lists (RFC 5322 3.4 with obsolete forms: groups, comments, quoted strings, routes). All readers are pure,
-// linear and bounded, and return null or an empty result for unreadable values. src/platform/net/address.ts has the
-// strict grammar of sent mail.
+// Reads values of header fields of received mail: encoded words, dates, priority and parameters. All readers are
+// pure, linear and bounded, and return null or an empty result for unreadable values. header-addresses.ts reads
+// address lists, message-ids.ts message ids.
 import libmime from 'libmime';
-import { parseAddress } from '../../platform/net/address.ts';
 import { cleanLine } from './header-fields.ts';
-import { type HeaderAddress, type MailPriority, parseLimits } from './parsed-mail.ts';
+import type { MailPriority } from './parsed-mail.ts';
 
 const maxDateCharacters = 100;
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
@@ -30,21 +28,6 @@ const isoDateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d
  */
 export function decodeWords(value: string): string {
   return value.includes('=?') ? cleanLine(libmime.decodeWords(value)) : value;
-}
-
-/** Returns all `<id>` of a Message-ID, In-Reply-To or References value; adds brackets to a bare token. */
-export function readMessageIds(value: string | null): string[] {
-  if (value === null) return [];
-  const ids = value.match(/<[^<>\s]{1,996}>/g);
-  if (ids) return ids;
-  return /^[^\s<>]{1,996}$/.test(value) ? [`<${value}>`] : [];
-}
-
-/** Returns the references within the bound: the root of the thread and the newest ids. */
-export function readReferences(value: string | null): string[] {
-  const ids = [...new Set(readMessageIds(value))];
-  const excess = ids.length - parseLimits.references;
-  return excess > 0 ? [...ids.slice(0, 1), ...ids.slice(excess + 1)] : ids;
 }
 
 function zoneOffsetMinutes(zone: string | undefined): number {
@@ -113,131 +96,4 @@ export function readParameters(value: string | null): {
   if (value === null) return { value: '', parameters: {} };
   const parsed = libmime.parseHeaderValue(value);
   return { value: (parsed.value || '').toLowerCase().trim(), parameters: parsed.params };
-}
-
-export interface AddressList {
-  addresses: HeaderAddress[];
-  /** Number of entries without a usable address. */
-  invalid: number;
-  /** True if the list has more than 500 addresses. */
-  truncated: boolean;
-}
-
-const maxNameCharacters = 320;
-/** Wider than the grammar of sent mail: received mail contains one-label domains and address literals. */
-const looseAddress = /^(?:[^\s@<>()",;:\\]{1,64}|"[^"\r\n]{1,62}")@[^\s@<>()",;\\]{1,255}$/;
-
-/** A local part alone, with which programs name a user of their machine. */
-const localPartAlone = /^[\w!#$%&'*+/=?^`{|}~.-]{1,64}$/;
-
-function readEmail(text: string, bareDomain: string | null): string | null {
-  const word = text.trim().replace(/^mailto:/i, '');
-  const bare = bareDomain !== null && localPartAlone.test(word) ? `${word}@${bareDomain}` : word;
-  if (bare.length > 320 || bare.includes('=?')) return null;
-  const strict = parseAddress(bare);
-  if (strict) return strict.email;
-  if (!looseAddress.test(bare)) return null;
-  const at = bare.lastIndexOf('@');
-  return bare.slice(0, at + 1) + bare.slice(at + 1).toLowerCase();
-}
-
-function readName(text: string): string | null {
-  const name = decodeWords(text.replace(/ {2,}/g, ' ')).trim();
-  return name === '' ? null : name.slice(0, maxNameCharacters).toWellFormed();
-}
-
-/**
- * Returns the end of the quoted string, comment or angle address that opens at `start`, else the end of the
- * value.
- */
-function findClose(value: string, start: number): number {
-  const open = value[start];
-  const close = open === '(' ? ')' : open === '<' ? '>' : '"';
-  let depth = 0;
-  for (let at = start + 1; at < value.length; at += 1) {
-    const character = value[at];
-    if (character === '\\') at += 1;
-    else if (character === close && depth === 0) return at;
-    else if (open === '(' && character === '(') depth += 1;
-    else if (open === '(' && character === ')') depth -= 1;
-    else if (open === '<' && character === '<') return at - 1;
-  }
-  return value.length;
-}
-
-const unquote = (text: string) => text.replace(/\\(.)/gs, '$1');
-
-/** One entry during reading: the words before the angle address, the address and the comment. */
-class Entry {
-  phrase: string = '';
-  /** Text of the entry with its quotes, for an address without angle brackets. */
-  source = '';
-  angle: string | null = null;
-  comment: string = '';
-
-  get isBlank(): boolean {
-    return this.source.trim() === '' && this.angle === null && this.comment === '';
-  }
-
-  /** Drops the text before a colon: the name of a group, or the start of an obsolete form. */
-  startGroup(): void {
-    this.phrase = '';
-    this.source = '';
-    this.comment = '';
-  }
-
-  finish(bareDomain: string | null): HeaderAddress | null {
-    if (this.angle !== null) {
-      const route = this.angle.startsWith('@') ? this.angle.indexOf(':') + 1 : 0;
-      const email = readEmail(this.angle.slice(route), bareDomain);
-      return email === null ? null : { email, name: readName(this.phrase || this.comment) };
-    }
-    const email = readEmail(this.source, bareDomain);
-    return email === null ? null : { email, name: readName(this.comment) };
-  }
-}
-
-/**
- * Reads an unfolded address-list value; never throws. Accepts `Name <a@b>`, `a@b (Name)`, `Group: a@b, c@d;`
- * and `undisclosed-recipients:;`; an unclosed quote or bracket extends to the end. An encoded word
- * (RFC 2047 5) can become a name, never an address. `bareDomain` completes an address without a domain, which
- * is otherwise invalid.
- */
-export function parseAddressList(value: string, bareDomain: string | null = null): AddressList {
-  const list: AddressList = { addresses: [], invalid: 0, truncated: false };
-  let entry = new Entry();
-  const flush = () => {
-    if (!entry.isBlank) {
-      const address = entry.finish(bareDomain);
-      if (address) list.addresses.push(address);
-      else list.invalid += 1;
-    }
-    entry = new Entry();
-  };
-  for (let at = 0; at < value.length; at += 1) {
-    const character = value.charAt(at);
-    if (list.addresses.length + list.invalid >= parseLimits.addressesPerField) {
-      list.truncated = true;
-      return list;
-    }
-    if (character === ',' || character === ';') flush();
-    else if (character === ':' && entry.angle === null && !/^\s*mailto$/i.test(entry.source)) {
-      entry.startGroup();
-    } else if (character === '"' || character === '(' || character === '<') {
-      const end = findClose(value, at);
-      const inner = value.slice(at + 1, end);
-      if (character === '<') entry.angle ||= inner;
-      else if (character === '(') entry.comment = unquote(inner);
-      else {
-        entry.phrase += unquote(inner);
-        entry.source += `"${inner}"`;
-      }
-      at = end;
-    } else if (character !== '>') {
-      entry.phrase += character;
-      entry.source += character;
-    }
-  }
-  flush();
-  return list;
 }

@@ -3,9 +3,10 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { parseAddress } from '../../platform/net/address.ts';
 import { mailboxesField } from './header.ts';
+import { parseAddressList } from './header-addresses.ts';
 import { encodeExtraHeader, type HeaderField } from './header-encoding.ts';
 import { type FieldSpan, scanFields } from './header-fields.ts';
-import { decodeWords, parseAddressList } from './header-values.ts';
+import { decodeWords } from './header-values.ts';
 
 /** Unstructured fields. Encoded words within other fields could change their meaning (RFC 2047 5). */
 const unstructured =

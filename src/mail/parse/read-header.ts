@@ -2,18 +2,11 @@
 // the header block), and for the header half of the full projection. Values are untrusted: of
 // List-Unsubscribe (RFC 2369, RFC 8058) only https, http and mailto pass, in a form that is safe to print and
 // store.
-import { parseAddress } from '../../platform/net/address.ts';
+import { foldAddress, parseAddress } from '../../platform/net/address.ts';
+import { type AddressList, parseAddressList } from '../mime/header-addresses.ts';
 import { cleanLine, type HeaderBlock, readHeaderBlock } from '../mime/header-fields.ts';
-import {
-  type AddressList,
-  decodeWords,
-  parseAddressList,
-  readDate,
-  readMessageIds,
-  readParameters,
-  readPriority,
-  readReferences,
-} from '../mime/header-values.ts';
+import { decodeWords, readDate, readParameters, readPriority } from '../mime/header-values.ts';
+import { boundReferences, readMessageIds } from '../mime/message-ids.ts';
 import {
   type HeaderAddress,
   type HeaderSummary,
@@ -113,6 +106,26 @@ function readFrom(block: HeaderBlock, faults: ParsingError[]): HeaderAddress | n
   return from;
 }
 
+/**
+ * Returns the ids in a threading field. An address of this mail is none: old programs write it in the phrase
+ * before the id (`Message from Ann <ann@a.example> of Tuesday <id@a.example>`).
+ */
+function readParents(
+  block: HeaderBlock,
+  name: string,
+  people: readonly HeaderAddress[],
+  faults: ParsingError[],
+): string[] {
+  const value = block.first(name.toLowerCase());
+  const found = readMessageIds(value);
+  const named = new Set(found.length > 0 ? people.map(({ email }) => foldAddress(email)) : []);
+  const ids = found.filter((id) => !named.has(foldAddress(id.slice(1, -1))));
+  if (value && ids.length === 0) {
+    faults.push({ code: 'invalid-header', message: `${name}: no message id: it joins no thread` });
+  }
+  return ids;
+}
+
 function readSummary(block: HeaderBlock, faults: ParsingError[]): HeaderSummary {
   const subject = block.first('subject');
   const dateValue = block.first('date');
@@ -124,15 +137,19 @@ function readSummary(block: HeaderBlock, faults: ParsingError[]): HeaderSummary 
   if (messageIdHeader === null) {
     faults.push({ code: 'missing-header', message: 'Message-ID is missing or unreadable' });
   }
+  const from = readFrom(block, faults);
+  const to = readAddresses(block, 'To', faults);
+  const cc = readAddresses(block, 'Cc', faults);
+  const people = [...(from ? [from] : []), ...to, ...cc];
   return {
     subject:
       subject === null ? null : decodeWords(subject).slice(0, maxSubjectCharacters).toWellFormed(),
-    from: readFrom(block, faults),
-    to: readAddresses(block, 'To', faults),
-    cc: readAddresses(block, 'Cc', faults),
+    from,
+    to,
+    cc,
     messageIdHeader,
-    inReplyTo: readMessageIds(block.first('in-reply-to'))[0] ?? null,
-    references: readReferences(block.first('references')),
+    inReplyTo: readParents(block, 'In-Reply-To', people, faults)[0] ?? null,
+    references: boundReferences(readParents(block, 'References', people, faults)),
     date,
   };
 }

@@ -54,6 +54,8 @@ export interface InboundEnvelope {
   authenticationResults?: string;
   /** Policy of the author's domain: `none`, `quarantine`, `reject`. */
   dmarcPolicy?: string;
+  /** Set if From names no author that can be read: the message then shows its return path. */
+  isAuthorUnknown?: true;
   /** Domain of `smtp.inbound.trustedSealers` whose ARC seal overrides the failure of DMARC. */
   trustedSealer?: string;
 }

@@ -1,8 +1,8 @@
 // A mail as programs pipe it to sendmail: lines that end in LF, perhaps without a header, with a local user
 // in place of an address. Converts it to the form that SMTP submission delivers.
 
+import { parseAddressList } from '../../mail/mime/header-addresses.ts';
 import { type HeaderBlock, readHeaderBlock } from '../../mail/mime/header-fields.ts';
-import { parseAddressList } from '../../mail/mime/header-values.ts';
 import { encodeRawHeader } from '../../mail/mime/raw-header.ts';
 import { cutRawMail, fromField, joinRawMail } from '../../mail/mime/raw-mail.ts';
 import { normalizeNewlines } from '../../mail/mime/text.ts';

@@ -50,16 +50,20 @@ function linesOf(mail: Mail): string[] {
   ];
 }
 
-/** Stores a mail as the listener does before its 250; returns the ids of its messages. */
-export async function takeMail(app: App, mail: Mail = {}): Promise<string[]> {
-  const addressees = await Promise.all(
-    (mail.rcpt ?? [inbox]).map((address) => resolveAddressee(app, address)),
-  );
+/** Stores raw mail as the listener does before its 250; returns the ids of its messages. */
+async function takeRaw(app: App, raw: Buffer, rcpt: readonly string[]): Promise<string[]> {
+  const addressees = await Promise.all(rcpt.map((address) => resolveAddressee(app, address)));
   const mailboxes = addressees.flatMap((one) => (one.kind === 'mailbox' ? one : []));
   const envelope = inboundEnvelope(mailboxes, 'bounce@example.com');
-  const result = await receive(app, envelope, Buffer.from(`${linesOf(mail).join('\r\n')}\r\n`));
+  const result = await receive(app, envelope, raw);
   if (result.kind !== 'stored') throw new Error(result.text);
   return result.messageIds;
+}
+
+/** Stores a mail as the listener does before its 250; returns the ids of its messages. */
+export function takeMail(app: App, mail: Mail = {}): Promise<string[]> {
+  const raw = Buffer.from(`${linesOf(mail).join('\r\n')}\r\n`);
+  return takeRaw(app, raw, mail.rcpt ?? [inbox]);
 }
 
 /** Parses and threads received mail until nothing is due. */
@@ -72,6 +76,13 @@ export async function threadAll(app: App): Promise<void> {
 /** Receives one mail to one mailbox, parses and threads it. */
 export async function arrive(app: App, mail: Mail = {}): Promise<string> {
   const [id = ''] = await takeMail(app, mail);
+  await threadAll(app);
+  return id;
+}
+
+/** Receives raw mail to one mailbox, parses and threads it. */
+export async function arriveRaw(app: App, raw: Buffer, rcpt: string): Promise<string> {
+  const [id = ''] = await takeRaw(app, raw, [rcpt]);
   await threadAll(app);
   return id;
 }

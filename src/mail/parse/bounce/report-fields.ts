@@ -2,7 +2,7 @@
 // in groups separated by empty lines. Callers interpret the fields.
 import { parseAddress } from '../../../platform/net/address.ts';
 import { cleanLine } from '../../mime/header-fields.ts';
-import { parseAddressList } from '../../mime/header-values.ts';
+import { parseAddressList } from '../../mime/header-addresses.ts';
 
 /** One group of fields: `first` and `all` return the values of a lower-case name. */
 export interface ReportBlock {

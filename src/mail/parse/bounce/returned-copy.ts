@@ -5,7 +5,7 @@
 import type { DkimAlgorithm } from '../../mime/dkim-key.ts';
 import { copyTokenField } from '../../mime/header-encoding.ts';
 import { readHeaderBlock, scanFields } from '../../mime/header-fields.ts';
-import { readMessageIds } from '../../mime/header-values.ts';
+import { readMessageIds } from '../../mime/message-ids.ts';
 import type { ParsedMail } from '../../mime/parsed-mail.ts';
 import { relaxedValue } from '../../mime/sign.ts';
 

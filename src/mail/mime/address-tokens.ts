@@ -1,0 +1,150 @@
+// Splits an unfolded address-list value into tokens (RFC 5322 3.2 and 3.4), linear in its length. A quote, a
+// parenthesis or an angle bracket without its partner is a character of the text: it hides nothing behind it.
+
+/**
+ * `text`: characters outside of all others. `quoted` and `comment`: without their delimiters, unescaped.
+ * `angle`: without its brackets, as written. `mark`: a separator, or the colon of a group.
+ */
+export interface AddressToken {
+  kind: 'text' | 'quoted' | 'comment' | 'angle' | 'mark';
+  text: string;
+}
+
+/** An encoded word: its commas and colons separate nothing, although RFC 2047 5 forbids them there. */
+const encodedWord = /=\?[\w*-]{1,60}\?[bq]\?[^?<>\r\n]{0,2000}\?=/iy;
+/** A domain literal behind its at sign: it may hold colons (RFC 5321 4.1.3). */
+const domainLiteral = /@\s{0,100}\[[^\][\\<>"()]{0,255}\]/y;
+
+const unescape = (text: string) => text.replace(/\\(.)/gs, '$1');
+
+/** Maps the position of each opening parenthesis to its partner. Escaped ones do not count. */
+function matchParentheses(value: string): Map<number, number> {
+  const partners = new Map<number, number>();
+  const open: number[] = [];
+  for (let at = 0; at < value.length; at += 1) {
+    const character = value[at];
+    if (character === '\\') at += 1;
+    else if (character === '(') open.push(at);
+    else if (character === ')') {
+      const start = open.pop();
+      if (start !== undefined) partners.set(start, at);
+    }
+  }
+  return partners;
+}
+
+/** A value with the partners of its delimiters. */
+class Delimiters {
+  readonly #value: string;
+  readonly #partners: Map<number, number>;
+  /** Position behind which no quote closes. */
+  #lastQuote = Number.POSITIVE_INFINITY;
+
+  constructor(value: string) {
+    this.#value = value;
+    this.#partners = value.includes('(') ? matchParentheses(value) : new Map();
+  }
+
+  /** Returns the end of the comment that opens at `start`, or null. */
+  endOfComment(start: number): number | null {
+    return this.#partners.get(start) ?? null;
+  }
+
+  /** Returns the end of the quoted string that opens at `start`, or null. */
+  endOfQuote(start: number): number | null {
+    if (start >= this.#lastQuote) return null;
+    const value = this.#value;
+    for (let at = start + 1; at < value.length; at += 1) {
+      if (value[at] === '\\') at += 1;
+      else if (value[at] === '"') return this.#isTorn(start, at) ? null : at;
+    }
+    this.#lastQuote = start;
+    return null;
+  }
+
+  /**
+   * Tells whether a quoted string swallows a whole address and the separator behind it, up to the quote that opens
+   * the next name: then its own quote was never closed.
+   */
+  #isTorn(start: number, end: number): boolean {
+    if (!/[^\s,;:<>()"]/.test(this.#value[end + 1] ?? ' ')) return false;
+    return /@[^<>"]{1,255}>\s{0,100}[,;]\s{0,100}$/.test(
+      this.#value.slice(Math.max(start + 1, end - 600), end),
+    );
+  }
+
+  /**
+   * Returns the end of the angle address that opens at `start`: its bracket, or without one the next separator.
+   * Null if a further bracket opens before: then this one is text.
+   */
+  endOfAngle(start: number): number | null {
+    const value = this.#value;
+    let separator: number | null = null;
+    for (let at = start + 1; at < value.length; at += 1) {
+      const character = value[at];
+      if (character === '>') return at;
+      if (character === '<') return null;
+      if (character === '"') at = this.endOfQuote(at) ?? at;
+      else if (character === '(') at = this.endOfComment(at) ?? at;
+      else if (character === ',' || character === ';') separator ??= at;
+    }
+    return separator ?? value.length;
+  }
+}
+
+function matchAt(pattern: RegExp, value: string, at: number): string | null {
+  pattern.lastIndex = at;
+  return pattern.exec(value)?.[0] ?? null;
+}
+
+/** Returns the characters from `at` that stand together as text. */
+function textAt(value: string, at: number): string {
+  const character = value.charAt(at);
+  if (character === '=') return matchAt(encodedWord, value, at) ?? character;
+  if (character === '@') return matchAt(domainLiteral, value, at) ?? character;
+  return character;
+}
+
+/** Returns the delimited token that opens at `at`, with its end; null if it has no partner. */
+function delimitedAt(
+  value: string,
+  at: number,
+  delimiters: Delimiters,
+): { token: AddressToken; end: number } | null {
+  const character = value[at];
+  const [kind, end] =
+    character === '"'
+      ? (['quoted', delimiters.endOfQuote(at)] as const)
+      : character === '('
+        ? (['comment', delimiters.endOfComment(at)] as const)
+        : (['angle', delimiters.endOfAngle(at)] as const);
+  if (end === null) return null;
+  const inner = value.slice(at + 1, end);
+  // An angle bracket without its partner ends before the separator, which stays.
+  const isOpen = kind === 'angle' && value[end] !== '>';
+  const text = kind === 'angle' ? inner : unescape(inner);
+  return { token: { kind, text }, end: isOpen ? end - 1 : end };
+}
+
+/** Yields the tokens of an unfolded value, in order. Never throws. */
+export function* addressTokens(value: string): Generator<AddressToken> {
+  const delimiters = new Delimiters(value);
+  let text = '';
+  for (let at = 0; at < value.length; at += 1) {
+    const character = value.charAt(at);
+    const isMark = character === ',' || character === ';' || character === ':';
+    const delimited = '"(<'.includes(character) ? delimitedAt(value, at, delimiters) : null;
+    if (!isMark && !delimited) {
+      const taken = textAt(value, at);
+      at += taken.length - 1;
+      // A quote or an angle bracket without its partner belongs to no name.
+      if (!'"<>'.includes(character)) text += taken;
+      continue;
+    }
+    if (text !== '') yield { kind: 'text', text };
+    text = '';
+    yield delimited?.token ?? { kind: 'mark', text: character };
+    if (delimited) at = delimited.end;
+  }
+  if (text !== '') yield { kind: 'text', text };
+}
