@@ -6,7 +6,6 @@ import { draftBlob } from '../../core/blobs/blobs.ts';
 import type { BlobRow } from '../../core/blobs/queries.ts';
 import type { MessageEvent } from '../../history/events/record.ts';
 import type { HeaderAddress, ParsedMail } from '../../mail/mime/parsed-mail.ts';
-import { messageIdOf } from '../../outbound/messages/own-message-id.ts';
 import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import type { MessageRow, RecipientRow } from '../../outbound/messages/queries.ts';
 import { foldAddress } from '../../platform/net/address.ts';
@@ -19,7 +18,7 @@ export interface InboundCopy {
   message: MessageRow;
   recipients: RecipientRow[];
   event: MessageEvent;
-  /** Our messages that its header says it replies to, the nearest first. */
+  /** Message-IDs that its header says it replies to, the nearest first. */
   answers: readonly string[];
   isAutoReply: boolean;
   /** From address, if DMARC passed. */
@@ -153,12 +152,9 @@ function draftCopy(
   };
 }
 
-/**
- * Returns the answered messages (RFC 5322 3.6.4): In-Reply-To, then References from the newest to the oldest.
- */
+/** Returns the answered ids (RFC 5322 3.6.4): In-Reply-To, then References from the newest to the oldest. */
 function answersIn({ inReplyTo, references }: ParsedMail): string[] {
-  const named = [inReplyTo, ...references.toReversed()];
-  return [...new Set(named.flatMap((one) => messageIdOf(one) ?? []))];
+  return [...new Set([inReplyTo ?? [], ...references.toReversed()].flat())];
 }
 
 /** Drafts one copy for each mailbox among the addressees, in their order. */

@@ -1,25 +1,30 @@
 // Assigns replies to conversations. Received mail that names one of our messages (In-Reply-To, References;
-// our Message-ID holds the message's id) joins the conversation of that message before its 250.
+// our Message-ID holds the message's id, unless a relay replaced it) joins the conversation of that message before
+// its 250.
 import type { App } from '../../core/app.ts';
 import { findConversationParts } from '../../outbound/messages/conversation-queries.ts';
-import { messageIdOf } from '../../outbound/messages/own-message-id.ts';
+import { furtherIdsIn, namedMessage } from '../../outbound/messages/own-message-id.ts';
 import { arrivalsOf, countArrivals } from '../../people/conversations/arrivals.ts';
 import { holdConversations } from '../../people/conversations/queries.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { InboundCopy } from './inbound-copy.ts';
 
 /**
- * Returns the copies, with the conversation of each reply. Needs one query per batch, and none without
- * replies.
+ * Returns the copies, with the conversation of each reply. Needs two queries per batch, and none without
+ * mail that names another.
  */
 export async function withConversations(
   trx: Db,
   copies: readonly InboundCopy[],
 ): Promise<readonly InboundCopy[]> {
-  const asked = copies.flatMap(({ answers }) => answers);
+  const headers = copies.flatMap(({ answers }) => answers);
+  if (headers.length === 0) return copies;
+  const own = copies.map(({ message }) => message.message_id_header);
+  const further = await furtherIdsIn(trx, [...headers, ...own]);
+  const nameOf = (header: string) => namedMessage(header, further);
+  const asked = [...headers, ...own].flatMap((header) => nameOf(header) ?? []);
   if (asked.length === 0) return copies;
-  const own = copies.flatMap(({ message }) => messageIdOf(message.message_id_header) ?? []);
-  const parts = await findConversationParts(trx, [...new Set([...asked, ...own])]);
+  const parts = await findConversationParts(trx, [...new Set(asked)]);
   const named = parts.flatMap(({ conversation_id }) => conversation_id ?? []);
   if (named.length === 0) return copies;
   // The lock keeps the conversations until the transaction ends.
@@ -30,14 +35,13 @@ export async function withConversations(
     parts.flatMap((part) => (held.has(part.conversation_id ?? '') ? [[part.id, part]] : [])),
   );
   return copies.map((copy) => {
-    const conversationOf = (id: string | null) => {
-      const part = partOf.get(id ?? '');
+    const conversationOf = (header: string) => {
+      const part = partOf.get(nameOf(header) ?? '');
       return part?.organization_id === copy.message.organization_id ? part.conversation_id : null;
     };
     const id = copy.answers.map(conversationOf).find((one) => one !== null) ?? null;
     // Mail that we sent into the conversation, to a mailbox of this organization, is counted already.
-    const isOurs =
-      id !== null && conversationOf(messageIdOf(copy.message.message_id_header)) === id;
+    const isOurs = id !== null && conversationOf(copy.message.message_id_header) === id;
     return isOurs ? copy : { ...copy, message: { ...copy.message, conversation_id: id } };
   });
 }

@@ -3,9 +3,9 @@
 // person's mail in between, its next send becomes a proposal. Mail sent by one of our programs
 // never counts as a person's, from any mailbox.
 import type { Caller } from '../../core/api/route.ts';
+import { furtherIdsIn, namedMessage } from '../../outbound/messages/own-message-id.ts';
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import { ConflictError } from '../../platform/errors.ts';
-import { idPattern } from '../../platform/runtime/ids.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { isService } from '../approvals/actions.ts';
 import { selectSentByServices } from '../approvals/queries.ts';
@@ -15,7 +15,6 @@ import { selectBusy, selectRecent } from '../threads/recent-queries.ts';
 const spanMs = 3_600_000;
 const mostSends = 5;
 const mostRead = 200;
-const ownId = idPattern('message');
 
 /** Refuses a program's answer to an automatic mail. @throws ConflictError. */
 export function refuseAutoReply(caller: Caller, messageId: string, kind: ThreadMessageKind): void {
@@ -24,12 +23,6 @@ export function refuseAutoReply(caller: Caller, messageId: string, kind: ThreadM
     'message',
     `${messageId} is an automatic answer: a service key does not answer it (RFC 3834)`,
   );
-}
-
-/** Returns the id of our message in this Message-ID, if it has one. */
-function idIn(messageIdHeader: string): string | null {
-  const [local = ''] = messageIdHeader.replace(/^</, '').split('@');
-  return ownId.test(local) ? local : null;
 }
 
 interface Saying {
@@ -63,11 +56,17 @@ async function isRunaway(trx: Db, threadId: string, now: number): Promise<boolea
     trx,
     said.map(({ message_id }) => message_id),
   );
+  const further = await furtherIdsIn(
+    trx,
+    rows.flatMap(({ direction, message_id_header }) =>
+      direction === 'inbound' ? message_id_header : [],
+    ),
+  );
   /** Maps each row to our message: itself, or the original of this copy. */
   const ours = new Map(
     rows.map((row) => [
       row.id,
-      row.direction === 'outbound' ? row.id : idIn(row.message_id_header),
+      row.direction === 'outbound' ? row.id : namedMessage(row.message_id_header, further),
     ]),
   );
   const ids = [...new Set([...ours.values()].flatMap((id) => id ?? []))];

@@ -4,23 +4,25 @@
 //   key    | made of                                             | holds
 //   -------+-----------------------------------------------------+--------------------------------------
 //   own    | its Message-ID                                      | for ever: mail that refers to it joins
-//   parent | each id in References and In-Reply-To               | for ever, even before that mail arrives
+//   parent | each id in In-Reply-To and References               | for ever, even before that mail arrives
 //   topic  | base subject (src/mail/mime/subject.ts), all addresses   | seven days, and only if no parent is
 //          | in From, To and Cc                                  | known
 //
 // A Message-ID of ours is recognized by the message id before its `@`: some servers on the way replace the
-// host name behind it.
+// host name behind it. An id that a relay put in its place makes the same key. What is no msg-id has no key.
 import { hash } from 'node:crypto';
 import { withoutSubaddress } from '../../identity/mailboxes/mailboxes.ts';
 import { baseSubject } from '../../mail/mime/subject.ts';
+import { type FurtherIds, namedMessage } from '../../outbound/messages/own-message-id.ts';
 import type { MessageRow, RecipientRow } from '../../outbound/messages/queries.ts';
 import { foldAddress } from '../../platform/net/address.ts';
-import { idPattern } from '../../platform/runtime/ids.ts';
 import { fromJson } from '../../platform/store/db.ts';
 
 export interface ThreadKeys {
   own: string;
-  /** Distinct, newest first, without `own`. */
+  /** Whether its Message-ID is one that we made. */
+  isOwnOurs: boolean;
+  /** Distinct, without `own`: In-Reply-To, then References from the newest to the oldest. */
   parents: string[];
   /** Null without a subject. */
   topic: string | null;
@@ -33,35 +35,47 @@ export type Threadable = Pick<
 >;
 
 const mostParents = 101;
-const ownId = idPattern('message');
 
 function hashOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
-function idKey(header: string): string {
-  const id = header.replace(/^<|>$/g, '');
-  const local = id.slice(0, Math.max(0, id.lastIndexOf('@')));
-  return hashOf(ownId.test(local) ? local : id);
+function idKey(header: string, further: FurtherIds): string {
+  return hashOf(namedMessage(header, further) ?? header.replace(/^<|>$/g, ''));
+}
+
+/** Returns an address as it is compared: folded, without its subaddress. */
+export function participantOf(email: string): string {
+  return withoutSubaddress(foldAddress(email));
 }
 
 function topicOf({ subject, from_email }: Threadable, others: readonly string[]): string | null {
   const base = baseSubject(subject);
   if (base === '') return null;
-  const people = [from_email, ...others].map((email) => withoutSubaddress(foldAddress(email)));
+  const people = [from_email, ...others].map(participantOf);
   return hashOf(['topic', base, ...[...new Set(people)].sort()].join('\n'));
 }
 
-/** Returns the keys of a message. Recipients of a blind copy (Bcc) do not count as participants. */
+/** Returns the ids that a message names as its parents: In-Reply-To, then References from the newest to the oldest. */
+export function parentIdsOf({ in_reply_to, message_references }: Threadable): string[] {
+  const named = fromJson<string[]>(message_references) ?? [];
+  const parents = [...named, ...(in_reply_to === null ? [] : [in_reply_to])];
+  return parents.reverse().slice(0, mostParents);
+}
+
+/**
+ * Returns the keys of a message. Recipients of a blind copy (Bcc) do not count as participants. `further` are the
+ * further ids of our messages among its ids.
+ */
 export function threadKeys(
   message: Threadable,
   recipients: readonly Pick<RecipientRow, 'kind' | 'email'>[],
+  further: FurtherIds,
 ): ThreadKeys {
-  const named = fromJson<string[]>(message.message_references) ?? [];
-  const parents = [...named, ...(message.in_reply_to === null ? [] : [message.in_reply_to])];
-  const own = idKey(message.message_id_header);
-  const keys = new Set(parents.reverse().slice(0, mostParents).map(idKey));
+  const own = idKey(message.message_id_header, further);
+  const isOwnOurs = namedMessage(message.message_id_header, further) !== null;
+  const keys = new Set(parentIdsOf(message).map((header) => idKey(header, further)));
   keys.delete(own);
   const shown = recipients.flatMap(({ kind, email }) => (kind === 'bcc' ? [] : email));
-  return { own, parents: [...keys], topic: topicOf(message, shown) };
+  return { own, isOwnOurs, parents: [...keys], topic: topicOf(message, shown) };
 }

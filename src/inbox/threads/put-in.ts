@@ -3,14 +3,23 @@
 // folder.
 import type { App } from '../../core/app.ts';
 import type { MailboxRow } from '../../identity/mailboxes/queries.ts';
+import { type FurtherIds, furtherIdsIn } from '../../outbound/messages/own-message-id.ts';
 import { attachmentsOf, type InboundEnvelope } from '../../outbound/messages/projection.ts';
 import type { FoundRow } from '../../outbound/messages/projection-queries.ts';
 import type { MessageRow, RecipientRow } from '../../outbound/messages/queries.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import type { Folder } from './folders.ts';
-import { threadKeys } from './keys.ts';
+import { parentIdsOf, participantOf, threadKeys } from './keys.ts';
 import { moveLabels } from './label-queries.ts';
-import { findPlace, hashesOf, joined, keepPlaces, type Seeker } from './place.ts';
+import {
+  type FoundPlace,
+  findPlace,
+  hashesOf,
+  joined,
+  keepPlaces,
+  meetsStrangers,
+  type Seeker,
+} from './place.ts';
 import {
   findThreads,
   growThread,
@@ -101,26 +110,28 @@ interface Seeking {
   seeker: Seeker;
 }
 
-function seekingOf(arrival: Arrival): Seeking {
+function seekingOf(arrival: Arrival, further: FurtherIds): Seeking {
   const { message, recipients, mailbox } = arrival;
   const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
+  const shown = recipients.flatMap(({ kind, email }) => (kind === 'bcc' ? [] : email));
   const seeker = {
     mailboxId: mailbox.id,
-    keys: threadKeys(message, recipients),
+    messageId: message.id,
+    from: message.from_email,
+    participants: [message.from_email, ...shown].map(participantOf),
+    keys: threadKeys(message, recipients, further),
     at: message.created_at,
     isSpam: isSpam(envelope, message.from_email, JSON.parse(mailbox.filters)),
   };
   return { arrival, seeker };
 }
 
-/** A mail whose thread is known; null if it begins one. */
-interface Settled extends Seeking {
-  joins: string | null;
-}
+/** A mail whose place is known. */
+interface Settled extends Seeking, FoundPlace {}
 
 /**
  * Splits mails into those that can be placed together and those that must be placed `alone`: they
- * share a key or a thread with another mail of the batch, or merge threads.
+ * share a key or a thread with another mail of the batch, merge threads, or share an id with strangers.
  */
 async function sortOut(trx: Db, all: readonly Seeking[]) {
   const sorted = { together: [] as Settled[], alone: [] as Seeking[] };
@@ -134,14 +145,18 @@ async function sortOut(trx: Db, all: readonly Seeking[]) {
       const own = hashesOf(one.seeker.keys);
       const isFirst = !own.some((hash) => seen.has(hash));
       for (const hash of own) seen.add(hash);
-      const ids = joined(
-        one.seeker,
-        own.flatMap((hash) => byHash.get(hash) ?? []),
-      );
-      const isOnlyOne = ids.length <= 1 && !ids.some((id) => joinedBefore.has(id));
+      const matches = own.flatMap((hash) => byHash.get(hash) ?? []);
+      const ids = joined(one.seeker, matches);
+      const isOnlyOne =
+        ids.length <= 1 &&
+        !ids.some((id) => joinedBefore.has(id)) &&
+        !meetsStrangers(one.seeker, matches);
       for (const id of ids) joinedBefore.add(id);
-      if (isFirst && isOnlyOne) sorted.together.push({ ...one, joins: ids[0] ?? null });
-      else sorted.alone.push(one);
+      if (isFirst && isOnlyOne) {
+        sorted.together.push({ ...one, joins: ids[0] ?? null, sharing: [] });
+        continue;
+      }
+      sorted.alone.push(one);
     }
   }
   return sorted;
@@ -178,7 +193,7 @@ async function putTogether(app: App, trx: Db, all: readonly Settled[]): Promise<
   }
   await keepPlaces(
     trx,
-    placed.map(({ seeker, thread }) => ({ ...seeker, threadId: thread.id })),
+    placed.map(({ seeker, sharing, thread }) => ({ ...seeker, sharing, threadId: thread.id })),
   );
 }
 
@@ -188,10 +203,16 @@ export async function putIntoThreads(
   trx: Db,
   arrivals: readonly Arrival[],
 ): Promise<void> {
-  const { together, alone } = await sortOut(trx, arrivals.map(seekingOf));
+  const ids = arrivals.flatMap(({ message }) => [
+    message.message_id_header,
+    ...parentIdsOf(message),
+  ]);
+  const further = await furtherIdsIn(trx, ids);
+  const seeking = arrivals.map((arrival) => seekingOf(arrival, further));
+  const { together, alone } = await sortOut(trx, seeking);
   await putTogether(app, trx, together);
   for (const one of alone) {
-    const joins = await findPlace(trx, app.clock.now(), one.seeker);
-    await putTogether(app, trx, [{ ...one, joins }]);
+    const place = await findPlace(trx, app.clock.now(), one.seeker);
+    await putTogether(app, trx, [{ ...one, ...place }]);
   }
 }

@@ -137,9 +137,14 @@ async function growAll(app: App, trx: Db, placed: readonly Placed[]): Promise<vo
   for (const one of placed) await grow(app, trx, one, labelled.has(one.thread.id));
 }
 
-function seekerOf({ sent: { mailboxId, message, recipients }, thread }: Placed): Kept {
-  const keys = threadKeys(message, recipients);
-  return { mailboxId, keys, at: message.created_at, isSpam: false, threadId: thread.id };
+/** Its parents may be ids that a relay gave to messages of ours: those keep the keys that they have. */
+function keptOf({ sent: { mailboxId, message, recipients }, thread }: Placed): Kept {
+  const keys = threadKeys(message, recipients, new Map());
+  const at = message.created_at;
+  return {
+    ...{ mailboxId, keys, at, isSpam: false },
+    ...{ threadId: thread.id, messageId: null, sharing: [] },
+  };
 }
 
 async function tell(app: App, trx: Db, placed: readonly Placed[]): Promise<void> {
@@ -186,7 +191,7 @@ export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]):
     trx,
     placed.filter(({ isNew }) => !isNew),
   );
-  await keepPlaces(trx, placed.map(seekerOf));
+  await keepPlaces(trx, placed.map(keptOf));
   await insertWaiting(
     trx,
     mails.map(({ message, mailboxId }) => ({ message_id: message.id, mailbox_id: mailboxId })),

@@ -15,7 +15,7 @@ const encodedWord = /=\?[\w*-]{1,60}\?[bq]\?[^?<>\r\n]{0,2000}\?=/iy;
 /** A domain literal behind its at sign: it may hold colons (RFC 5321 4.1.3). */
 const domainLiteral = /@\s{0,100}\[[^\][\\<>"()]{0,255}\]/y;
 
-const unescape = (text: string) => text.replace(/\\(.)/gs, '$1');
+const unquote = (text: string) => text.replace(/\\(.)/gs, '$1');
 
 /** Maps the position of each opening parenthesis to its partner. Escaped ones do not count. */
 function matchParentheses(value: string): Map<number, number> {
@@ -122,7 +122,7 @@ function delimitedAt(
   const inner = value.slice(at + 1, end);
   // An angle bracket without its partner ends before the separator, which stays.
   const isOpen = kind === 'angle' && value[end] !== '>';
-  const text = kind === 'angle' ? inner : unescape(inner);
+  const text = kind === 'angle' ? inner : unquote(inner);
   return { token: { kind, text }, end: isOpen ? end - 1 : end };
 }
 

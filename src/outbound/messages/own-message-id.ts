@@ -1,7 +1,37 @@
-// The Message-ID of a mail that we compose holds the id of the message, so that replies and reports name it.
+// The Message-ID of a mail that we compose holds the id of the message, so that replies and reports name it. A relay
+// may replace it: then the new id is a further one of the message (further-id-queries.ts).
+import type { Db } from '../../platform/store/db.ts';
+import { findFurtherIds } from './further-id-queries.ts';
+
 const ownMessageId = /^<(msg_[0-9a-hjkmnp-tv-z]{16,24})@[^>]+>$/;
 
 /** Returns the message id in a Message-ID of ours, given with angle brackets. Returns null for all others. */
 export function messageIdOf(header: string | null): string | null {
   return ownMessageId.exec(header ?? '')?.[1] ?? null;
+}
+
+/** Returns the part of a Message-ID before its domain, without angle brackets. */
+export function leftHalfOf(header: string): string {
+  const id = header.replace(/^<|>$/g, '');
+  return id.slice(0, Math.max(0, id.lastIndexOf('@')));
+}
+
+/** Maps the left halves of further ids to our messages. */
+export type FurtherIds = ReadonlyMap<string, string>;
+
+/** Finds our messages to which relays gave these Message-IDs. Needs no query for ids that hold the message id. */
+export async function furtherIdsIn(db: Db, headers: readonly string[]): Promise<FurtherIds> {
+  const halves = headers.flatMap((header) =>
+    messageIdOf(header) === null ? leftHalfOf(header) : [],
+  );
+  const asked = [...new Set(halves)].filter((half) => half !== '');
+  if (asked.length === 0) return new Map();
+  const rows = await findFurtherIds(db, asked);
+  return new Map(rows.map(({ left_half, message_id }) => [left_half, message_id]));
+}
+
+/** Returns the message of ours that a Message-ID names, itself or as a further id. */
+export function namedMessage(header: string | null, further: FurtherIds): string | null {
+  if (header === null) return null;
+  return messageIdOf(header) ?? further.get(leftHalfOf(header)) ?? null;
 }

@@ -9,6 +9,7 @@ import {
 } from '../../history/events/record.ts';
 import type { Handover, Outcome } from '../../mail/smtp/outcome.ts';
 import { classifyReply } from '../../mail/smtp/replies/classify-reply.ts';
+import { furtherIdIn } from '../../mail/smtp/replies/further-ids.ts';
 import { blockAddresses, type NewBlock } from '../../people/blocks/suppression.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
@@ -20,6 +21,7 @@ import {
   settleDelivery,
 } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
+import { type FurtherIdRow, insertFurtherIds } from '../messages/further-id-queries.ts';
 import { lockWithMessages, moveMessages } from '../messages/restate.ts';
 import type { Attempt } from '../messages/schema.ts';
 import { countCohorts, type Moved } from '../tracking/cohorts.ts';
@@ -89,12 +91,14 @@ export async function settleAll(
   const moved = new Map<string, MessageStatus>();
   const ended: EndedDelivery[] = [];
   const tracked: Moved[] = [];
+  const further: FurtherIdRow[] = [];
   for (const settlement of settlements) {
     const { delivery } = settlement;
     const judged: Judged = { settlement, attempt: JSON.stringify(attemptOf(settlement)) };
     const plan = planOf(app, judged, now);
     if (!(await settleDelivery(trx, delivery.id, worker, plan.change))) continue;
     dead.push(...deadAddress(settlement));
+    further.push(...furtherIdOf(settlement));
     ended.push(...endOf(settlement, plan.change));
     noteRunAttempt(trx, delivery, settlement.outcome, now);
     if (settlement.isTracked) {
@@ -110,6 +114,7 @@ export async function settleAll(
     }
   }
   await moveMessages(trx, moved, now);
+  await insertFurtherIds(trx, further);
   await blockAddresses(app, trx, dead);
   if (events.length > 0) await recordTimeline(app, trx, events);
   // Counts last: other transactions wait for the counters.
@@ -122,6 +127,15 @@ function deadAddress({ delivery, outcome, routeKind }: Settlement): NewBlock[] {
   if (routeKind === 'simulator' || !isHardBounce(outcome)) return [];
   const { organization_id: organizationId, email: address, message_id: messageId } = delivery;
   return [{ organizationId, address, reason: 'bounce', messageId }];
+}
+
+/** Returns the id that a relay gave the message in place of ours. */
+function furtherIdOf({ delivery, outcome, routeKind }: Settlement): FurtherIdRow[] {
+  if (routeKind !== 'relay' || outcome.kind !== 'sent') return [];
+  const half = furtherIdIn(outcome.reply.text);
+  return half === null || half === delivery.message_id
+    ? []
+    : [{ left_half: half, message_id: delivery.message_id }];
 }
 
 function isHardBounce(outcome: Outcome): boolean {

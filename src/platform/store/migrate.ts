@@ -32,6 +32,7 @@ import { nameOwners } from './migrations/0026-name-owners.ts';
 import { firstOrganization } from './migrations/0027-first-organization.ts';
 import { waitsOfConfirmations } from './migrations/0028-waits-of-confirmations.ts';
 import { textsOfConfirmations } from './migrations/0029-texts-of-confirmations.ts';
+import { idsOfStrangers } from './migrations/0030-ids-of-strangers.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -62,6 +63,7 @@ export const migrations: readonly Migration[] = [
   firstOrganization,
   waitsOfConfirmations,
   textsOfConfirmations,
+  idsOfStrangers,
 ];
 
 export interface MigrationStatus {

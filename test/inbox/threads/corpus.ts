@@ -270,7 +270,7 @@ export const corpus: readonly Exchange[] = [
   exchange(
     'two threads that one mail joins',
     'Left side',
-    { id: 'j1@jt' },
+    { id: 'j1@jt', cc: 'bo@example.org' },
     { id: 'j2@jt', from: bo, subject: 'Right side' },
     { id: 'j3@jt', from: cy, subject: 'Both sides', references: ['j1@jt', 'j2@jt'] },
   ),

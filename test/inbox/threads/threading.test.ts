@@ -324,7 +324,7 @@ it('a recipient of a blind copy is not part of the topic', () => {
   };
   const shown = [{ kind: 'to' as const, email: 'bob@example.com' }];
   const topicTo = (more: { kind: 'to' | 'cc' | 'bcc'; email: string }[]) =>
-    threadKeys(mail, [...shown, ...more]).topic;
+    threadKeys(mail, [...shown, ...more], new Map()).topic;
   expect(topicTo([{ kind: 'bcc', email: 'eve@example.com' }])).toBe(topicTo([]));
   expect(topicTo([{ kind: 'cc', email: 'eve@example.com' }])).not.toBe(topicTo([]));
 });

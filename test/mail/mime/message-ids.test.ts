@@ -47,7 +47,7 @@ describe('message ids', () => {
     '{{message_id}}',
     '<{{ messageId }}@mail.example>',
     '<ticket-{{id}}@mail.example>',
-    '<${message.id}@mail.example>',
+    ['<$', '{message.id}@mail.example>'].join(''),
     '<#{id}@mail.example>',
     '<{message_id}@mail.example>',
     '<{0}@mail.example>',
