@@ -6,6 +6,7 @@ import { draftBlob } from '../../core/blobs/blobs.ts';
 import type { BlobRow } from '../../core/blobs/queries.ts';
 import type { MessageEvent } from '../../history/events/record.ts';
 import type { HeaderAddress, ParsedMail } from '../../mail/mime/parsed-mail.ts';
+import { madeUpMessageId } from '../../outbound/messages/own-message-id.ts';
 import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import type { MessageRow, RecipientRow } from '../../outbound/messages/queries.ts';
 import { foldAddress } from '../../platform/net/address.ts';
@@ -86,8 +87,7 @@ function draftMessage(
     from_email: header.from?.email ?? (envelope.mailFrom || unknownSender),
     from_name: header.from?.name ?? null,
     reply_to: orNull(header.replyTo.map(({ email }) => email)),
-    // The column is never null, and replies need an id to refer to.
-    message_id_header: header.messageIdHeader ?? `<${id}@received.invalid>`,
+    message_id_header: header.messageIdHeader ?? madeUpMessageId(id),
     in_reply_to: header.inReplyTo,
     message_references: orNull(header.references),
     priority: header.priority,

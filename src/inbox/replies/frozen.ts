@@ -20,7 +20,7 @@ import {
 import { withLongText } from '../../outbound/messages/made-text.ts';
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import { digestedContent, type SendContent } from '../../outbound/sending/content.ts';
-import { referencesTo } from '../../outbound/sending/draft.ts';
+import { type Threading, threadingTo } from '../../outbound/sending/draft.ts';
 import { ConflictError, MalformedRequestError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { FrozenBytes, ProposedFile, ProposedMail } from '../approvals/proposals.ts';
@@ -67,7 +67,7 @@ export async function freeze(
   const sender = await resolveSender(db, organizationId, mail.from, findHostedSender);
   const refused = beyondSenders(caller, sender.email);
   if (refused) throw refused;
-  const references = await referencesOf(app, caller, mail);
+  const threading = await threadingOf(app, caller, mail);
   const { attachments: _, ...rest } = mail;
   const { to, cc, bcc } = sifted;
   const unfrozen: Unfrozen = {
@@ -75,20 +75,18 @@ export async function freeze(
     ...{ to, cc, bcc },
     from: { email: sender.email, name: sender.name },
     replyTo: sender.replyToEmails ?? [],
-    inReplyTo: references.at(-1) ?? null,
-    references,
+    ...threading,
   };
   return composed(app, organizationId, unfrozen, attachments);
 }
 
-async function referencesOf(
+async function threadingOf(
   { store: { db } }: App,
   { organizationId }: Caller,
   { inReplyToMessageId }: Mail,
-): Promise<string[]> {
-  if (inReplyToMessageId === null) return [];
-  const [parent] = await findMessageRows(db, [inReplyToMessageId]);
-  return parent?.organization_id === organizationId ? referencesTo(parent) : [];
+): Promise<Threading> {
+  const [parent] = inReplyToMessageId ? await findMessageRows(db, [inReplyToMessageId]) : [];
+  return threadingTo(parent?.organization_id === organizationId ? parent : null);
 }
 
 /** Composes the final bytes of a mail. @throws MalformedRequestError (413). */

@@ -54,6 +54,11 @@ export function hasMark(subject: string | null): boolean {
   return prefix.test(text.replace(listName, '')) || prefix.test(text) || trailer.test(text);
 }
 
+/** Tells whether a subject begins with the mark of a forward, in any language. */
+export function isForwardSubject(subject: string): boolean {
+  return forwardMark.test(subject.slice(0, mostCharacters).trim());
+}
+
 function marked(mark: string, words: RegExp, subject: string | null): string {
   let text = (subject ?? '').slice(0, mostCharacters).trim();
   for (let count = 0; count < mostPrefixes; count += 1) {

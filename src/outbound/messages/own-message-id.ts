@@ -10,6 +10,16 @@ export function messageIdOf(header: string | null): string | null {
   return ownMessageId.exec(header ?? '')?.[1] ?? null;
 }
 
+/** Returns the Message-ID by which we know received mail that has none. It never leaves the service. */
+export function madeUpMessageId(id: string): string {
+  return `<${id}@received.invalid>`;
+}
+
+/** Tells whether a Message-ID is one that we made up for received mail. */
+export function isMadeUp(header: string): boolean {
+  return header.endsWith('@received.invalid>');
+}
+
 /** Returns the part of a Message-ID before its domain, without angle brackets. */
 export function leftHalfOf(header: string): string {
   const id = header.replace(/^<|>$/g, '');

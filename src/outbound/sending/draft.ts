@@ -16,6 +16,7 @@ import { overallStatus } from '../deliveries/status.ts';
 import type { ContentRow } from '../messages/content-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import type { MessageValuesRow } from '../messages/merge-queries.ts';
+import { isMadeUp } from '../messages/own-message-id.ts';
 import { presentMessage } from '../messages/present.ts';
 import type { MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { Message, StoredOrigin } from '../messages/schema.ts';
@@ -208,14 +209,14 @@ function headingOf(
   parent: MessageRow | null,
   id: string,
 ): Heading {
-  const threading = parent ? referencesTo(parent) : [];
+  const { inReplyTo, references } = threadingTo(parent);
   return {
     subject: email.subject ?? null,
     from_name: sender.name,
     reply_to: listOrNull(email.replyTo ?? sender.replyToEmails ?? []),
     message_id_header: ownMessageId(id, sender),
-    in_reply_to: threading.at(-1) ?? null,
-    message_references: listOrNull(threading),
+    in_reply_to: inReplyTo,
+    message_references: listOrNull(references),
     priority: email.priority ?? null,
   };
 }
@@ -244,17 +245,29 @@ function rawHeading(
   };
 }
 
+/** The fields by which a mail names the mails before it. */
+export interface Threading {
+  inReplyTo: string | null;
+  references: string[];
+}
+
+/** Tells whether an id may stand in a header: it can be written, and its mail bears it. */
+const isNameable = (id: string) => isMessageId(id) && !isMadeUp(id);
+
 /**
- * Returns the References (RFC 5322 3.6.4): those of the parent, then the parent. Above the limit, keeps the
- * root of the thread and the newest. Returns none for a parent whose Message-ID cannot be written into a
- * header.
+ * Returns In-Reply-To and References of an answer (RFC 5322 3.6.4): the references of the parent, then the parent.
+ * Above the limit, keeps the root of the thread and the newest. A parent without a Message-ID that can be named
+ * leaves its own references.
  */
-export function referencesTo(parent: MessageRow): string[] {
-  if (!isMessageId(parent.message_id_header)) return [];
-  const references = fromJson<string[]>(parent.message_references) ?? [];
-  const ids = [...references.filter(isMessageId), parent.message_id_header];
+export function threadingTo(parent: MessageRow | null): Threading {
+  if (parent === null) return { inReplyTo: null, references: [] };
+  const own = isNameable(parent.message_id_header) ? parent.message_id_header : null;
+  const named = fromJson<string[]>(parent.message_references) ?? [];
+  const before = named.length === 0 && parent.in_reply_to ? [parent.in_reply_to] : named;
+  const ids = [...before.filter(isNameable), ...(own === null ? [] : [own])];
   const excess = ids.length - mostReferences;
-  return excess > 0 ? [...ids.slice(0, 1), ...ids.slice(excess + 1)] : ids;
+  const references = excess > 0 ? [...ids.slice(0, 1), ...ids.slice(excess + 1)] : ids;
+  return { inReplyTo: own, references };
 }
 
 /** The rows that keep the content of a message. */
