@@ -9,7 +9,9 @@ import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import { findRecipients, type MessageRow } from '../../outbound/messages/queries.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { parseAddress } from '../../platform/net/address.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
 import { fromJson } from '../../platform/store/db.ts';
+import { groupReads } from '../../platform/store/group.ts';
 import { forwardedContent } from './forwarded.ts';
 import { type Found, findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
@@ -33,10 +35,23 @@ function fromOf({ mailbox, addresses, message }: Found): Mail['from'] {
   return defaultFrom(mailbox);
 }
 
+const mostPerBatch = 128;
+
+/** Returns the recipients of a message. Answers at the same time share one read. */
+const recipientsOf = perApp(({ store }: App) =>
+  groupReads(mostPerBatch, async (ids: readonly string[]) => {
+    const rows = Map.groupBy(
+      await findRecipients(store.db, [...new Set(ids)]),
+      ({ message_id }) => message_id,
+    );
+    return ids.map((id) => rows.get(id) ?? []);
+  }),
+);
+
 /** Returns the addresses to choose recipients from. */
 async function answeredOf(app: App, message: MessageRow): Promise<Answered> {
   const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
-  const recipients = await findRecipients(app.store.db, [message.id]);
+  const recipients = await recipientsOf(app)(message.id);
   const ofKind = (kind: 'to' | 'cc') =>
     recipients.filter((one) => one.kind === kind).map(({ email }) => email);
   return {

@@ -3,22 +3,31 @@ import type { App } from '../../core/app.ts';
 import { findReceiversOf } from '../../identity/mailboxes/mailboxes.ts';
 import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import { foldAddress } from '../../platform/net/address.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
 import { fromJson } from '../../platform/store/db.ts';
+import { groupReads } from '../../platform/store/group.ts';
 import type { Found } from './found.ts';
 import { ownAddressOf } from './senders.ts';
+
+const mostPerBatch = 128;
+
+/** Answers at the same time share one look-up. */
+const receiversOf = perApp(({ store }: App) =>
+  groupReads(mostPerBatch, (emails: readonly string[]) => findReceiversOf(store.db, emails)),
+);
 
 /**
  * Returns the test for addresses of the mailbox: its own, those of a domain that has it as catch-all, and those by
  * which this message came.
  */
 export async function ownAddressTest(
-  { store: { db } }: App,
+  app: App,
   { mailbox, addresses, message }: Pick<Found, 'mailbox' | 'addresses' | 'message'>,
   candidates: readonly string[],
 ): Promise<(address: string) => boolean> {
   const isNamed = (email: string) => ownAddressOf(addresses, email) !== undefined;
   const open = [...new Set(candidates)].filter((email) => !isNamed(email));
-  const receivers = open.length === 0 ? [] : await findReceiversOf(db, open);
+  const receivers = await Promise.all(open.map((email) => receiversOf(app)(email)));
   const reached = open.filter((_, index) => {
     const found = receivers[index];
     return (found?.own ?? found?.catchAll)?.id === mailbox.id;
