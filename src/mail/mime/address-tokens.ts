@@ -15,6 +15,9 @@ const encodedWord = /=\?[\w*-]{1,60}\?[bq]\?[^?<>\r\n]{0,2000}\?=/iy;
 /** A domain literal behind its at sign: it may hold colons (RFC 5321 4.1.3). */
 const domainLiteral = /@\s{0,100}\[[^\][\\<>"()]{0,255}\]/y;
 
+/** Characters before a quote in which a swallowed address may stand. */
+const longestAddress = 600;
+
 const unquote = (text: string) => text.replace(/\\(.)/gs, '$1');
 
 /** Maps the position of each opening parenthesis to its partner. Escaped ones do not count. */
@@ -68,9 +71,10 @@ class Delimiters {
    */
   #isTorn(start: number, end: number): boolean {
     if (!/[^\s,;:<>()"]/.test(this.#value[end + 1] ?? ' ')) return false;
-    return /@[^<>"]{1,255}>\s{0,100}[,;]\s{0,100}$/.test(
-      this.#value.slice(Math.max(start + 1, end - 600), end),
-    );
+    const inner = this.#value.slice(Math.max(start + 1, end - longestAddress), end).trimEnd();
+    if (!inner.endsWith(',') && !inner.endsWith(';')) return false;
+    const address = inner.slice(0, -1).trimEnd();
+    return address.endsWith('>') && address.lastIndexOf('@') > address.lastIndexOf('<');
   }
 
   /**

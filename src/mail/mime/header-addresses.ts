@@ -22,9 +22,6 @@ const domainLiteral = /@\[[^\][\s@<>()",;\\]{1,255}\]$/;
 const localPartAlone = /^[\w!#$%&'*+/=?^`{|}~.-]{1,64}$/;
 /** White space that obsolete syntax allows around dots and at signs (RFC 5322 4.4). */
 const blanksAround = / ?([.@]) ?/g;
-/** Words of an obsolete local part (RFC 5322 4.4), each an atom or a quoted string. */
-const quotedWord = /"((?:[^"\\]|\\.)*)"/gs;
-
 /** Returns an address in its normal form, or null. `text` has no comments and no white space around it. */
 function readBare(text: string): string | null {
   const word = text.replace(/^mailto:/i, '').replace(/\.$/, '');
@@ -38,13 +35,18 @@ function readBare(text: string): string | null {
 }
 
 /** Joins the words of a local part in which some are quoted: `"joe".doe` is `joe.doe` (RFC 5322 4.4). */
-function unquoteWords(text: string): string {
-  const at = text.lastIndexOf('@');
-  const local = text.slice(0, Math.max(0, at));
-  if (!local.includes('"') || /^"(?:[^"\\]|\\.)*"$/s.test(local)) return text;
-  if (local.replace(quotedWord, '').includes('"')) return text;
-  const joined = local.replace(quotedWord, '$1');
-  return /^[^\s@<>()",;:\\]+$/.test(joined) ? `${joined}${text.slice(at)}` : text;
+function unquoteWords(local: string): string {
+  let joined = '';
+  let isQuoted = false;
+  for (let at = 0; at < local.length; at += 1) {
+    const character = local.charAt(at);
+    if (character === '"') isQuoted = !isQuoted;
+    else if (character === '\\' && isQuoted) {
+      at += 1;
+      joined += local.charAt(at);
+    } else joined += character;
+  }
+  return !isQuoted && /^[^\s@<>()",;:\\]+$/.test(joined) ? joined : local;
 }
 
 /** Reads one whole address in obsolete or present syntax; null for any further word. */
@@ -66,7 +68,8 @@ function readWhole(text: string, bareDomain: string | null): string | null {
     .slice(at + 1)
     .replace(/ ?([.[\]]) ?/g, '$1')
     .trim();
-  return readBare(unquoteWords(`${joined}@${domain}`)) ?? readUnwrapped(trimmed);
+  const words = isQuoted ? joined : unquoteWords(joined);
+  return readBare(`${words}@${domain}`) ?? readUnwrapped(trimmed);
 }
 
 /** Reads an address between quotes, brackets or braces that belong to neither half. */

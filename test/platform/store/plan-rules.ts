@@ -35,6 +35,8 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
   threads: [['id'], ['mailbox_id', 'folder', 'is_read', 'is_starred']],
   thread_messages: [['message_id'], ['thread_id']],
   thread_references: [['mailbox_id', 'message_id_hash'], ['thread_id']],
+  shared_references: [['mailbox_id', 'message_id_hash'], ['thread_id']],
+  further_message_ids: [['left_half'], ['message_id']],
   thread_labels: [['thread_id'], ['mailbox_id', 'folded']],
   thread_notes: [['id'], ['thread_id']],
   thread_search: [['rowid'], ['message_id'], ['words']],

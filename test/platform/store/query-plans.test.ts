@@ -407,6 +407,10 @@ async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<voi
       where message_count = 1 and created_at = 0`.execute(trx);
     await sql`insert into thread_references (mailbox_id, message_id_hash, thread_id, at)
       select mailbox_id, id, id, 0 from threads where created_at = 0`.execute(trx);
+    await sql`insert into shared_references (mailbox_id, message_id_hash, thread_id)
+      select mailbox_id, id, id from threads where created_at = 0`.execute(trx);
+    await sql`insert into further_message_ids (left_half, message_id)
+      select 'half' || i, 'msg_' || lpad(i::text, 24, '0') from ${numbers}`.execute(trx);
     await sql`insert into thread_notes (id, organization_id, thread_id, author_kind, body, pinned,
         created_at, updated_at)
       select 'note_' || i, ${own.organizationId}, 'thread_' || lpad(i::text, 24, '0'), 'key', '', 0,
