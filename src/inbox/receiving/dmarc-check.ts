@@ -18,8 +18,8 @@ type Author = Pick<DKIMVerifyResult, 'headerFrom' | 'fromFields'>;
 
 /**
  * Adds the authors that a reader is shown, where mailauth reads From in a different way. `from` holds only the From
- * fields, as a mail. A difference counts as several authors, so that none is shown under the pass of a further
- * one. What mailauth took for an address and is none is left out.
+ * fields, as a mail. A difference counts as several authors, so that the pass of a second author never vouches for
+ * the shown author. Malformed addresses of mailauth are left out.
  */
 export function withShownAuthors<Found extends Author>(found: Found, from: Buffer): Found {
   const values = readHeaderBlock(from).all('from');

@@ -28,8 +28,9 @@ function distinct(addresses: readonly string[], taken: Set<string>): string[] {
 
 /**
  * Returns the recipients of an answer: the Reply-To of a message, else its author; for our own message its
- * recipients. With `all`, everybody else named in it gets a copy. Never an address whose mail reaches this mailbox
- * (`isOwn`), nor text that no mail can be sent to: a Reply-To of them alone leaves the author. Empty without an author.
+ * recipients. With `all`, everybody named in the message gets a copy. Skips addresses whose mail reaches this mailbox
+ * (`isOwn`), and text to which mail cannot be sent: a Reply-To without further addresses leaves the author. Empty
+ * without an author.
  */
 export function answerRecipients(
   { direction, from, replyTo, to, cc }: Answered,

@@ -9,7 +9,7 @@
 //          | in From, To and Cc                                  | known
 //
 // A Message-ID of ours is recognized by the message id before its `@`: some servers on the way replace the
-// host name behind it. An id that a relay put in its place makes the same key. What is no msg-id has no key.
+// host name behind it. An id that a relay put in its place makes the same key. Only a msg-id has a key.
 import { hash } from 'node:crypto';
 import { withoutSubaddress } from '../../identity/mailboxes/mailboxes.ts';
 import { baseSubject } from '../../mail/mime/subject.ts';

@@ -8,8 +8,8 @@
 //   participant bear it as their own          | bears it counts
 //
 // Two threads merge only if somebody outside the organization takes part in both. Participants stand in From, To
-// and Cc; the addresses of the mailbox are none. A thread that waits for its parent is no second one: it joins
-// with the parent, as it would have if that had come first, unless we wrote in it meanwhile.
+// and Cc; the addresses of the mailbox do not count. A thread that waits for its parent joins with the parent, as it
+// would have if the parent had come first, unless we wrote in the thread meanwhile.
 import { findReceiversOf } from '../../identity/mailboxes/mailboxes.ts';
 import { selectAddresses } from '../../identity/mailboxes/queries.ts';
 import { findMessageRows, findRecipients } from '../../outbound/messages/queries.ts';

@@ -1,5 +1,5 @@
-// Reads message ids of received mail: msg-id and its obsolete form (RFC 5322 3.6.4 and 4.5.4). Anything else is no
-// id, so that a placeholder never joins the mail of strangers. Pure, linear and bounded.
+// Reads message ids of received mail: msg-id and its obsolete form (RFC 5322 3.6.4 and 4.5.4). Skips all further
+// text, so that a placeholder never joins the mail of strangers. Pure, linear and bounded.
 import { decodeWords } from './header-values.ts';
 import { parseLimits } from './parsed-mail.ts';
 import { placeholderPatterns, placeholderWords } from './placeholder-ids.ts';
@@ -7,7 +7,7 @@ import { placeholderPatterns, placeholderWords } from './placeholder-ids.ts';
 const bracketed = /<([^<>]{1,2000})>/g;
 const maxCharacters = 996;
 
-/** Returns the id without comments and white space, which obsolete syntax allows inside; null if it is none. */
+/** Returns the id without comments and white space, which obsolete syntax allows inside; null for further text. */
 function idOf(text: string): string | null {
   const id = text.replace(/\([^()]{0,998}\)/g, '').replace(/\s+/g, '');
   const at = id.lastIndexOf('@');

@@ -29,7 +29,7 @@ export const placeholderWords: ReadonlySet<string> = new Set([
   'object',
 ]);
 
-/** Left halves with an unfilled template. A GUID in braces is none: some mail systems write it. */
+/** Left halves with an unfilled template. A GUID in braces does not match: some mail systems write it. */
 export const placeholderPatterns: readonly RegExp[] = [
   // {{id}}, ${id}, #{id}, {%id%}
   /\{\{[^{}]{0,200}\}\}|[$#]\{[^{}]{0,200}\}|\{%[^{}%]{0,200}%\}/,

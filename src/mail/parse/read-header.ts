@@ -107,7 +107,7 @@ function readFrom(block: HeaderBlock, faults: ParsingError[]): HeaderAddress | n
 }
 
 /**
- * Returns the ids in a threading field. An address of this mail is none: old programs write it in the phrase
+ * Returns the ids in a threading field. Skips an address of this mail: old programs write it in the phrase
  * before the id (`Message from Ann <ann@a.example> of Tuesday <id@a.example>`).
  */
 function readParents(

@@ -100,7 +100,7 @@ describe('an answer', () => {
     expect(await recipientsOf(id, 'reply-all')).toEqual([['ada@example.com'], []]);
   });
 
-  it('goes to the author where Reply-To is no address that mail can be sent to', async () => {
+  it('goes to the author where mail cannot be sent to Reply-To', async () => {
     const id = await desk.arrive({ headers: ['Reply-To: root@localhost'] });
     expect(await recipientsOf(id)).toEqual([['ada@example.com'], []]);
   });

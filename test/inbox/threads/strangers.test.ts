@@ -56,7 +56,7 @@ describe.each(stores)('an id of strangers, on %s', (store) => {
   const raw = (from: string, subject: string, ...lines: readonly string[]) =>
     arriveRaw(test.app, rawOf(from, subject, lines), inbox);
 
-  it.each(placeholders)('joins nothing if it is none: %s', async (id) => {
+  it.each(placeholders)('joins nothing as a placeholder: %s', async (id) => {
     const of = (n: number) => `Message-ID: <real${n}@mail.example>`;
     await raw('ada@a.example', 'One', of(1), `In-Reply-To: ${id}`);
     await raw('bo@b.example', 'Two', of(2), `In-Reply-To: ${id}`, `References: ${id}`);

@@ -9,8 +9,8 @@ export const idsOfStrangers: Migration = {
 -- First received message that bears the id of the key as its own; null for none, and for an id of ours.
 alter table thread_references add column bearer_id text;
 
--- Threads of a Message-ID that foreign mails without a common participant bear as their own.
--- The id joins only mail that has a participant in common with the thread.
+-- Threads of a Message-ID that strangers share.
+-- Foreign mails without a common participant bear the id. It joins only mail with a participant of the thread.
 create table shared_references (
   mailbox_id text not null, message_id_hash text not null,
   thread_id text not null references threads on delete cascade,
@@ -18,8 +18,8 @@ create table shared_references (
 ) ${clustered};
 create index shared_references_of_thread on shared_references (thread_id);
 
--- Further Message-IDs of our messages: a relay replaced the id, and named the new one in its 250.
--- Answers name the left half before any domain.
+-- Further Message-IDs of our messages, given by relays.
+-- A relay names the id in its 250. Answers name the left half before any domain.
 create table further_message_ids (
   left_half text not null,
   message_id text not null references messages on delete cascade,
