@@ -1,7 +1,7 @@
 // Recipients of an answer (specification 4.4). Pure.
 import { foldAddress, parseAddress } from '../../platform/net/address.ts';
 
-/** Fields of a message that decide the recipients of its answer. */
+/** Fields of a message that decide the recipients of the answer. */
 export interface Answered {
   direction: 'outbound' | 'inbound';
   /** Null if the author cannot be read. */
@@ -16,7 +16,7 @@ export interface Recipients {
   cc: string[];
 }
 
-/** Removes repeated addresses and those in `taken`; adds the rest to `taken`. */
+/** Removes repeated addresses and members of `taken`; adds the remaining addresses to `taken`. */
 function distinct(addresses: readonly string[], taken: Set<string>): string[] {
   return addresses.filter((address) => {
     const folded = foldAddress(address);
@@ -27,8 +27,8 @@ function distinct(addresses: readonly string[], taken: Set<string>): string[] {
 }
 
 /**
- * Returns the recipients of an answer: the Reply-To of a message, else its author; for our own message its
- * recipients. With `all`, everybody named in the message gets a copy. Skips addresses whose mail reaches this mailbox
+ * Returns the recipients of an answer: the Reply-To of a message, else the author; for our own message the
+ * recipients. With `all`, everybody in To and Cc gets a copy. Skips addresses whose mail reaches this mailbox
  * (`isOwn`), and text to which mail cannot be sent: a Reply-To without further addresses leaves the author. Empty
  * without an author.
  */
