@@ -11,9 +11,9 @@ import {
   UnreachableError,
   ValidationError,
 } from '../src/platform/errors.ts';
-import { readInput } from './base/body.ts';
 import { BaseCommand } from './base/command.ts';
 import { describeError, UsageError } from './base/failure.ts';
+import { readInput } from './base/files.ts';
 import { findMachineNames } from './base/machine-names.ts';
 import { print, writeLine } from './base/output.ts';
 import { readSendmailWords, type SendmailWords } from './base/sendmail-words.ts';

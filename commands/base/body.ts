@@ -1,42 +1,32 @@
 // Bodies from the command line: `--data` (inline, a file, standard input) with flags laid over it.
 // The schema of the area validates the body, as for HTTP.
-import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { ValidationError } from '../../src/platform/errors.ts';
-import { UsageError } from './failure.ts';
+import { isStandardInput, readInput, readText } from './files.ts';
 
-/** Limit of the input: more than the largest request that HTTP accepts by default. */
-const largestInputBytes = 128 * 1024 * 1024;
-
-/** Reads a file, or standard input for `-`. @throws UsageError where it cannot be read. */
-export async function readInput(name: string): Promise<Buffer> {
-  const source = name === '-' ? process.stdin : createReadStream(name);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of source) {
-      bytes += chunk.length;
-      if (bytes > largestInputBytes) throw new UsageError(`${name}: too large`);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`${name}: cannot be read (${(error as Error).message})`);
-  }
-  return Buffer.concat(chunks);
-}
-
-/** Reads the value of a flag such as `--html`: `@FILE`, `@-` for standard input, or the text itself. */
+/**
+ * Reads the value of a flag such as `--html`: `@FILE`, `-` or `@-` for standard input, or the text itself.
+ * @throws UsageError as `readText` does.
+ */
 export async function textFrom(value: string): Promise<string>;
 export async function textFrom(value: string | undefined): Promise<string | undefined>;
 export async function textFrom(value: string | undefined): Promise<string | undefined> {
-  if (!value?.startsWith('@')) return value;
-  return (await readInput(value.slice(1))).toString('utf8');
+  if (value === undefined) return undefined;
+  if (isStandardInput(value)) return readText(value);
+  return value.startsWith('@') ? readText(value.slice(1)) : value;
 }
 
 /** Reads the JSON of `--data`, or of another flag. @throws ValidationError if it is not JSON. */
 export async function readJson(data: string, flag = '--data'): Promise<unknown> {
-  const text = data === '-' ? (await readInput('-')).toString('utf8') : await textFrom(data);
+  return parsedJson(await textFrom(data), flag);
+}
+
+/** Reads a file of JSON. @throws ValidationError if it is not JSON; UsageError as `readText` does. */
+export async function readJsonFile(name: string, flag: string): Promise<unknown> {
+  return parsedJson(await readText(name), flag);
+}
+
+function parsedJson(text: string, flag: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -23,7 +23,10 @@ const url = (description: string) => Flags.string({ description, helpValue: 'URL
 const text = (description: string) => Flags.string({ description });
 
 export const brandFlags = {
-  css: Flags.string({ description: 'CSS for templates: text or @FILE', helpValue: 'TEXT' }),
+  css: Flags.string({
+    description: 'CSS for templates: text, @FILE, or - for standard input',
+    helpValue: 'TEXT',
+  }),
   'logo-url': url('https URL of the logo'),
   'logo-dark-url': url('https URL of the logo on dark ground'),
   'icon-url': url('https URL of the icon'),

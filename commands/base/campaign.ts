@@ -59,8 +59,8 @@ const several = { multiple: true } as const;
 /** Flags of content and audience. */
 export const campaignFlags = {
   subject: Flags.string({ description: 'Subject, with Liquid' }),
-  html: Flags.string({ description: 'HTML with Liquid, or @FILE' }),
-  text: Flags.string({ description: 'Plain text with Liquid, or @FILE' }),
+  html: Flags.string({ description: 'HTML with Liquid, @FILE, or - for standard input' }),
+  text: Flags.string({ description: 'Plain text with Liquid, @FILE, or - for standard input' }),
   template: Flags.string({
     description: 'Published template instead of subject, HTML and text',
     helpValue: 'SLUG',

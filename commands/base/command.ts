@@ -30,6 +30,12 @@ export abstract class BaseCommand extends Command {
     }),
   };
 
+  /** Keeps oclif from reading standard input for each absent argument: `--data -` reads it. */
+  protected override async init(): Promise<void> {
+    await super.init();
+    for (const arg of Object.values(this.ctor.args)) arg.ignoreStdin = true;
+  }
+
   /** Rewords usage errors so that they name the next step. */
   protected override async catch(error: Error): Promise<never> {
     throw inUsageWords(error, this.ctor);

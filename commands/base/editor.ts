@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readInput } from './body.ts';
 import { UsageError } from './failure.ts';
+import { readText } from './files.ts';
 import { beforeInterrupt } from './signals.ts';
 
 /**
@@ -29,7 +29,7 @@ export async function editedText(text: string): Promise<string> {
         `the editor "${editor}" ended with ${code ?? signal}: the edit was discarded`,
       );
     }
-    return (await readInput(file)).toString('utf8');
+    return await readText(file);
   } finally {
     unwatch();
     remove();

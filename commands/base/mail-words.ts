@@ -26,8 +26,8 @@ export const contentFlags = {
     helpValue: 'ADDRESS',
     ...several,
   }),
-  text: Flags.string({ description: 'Plain text, or @FILE' }),
-  html: Flags.string({ description: 'HTML, or @FILE' }),
+  text: Flags.string({ description: 'Plain text, @FILE, or - for standard input' }),
+  html: Flags.string({ description: 'HTML, @FILE, or - for standard input' }),
   attach: Flags.string({
     description: 'File to attach; may be repeated',
     helpValue: 'FILE',

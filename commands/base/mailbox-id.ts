@@ -8,8 +8,6 @@ function argOf(byDefault: string) {
   return {
     mailbox: Args.string({
       description: `Id, slug or address of the mailbox (default: ${byDefault})`,
-      // Otherwise oclif would read the argument from standard input.
-      ignoreStdin: true,
     }),
   };
 }

@@ -49,7 +49,6 @@ export const idsArg = {
   ids: Args.string({
     description: 'Ids of deliveries (dlv_…), or of messages (msg_…) for all their deliveries',
     multiple: true,
-    ignoreStdin: true,
   }),
 };
 

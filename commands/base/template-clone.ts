@@ -1,9 +1,10 @@
 // Folders with the files of a template: clone, pull and push them without git. `.svc-template.json` in the folder
 // names the template and the commit that the files were taken from.
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { TemplateFiles } from '../../src/content/rendering/compiled.ts';
 import { UsageError } from './failure.ts';
+import { readText } from './files.ts';
 
 const byText = (a: string, b: string) => (a < b ? -1 : 1);
 
@@ -19,7 +20,7 @@ export interface CloneState {
 /** Reads the state of a folder. @throws UsageError for any other folder */
 export async function readClone(folder: string): Promise<CloneState> {
   const file = join(folder, stateFile);
-  const text = await readFile(file, 'utf8').catch(() => {
+  const text = await readText(file).catch(() => {
     throw new UsageError(`${folder} is not a clone: run svc templates clone TEMPLATE ${folder}`);
   });
   try {

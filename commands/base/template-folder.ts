@@ -1,11 +1,10 @@
 // Reads the folder of a template: its text files by path, with `/` in paths on every system. Hidden files and
 // folders are left out, `.git` among them.
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileLimits } from '../../src/content/rendering/files.ts';
 import { UsageError } from './failure.ts';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+import { readInput, textOf } from './files.ts';
 
 /** Limit of entries, so that a wrong folder, such as a home, ends at once. */
 const mostEntries = 10 * fileLimits.files;
@@ -19,12 +18,7 @@ async function readText(file: string, path: string): Promise<string> {
   if (size > fileLimits.bytesOfFile) {
     throw new UsageError(`${path}: a file has at most ${fileLimits.bytesOfFile / 1024} KB`);
   }
-  const bytes = await readFile(file);
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new UsageError(`${path}: is not UTF-8 text`);
-  }
+  return textOf(await readInput(file), path);
 }
 
 /**

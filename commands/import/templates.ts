@@ -7,7 +7,7 @@ import type {
 import { foreignServices } from '../../src/content/templates/foreign/services.ts';
 import { BaseCommand } from '../base/command.ts';
 import { ExpectationError, UsageError } from '../base/failure.ts';
-import { readFile } from '../base/files.ts';
+import { readFile, textOf } from '../base/files.ts';
 import { print } from '../base/output.ts';
 import { startProgress } from '../base/progress.ts';
 import { withCaller } from '../base/session.ts';
@@ -78,11 +78,12 @@ export default class ImportTemplates extends BaseCommand {
       chunks.push(chunk);
     }
     progress.stop();
+    const text = textOf(Buffer.concat(chunks), args.file);
     const { importTemplates } = await import('../../src/content/templates/foreign/import.ts');
     const report = await withCaller(flags, (app, caller) =>
       importTemplates(app, caller, {
         service,
-        text: Buffer.concat(chunks).toString('utf8'),
+        text,
         dryRun: flags['dry-run'],
       }),
     );

@@ -31,8 +31,12 @@ export default class MailboxesApprove extends BaseCommand {
       multiple: true,
     }),
     subject: Flags.string({ description: 'Subject in place of the proposed one' }),
-    text: Flags.string({ description: 'Plain text in place of the proposed one, or @FILE' }),
-    html: Flags.string({ description: 'HTML in place of the proposed one, or @FILE' }),
+    text: Flags.string({
+      description: 'Plain text in place of the proposed one, @FILE, or - for standard input',
+    }),
+    html: Flags.string({
+      description: 'HTML in place of the proposed one, @FILE, or - for standard input',
+    }),
   };
 
   async run(): Promise<void> {

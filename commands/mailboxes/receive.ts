@@ -2,9 +2,9 @@
 // it into its thread at once.
 import { Flags } from '@oclif/core';
 import type { App } from '../../src/core/app.ts';
-import { readInput } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { ExpectationError } from '../base/failure.ts';
+import { readInput } from '../base/files.ts';
 import { mailboxArg, mailboxIdFrom } from '../base/mailbox-id.ts';
 import { printCard } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';

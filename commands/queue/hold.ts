@@ -30,7 +30,6 @@ export default class QueueHold extends QueueCommand {
   static override args = {
     id: Args.string({
       description: 'Id of a delivery (dlv_…) or a message (msg_…)',
-      ignoreStdin: true,
     }),
   };
 

@@ -24,7 +24,6 @@ export default class QueueRelease extends QueueCommand {
   static override args = {
     id: Args.string({
       description: 'Id of the hold (hold_…), or of the held delivery or message',
-      ignoreStdin: true,
     }),
   };
 

@@ -1,8 +1,9 @@
 // `svc receipt verify`. Needs no store. The checks: src/receipts/verify.ts.
 import { Args, Flags } from '@oclif/core';
-import { readInput, readJson } from '../base/body.ts';
+import { readJsonFile } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { ExpectationError } from '../base/failure.ts';
+import { readInput } from '../base/files.ts';
 import { print } from '../base/output.ts';
 
 export default class ReceiptVerify extends BaseCommand {
@@ -23,7 +24,10 @@ export default class ReceiptVerify extends BaseCommand {
   ];
 
   static override args = {
-    file: Args.string({ description: 'Receipt of "svc messages receipt"', required: true }),
+    file: Args.string({
+      description: 'File with the receipt, or - for standard input',
+      required: true,
+    }),
   };
 
   static override flags = {
@@ -39,9 +43,9 @@ export default class ReceiptVerify extends BaseCommand {
     const { isCompletenessProven, keyIdsOf, soundWords, verifyReceipt } = await import(
       '../../src/receipts/verify.ts'
     );
-    const receipt = await readJson(`@${args.file}`, 'FILE');
+    const receipt = await readJsonFile(args.file, 'FILE');
     const { mime, keys } = flags;
-    const keyIds = keys === undefined ? undefined : keyIdsOf(await readJson(`@${keys}`, '--keys'));
+    const keyIds = keys === undefined ? undefined : keyIdsOf(await readJsonFile(keys, '--keys'));
     const bytes = mime === undefined ? undefined : await readInput(mime);
     const problems = verifyReceipt(receipt, { mime: bytes, keyIds });
     const valid = problems.length === 0;

@@ -22,9 +22,12 @@ export default createCommand({
       helpValue: 'DIR',
       exclusive: ['subject', 'preheader', 'html', 'mjml', 'text', 'brand'],
     }),
-    html: Flags.string({ description: 'HTML, or @FILE', exclusive: ['mjml'] }),
-    mjml: Flags.string({ description: 'MJML, or @FILE' }),
-    text: Flags.string({ description: 'Plain text (default: made from the HTML), or @FILE' }),
+    html: Flags.string({
+      description: 'HTML, @FILE, or - for standard input',
+      exclusive: ['mjml'],
+    }),
+    mjml: Flags.string({ description: 'MJML, @FILE, or - for standard input' }),
+    text: Flags.string({ description: 'Plain text (default: made from the HTML), @FILE, or -' }),
   },
   more: async (flags) => {
     const typed = flags as Record<'from' | 'html' | 'mjml' | 'text', string | undefined>;

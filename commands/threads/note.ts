@@ -16,7 +16,7 @@ export default updateCommand({
   find,
   body: createNoteInput,
   flags: {
-    body: Flags.string({ description: 'Text of the note; @FILE, or @- for standard input' }),
+    body: Flags.string({ description: 'Text of the note, @FILE, or - for standard input' }),
   },
   more: async ({ body }) => given({ body: await textFrom(body as string | undefined) }),
   route: async () => (await import('../../src/inbox/threads/routes.ts')).noteRoutes.create,

@@ -1,8 +1,8 @@
 // `svc webhooks verify`: checks that this service sent a received request. Needs no store.
 import { Flags } from '@oclif/core';
 import { ValidationError } from '../../src/platform/errors.ts';
-import { readInput } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
+import { readInput, readText } from '../base/files.ts';
 import { print } from '../base/output.ts';
 
 /** Reads a line `name: value` for each header; skips other lines. */
@@ -44,9 +44,9 @@ export default class WebhooksVerify extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(WebhooksVerify);
-    const secret = (await readInput(flags['secret-file'])).toString('utf8').trim();
-    const headers = readHeaders((await readInput(flags.headers)).toString('utf8'));
-    const body = (await readInput('-')).toString('utf8');
+    const secret = (await readText(flags['secret-file'])).trim();
+    const headers = readHeaders(await readText(flags.headers));
+    const body = await readInput('-');
     const [{ signatureProblem }, { systemClock }] = await Promise.all([
       import('../../src/webhooks/signature.ts'),
       import('../../src/platform/runtime/clock.ts'),

@@ -8,7 +8,7 @@ export interface HostedRun {
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   directory: string;
-  input: string;
+  input: string | Uint8Array;
 }
 
 export interface HostedResult {
@@ -32,7 +32,8 @@ function collector() {
 async function run({ args, env, directory, input }: HostedRun): Promise<HostedResult> {
   const stdout = collector();
   const stderr = collector();
-  const stdin = Readable.from(input === '' ? [] : [Buffer.from(input)]);
+  const bytes = typeof input === 'string' ? Buffer.from(input) : Buffer.from(input);
+  const stdin = Readable.from(bytes.length === 0 ? [] : [bytes]);
   for (const [name, value] of Object.entries({
     stdin,
     stdout: stdout.stream,

@@ -20,7 +20,7 @@ export interface CliResult {
 export interface RunOptions {
   env?: Record<string, string>;
   /** Standard input; closed at once when left out. */
-  input?: string;
+  input?: string | Uint8Array;
 }
 
 export interface CliWorkspace {
@@ -59,7 +59,7 @@ let isHostBusy = false;
 async function runHosted(work: HostedRun): Promise<HostedResult | null> {
   if (isHostBusy) return null;
   isHostBusy = true;
-  host ??= fork(join(import.meta.dirname, 'cli-host.ts'));
+  host ??= fork(join(import.meta.dirname, 'cli-host.ts'), { serialization: 'advanced' });
   const stopped = new AbortController();
   const { signal } = stopped;
   try {

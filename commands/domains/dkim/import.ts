@@ -22,7 +22,7 @@ export default updateCommand({
   names: { privateKey: null },
   flags: {
     key: Flags.string({
-      description: 'Private key in PEM, as @FILE, or @- for standard input',
+      description: 'Private key in PEM, as @FILE, or - for standard input',
       required: true,
       helpValue: '@FILE',
     }),

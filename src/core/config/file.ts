@@ -7,6 +7,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Document, Node } from 'yaml';
 import { ConfigError, codeOf } from '../../platform/errors.ts';
 import { loadYaml } from '../../platform/runtime/on-demand.ts';
+import { decodeUtf8 } from '../../platform/runtime/utf8.ts';
 
 const largestFileBytes = 1_000_000;
 
@@ -45,7 +46,9 @@ function readIfThere(path: string, shownAs: string): string | undefined {
     if (found.size > largestFileBytes) {
       throw new ConfigError(`${shownAs}: larger than ${largestFileBytes} bytes`);
     }
-    return readFileSync(descriptor, 'utf8');
+    const decoded = decodeUtf8(readFileSync(descriptor));
+    if ('text' in decoded) return decoded.text;
+    throw new ConfigError(`${shownAs}: ${decoded.problem}: save it as UTF-8`);
   } finally {
     closeSync(descriptor);
   }
@@ -66,7 +69,9 @@ export function readSecretFile(path: string): { text: string } | { problem: stri
     if (found.size > largestSecretBytes) {
       return { problem: `larger than ${largestSecretBytes} bytes` };
     }
-    const text = readFileSync(descriptor, 'utf8').replace(/\r?\n$/, '');
+    const decoded = decodeUtf8(readFileSync(descriptor));
+    if ('problem' in decoded) return decoded;
+    const text = decoded.text.replace(/\r?\n$/, '');
     return text === '' ? { problem: 'the file is empty' } : { text };
   } catch (error) {
     const isMissing = codeOf(error) === 'ENOENT';

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../../platform/errors.ts';
 import { loadYaml } from '../../platform/runtime/on-demand.ts';
+import { decodeUtf8 } from '../../platform/runtime/utf8.ts';
 import { createProviders, type Providers } from './providers.ts';
 import { type Provider, parseProviders } from './providers-schema.ts';
 
@@ -25,7 +26,9 @@ export function loadProviders(file: string | null, connectionsPerDomain: number)
 function readProviders(file: string | URL): Provider[] {
   let content: unknown;
   try {
-    content = loadYaml().parse(readFileSync(file, 'utf8'));
+    const decoded = decodeUtf8(readFileSync(file));
+    if ('problem' in decoded) throw new Error(decoded.problem);
+    content = loadYaml().parse(decoded.text);
   } catch (error) {
     throw new ConfigError(`delivery.providersFile: ${file}: ${(error as Error).message}`);
   }

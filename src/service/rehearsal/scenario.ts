@@ -7,6 +7,7 @@ import { type SimulatedOutcome, simulatedOutcome } from '../../mail/smtp/route.t
 import { ConfigError, messageOf } from '../../platform/errors.ts';
 import { domainOf, foldAddress } from '../../platform/net/address.ts';
 import { loadYaml } from '../../platform/runtime/on-demand.ts';
+import { decodeUtf8 } from '../../platform/runtime/utf8.ts';
 import { type Rates, type Scenario, scenarioInput } from './schema.ts';
 
 const mostBytes = 1_000_000;
@@ -17,7 +18,9 @@ export function readScenario(file: string): Scenario {
   let content: unknown;
   try {
     if (statSync(file).size > mostBytes) throw new Error(`exceeds ${mostBytes} bytes`);
-    content = loadYaml().parse(readFileSync(file, 'utf8'));
+    const decoded = decodeUtf8(readFileSync(file));
+    if ('problem' in decoded) throw new Error(decoded.problem);
+    content = loadYaml().parse(decoded.text);
   } catch (error) {
     throw new ConfigError(`--scenario ${file}: ${messageOf(error)}`);
   }

@@ -1,0 +1,30 @@
+// Texts that come as bytes: from files, standard input and requests. Bytes that are not UTF-8 are refused, because
+// U+FFFD in their place is stored and sent without a word.
+import { isUtf8 } from 'node:buffer';
+
+const mark = '\uFEFF';
+const replacement = '\uFFFD';
+const bytesOfReplacement = Buffer.from(replacement);
+
+/**
+ * Returns the text of UTF-8 bytes without a byte order mark (RFC 3629 6), or the offset from 0 of the first byte
+ * that is not UTF-8.
+ */
+export function decodeUtf8(bytes: Buffer): { text: string } | { problem: string } {
+  const text = bytes.toString('utf8');
+  if (!isUtf8(bytes)) return { problem: `is not UTF-8 text at byte ${invalidOffset(bytes, text)}` };
+  return { text: text.startsWith(mark) ? text.slice(mark.length) : text };
+}
+
+/** Finds the first replacement character that stands for other bytes than for itself. */
+function invalidOffset(bytes: Buffer, text: string): number {
+  let offset = 0;
+  let passed = 0;
+  for (let at = text.indexOf(replacement); at !== -1; at = text.indexOf(replacement, at + 1)) {
+    offset += Buffer.byteLength(text.slice(passed, at));
+    passed = at;
+    const own = bytes.subarray(offset, offset + bytesOfReplacement.length);
+    if (!own.equals(bytesOfReplacement)) return offset;
+  }
+  return offset;
+}
