@@ -42,7 +42,7 @@ export type SendPayload = {
       filename: string;
       /** The file, base64 (RFC 4648 section 4) */
       content: string;
-      /** Media type; default: by the file name */
+      /** Media type with parameters (RFC 2045 5.1); default: by the file name */
       contentType?: string;
       contentId?: string;
     }>;
@@ -339,7 +339,7 @@ export type ScheduledPayload = {
       filename: string;
       /** The file, base64 (RFC 4648 section 4) */
       content: string;
-      /** Media type; default: by the file name */
+      /** Media type with parameters (RFC 2045 5.1); default: by the file name */
       contentType?: string;
       contentId?: string;
     }>;
@@ -3252,7 +3252,7 @@ export class Svc {
           filename: string;
           /** The file, base64 (RFC 4648 section 4) */
           content: string;
-          /** Media type; default: by the file name */
+          /** Media type with parameters (RFC 2045 5.1); default: by the file name */
           contentType?: string;
           contentId?: string;
         }> | null;
@@ -3272,7 +3272,7 @@ export class Svc {
           filename: string;
           /** The file, base64 (RFC 4648 section 4) */
           content: string;
-          /** Media type; default: by the file name */
+          /** Media type with parameters (RFC 2045 5.1); default: by the file name */
           contentType?: string;
           contentId?: string;
         }> | null;
@@ -3293,7 +3293,7 @@ export class Svc {
           filename: string;
           /** The file, base64 (RFC 4648 section 4) */
           content: string;
-          /** Media type; default: by the file name */
+          /** Media type with parameters (RFC 2045 5.1); default: by the file name */
           contentType?: string;
           contentId?: string;
         }> | null;
@@ -3483,7 +3483,7 @@ export class Svc {
           filename: string;
           /** The file, base64 (RFC 4648 section 4) */
           content: string;
-          /** Media type; default: by the file name */
+          /** Media type with parameters (RFC 2045 5.1); default: by the file name */
           contentType?: string;
           contentId?: string;
         }> | null;
@@ -3508,7 +3508,7 @@ export class Svc {
             filename: string;
             /** The file, base64 (RFC 4648 section 4) */
             content: string;
-            /** Media type; default: by the file name */
+            /** Media type with parameters (RFC 2045 5.1); default: by the file name */
             contentType?: string;
             contentId?: string;
           }> | null;
@@ -3602,7 +3602,7 @@ export class Svc {
           filename: string;
           /** The file, base64 (RFC 4648 section 4) */
           content: string;
-          /** Media type; default: by the file name */
+          /** Media type with parameters (RFC 2045 5.1); default: by the file name */
           contentType?: string;
           contentId?: string;
         }> | null;
@@ -3628,7 +3628,7 @@ export class Svc {
           filename: string;
           /** The file, base64 (RFC 4648 section 4) */
           content: string;
-          /** Media type; default: by the file name */
+          /** Media type with parameters (RFC 2045 5.1); default: by the file name */
           contentType?: string;
           contentId?: string;
         }> | null;
@@ -5201,7 +5201,7 @@ export class Svc {
             filename: string;
             /** The file, base64 (RFC 4648 section 4) */
             content: string;
-            /** Media type; default: by the file name */
+            /** Media type with parameters (RFC 2045 5.1); default: by the file name */
             contentType?: string;
             contentId?: string;
           }>;
@@ -5268,7 +5268,7 @@ export class Svc {
             filename: string;
             /** The file, base64 (RFC 4648 section 4) */
             content: string;
-            /** Media type; default: by the file name */
+            /** Media type with parameters (RFC 2045 5.1); default: by the file name */
             contentType?: string;
             contentId?: string;
           }>;

@@ -2,7 +2,7 @@
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
-import { isMediaType } from '../../mail/mime/header-encoding.ts';
+import { isMediaType } from '../../mail/mime/media-type.ts';
 import { findContents } from '../../outbound/messages/content-queries.ts';
 import { requireContent } from '../../outbound/messages/content-removal.ts';
 import {

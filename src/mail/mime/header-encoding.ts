@@ -197,16 +197,6 @@ export function isMessageId(text: string): boolean {
   return text.length <= longestWord && /^<[!-;=?-~]+>$/.test(text);
 }
 
-const token = "[!#$%&'*+\\-.^_`{|}~0-9A-Za-z]+";
-const mediaType = new RegExp(
-  `^${token}/${token}(?: ?; ?${token}=(?:${token}|"[\\x20!#-\\[\\]-~]*"))*$`,
-);
-
-/** Returns true for a media type with optional parameters (RFC 2045 5.1), at most 255 characters. */
-export function isMediaType(text: string): boolean {
-  return text.length <= 255 && mediaType.test(text);
-}
-
 /** Returns true for a valid Content-ID, given without angle brackets. */
 export function isContentId(text: string): boolean {
   return text.length <= 255 && /^[!-;=?-~]+$/.test(text);

@@ -3,13 +3,8 @@
 import { isHeaderSafe, parseAddress } from '../../platform/net/address.ts';
 import type { SigningKey } from './dkim-key.ts';
 import type { HeaderField } from './header-encoding.ts';
-import {
-  isContentId,
-  isFilename,
-  isMediaType,
-  isMessageId,
-  isRefusedHeader,
-} from './header-encoding.ts';
+import { isContentId, isFilename, isMessageId, isRefusedHeader } from './header-encoding.ts';
+import { isMediaType } from './media-type.ts';
 
 export interface Mailbox {
   email: string;

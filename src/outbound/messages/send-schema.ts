@@ -7,6 +7,7 @@ import { emailAddress, headerText, notHeaderSafe } from '../../core/api/address-
 import { boundedMap, storedMap } from '../../core/api/bounded-schema.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
 import { isRefusedHeader } from '../../mail/mime/header-encoding.ts';
+import { readMediaType } from '../../mail/mime/media-type.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';
 import { isAscii } from '../../platform/full-text/words.ts';
@@ -58,13 +59,15 @@ const attachment = z.strictObject({
   contentType: z
     .string()
     .max(255)
-    .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w.+-]+)*$/, 'is not a media type')
+    .overwrite((type) => readMediaType(type) ?? type)
+    .refine((type) => readMediaType(type) !== null, 'is not a media type')
     .refine((type) => !/^(?:multipart|message)\//i.test(type), 'must be a single part')
     .optional()
-    .meta({ description: 'Media type; default: by the file name' }),
+    .meta({ description: 'Media type with parameters (RFC 2045 5.1); default: by the file name' }),
   contentId: z
     .string()
     .max(255)
+    .overwrite((id) => /^<([^<>]*)>$/.exec(id)?.[1] ?? id)
     .regex(/^[\w.@+-]+$/, 'may have only letters, digits and . _ @ + -')
     .optional(),
 });

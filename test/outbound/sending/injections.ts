@@ -66,8 +66,8 @@ export const refusedInjections: [name: string, body: unknown, field: string][] =
     'email.attachments.0.contentType',
   ],
   [
-    'quotes in a media type',
-    attachment({ contentType: 'text/plain; name="x"' }),
+    'CRLF within quotes of a media type',
+    attachment({ contentType: `text/plain; name="x${evil}"` }),
     'email.attachments.0.contentType',
   ],
   [

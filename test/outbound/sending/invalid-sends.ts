@@ -272,8 +272,8 @@ export const badFields: InvalidSend[] = [
     },
   ],
   [
-    'a content id in brackets',
-    attached({ contentId: '<x>' }),
+    'a content id with an open bracket',
+    attached({ contentId: '<x' }),
     {
       'email.attachments.0.contentId': ['may have only letters, digits and . _ @ + -'],
     },
