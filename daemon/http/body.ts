@@ -157,11 +157,15 @@ function collect(
   });
 }
 
+const byteOrderMark = Buffer.from('\uFEFF');
+
 /**
- * Parses a body; undefined if it is empty. The last of duplicate keys counts (RFC 8259 section 4).
+ * Parses a body; undefined if it is empty. A byte order mark is ignored (RFC 8259 section 8.1). The last of duplicate keys counts (RFC 8259 section 4).
  * @throws MalformedRequestError
  */
-export function parseJson(bytes: Buffer, mostOfValues = mostValues): unknown {
+export function parseJson(body: Buffer, mostOfValues = mostValues): unknown {
+  const isMarked = body.subarray(0, byteOrderMark.length).equals(byteOrderMark);
+  const bytes = isMarked ? body.subarray(byteOrderMark.length) : body;
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw new MalformedRequestError('The body is not valid UTF-8');
   checkStructure(bytes, mostOfValues);

@@ -34,7 +34,7 @@ describe('parseJson', () => {
     expect(parse(`[${'1,'.repeat(99_997)}1]`)).toHaveLength(99_998);
   });
 
-  it.each(['{', '{"a"}', '"', '"\\', '[1,]', 'undefined', "{'a':1}", '1 2', '\ufeff{}', ']', '\0'])(
+  it.each(['{', '{"a"}', '"', '"\\', '[1,]', 'undefined', "{'a':1}", '1 2', ']', '\0'])(
     'rejects %j',
     (text) => expect(() => parse(text)).toThrow(MalformedRequestError),
   );
@@ -47,6 +47,18 @@ describe('parseJson', () => {
     expect(() => parse('[{"\\u005f_proto__":1}]')).toThrow(/forbidden key/);
     expect(parse('{"constructor":"Acme Builders"}')).toEqual({ constructor: 'Acme Builders' });
   });
+
+  it.each(['{}', '{"a":"\ufeffb"}', '[1]', '"é"', ' null', '"\ufeff"'])(
+    'reads %j behind a byte order mark',
+    (text) => expect(parse(`\ufeff${text}`)).toEqual(JSON.parse(text)),
+  );
+
+  it.each(['\ufeff\ufeff{}', ' \ufeff{}', '{}\ufeff', '{\ufeff}'])('rejects %j', (text) =>
+    expect(() => parse(text)).toThrow(MalformedRequestError),
+  );
+
+  it('returns undefined for a byte order mark alone', () =>
+    expect(parse('\ufeff')).toBeUndefined());
 
   it('returns undefined for an empty body', () => expect(parse('')).toBeUndefined());
 });

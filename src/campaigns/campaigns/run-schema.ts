@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { templateWarning } from '../../content/rendering/schema.ts';
 import { headerText } from '../../core/api/address-schema.ts';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
-import { idOf } from '../../core/api/resource-schema.ts';
+import { idOf, instantAs } from '../../core/api/resource-schema.ts';
 import { messageStatuses } from '../../outbound/deliveries/status.ts';
 import { runOutcomes, runStatuses, runWaitReasons, skipReasons } from '../../people/runs/schema.ts';
 import { campaignId, runNoun } from './schema.ts';
@@ -12,12 +12,9 @@ export const runPath = z.strictObject({ id: campaignId, runId: idOf(runNoun, 'is
 
 const time = z.string().nullable();
 
-const instant = z.iso
-  .datetime({
-    offset: true,
-    error: 'must be an ISO 8601 time with its offset, such as 2026-01-05T12:00:00Z',
-  })
-  .transform((text) => Date.parse(text));
+const instant = instantAs(
+  'must be an ISO 8601 time with its offset, such as 2026-01-05T12:00:00Z',
+).transform((text) => Date.parse(text));
 
 const idempotencyKey = headerText(255)
   .min(1)

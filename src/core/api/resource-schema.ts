@@ -18,8 +18,18 @@ export function idPath(kind: IdKind, what: string) {
   return z.strictObject({ id: idOf(kind, `is not ${what} id`) });
 }
 
+const withoutSeconds = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/;
+
+/** Returns the schema of an instant with its offset. ISO 8601 may leave out the seconds: they are then 0. */
+export function instantAs(error: string) {
+  return z
+    .string(error)
+    .overwrite((text) => text.replace(withoutSeconds, '$1:00$2'))
+    .check(z.iso.datetime({ offset: true, error }));
+}
+
 /** An instant with its offset, such as `2026-01-05T12:00:00Z`. */
-export const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' });
+export const instant = instantAs('must be an ISO 8601 instant');
 
 /** A boolean as it arrives in a query string. */
 export const queryFlag = z

@@ -1,6 +1,7 @@
 // Input and output shapes of usage and analytics (specification 2.16).
 import { z } from 'zod';
 import { wholeNumber } from '../../core/api/pagination.ts';
+import { instant } from '../../core/api/resource-schema.ts';
 
 const mostDomains = 1_000;
 
@@ -16,7 +17,7 @@ export const usageQuery = z.strictObject({
 });
 
 const date = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a day or an ISO 8601 instant')
+  .union([z.iso.date(), instant], 'must be a day or an ISO 8601 instant')
   .nullable()
   .optional();
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { headerText, notHeaderSafe } from '../../core/api/address-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { cursorPageOf, pageQuery } from '../../core/api/pagination.ts';
-import { idOf } from '../../core/api/resource-schema.ts';
+import { idOf, instant } from '../../core/api/resource-schema.ts';
 import { waitReasons } from '../../outbound/deliveries/status.ts';
 import {
   attachmentList,
@@ -131,14 +131,10 @@ export const createDraftInput = z
   .superRefine(fewRecipients)
   .meta({ examples: [{ to: ['inbox@sandbox.test'], subject: 'Hello', text: 'Not yet.' }] });
 
-const expectedUpdatedAt = z.iso
-  .datetime({ offset: true })
-  .optional()
-  .meta({
-    description:
-      '`updatedAt` of the draft that was read; the answer is 409 if the draft has changed ' +
-      'since',
-  });
+const expectedUpdatedAt = instant.optional().meta({
+  description:
+    '`updatedAt` of the draft that was read; the answer is 409 if the draft has changed ' + 'since',
+});
 
 export const updateDraftInput = z
   .strictObject({ ...draftFields, expectedUpdatedAt })

@@ -4,7 +4,7 @@ import { headerText } from '../../core/api/address-schema.ts';
 import { attachmentNumber } from '../../core/api/file-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { wholeNumber } from '../../core/api/pagination.ts';
-import { idOf, queryFlag } from '../../core/api/resource-schema.ts';
+import { idOf, instant as isoInstant, queryFlag } from '../../core/api/resource-schema.ts';
 import { message } from '../../outbound/messages/schema.ts';
 import { folders } from './folders.ts';
 
@@ -63,10 +63,7 @@ const cursorQuery = {
 const folder = z.enum(folders);
 const priority = z.enum(['high', 'normal', 'low']);
 
-const instant = z.union(
-  [z.iso.datetime({ offset: true }), z.iso.date()],
-  'must be an ISO 8601 date or time',
-);
+const instant = z.union([isoInstant, z.iso.date()], 'must be an ISO 8601 date or time');
 /** Time parsed to ms since 1970. */
 const time = instant.transform((text) => Date.parse(text));
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { templateWarning } from '../../content/rendering/schema.ts';
 import { emailAddress } from '../../core/api/address-schema.ts';
 import { pageQuery, wholeNumber } from '../../core/api/pagination.ts';
-import { idOf } from '../../core/api/resource-schema.ts';
+import { idOf, instant as isoInstant } from '../../core/api/resource-schema.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';
 import { messageStatuses, waitReasons } from '../deliveries/status.ts';
@@ -269,7 +269,7 @@ const dayMs = 86_400_000;
 /** Parses a day or an instant of a query (ISO 8601). A bare date means its first or last instant. */
 function instant(edge: 'first' | 'last') {
   return z
-    .union([z.iso.datetime({ offset: true }), z.iso.date()], 'must be an ISO 8601 date or time')
+    .union([isoInstant, z.iso.date()], 'must be an ISO 8601 date or time')
     .transform((text) => {
       const isDate = !text.includes('T');
       return Date.parse(text) + (isDate && edge === 'last' ? dayMs - 1 : 0);

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { emailAddress, headerText, notHeaderSafe } from '../../core/api/address-schema.ts';
 import { boundedMap, storedMap } from '../../core/api/bounded-schema.ts';
-import { idOf } from '../../core/api/resource-schema.ts';
+import { idOf, instantAs } from '../../core/api/resource-schema.ts';
 import { isRefusedHeader } from '../../mail/mime/header-encoding.ts';
 import { readMediaType } from '../../mail/mime/media-type.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
@@ -259,11 +259,9 @@ export const sendBody = sendPayload
 /** The body of a scheduled send. It contains the idempotency key (specification 4.8). */
 export const scheduledPayload = sendPayload
   .safeExtend({
-    scheduledFor: z.iso
-      .datetime({
-        offset: true,
-        error: 'must be an ISO 8601 time with its offset, such as 2026-01-05T12:00:00Z',
-      })
+    scheduledFor: instantAs(
+      'must be an ISO 8601 time with its offset, such as 2026-01-05T12:00:00Z',
+    )
       .transform((text) => Date.parse(text))
       .meta({ description: 'Time of sending: not past, and within a year' }),
     idempotencyKey: headerText(255)

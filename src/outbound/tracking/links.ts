@@ -123,7 +123,7 @@ class Reading {
     const href = attrs.find(({ name }) => name === 'href');
     if (!href || !at || attrs.some(({ name }) => name === 'data-no-track')) return;
     const url = webAddress(href.value);
-    if (url === null || unsubscribeWords.test(url) || this.#isOurs(url) !== null) return;
+    if (url === null || isUnsubscribeAddress(url) || this.#isOurs(url) !== null) return;
     const start = this.#short.offset(at.startOffset, true);
     const end = this.#short.offset(at.endOffset, false);
     if (end - start !== at.endOffset - at.startOffset) return;
@@ -137,8 +137,15 @@ class Reading {
   }
 }
 
-/** Common words in unsubscribe addresses. */
-const unsubscribeWords = /unsubscri|opt-?out|abmelde|desinscri|d%C3%A9sinscri/i;
+/** Common parts of words in unsubscribe addresses. */
+const unsubscribeWords = /unsubscri|abmelde|desinscri|d%C3%A9sinscri/i;
+/** "opt-out" as a word, so that "adopt-outdoor" is none; an escaped character ends a word too. */
+const optOutWord = /(?:(?<![a-z])|(?<=%[0-9a-f]{2}))opt[-_]?out(?![a-z])/i;
+const optOutHump = /[a-z]Opt[-_]?Out(?![a-z])/;
+
+function isUnsubscribeAddress(url: string): boolean {
+  return unsubscribeWords.test(url) || optOutWord.test(url) || optOutHump.test(url);
+}
 
 /** Returns a web address in the form that a browser requests. Null for other addresses. */
 function webAddress(value: string): string | null {

@@ -14,13 +14,24 @@ export interface LeaveRequest extends TrackedRequest {
   body?: Buffer;
 }
 
-/** Reads a form, or returns null. Both encodings that browsers use are allowed (RFC 8058 3.2). */
+const urlEncoded = 'application/x-www-form-urlencoded';
+
+/**
+ * Reads a form, or returns null. Both encodings that browsers use are allowed (RFC 8058 3.2). Some mail programs
+ * end the body with a line end, which is no part of the last value.
+ */
 export async function formOf({ headers, body }: LeaveRequest): Promise<FormData | null> {
-  const type = headers['content-type'] ?? 'application/x-www-form-urlencoded';
-  const answer = new Response(body ? new Uint8Array(body) : '', {
-    headers: { 'content-type': type },
-  });
+  const type = headers['content-type'] ?? urlEncoded;
+  const isUrlEncoded = type.trimStart().toLowerCase().startsWith(urlEncoded);
+  const bytes = body ? new Uint8Array(isUrlEncoded ? withoutLineEnd(body) : body) : '';
+  const answer = new Response(bytes, { headers: { 'content-type': type } });
   return answer.formData().catch(() => null);
+}
+
+function withoutLineEnd(body: Buffer): Buffer {
+  let end = body.length;
+  while (end > 0 && [0x0a, 0x0d].includes(body[end - 1] ?? 0)) end -= 1;
+  return body.subarray(0, end);
 }
 
 /** Returns the look of the organization's pages: that of its default brand. */

@@ -54,6 +54,41 @@ function withoutEmpty(lines: string[]): string[] {
   return kept;
 }
 
+describe('an address to unsubscribe', () => {
+  it.each([
+    'https://shop.example/opt-out',
+    'https://shop.example/optout',
+    'https://shop.example/OPT-OUT?u=1',
+    'https://shop.example/email_optout.php',
+    'https://shop.example/emailOptOut',
+    'https://shop.example/OptOut.aspx',
+    'https://shop.example/opt_out/7',
+    'https://shop.example/?action=opt-out',
+    'https://shop.example/?next=%2Fopt-out',
+    'https://optout.shop.example/',
+    'https://shop.example/unsubscribe',
+    'https://shop.example/newsletter/abmelden',
+    'https://shop.example/d%C3%A9sinscription',
+  ])('is not tracked: %s', async (url) => {
+    expect((await foundIn(`<a href="${url}">x</a>`)).urls).toEqual([]);
+  });
+
+  it.each([
+    'https://shop.example/adopt-outdoor-dogs',
+    'https://shop.example/adoptout',
+    'https://shop.example/co-opt-outlook',
+    'https://shop.example/optoutfitters',
+    'https://shop.example/opt-outdoor',
+    'https://optoutside.example/',
+    'https://shop.example/laptop-outlet',
+    'https://shop.example/ADOPT-OUT',
+    'https://shop.example/adoptOutdoor',
+    'https://shop.example/adopt_outcome',
+  ])('is not %s', async (url) => {
+    expect((await foundIn(`<a href="${url}">x</a>`)).urls).toEqual([url]);
+  });
+});
+
 describe('the corpus of mails', () => {
   it('has forty mails', () => {
     expect(new Set(corpus.map(({ name }) => name)).size).toBe(40);

@@ -199,6 +199,14 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
 
   it.each([
     ['a form', form, oneClick],
+    ['a form with CRLF behind it', form, `${oneClick}\r\n`],
+    ['a form with LF behind it', form, `${oneClick}\n`],
+    ['a form with CR behind it', form, `${oneClick}\r`],
+    ['a form with empty lines behind it', form, `${oneClick}\r\n\r\n`],
+    ['a form with a charset', `${form}; charset=utf-8`, `${oneClick}\r\n`],
+    ['a form in capitals', form.toUpperCase(), `${oneClick}\n`],
+    ['a form with further fields', form, `${oneClick}&a=b\r\n`],
+    ['a form with an escape', form, 'List-Unsubscribe=One%2DClick\r\n'],
     [
       'parts',
       'multipart/form-data; boundary=b',
