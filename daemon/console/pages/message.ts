@@ -12,6 +12,7 @@ import { sendingRoutes } from '../../../src/outbound/sending/routes.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import type { Asked, Page, View } from '../page.ts';
+import { parsingErrors } from '../parsing-errors.ts';
 import { button, facts, link, state, table, time, titleOfMail } from '../parts.ts';
 
 const views = ['html', 'text', 'source'];
@@ -139,9 +140,14 @@ function frame(asked: Asked, url: string | null): Part {
     src=${`${pathname}?preview=1`}></iframe>`;
 }
 
-function preview(asked: Asked, { html: source, text, storageUrls }: EmailProjection): Part {
+function rawPathOf({ storageUrls }: EmailProjection): string | null {
+  return storageUrls ? new URL(storageUrls.raw).pathname : null;
+}
+
+function preview(asked: Asked, email: EmailProjection): Part {
+  const { html: source, text, storageUrls } = email;
   const view = chosen(asked, 'view', views);
-  const raw = storageUrls && new URL(storageUrls.raw).pathname;
+  const raw = rawPathOf(email);
   return html`<section id="preview" data-keep="" aria-label="The mail">
     <h2>The mail</h2>
     <nav class="tabs" aria-label="Views of the mail">${tabs(asked, 'view', views)}
@@ -196,6 +202,7 @@ async function show(asked: Asked): Promise<View> {
     timeline(steps),
     clicks(asked, steps),
     attempts(deliveries),
+    parsingErrors(email, rawPathOf(email)),
     preview(asked, email),
     email.attachments.length > 0 && html`<h2>Attachments</h2>`,
     email.attachments.length > 0 &&
