@@ -1,5 +1,6 @@
 // Checks the audience of a campaign when it is saved, and takes its snapshot when a run is made.
 
+import { withoutTags } from '../../core/api/tag-list.ts';
 import { type ContactGroupRow, findGroups } from '../../people/contacts/groups/queries.ts';
 import { type ContactQuery, conditionsIn } from '../../people/contacts/groups/query-schema.ts';
 import { findKnownIds, findLastId } from '../../people/contacts/queries.ts';
@@ -41,7 +42,7 @@ export async function assertAudience(
   if (isByTag && includeTags.length === 0) {
     throw ValidationError.of('audience', 'needs at least one of includeTags, contactIds, groupIds');
   }
-  if (isByTag && includeTags.every((tag) => excludeTags.includes(tag))) {
+  if (isByTag && withoutTags(excludeTags)(includeTags).length === 0) {
     throw ValidationError.of('audience.excludeTags', 'excludes all that the audience includes');
   }
   const groups = await findGroups(db, organizationId, groupIds);

@@ -10,6 +10,7 @@ import type { PreferencesInput, ProfileInput } from '../../people/contacts/schem
 import { addressKeysAmong, judgedAmong } from '../../people/runs/queries.ts';
 import type { SkipReason } from '../../people/runs/schema.ts';
 import { pendingAmong } from '../../people/unsubscribe-groups/confirmation-queries.ts';
+import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { askedOf } from './queries.ts';
 import type { AudienceSnapshot } from './schema.ts';
@@ -53,12 +54,13 @@ interface Facts {
   /** Reasons of all blocks that stop the mail, by folded address. */
   blocks: ReadonlyMap<string, readonly BlockReason[]>;
   pending: ReadonlySet<string>;
+  /** Folded. */
   excludedTags: ReadonlySet<string>;
   /** Addresses that have a message of the run. */
   addressKeys: Set<number>;
 }
 
-const tagsOf = (row: ForRunRow) => fromJson<string[]>(row.tags) ?? [];
+const foldedTagsOf = (row: ForRunRow) => (fromJson<string[]>(row.tags) ?? []).map(foldCase);
 
 /** Leaves out contacts that the audience no longer includes. */
 async function withinAudience(
@@ -70,8 +72,10 @@ async function withinAudience(
   const omitted = omitRunIds.length > 0 ? await judgedAmong(trx, omitRunIds, idsOf(rows)) : [];
   const left = rows.filter(({ id }) => !omitted.includes(id));
   if (audience === null) return left;
-  const [tags, named] = [new Set(audience.includeTags), new Set(audience.contactIds)];
-  const isNamed = (row: ForRunRow) => named.has(row.id) || tagsOf(row).some((tag) => tags.has(tag));
+  const tags = new Set(audience.includeTags.map(foldCase));
+  const named = new Set(audience.contactIds);
+  const isNamed = (row: ForRunRow) =>
+    named.has(row.id) || foldedTagsOf(row).some((tag) => tags.has(tag));
   const found = new Set(idsOf(left.filter(isNamed)));
   const others = () => idsOf(left).filter((id) => !found.has(id));
   if (audience.groupIds.length > 0 && others().length > 0) {
@@ -112,7 +116,7 @@ async function factsOf(trx: Db, question: Question, rows: readonly ForRunRow[]):
   return {
     blocks: await blocksOn(trx, question, addresses),
     pending,
-    excludedTags: new Set(audience?.excludeTags),
+    excludedTags: new Set(audience?.excludeTags.map(foldCase)),
     addressKeys: new Set(keys.flatMap((key) => key ?? [])),
   };
 }
@@ -121,7 +125,7 @@ function judge(row: ForRunRow, facts: Facts): Judged {
   const { id: contactId, email, folded_email: folded, updated_at: updatedAt } = row;
   const skipped = (skip: SkipReason): Judged => ({ contactId, skip });
   const { notifications, timezone } = fromJson<PreferencesInput>(row.preferences) ?? {};
-  if (tagsOf(row).some((tag) => facts.excludedTags.has(tag))) return skipped('excluded');
+  if (foldedTagsOf(row).some((tag) => facts.excludedTags.has(tag))) return skipped('excluded');
   if (row.is_archived === 1) return skipped('archived');
   if (email === null || folded === null) return skipped('no-address');
   const reasons = facts.blocks.get(folded) ?? [];

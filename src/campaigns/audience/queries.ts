@@ -1,5 +1,6 @@
 // SQL of audiences over the tables of people. Each select comes from the room of its table.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { uniqueTags } from '../../core/api/tag-list.ts';
 import {
   type AskedQuery,
   type ContactRange,
@@ -47,7 +48,7 @@ function waysInto(
   const named = contactIds.filter((id) => id > range.after && id <= range.until);
   const asked = askedOf(organizationId, audience);
   return [
-    ...[...new Set(includeTags)].map((tag) => taggedIdsIn(organizationId, tag, range)),
+    ...uniqueTags(includeTags).map((tag) => taggedIdsIn(organizationId, tag, range)),
     ...groupIds.map((id) => memberIdsIn(id, range)),
     ...(named.length > 0 ? [listed(db, named)] : []),
     ...(asked.length > 0 ? [matchingIdsIn(db, asked, range)] : []),
@@ -74,7 +75,9 @@ function isIncluded(
   const { includeTags, contactIds, groupIds } = audience;
   const asked = askedOf(organizationId, audience);
   const conditions = [
-    ...includingConditions(db, contactIds, includeTags, asked),
+    ...includingConditions(db, organizationId, {
+      ...{ ids: contactIds, tags: uniqueTags(includeTags), queries: asked },
+    }),
     ...(groupIds.length > 0 ? [isMember(db, groupIds, contactId)] : []),
   ];
   return sql`(${sql.join(conditions, sql` or `)})`;

@@ -1,12 +1,30 @@
-// Changes of a resource's tags: each tag occurs once, in the order in which it was added.
+// Changes of a resource's tags. Tags are compared in any case: each occurs once, in the order in which it was added
+// and as it was first written.
 import { ValidationError } from '../../platform/errors.ts';
+import { foldCase } from '../../platform/runtime/fold-case.ts';
 
 export type TagsAfter = (had: readonly string[]) => readonly string[];
+
+/** Returns the tags without repeats in another case; the first of them stays. */
+export function uniqueTags(tags: readonly string[] = []): string[] {
+  const byFolded = new Map<string, string>();
+  for (const tag of tags) {
+    const folded = foldCase(tag);
+    if (!byFolded.has(folded)) byFolded.set(folded, tag);
+  }
+  return [...byFolded.values()];
+}
+
+/** Returns the tags of `has`, each once and as `had` writes it. */
+export function keptTags(had: readonly string[], has: readonly string[]): string[] {
+  const written = new Map(had.map((tag) => [foldCase(tag), tag]));
+  return uniqueTags(has).map((tag) => written.get(foldCase(tag)) ?? tag);
+}
 
 /** Adds tags. @throws ValidationError beyond `most` tags; `what` names the resource. */
 export function withTags(tags: readonly string[], most: number, what: string): TagsAfter {
   return (had) => {
-    const all = [...new Set([...had, ...tags])];
+    const all = uniqueTags([...had, ...tags]);
     if (all.length <= most) return all;
     throw ValidationError.of('tags', `would be ${all.length}: ${what} has ${most} at most`);
   };
@@ -14,7 +32,8 @@ export function withTags(tags: readonly string[], most: number, what: string): T
 
 /** Removes tags; absent ones are ignored. */
 export function withoutTags(tags: readonly string[]): TagsAfter {
-  return (had) => had.filter((tag) => !tags.includes(tag));
+  const removed = new Set(tags.map(foldCase));
+  return (had) => had.filter((tag) => !removed.has(foldCase(tag)));
 }
 
 /** Returns the tags to remove from an index and to add to it. */

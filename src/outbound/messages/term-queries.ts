@@ -13,7 +13,7 @@ const addressCharacters = 320;
 type Sql = RawBuilder<unknown>;
 type Kind = 'to' | 'from' | 'subject' | 'tag';
 
-/** Terms of a search. Addresses and the subject match in any case. */
+/** Terms of a search. All match in any case. */
 export interface SearchTerms {
   recipient?: string | undefined;
   sender?: string | undefined;
@@ -47,7 +47,6 @@ function termRows(db: Db, ids: readonly string[]): Sql {
   const tags = isPostgres
     ? sql`jsonb_array_elements_text(m.tags::jsonb) as t(value)`
     : sql`json_each(m.tags) t`;
-  const tag = isPostgres ? sql`t.value collate "C"` : sql`t.value`;
   const email = folded(db, sql`substr(r.email, 1, ${sql.lit(addressCharacters)})`);
   return sql.join(
     [
@@ -55,7 +54,7 @@ function termRows(db: Db, ids: readonly string[]): Sql {
       sql`${row('subject', subjectValue(db))} from messages m where ${these} and m.subject <> ''`,
       sql`${row('to', email)} from messages m join recipients r on r.message_id = m.id
         where ${these}`,
-      sql`${row('tag', tag)} from messages m, ${tags} where ${these} and m.tags is not null`,
+      sql`${row('tag', folded(db, sql`t.value`))} from messages m, ${tags} where ${these} and m.tags is not null`,
     ],
     sql` union all `,
   );
@@ -186,7 +185,7 @@ interface Others {
 function exactTerms({ recipient, sender, tag }: SearchTerms): [Kind, string][] {
   return [
     ...(recipient === undefined ? [] : [['to', asciiFolded(recipient)] as [Kind, string]]),
-    ...(tag === undefined ? [] : [['tag', tag] as [Kind, string]]),
+    ...(tag === undefined ? [] : [['tag', asciiFolded(tag)] as [Kind, string]]),
     ...(sender === undefined ? [] : [['from', asciiFolded(sender)] as [Kind, string]]),
   ];
 }

@@ -1,6 +1,7 @@
 // SQL on many contacts at once, for imports and exports. Rows only, no decisions. Avoids deadlocks on
 // PostgreSQL: locks existing contacts in the order of their ids, then writes each table sorted by one key.
 import { type Kysely, sql } from 'kysely';
+import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { columnsOf } from '../../platform/store/bulk-insert.ts';
 import { type Db, engineOf, isOneOf, JsonList, packedList } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -139,7 +140,7 @@ export async function insertContacts(db: Db, contacts: readonly NewContact[]): P
     db,
     sortedBy(identities, (row) => row.folded_identifier),
   );
-  const tagged = byText(contacts, ({ tags }) => tags);
+  const tagged = byText(contacts, ({ tags }) => tags.map(foldCase));
   await insertTags(db, organization_id, tagged);
   const worded = byText(contacts, ({ row }) => wordsOf(row.name, row.display_name));
   await insertWords(db, organization_id, worded);

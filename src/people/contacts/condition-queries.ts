@@ -2,6 +2,7 @@
 // and words of SQL are constants of this file, and everything of a caller is a parameter. A condition is true or
 // false, never null, so that `not` is exact.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { amongOf, type Db, engineOf } from '../../platform/store/db.ts';
 import { inTime } from '../../platform/store/in-time.ts';
 import { activityOf } from '../runs/queries.ts';
@@ -90,12 +91,17 @@ function fieldCondition(db: Db, field: string, query: ContactQuery): Condition {
 }
 
 /**
- * Tells whether a contact has a tag, by the JSON of its tags: a look-up in their index costs a tenth more than
- * all of the rest. A tag has no comma, so a comma is always between two tags.
+ * Tells whether a contact has a tag, in any case. Searches the JSON of its tags: a look-up in their index takes six
+ * times as long (1.2 µs on SQLite), so only contacts with letters beyond ASCII in their tags take it. A tag has no
+ * comma, so a comma is always between two tags.
  */
-export function tagCondition(db: Db, tag: string): Condition {
-  const listed = sql`(',' || substr(contacts.tags, 2))`;
-  return sql`(${has(db, listed, `,${JSON.stringify(tag)}`)}) is true`;
+export function tagCondition(db: Db, organizationId: string, tag: string): Condition {
+  const folded = foldCase(tag);
+  const listed = lowered(db, sql`',' || substr(contacts.tags, 2)`);
+  return sql`(case when ${has(db, listed, `,${JSON.stringify(folded)}`)} then true
+    when contacts.tags is null or octet_length(contacts.tags) = length(contacts.tags) then false
+    else (select 1 from contact_tags one where one.organization_id = ${organizationId}
+      and one.tag = ${folded} and one.contact_id = contacts.id) = 1 end) is true`;
 }
 
 /** For conditions on a row of `contacts`: its id. */
@@ -113,7 +119,7 @@ function conditionOf(db: Db, { organizationId, query, at }: AskedQuery): Conditi
   if (query.all) return joined(query.all, sql` and `);
   if (query.any) return joined(query.any, sql` or `);
   if (query.not) return sql`not ${inner(query.not)}`;
-  if (query.tag !== undefined) return tagCondition(db, query.tag);
+  if (query.tag !== undefined) return tagCondition(db, organizationId, query.tag);
   if (query.status !== undefined) {
     const isArchived = sql`contacts.is_archived`;
     return sql`(${hasStatus(organizationId, query.status, contactId, isArchived)}) is true`;
@@ -124,16 +130,22 @@ function conditionOf(db: Db, { organizationId, query, at }: AskedQuery): Conditi
   return fieldCondition(db, query.field ?? '', query);
 }
 
+/** Ways into an audience. */
+interface Including {
+  ids: readonly string[];
+  tags: readonly string[];
+  queries: readonly AskedQuery[];
+}
+
 /** For other queries: conditions that a row of `contacts` has one of the ids or tags, or matches one of the queries. */
 export function includingConditions(
   db: Db,
-  ids: readonly string[],
-  tags: readonly string[],
-  queries: readonly AskedQuery[],
+  organizationId: string,
+  { ids, tags, queries }: Including,
 ): Condition[] {
   return [
     ...(ids.length > 0 ? [amongOf(db, 'contacts.id', ids)] : []),
-    ...tags.map((tag) => tagCondition(db, tag)),
+    ...tags.map((tag) => tagCondition(db, organizationId, tag)),
     ...queries.map((one) => conditionOf(db, one)),
   ];
 }
@@ -198,7 +210,7 @@ async function matchesIn(
   const { organizationId, query } = asked;
   const conditions = [
     ...inTime(db),
-    sql`tagged.organization_id = ${organizationId} and tagged.tag = ${tag}`,
+    sql`tagged.organization_id = ${organizationId} and tagged.tag = ${foldCase(tag)}`,
     sql`tagged.contact_id > ${range.after} and tagged.contact_id <= ${range.until}`,
   ];
   if (query.tag === undefined) {

@@ -3,7 +3,14 @@
 import { readFilteredPage, searchInTime } from '../../core/api/filtered-page.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';
-import { type TagsAfter, tagMoves, withoutTags, withTags } from '../../core/api/tag-list.ts';
+import {
+  keptTags,
+  type TagsAfter,
+  tagMoves,
+  uniqueTags,
+  withoutTags,
+  withTags,
+} from '../../core/api/tag-list.ts';
 import type { App } from '../../core/app.ts';
 import { changesOf } from '../../history/audit/audit.ts';
 import { record, told } from '../../history/events/record.ts';
@@ -96,7 +103,7 @@ function newRow(app: App, caller: Caller, input: CreateContact): queries.Contact
     is_archived: columns.is_archived ?? 0,
     profile: columns.profile ?? null,
     preferences: columns.preferences ?? null,
-    tags: toJson([...new Set(input.tags)]),
+    tags: toJson(uniqueTags(input.tags)),
     metadata: columns.metadata ?? null,
     created_at: now,
     updated_at: now,
@@ -248,7 +255,7 @@ function change(
       const row = await queries.contacts.update(trx, organizationId, id, { updated_at: now });
       const before = await presentContact(trx, row);
       await assertFree(trx, organizationId, id, addresses ?? [], columns?.external_id);
-      const newTags = tags && [...new Set(tags(before.tags))];
+      const newTags = tags && keptTags(before.tags, tags(before.tags));
       if (newTags) await moveTags(trx, row, newTags);
       const json = newTags && { tags: toJson(newTags) };
       const changed = await queries.contacts.update(trx, organizationId, id, {

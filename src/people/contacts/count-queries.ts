@@ -1,12 +1,13 @@
 // All SQL on `contact_counts`: the number of contacts of an organization, in total and by tag. Each
 // transaction that adds or deletes contacts updates it.
+import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 interface ContactCountRow {
   organization_id: string;
-  /** '' for all contacts. */
+  /** Folded; '' for all contacts. */
   tag: string;
   count: number;
 }
@@ -36,7 +37,7 @@ async function addCounts(trx: Db, sorted: readonly ContactCountRow[]): Promise<v
   }
 }
 
-/** Adds `by` contacts (below 0: removes them) to the counter of a tag. '' is the counter of all contacts. */
+/** Adds `by` contacts (below 0: removes them) to the counter of a folded tag. '' is the counter of all contacts. */
 export function noteContacts(trx: Db, organizationId: string, tag: string, by: number): void {
   const changes = lastly(trx, 'contact_counts', () => new CountChanges(addCounts));
   changes.add(`${organizationId} ${tag}`, { organization_id: organizationId, tag, count: by });
@@ -48,7 +49,7 @@ export async function countOfTag(db: Db, organizationId: string, tag = ''): Prom
     .selectFrom('contact_counts')
     .select('count')
     .where('organization_id', '=', organizationId)
-    .where('tag', '=', tag)
+    .where('tag', '=', foldCase(tag))
     .executeTakeFirst();
   return row?.count ?? 0;
 }

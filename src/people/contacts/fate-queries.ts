@@ -39,7 +39,10 @@ function reasonsOf(db: Db, question: FateQuestion): [SkipReason, Condition][] {
   const ofAll = { groupId: null };
   const has = (which: Parameters<typeof hasBlock>[2]) => hasBlock(organizationId, address, which);
   const reasons: [SkipReason, Condition][] = [
-    ...excludeTags.map((tag): [SkipReason, Condition] => ['excluded', tagCondition(db, tag)]),
+    ...excludeTags.map((tag): [SkipReason, Condition] => [
+      'excluded',
+      tagCondition(db, organizationId, tag),
+    ]),
     ['archived', sql`contacts.is_archived = 1`],
     ['no-address', sql`${address} is null`],
     ['blocked', has({ ...ofAll, isUnsubscribe: false })],

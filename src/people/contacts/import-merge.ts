@@ -6,6 +6,7 @@
 //   one contact, by address or external id    | the row's fields replace the contact's; tags are added
 //   two contacts                              | the row is rejected
 //   a contact that has another external id    | the row is rejected
+import { uniqueTags } from '../../core/api/tag-list.ts';
 import type { App } from '../../core/app.ts';
 import { fromJson, toJson } from '../../platform/store/db.ts';
 import type { BlockReason } from '../blocks/schema.ts';
@@ -156,7 +157,7 @@ class People {
   #made({ contact, folded, isArchived }: Candidate): State {
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
     const now = this.#app.clock.now();
-    const tags = [...new Set(contact.tags)];
+    const tags = uniqueTags(contact.tags);
     const row: ContactRow = {
       id: this.#app.newId(contactNoun),
       organization_id: this.#organizationId,
@@ -179,7 +180,7 @@ class People {
   #over(state: State, { contact, folded, isArchived }: Candidate): State | Problem {
     const { row } = state;
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
-    const tags = [...new Set([...state.tags, ...(contact.tags ?? [])])];
+    const tags = uniqueTags([...state.tags, ...(contact.tags ?? [])]);
     if (tags.length > mostTags) {
       return { field: 'tags', problem: `would be ${tags.length}, more than ${mostTags}` };
     }

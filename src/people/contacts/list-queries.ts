@@ -2,6 +2,7 @@
 // by an index, and the others are tested for each id. Only a page of all contacts scans them, in the order of
 // its index.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, engineOf, packedList } from '../../platform/store/db.ts';
 import { inTime } from '../../platform/store/in-time.ts';
 import { activeBlocksFor, activeReasonOf } from '../blocks/queries.ts';
@@ -132,7 +133,10 @@ function wayFor(db: Db, filter: ContactFilter): Way {
     return { ...all, order: sql`contacts.id desc`, where, answers: ['status'] };
   }
   if (tag !== undefined) {
-    const where = [sql<SqlBool>`organization_id = ${organizationId}`, sql<SqlBool>`tag = ${tag}`];
+    const where = [
+      sql<SqlBool>`organization_id = ${organizationId}`,
+      sql<SqlBool>`tag = ${foldCase(tag)}`,
+    ];
     const id = sql`contact_tags.contact_id`;
     return { from: sql`contact_tags`, id, order: sql`${id} desc`, where, answers: ['tag'] };
   }
@@ -158,11 +162,11 @@ function rest(filter: ContactFilter, { id, answers }: Way): Condition[] {
       where organization_id = ${organizationId} and folded_identifier = ${foldedEmail})`);
   }
   if (asks('externalId')) conditions.push(sql`${column('external_id', id)} = ${externalId}`);
-  if (asks('tag')) {
+  if (tag !== undefined && asks('tag')) {
     // A subquery instead of `exists`, which PostgreSQL turns into a join with all tags. This needs
     // one index look-up for each id.
     conditions.push(sql`(select 1 from contact_tags one where one.organization_id = ${organizationId}
-      and one.tag = ${tag} and one.contact_id = ${id}) = 1`);
+      and one.tag = ${foldCase(tag)} and one.contact_id = ${id}) = 1`);
   }
   if (asks('status') && status) conditions.push(hasStatus(organizationId, status, id));
   if (asks('updatedSince')) conditions.push(sql`${column('updated_at', id)} >= ${updatedSince}`);

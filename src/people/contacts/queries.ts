@@ -1,5 +1,6 @@
 // All SQL on contacts, their identities and tags. Rows only, no decisions. Counters are in count-queries.ts.
 import { type RawBuilder, sql } from 'kysely';
+import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { noteContacts } from './count-queries.ts';
@@ -38,6 +39,7 @@ export class IdentityRow {
 
 export class TagRow {
   organization_id!: string;
+  /** Folded, as every tag outside of `contacts.tags`. */
   tag!: string;
   contact_id!: string;
 }
@@ -184,7 +186,7 @@ export function taggedIdsIn(
   { after, until }: { after: string; until: string },
 ): RawBuilder<unknown> {
   return sql`select contact_id as id from contact_tags where organization_id = ${organizationId}
-    and tag = ${tag} and contact_id > ${after} and contact_id <= ${until}`;
+    and tag = ${foldCase(tag)} and contact_id > ${after} and contact_id <= ${until}`;
 }
 
 /** Locks contacts until the transaction ends, also against transactions that only need them to exist. */
@@ -318,11 +320,12 @@ export async function addTags(
   { id, organization_id }: Owned,
   tags: readonly string[],
 ): Promise<void> {
+  const folded = tags.map(foldCase).sort();
   await insertTagRows(
     db,
-    tags.toSorted().map((tag) => ({ organization_id, tag, contact_id: id })),
+    folded.map((tag) => ({ organization_id, tag, contact_id: id })),
   );
-  for (const tag of tags) noteContacts(db, organization_id, tag, 1);
+  for (const tag of folded) noteContacts(db, organization_id, tag, 1);
 }
 
 /** Removes tags that the contact has. */
@@ -331,13 +334,14 @@ export async function removeTags(
   { id, organization_id }: Owned,
   tags: readonly string[],
 ): Promise<void> {
+  const folded = tags.map(foldCase);
   await tables<ContactTables>(db)
     .deleteFrom('contact_tags')
     .where('organization_id', '=', organization_id)
-    .where('tag', ...isOneOf(db, tags))
+    .where('tag', ...isOneOf(db, folded))
     .where('contact_id', '=', id)
     .execute();
-  for (const tag of tags) noteContacts(db, organization_id, tag, -1);
+  for (const tag of folded) noteContacts(db, organization_id, tag, -1);
 }
 
 /** Deletes the contact with its identities and tags. @throws ResourceNotFoundError. */

@@ -3,7 +3,14 @@
 import { readFilteredPage } from '../../core/api/filtered-page.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';
-import { type TagsAfter, tagMoves, withoutTags, withTags } from '../../core/api/tag-list.ts';
+import {
+  keptTags,
+  type TagsAfter,
+  tagMoves,
+  uniqueTags,
+  withoutTags,
+  withTags,
+} from '../../core/api/tag-list.ts';
 import type { App } from '../../core/app.ts';
 import { changesOf } from '../../history/audit/audit.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
@@ -64,7 +71,7 @@ function newRow(app: App, caller: Caller, input: CreateConversation): queries.Co
     priority: 0,
     urgency: 'normal',
     complexity: null,
-    tags: toJson([...new Set(input.tags)]),
+    tags: toJson(uniqueTags(input.tags)),
     categories: null,
     metadata: null,
     context: null,
@@ -200,7 +207,7 @@ function change(
       // Locks the row, because the following decisions depend on it.
       const row = await queries.conversations.update(trx, organizationId, id, { updated_at: now });
       const before = await presentConversation(trx, row);
-      const newTags = tags && [...new Set(tags(before.tags))];
+      const newTags = tags && keptTags(before.tags, tags(before.tags));
       if (newTags) await moveTags(trx, row, newTags);
       const changed = await queries.updateConversation(trx, row, {
         ...columns?.(row),

@@ -1,6 +1,7 @@
 // SQL for lists of conversations: the rows of a page, newest first, and the number of matches. Each list is
 // read in the order of one index; other conditions on a row are looked up by its id.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { foldCase } from '../../platform/runtime/fold-case.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { inTime } from '../../platform/store/in-time.ts';
 import { countOfStatus } from './count-queries.ts';
@@ -32,7 +33,7 @@ function told(column: string, is: string): RawBuilder<SqlBool> {
 
 function isTagged(organizationId: string, tag: string, id: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`(select 1 from conversation_tags t where t.organization_id = ${organizationId}
-    and t.tag = ${tag} and t.conversation_id = ${sql.ref(id)}) = 1`;
+    and t.tag = ${foldCase(tag)} and t.conversation_id = ${sql.ref(id)}) = 1`;
 }
 
 function isWith(contactId: string, id: string): RawBuilder<SqlBool> {
@@ -73,7 +74,11 @@ function sourceOf(
     );
     return { from: 'conversation_contacts', id: 'conversation_id', where: sql<SqlBool>`${where}` };
   }
-  const where = all(own, sql<SqlBool>`tag = ${tag}`, ...maybe(status, (is) => told('status', is)));
+  const where = all(
+    own,
+    sql<SqlBool>`tag = ${foldCase(tag ?? '')}`,
+    ...maybe(status, (is) => told('status', is)),
+  );
   return { from: 'conversation_tags', id: 'conversation_id', where: sql<SqlBool>`${where}` };
 }
 

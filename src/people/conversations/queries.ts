@@ -1,5 +1,6 @@
 // All SQL on conversations, their tags and contacts. Reads and writes rows, decides nothing. Pages are in
 // list-queries.ts, counters in count-queries.ts.
+import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { noteConversation } from './count-queries.ts';
@@ -40,6 +41,7 @@ export interface ConversationRow {
 
 class TagRow {
   organization_id!: string;
+  /** Folded, as `conversations.tags` is not. */
   tag!: string;
   conversation_id!: string;
 }
@@ -191,8 +193,11 @@ export async function addTags(
   { id, organization_id }: Owned,
   tags: readonly string[],
 ): Promise<void> {
-  const rows = tags.toSorted().map((tag) => ({ organization_id, tag, conversation_id: id }));
-  await insertTagRows(db, rows);
+  const folded = tags.map(foldCase).sort();
+  await insertTagRows(
+    db,
+    folded.map((tag) => ({ organization_id, tag, conversation_id: id })),
+  );
 }
 
 /** Removes tags that the conversation has. */
@@ -205,7 +210,7 @@ export async function removeTags(
   await tables<ConversationTables>(db)
     .deleteFrom('conversation_tags')
     .where('organization_id', '=', organization_id)
-    .where('tag', ...isOneOf(db, tags))
+    .where('tag', ...isOneOf(db, tags.map(foldCase)))
     .where('conversation_id', '=', id)
     .execute();
 }

@@ -2,6 +2,7 @@
 // form in which they are stored and sent. Stricter than RFC 5322: no comments, no folding, no white space, no
 // IP literals. Header lists of inbound mail have another parser.
 import { domainToASCII } from 'node:url';
+import { foldCase } from '../runtime/fold-case.ts';
 
 /** An address in its normal form; `email` goes on the wire, without angle brackets. */
 export interface MailAddress {
@@ -102,9 +103,7 @@ export function domainOf(email: string): string {
  * no provider distinguishes `Joe` from `joe`. Takes `MailAddress.email`.
  */
 export function foldAddress(email: string): string {
-  if (ascii.test(email)) return email.toLowerCase();
-  // Upper case first: `ß` equals `ss`, and `ς` equals `σ`, as in full case folding.
-  return email.toUpperCase().toLowerCase().normalize('NFC');
+  return foldCase(email);
 }
 
 /** Returns whether a text is safe in a header: no CR, LF, NUL or other C0 control except TAB. */

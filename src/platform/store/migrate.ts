@@ -33,6 +33,7 @@ import { firstOrganization } from './migrations/0027-first-organization.ts';
 import { waitsOfConfirmations } from './migrations/0028-waits-of-confirmations.ts';
 import { textsOfConfirmations } from './migrations/0029-texts-of-confirmations.ts';
 import { idsOfStrangers } from './migrations/0030-ids-of-strangers.ts';
+import { foldedTags } from './migrations/0032-folded-tags.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -64,6 +65,7 @@ export const migrations: readonly Migration[] = [
   waitsOfConfirmations,
   textsOfConfirmations,
   idsOfStrangers,
+  foldedTags,
 ];
 
 export interface MigrationStatus {
@@ -271,6 +273,7 @@ async function runPending(
   for (const migration of known) {
     if (done.has(migration.name)) continue;
     for (const text of statementsOf(migration, engineOf(trx))) await sql.raw(text).execute(trx);
+    await migration.fill?.(trx);
     await sql`insert into migrations (name, applied_at) values (${migration.name}, ${clock.now()})`.execute(
       trx,
     );
