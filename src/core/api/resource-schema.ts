@@ -20,7 +20,7 @@ export function idPath(kind: IdKind, what: string) {
 
 const withoutSeconds = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/;
 
-/** Returns the schema of an instant with its offset. ISO 8601 may leave out the seconds: they are then 0. */
+/** Returns the schema of an instant with an offset. Absent seconds (ISO 8601) become 0. */
 export function instantAs(error: string) {
   return z
     .string(error)

@@ -139,7 +139,7 @@ class Reading {
 
 /** Common parts of words in unsubscribe addresses. */
 const unsubscribeWords = /unsubscri|abmelde|desinscri|d%C3%A9sinscri/i;
-/** "opt-out" as a word, so that "adopt-outdoor" is none; an escaped character ends a word too. */
+/** "opt-out" as a word, and never within "adopt-outdoor". An escaped character ends a word too. */
 const optOutWord = /(?:(?<![a-z])|(?<=%[0-9a-f]{2}))opt[-_]?out(?![a-z])/i;
 const optOutHump = /[a-z]Opt[-_]?Out(?![a-z])/;
 

@@ -17,8 +17,8 @@ export interface LeaveRequest extends TrackedRequest {
 const urlEncoded = 'application/x-www-form-urlencoded';
 
 /**
- * Reads a form, or returns null. Both encodings that browsers use are allowed (RFC 8058 3.2). Some mail programs
- * end the body with a line end, which is no part of the last value.
+ * Reads a form, or returns null. Both encodings that browsers use are allowed (RFC 8058 3.2). Drops a line end
+ * behind the body, which some mail programs add.
  */
 export async function formOf({ headers, body }: LeaveRequest): Promise<FormData | null> {
   const type = headers['content-type'] ?? urlEncoded;

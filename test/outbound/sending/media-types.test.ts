@@ -10,7 +10,7 @@ import { type TestApp, testApp } from '../../support/test-app.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { payload, rawMail, send } from '../messages/fixtures.ts';
 
-/** As given, and as stored and sent. */
+/** Media types as a caller gives them, and as the mail has them. */
 const legal: [string, string][] = [
   [
     'text/calendar; charset="UTF-8"; method=REQUEST',
