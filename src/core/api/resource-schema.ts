@@ -5,7 +5,7 @@ import { type IdKind, idPattern } from '../../platform/runtime/ids.ts';
 /** The kinds of ids that a schema accepts; the command line completes typed endings by them. */
 export const idKinds = z.registry<{ kinds: readonly IdKind[] }>();
 
-/** An id of this kind; `problem` is the error for any other text. */
+/** An id of this kind; `problem` is the error for all remaining texts. */
 export function idOf(kind: IdKind, problem: string) {
   return z
     .string()
@@ -13,7 +13,7 @@ export function idOf(kind: IdKind, problem: string) {
     .register(idKinds, { kinds: [kind] });
 }
 
-/** Parameters of a path with `{id}`. The error for an id of another kind names `what`, such as `a block`. */
+/** Parameters of a path with `{id}`. The error for an id of another kind names the kind in `what`: `a block`. */
 export function idPath(kind: IdKind, what: string) {
   return z.strictObject({ id: idOf(kind, `is not ${what} id`) });
 }
@@ -28,10 +28,10 @@ export function instantAs(error: string) {
     .check(z.iso.datetime({ offset: true, error }));
 }
 
-/** An instant with its offset, such as `2026-01-05T12:00:00Z`. */
+/** An instant with an offset: `2026-01-05T12:00:00Z`. */
 export const instant = instantAs('must be an ISO 8601 instant');
 
-/** A boolean as it arrives in a query string. */
+/** A boolean in a query string. */
 export const queryFlag = z
   .union([z.boolean(), z.enum(['true', 'false'], 'must be true or false')])
   .transform((value) => value === true || value === 'true');
