@@ -1,6 +1,7 @@
 // Mail that a person writes in a mailbox: new mail, drafts, and what became of a send.
 import { answeringRoutes } from '../../../src/inbox/replies/routes.ts';
-import type { Draft, ReplyResult } from '../../../src/inbox/replies/schema.ts';
+import type { ReplyResult, ShownDraft } from '../../../src/inbox/replies/schema.ts';
+import { Refusal } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import { drawMail, framedHtml } from '../mail-picture.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
@@ -124,7 +125,8 @@ async function draft(asked: Asked, given: Form | null, problem: Part = null): Pr
         asked,
         'save',
         'Save',
-        html`<input type="hidden" name="updatedAt" value=${updatedAt} />${fieldsOf(given ?? saved)}`,
+        html`<input type="hidden" name="updatedAt" value=${updatedAt} />
+          <input type="hidden" name="digest" value=${kept.digest} />${fieldsOf(given ?? saved)}`,
         may('mailboxes:send') ? [send] : [],
       ),
     html`<p>${link(`${ownPath(asked)}/threads/${threadId}`, 'Its thread')}</p>`,
@@ -134,7 +136,7 @@ async function draft(asked: Asked, given: Form | null, problem: Part = null): Pr
   return { title: subject || 'Draft', body, request };
 }
 
-async function save({ ask, params }: Asked, given: Form): Promise<Draft> {
+async function save({ ask, params }: Asked, given: Form): Promise<ShownDraft> {
   const expectedUpdatedAt = given['updatedAt'] || undefined;
   const kept = await ask(answeringRoutes.getDraft, { params });
   const { text, ...mail } = mailOf(given);
@@ -142,10 +144,24 @@ async function save({ ask, params }: Asked, given: Form): Promise<Draft> {
   return ask(answeringRoutes.updateDraft, { params, body });
 }
 
+const authorsOf = ({ from, replyTo }: ShownDraft) => JSON.stringify([from, replyTo]);
+
+/** Sends the mail that the page showed, with the words of its form. */
 async function sendKept(asked: Asked, given: Form): Promise<string | View> {
-  const { updatedAt } = await save(asked, given);
-  const input = { params: asked.params, body: { expectedUpdatedAt: updatedAt } };
-  return afterSend(asked, await asked.ask(answeringRoutes.sendDraft, input));
+  const kept = await asked.ask(answeringRoutes.getDraft, { params: asked.params });
+  const saved = kept.digest === given['digest'] ? await save(asked, given) : null;
+  if (saved === null || authorsOf(saved) !== authorsOf(kept)) {
+    throw new Refusal(
+      409,
+      { message: 'The mail was changed since it was shown: read it again.' },
+      '',
+    );
+  }
+  const body = { expectedUpdatedAt: saved.updatedAt, expectedDigest: saved.digest };
+  return afterSend(
+    asked,
+    await asked.ask(answeringRoutes.sendDraft, { params: asked.params, body }),
+  );
 }
 
 export const draftPages: readonly Page[] = [

@@ -15,27 +15,16 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import { record } from '../../history/events/record.ts';
-import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
-import { resolveSender } from '../../identity/senders/resolve.ts';
-import {
-  ConflictError,
-  ForbiddenError,
-  ResourceNotFoundError,
-  ValidationError,
-} from '../../platform/errors.ts';
+import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
-import { pictureOf } from '../approvals/picture.ts';
-import { isProposed } from '../approvals/queries.ts';
 import { authoredBy, editedBy, presentAuthors, requireOwn } from '../threads/authors.ts';
 import {
   type DraftFileRow,
   type DraftRow,
   drafts,
-  type ListedDraft,
-  type ListedFile,
   listDraftFiles,
   measureDrafts,
   readDraftFiles,
@@ -44,6 +33,7 @@ import {
 } from '../threads/draft-queries.ts';
 import { beginDraftThread, endDraftThread } from '../threads/drafted.ts';
 import { answerTo } from './answers.ts';
+import { fromOf, presentDraft, proposalOf, showDraft, type WithFiles } from './draft-picture.ts';
 import { findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
 import { type Mail, wordsAfter } from './mail.ts';
@@ -129,28 +119,6 @@ async function requireRoom(trx: Db, mailboxId: string, more: { count: number; by
   }
 }
 
-async function proposalOf(db: Db, { state }: { state: string }): Promise<string | null> {
-  return state !== 'open' && (await isProposed(db, state)) ? state : null;
-}
-
-async function present(db: Db, row: ListedDraft, files: readonly ListedFile[]): Promise<Draft> {
-  return {
-    id: row.id,
-    mailboxId: row.mailbox_id,
-    threadId: row.thread_id ?? '',
-    inReplyToMessageId: row.in_reply_to_message_id,
-    ...fromJson<Recipients>(row.recipients),
-    ...{ subject: row.subject, text: row.text, html: row.html, contentOmitted: false },
-    attachments: files.map(({ filename, content_type, size }) => ({
-      ...{ filename, contentType: content_type, size },
-    })),
-    ...presentAuthors(row),
-    actionId: await proposalOf(db, row),
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
-  };
-}
-
 interface At {
   mailboxId: string;
   draftId: string;
@@ -192,7 +160,7 @@ export async function listDrafts(
   const byDraft = Map.groupBy(files, ({ draft_id }) => draft_id);
   const items: Draft[] = [];
   for (const row of shown) {
-    const draft = await present(db, row, byDraft.get(row.id) ?? []);
+    const draft = await presentDraft(db, row, byDraft.get(row.id) ?? []);
     items.push({ ...draft, contentOmitted: row.byte_count > mostListedBytes });
   }
   return { items, nextCursor };
@@ -202,51 +170,7 @@ export async function listDrafts(
 export async function getDraft(app: App, caller: Caller, at: At): Promise<ShownDraft> {
   const { db } = app.store;
   const row = await getDraftRow(db, caller.organizationId, at);
-  return shown(app, caller, { row, files: await listDraftFiles(db, [row.id]) });
-}
-
-interface WithFiles {
-  row: DraftRow;
-  files: readonly ListedFile[];
-}
-
-/** Presents a draft alone: with all that would leave. */
-async function shown(app: App, caller: Caller, { row, files }: WithFiles): Promise<ShownDraft> {
-  const draft = await present(app.store.db, row, files);
-  const attachments = files.map(({ n, filename, content_type, content_id, size }) => ({
-    ...{ n, filename, contentType: content_type, contentId: content_id, size },
-  }));
-  const sender = await senderOf(app, caller, row);
-  return {
-    ...draft,
-    ...(await pictureOf(app, caller.organizationId, { ...draft, ...sender, attachments })),
-  };
-}
-
-/** Returns From and Reply-To of the mail that would leave. A From that may not send is shown as it is. */
-async function senderOf(
-  app: App,
-  caller: Caller,
-  row: DraftRow,
-): Promise<Pick<ShownDraft, 'from' | 'replyTo'>> {
-  const { db } = app.store;
-  const { organizationId } = caller;
-  const from = await fromOf(app, caller, row);
-  try {
-    const sender = await resolveSender(db, organizationId, from, findHostedSender);
-    const { email, name } = sender;
-    return { from: { email, name }, replyTo: sender.replyToEmails ?? [] };
-  } catch (error) {
-    if (!(error instanceof ForbiddenError)) throw error;
-    return { from, replyTo: [] };
-  }
-}
-
-async function fromOf(app: App, caller: Caller, row: DraftRow): Promise<Mail['from']> {
-  const { mailbox_id: mailboxId, in_reply_to_message_id: messageId } = row;
-  const found = messageId && (await findAnswered(app, caller, { mailboxId, messageId }));
-  if (found) return (await answerTo(app, found, false)).from;
-  return defaultFrom(await getMailboxRow(app.store.db, caller.organizationId, mailboxId));
+  return showDraft(app, caller, { row, files: await listDraftFiles(db, [row.id]) });
 }
 
 /** Returns the initial recipients, subject and thread of a draft that answers a message. */
@@ -297,7 +221,7 @@ export async function createDraft(
     await record(app, trx, caller, changeOf(row, draftNoun.created));
     return { row, files };
   });
-  return shown(app, caller, made);
+  return showDraft(app, caller, made);
 }
 
 /** Refuses a change based on an old version. @throws ConflictError with the time of the last change. */
@@ -340,7 +264,7 @@ export async function updateDraft(
     await record(app, trx, caller, changeOf(row, draftNoun.updated));
     return { row: await drafts.update(trx, organizationId, row.id, change), files };
   });
-  return shown(app, caller, after);
+  return showDraft(app, caller, after);
 }
 
 /**
@@ -373,8 +297,16 @@ function attachmentOf({ filename, content, content_type, content_id }: DraftFile
   };
 }
 
+/** Refuses a draft of which another mail would leave than was read. @throws ConflictError */
+async function requireSeen(app: App, caller: Caller, row: DraftRow, expected: string) {
+  const files = await listDraftFiles(app.store.db, [row.id]);
+  if ((await showDraft(app, caller, { row, files })).digest === expected) return;
+  const text = `Another mail than you read would leave as ${row.id} now: read it again`;
+  throw new ConflictError('draft', text);
+}
+
 /**
- * Sends a draft as it was at `expectedUpdatedAt`, or as it is now.
+ * Sends a draft as it was at `expectedUpdatedAt`, or as it is now; with `expectedDigest` only the mail that was read.
  * @throws ResourceNotFoundError; ValidationError if it has no recipient or no content; ConflictError
  * (proposed, changed meanwhile, paused mailbox); the errors of `sendMail`.
  */
@@ -382,7 +314,7 @@ export async function sendDraft(
   app: App,
   caller: Caller,
   at: At,
-  { expectedUpdatedAt }: SendDraft,
+  { expectedUpdatedAt, expectedDigest }: SendDraft,
   key: string | null,
 ): Promise<ReplyResult> {
   const { organizationId } = caller;
@@ -392,6 +324,7 @@ export async function sendDraft(
   if (again) return again;
   const row = await getOpenRow(db, organizationId, at);
   requireUnchanged(row, expectedUpdatedAt);
+  if (expectedDigest !== undefined) await requireSeen(app, caller, row, expectedDigest);
   const recipients = fromJson<Recipients>(row.recipients);
   requireRecipients(recipients);
   const mailbox = await getMailboxRow(db, organizationId, at.mailboxId);

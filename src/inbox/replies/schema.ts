@@ -143,7 +143,18 @@ export const updateDraftInput = z
   .meta({ examples: [{ text: 'Now it is.' }] });
 
 export const sendDraftInput = z
-  .strictObject({ expectedUpdatedAt })
+  .strictObject({
+    expectedUpdatedAt,
+    expectedDigest: z
+      .string()
+      .max(100)
+      .optional()
+      .meta({
+        description:
+          '`digest` of the draft that was read; the answer is 409 if another mail would leave ' +
+          'now: also From and Reply-To, which its mailbox and sender give',
+      }),
+  })
   .meta({ examples: [{ expectedUpdatedAt: '2026-01-02T03:04:05.678Z' }] });
 
 export const listDraftsQuery = z.strictObject({
@@ -179,7 +190,11 @@ export const draftPage = cursorPageOf(draftOutput);
 
 /** A draft as it would leave now. */
 export const shownDraftOutput = draftOutput
-  .extend({ ...pictureFields, attachments: z.array(picturedFile) })
+  .extend({
+    ...pictureFields,
+    attachments: z.array(picturedFile),
+    digest: z.string().meta({ description: 'Digest of the mail that would leave now' }),
+  })
   .meta({ id: 'ShownDraft', description: 'A draft, with the mail that would leave' });
 
 export const approveActionInput = z
