@@ -1,5 +1,6 @@
 // Campaigns and runs in commands: how they are named, and the body of a campaign from flags.
 import { Args, Flags } from '@oclif/core';
+import type { CampaignPreview } from '../../src/campaigns/content/preview.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { attachmentsFrom, given, textFrom } from './body.ts';
@@ -143,4 +144,24 @@ export function campaignWarning({
   warnings: readonly { message: string }[];
 }): string | null {
   return warnings.length === 0 ? null : warnings.map(({ message }) => message).join('\n');
+}
+
+/** Returns the parts of the mail of a campaign as people see it: all that leaves, with notes on its HTML. */
+export async function campaignMailShown({
+  from,
+  replyTo,
+  subject,
+  preheader,
+  text,
+  html,
+  notes,
+  attachments,
+}: CampaignPreview): Promise<string[]> {
+  const { card } = await import('./format.ts');
+  const { fileShown, wordsShown } = await import('./review/view.ts');
+  const head = {
+    from: from.name === null ? from.email : `${from.name} <${from.email}>`,
+    ...{ replyTo, subject, preheader, attached: attachments.map(fileShown) },
+  };
+  return [card(head, Object.keys(head)), ...wordsShown({ text, html }, notes)];
 }

@@ -1,9 +1,9 @@
 import { estimateQuery } from '../../src/campaigns/campaigns/run-schema.ts';
-import { campaignArg as args, campaignWarning } from '../base/campaign.ts';
+import { campaignArg as args, campaignMailShown, campaignWarning } from '../base/campaign.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
-  summary: 'Count the contacts of a run, and show its time',
+  summary: 'Count the contacts of a run, show its time and mail',
   description: 'Counts contacts by fate. The time is that at the pace of plan, quota and warming.',
   examples: [
     ['Count the contacts of a run that starts now', 'svc campaigns estimate @last'],
@@ -17,14 +17,15 @@ export default showCommand({
   names: { scheduledFor: 'at' },
   route: async () =>
     (await import('../../src/campaigns/campaigns/routes.ts')).campaignRoutes.estimate,
-  view: async ({ total, dispatch, skipped, firstAt, lastAt, limitedBy }) => {
+  view: async ({ total, dispatch, skipped, firstAt, lastAt, limitedBy, mail }) => {
     const { card } = await import('../base/format.ts');
     const { countLines } = await import('../base/run-view.ts');
     const left = Object.entries(skipped).filter(([, count]) => count > 0);
     const fates = [['dispatch', dispatch] as const, ...left];
     const lines = countLines(fates.map(([name, count]) => ({ name, count, of: total })));
     const times = card({ firstAt, lastAt, limitedBy }, ['firstAt', 'lastAt', 'limitedBy']);
-    return `${total.toLocaleString('en')} contacts\n${lines}\n\n${times}`;
+    const counts = `${total.toLocaleString('en')} contacts\n${lines}\n\n${times}`;
+    return mail === null ? counts : [counts, ...(await campaignMailShown(mail))].join('\n\n');
   },
   warning: campaignWarning,
 });

@@ -109,6 +109,47 @@ describe('a campaign', () => {
     }
   });
 
+  it('shows all that leaves where a person tests it and where a person starts a run', async () => {
+    const from = 'pictured@sandbox.test';
+    await api('POST', '/v1/email/senders', {
+      ...{ email: from, name: 'The press office', replyToEmails: ['answers@example.com'] },
+    });
+    const { id, url } = await makeCampaign({
+      from: { email: from },
+      email: {
+        ...{ subject: 'To {{ contact.name }}', text: 'A harmless text' },
+        html: '<p>Other words</p><img src="https://spy.example/x">',
+        attachments: [
+          { filename: 'offer.pdf', content: 'JVBERi0=', contentType: 'application/pdf' },
+        ],
+      },
+    });
+    const contact = await api('POST', '/v1/contacts', {
+      email: 'grace@example.com',
+      name: 'Grace',
+    });
+    const parts = [
+      ...['The press office', from, 'answers@example.com', 'A harmless text', 'offer.pdf'],
+      ...['&lt;p', 'Other words', 'loads a picture from spy.example', '5 bytes'],
+      `src="${url}/html"`,
+    ];
+    for (const at of [url, `${url}/estimate`]) {
+      const { body } = await browser.get(at);
+      for (const part of parts) expect([at, part, body.includes(part)]).toEqual([at, part, true]);
+    }
+    expect((await browser.get(`${url}?contact=${contact.id}`)).body).toContain('To Grace');
+    const framed = await browser.get(`/console/campaigns/${id}/html`);
+    expect(framed.body).toContain('<p>Other words</p>');
+    expect(framed.headers['content-security-policy']).toMatch(/^sandbox; default-src 'none'/);
+  });
+
+  it('tells why a run of now has no mail', async () => {
+    const { url } = await makeCampaign({ from: { email: 'someone@elsewhere.example' } });
+    for (const at of [url, `${url}/estimate`]) {
+      expect((await browser.get(at)).body).toContain('someone@elsewhere.example may not send');
+    }
+  });
+
   it('tells what became of each mail of a test', async () => {
     const { url } = await makeCampaign();
     const { key } = await api('POST', '/v1/api-keys', {
@@ -148,6 +189,18 @@ describe('a run', () => {
     [
       'a contact was blocked',
       () => api('POST', '/v1/email/blocks', { address: `c${added}@example.com` }),
+    ],
+    [
+      'its sender has another Reply-To',
+      async () => {
+        const { items } = await world.api('GET', '/v1/email/senders');
+        const sender = items?.find((one) => (one as { isDefault?: boolean }).isDefault);
+        await world.http.inject({
+          ...{ method: 'PATCH', url: `/v1/email/senders/${sender?.id}` },
+          headers: { 'x-api-key': world.test.apiKey },
+          payload: { replyToEmails: [`evil${++added}@example.com`] },
+        });
+      },
     ],
   ])('is not started if %s after the look', async (_name, change) => {
     const { id, tag, url } = await makeCampaign();

@@ -8,6 +8,7 @@ import { html, type Part, together } from '../html.ts';
 import type { Asked, Form, Page, View } from '../page.ts';
 import { check, field, form, link, time } from '../parts.ts';
 import { campaignFacts, warned } from './campaign-fields.ts';
+import { drawCampaignMail } from './campaign-mail.ts';
 
 const ownPath = ({ params }: Asked) => `/campaigns/${params['id']}`;
 const counted = (count: number) => count.toLocaleString('en');
@@ -23,7 +24,7 @@ function estimated({ total, dispatch, skipped, firstAt, lastAt, limitedBy }: Est
 interface Look {
   campaign: Campaign;
   estimate: Estimate;
-  /** Digest of the campaign and the counts: a run starts only while both are the same. */
+  /** Digest of the campaign, its mail and the counts: a run starts only while they are the same. */
   digest: string;
 }
 
@@ -32,8 +33,8 @@ async function look({ ask, params }: Asked, scheduledFor?: string): Promise<Look
     ask(campaignRoutes.get, { params }),
     ask(campaignRoutes.estimate, { params, query: { scheduledFor } }),
   ]);
-  const { total, dispatch, skipped } = estimate;
-  const seen = JSON.stringify([campaign, scheduledFor, total, dispatch, skipped]);
+  const { total, dispatch, skipped, mail } = estimate;
+  const seen = JSON.stringify([campaign, scheduledFor, total, dispatch, skipped, mail?.digest]);
   return {
     campaign,
     estimate,
@@ -45,7 +46,7 @@ async function look({ ask, params }: Asked, scheduledFor?: string): Promise<Look
 function starting(asked: Asked, { estimate, digest }: Look, scheduledFor?: string): Part {
   const many = `${counted(estimate.dispatch)} ${estimate.dispatch === 1 ? 'mail' : 'mails'}`;
   return together(
-    html`<p class="note">Content and audience are those of the start: until then, later changes reach the run.</p>`,
+    html`<p class="note">The run leaves with the mail, the sender and the rule of the audience of now: later changes do not reach it. Its members are read at the start.</p>`,
     form(
       asked,
       'run',
@@ -70,6 +71,7 @@ async function show(asked: Asked): Promise<View> {
     warned([...campaign.warnings, ...estimate.warnings]),
     campaignFacts(campaign),
     estimated(estimate),
+    estimate.mail && drawCampaignMail(asked, estimate.mail),
     may('campaigns:run') && starting(asked, seen, scheduledFor),
     html`<p>${link(ownPath(asked), 'Back to the campaign')}</p>`,
   );
@@ -90,7 +92,7 @@ async function run(asked: Asked, given: Form): Promise<string | View> {
     return {
       status: 409,
       title: 'The campaign was changed',
-      body: html`<p class="problem" role="alert">The campaign or its contacts changed after you looked, so nothing was started.</p><p>${link(again, 'Look again')}</p>`,
+      body: html`<p class="problem" role="alert">The campaign, its mail or its contacts changed after you looked, so nothing was started.</p><p>${link(again, 'Look again')}</p>`,
     };
   }
   const body = {

@@ -18,6 +18,7 @@ import {
 } from '../parts.ts';
 import { estimatePage } from './campaign-estimate.ts';
 import { bodyOf, campaignFacts, fieldsOf, formOf, isPlain, warned } from './campaign-fields.ts';
+import { campaignMail, mailPage } from './campaign-mail.ts';
 import { runPages } from './campaign-run.ts';
 
 const ownPath = ({ params }: Asked) => `/campaigns/${params['id']}`;
@@ -42,9 +43,6 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   );
   return { title: 'Campaigns', body, command: 'svc campaigns list', request: 'GET /v1/campaigns' };
 }
-
-const content = (name: string, text?: string): Part =>
-  text !== undefined && html`<details><summary>Its ${name}</summary><pre>${text}</pre></details>`;
 
 function testing(asked: Asked, { _action, to = 'inbox@sandbox.test' }: Form): Part {
   const address = field({
@@ -103,8 +101,7 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
     </div>`,
     warned(campaign.warnings),
     campaignFacts(campaign),
-    content('HTML', campaign.email.html),
-    content('text', campaign.email.text),
+    await campaignMail(asked),
     may('campaigns:run') && testing(asked, given),
     editing(asked, campaign, given),
     runs(asked, found),
@@ -186,5 +183,6 @@ export const campaignPages: readonly Page[] = [
     },
   },
   estimatePage,
+  mailPage,
   ...runPages,
 ];

@@ -7,6 +7,7 @@ import { findOpenRun } from '../../people/runs/list-queries.ts';
 import { ServiceError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { estimateRun } from '../audience/estimate.ts';
+import { renderCampaignMail } from '../content/preview.ts';
 import { type CampaignFacts, factsOf } from './present-campaign.ts';
 import { campaigns } from './queries.ts';
 import type { Estimate, EstimateCampaign } from './run-schema.ts';
@@ -24,11 +25,12 @@ async function domainOfSender(
 /** Estimates a run of a campaign that would start now, or at a time. @throws ResourceNotFoundError; CapacityError. */
 export async function estimateCampaign(
   app: App,
-  { organizationId }: Caller,
+  caller: Caller,
   id: string,
   { scheduledFor }: EstimateCampaign,
 ): Promise<Estimate> {
   const { db } = app.store;
+  const { organizationId } = caller;
   const facts = factsOf(await campaigns.get(db, organizationId, id));
   const estimate = await estimateRun(app, {
     organizationId,
@@ -38,7 +40,23 @@ export async function estimateCampaign(
     domainId: await domainOfSender(db, organizationId, facts),
   });
   const open = await findOpenRun(db, organizationId, id);
-  return { ...estimate, warnings: open ? [anotherRun(open)] : [] };
+  const { mail, refusal } = await mailOf(app, caller, facts);
+  return { ...estimate, mail, warnings: [...(open ? [anotherRun(open)] : []), ...refusal] };
+}
+
+/** Returns the mail of a run that is made now, or the reason why it cannot be made. */
+async function mailOf(
+  app: App,
+  caller: Caller,
+  facts: CampaignFacts,
+): Promise<{ mail: Estimate['mail']; refusal: Estimate['warnings'] }> {
+  try {
+    return { mail: await renderCampaignMail(app, caller, facts), refusal: [] };
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status >= 500) throw error;
+    const refusal = { code: 'no-mail', message: error.message, path: null, line: null };
+    return { mail: null, refusal: [refusal] };
+  }
 }
 
 function anotherRun({ id, status }: { id: string; status: string }): Estimate['warnings'][number] {

@@ -6,7 +6,7 @@ import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
 import { idOf, instantAs } from '../../core/api/resource-schema.ts';
 import { messageStatuses } from '../../outbound/deliveries/status.ts';
 import { runOutcomes, runStatuses, runWaitReasons, skipReasons } from '../../people/runs/schema.ts';
-import { campaignId, runNoun } from './schema.ts';
+import { campaignId, previewOutput, runNoun } from './schema.ts';
 
 export const runPath = z.strictObject({ id: campaignId, runId: idOf(runNoun, 'is not a run id') });
 
@@ -61,6 +61,11 @@ export const estimateOutput = z
       .nullable()
       .meta({ description: 'Limit that takes longest; null without one' }),
     warnings: z.array(templateWarning),
+    mail: previewOutput.nullable().meta({
+      description:
+        'The mail of a run that is made now, without values of a contact; null if it cannot be ' +
+        'made: `warnings` has the reason',
+    }),
   })
   .meta({ id: 'CampaignEstimate', description: 'A run of a campaign before it is made' });
 

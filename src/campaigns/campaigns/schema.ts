@@ -6,6 +6,7 @@ import { storedMap } from '../../core/api/bounded-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
+import { picturedFile, pictureFields } from '../../inbox/approvals/schema.ts';
 import { metadataValue } from '../../outbound/messages/schema.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';
@@ -89,9 +90,13 @@ export const testCampaignInput = z
 
 export const renderCampaignInput = z
   .strictObject({
-    contactId: idOf(contactNoun, 'is not a contact id').meta({
-      description: 'Contact whose values fill the mail; needs contacts:read',
-    }),
+    contactId: idOf(contactNoun, 'is not a contact id')
+      .optional()
+      .meta({
+        description:
+          'Contact whose values fill the mail; needs contacts:read. Left out: values of contacts ' +
+          'are missing',
+      }),
   })
   .meta({ examples: [{ contactId: 'contact_06dq2k0qz8h3v5m1r9t4w7xy' }] });
 
@@ -102,6 +107,11 @@ export const previewOutput = z
     html: z.string().nullable(),
     text: z.string().nullable(),
     warnings: z.array(templateWarning),
+    ...pictureFields,
+    attachments: z.array(picturedFile),
+    digest: z.string().meta({
+      description: 'Digest of the content with which a run of now would be frozen',
+    }),
   })
   .meta({ id: 'CampaignPreview', description: 'The mail of a campaign for one contact' });
 

@@ -1,5 +1,6 @@
 // The mail of a campaign before it runs: checked when it is saved, shown for one contact, and sent to a few
 // addresses as a test. All three compose it as a run does.
+import { hash } from 'node:crypto';
 import { campaignsRight } from '../../access/keys/send-checks.ts';
 import type { TemplateWarning } from '../../content/rendering/compiled.ts';
 import { adviceOn } from '../../content/templates/compose.ts';
@@ -7,6 +8,8 @@ import { findContactValues } from '../../content/templates/scope.ts';
 import { allows } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { pictureOf } from '../../inbox/approvals/picture.ts';
+import type { MailPicture } from '../../inbox/approvals/schema.ts';
 import { fillMerged } from '../../outbound/messages/merge.ts';
 import type { BatchResult } from '../../outbound/messages/schema.ts';
 import type { SendPayload } from '../../outbound/messages/send-schema.ts';
@@ -17,13 +20,21 @@ import { foldAddress } from '../../platform/net/address.ts';
 import { pickedFrom } from './contact-paths.ts';
 import { type CampaignMail, type DraftedRun, draftRunContent } from './snapshot.ts';
 
-/** The content of a campaign for one contact. */
-export interface CampaignPreview {
+/** The words of a campaign for one contact. */
+interface FilledWords {
   subject: string;
   preheader: string | null;
   html: string | null;
   text: string | null;
   warnings: TemplateWarning[];
+}
+
+/** The mail of a campaign for one contact: all that would leave, but for its recipient. */
+export interface CampaignPreview
+  extends FilledWords,
+    Pick<MailPicture, 'from' | 'replyTo' | 'notes' | 'attachments'> {
+  /** Digest of the content with which a run of now would be frozen. */
+  digest: string;
 }
 
 type ContactValues = Readonly<Record<string, unknown>>;
@@ -77,7 +88,7 @@ export function assertReadsTemplate(
 const missingValues = new Set(['contact-missing', 'missing-variable']);
 
 /**
- * Shows the content as this contact would get it.
+ * Shows the mail as this contact would get it, or without values of a contact.
  * @throws ForbiddenError without contacts:read, or templates:read for a template; ResourceNotFoundError; as
  * `draftRunContent`
  */
@@ -85,19 +96,45 @@ export async function renderCampaignMail(
   app: App,
   caller: Caller,
   campaign: CampaignMail,
-  contactId: string,
+  contactId?: string,
 ): Promise<CampaignPreview> {
-  if (!allows(caller.permissions, 'contacts:read')) {
+  if (contactId !== undefined && !allows(caller.permissions, 'contacts:read')) {
     throw new ForbiddenError('Showing the values of a contact needs contacts:read');
   }
   assertReadsTemplate(caller, campaign.email);
   const { organizationId } = caller;
-  const contact = (await findContactValues(app.store.db, organizationId, [contactId])).get(
-    contactId,
-  );
-  if (!contact) throw new ResourceNotFoundError('contact', contactId);
+  const contact = contactId === undefined ? null : await contactOf(app, organizationId, contactId);
   const drafted = await draftRunContent(app, organizationId, campaign);
-  return previewOf(app, organizationId, drafted, contact);
+  const words = await previewOf(app, organizationId, drafted, contact);
+  return { ...words, ...(await pictureOfRun(app, organizationId, drafted, words)) };
+}
+
+async function contactOf(app: App, organizationId: string, id: string): Promise<ContactValues> {
+  const contact = (await findContactValues(app.store.db, organizationId, [id])).get(id);
+  if (!contact) throw new ResourceNotFoundError('contact', id);
+  return contact;
+}
+
+/** Returns what leaves beside the words of a run. */
+async function pictureOfRun(
+  app: App,
+  organizationId: string,
+  { content, mailing, merge, snapshot }: DraftedRun,
+  { subject, text, html }: FilledWords,
+): Promise<Omit<CampaignPreview, keyof FilledWords>> {
+  const { email, name } = mailing.from;
+  const attachments = content.attachments.map(({ filename, contentType, contentId, data }, at) => ({
+    ...{ n: at + 1, filename, contentType, contentId, size: data.length },
+  }));
+  const picture = await pictureOf(app, organizationId, {
+    ...{ from: { email, name: name || null }, replyTo: mailing.replyTo ?? [] },
+    ...{ to: [], cc: [], bcc: [], subject, text, html, attachments },
+  });
+  const frozen = JSON.stringify([mailing, merge, snapshot, content.digest]);
+  return {
+    ...{ from: picture.from, replyTo: picture.replyTo, notes: picture.notes, attachments },
+    digest: `sha256:${hash('sha256', frozen)}`,
+  };
 }
 
 /** Fills the content of a run that is not stored. */
@@ -106,7 +143,7 @@ async function previewOf(
   organizationId: string,
   { content, merge, mailing, key }: DraftedRun,
   contact: ContactValues | null,
-): Promise<CampaignPreview> {
+): Promise<FilledWords> {
   if (!merge) {
     const { html, text } = content;
     return { subject: mailing.subject ?? '', preheader: null, html, text, warnings: [] };

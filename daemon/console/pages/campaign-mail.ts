@@ -1,0 +1,55 @@
+// The mail of a campaign as a run of now would send it, on each page on which a person decides about it.
+import type { z } from 'zod';
+import { campaignRoutes } from '../../../src/campaigns/campaigns/routes.ts';
+import type { previewOutput } from '../../../src/campaigns/campaigns/schema.ts';
+import { refusalOf, withQuery } from '../api.ts';
+import { html, type Part, together } from '../html.ts';
+import { drawMail, framedHtml } from '../mail-picture.ts';
+import type { Asked, Page } from '../page.ts';
+import { field } from '../parts.ts';
+
+type Mail = z.output<typeof previewOutput>;
+
+/** Asks for the mail, with the values of a contact if the query names one. @throws ServiceError */
+function mailOf({ ask, params, query }: Asked): Promise<Mail> {
+  const body = { contactId: query['contact'] || undefined };
+  return ask(campaignRoutes.render, { params, body });
+}
+
+/** Draws a mail that was asked for. */
+export function drawCampaignMail({ params, query }: Asked, mail: Mail): Part {
+  const warnings = mail.warnings.map(({ message }) => html`<li>${message}</li>`);
+  return together(
+    html`<h2>Its mail</h2>`,
+    drawMail(
+      { ...mail, to: ['each recipient alone'], cc: [], bcc: [] },
+      {
+        htmlPath: withQuery(`/console/campaigns/${params['id']}/html`, {
+          contact: query['contact'] ?? '',
+        }),
+      },
+    ),
+    mail.preheader !== null && html`<p class="note">Preheader: ${mail.preheader}</p>`,
+    warnings.length > 0 && html`<ul aria-label="Advice on the mail">${warnings}</ul>`,
+  );
+}
+
+/** Draws the mail of the campaign of a page, or the reason why there is none. */
+export async function campaignMail(asked: Asked): Promise<Part> {
+  const drawn = await mailOf(asked).then(
+    (mail) => drawCampaignMail(asked, mail),
+    (error: unknown) =>
+      html`<p class="note">A run of now has no mail: ${refusalOf(error).message}</p>`,
+  );
+  return together(
+    drawn,
+    asked.may('contacts:read') &&
+      html`<form method="get" class="filters">${field({ name: 'contact', label: 'With the values of the contact (id)', value: asked.query['contact'] })}<button>Show</button></form>`,
+  );
+}
+
+export const mailPage: Page = {
+  path: '/campaigns/:id/html',
+  needs: 'campaigns:read',
+  show: async (asked) => framedHtml(await mailOf(asked)),
+};
