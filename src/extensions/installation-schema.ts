@@ -138,7 +138,12 @@ const installation = {
   createdBy: actor,
 };
 
-const webhook = { endpointId: z.string(), url: z.string() };
+const webhook = {
+  endpointId: z.string(),
+  url: z.string().meta({
+    description: 'For readers without `extensions:write` its origin, followed by `/…`',
+  }),
+};
 
 export const installationOutput = z
   .object({ ...installation, webhook: z.object(webhook).nullable() })

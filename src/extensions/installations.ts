@@ -57,7 +57,13 @@ import {
   type Scope,
   type UpdateInstallation,
 } from './installation-schema.ts';
-import { presentInstallation, presentInstallations, scopeOf } from './present-installation.ts';
+import {
+  presentInstallation,
+  presentInstallations,
+  scopeOf,
+  shownTo,
+  withoutUrl,
+} from './present-installation.ts';
 import { type ExtensionRow, findVersionRow, lockExtensions, type VersionRow } from './queries.ts';
 import { versionNoun } from './schema.ts';
 import { findVersion } from './versions.ts';
@@ -222,7 +228,7 @@ export async function install(app: App, caller: Caller, input: Install): Promise
         ...{ extensionId: extension.id, name: extension.name, version: version.version },
         ...{ grants: namesOf(grants), ...settingsOf(row) },
       },
-      event: told(extensionInstallationCreated, shown),
+      event: told(extensionInstallationCreated, withoutUrl(shown)),
     });
     const { webhook } = shown;
     return {
@@ -241,32 +247,36 @@ export async function install(app: App, caller: Caller, input: Install): Promise
  */
 export async function listInstallations(
   app: App,
-  { organizationId }: Caller,
+  caller: Caller,
   { status, extensionId, limit, cursor }: ListInstallations,
 ): Promise<CursorPage<Installation>> {
+  const { organizationId } = caller;
   const { db } = app.store;
   const scope = ['extension-installations', organizationId, status, extensionId];
   const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
   const filter = { status, extensionId };
   const rows = await queries.selectInstallations(db, organizationId, filter, before, limit + 1);
   const { shown, nextCursor } = cutPage(scope, rows, limit, positionOfId);
-  return { items: await presentInstallations(db, shown), nextCursor };
+  const items = await presentInstallations(db, shown);
+  return { items: items.map((one) => shownTo(caller, one)), nextCursor };
 }
 
 /** @throws ResourceNotFoundError. */
-export async function getInstallation(
-  app: App,
-  { organizationId }: Caller,
-  id: string,
-): Promise<Installation> {
+export async function getInstallation(app: App, caller: Caller, id: string): Promise<Installation> {
   const { db } = app.store;
-  return presentInstallation(db, await queries.installations.get(db, organizationId, id));
+  const row = await queries.installations.get(db, caller.organizationId, id);
+  return shownTo(caller, await presentInstallation(db, row));
 }
 
 /** Shows the calling installation. @throws ResourceNotFoundError for any other caller. */
-export function getOwnInstallation(app: App, caller: Caller): Promise<Installation> {
-  if (caller.installation) return getInstallation(app, caller, caller.installation.id);
-  throw new ResourceNotFoundError(installationNoun.name, 'me');
+export async function getOwnInstallation(app: App, caller: Caller): Promise<Installation> {
+  const { db } = app.store;
+  const { organizationId, installation } = caller;
+  if (!installation) throw new ResourceNotFoundError(installationNoun.name, 'me');
+  return presentInstallation(
+    db,
+    await queries.installations.get(db, organizationId, installation.id),
+  );
 }
 
 /**

@@ -1,7 +1,10 @@
 // Installations in the form of the API.
 import { findKeyNames } from '../access/keys/queries.ts';
+import { allows } from '../core/api/permission.ts';
+import type { Caller } from '../core/api/route.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../platform/store/db.ts';
+import { withoutPath } from '../webhooks/present.ts';
 import { findEndpoints } from '../webhooks/queries.ts';
 import type { InstallationRow } from './installation-queries.ts';
 import type { Installation, Scope } from './installation-schema.ts';
@@ -52,4 +55,15 @@ export async function presentInstallation(db: Db, row: InstallationRow): Promise
   const [shown] = await presentInstallations(db, [row]);
   if (!shown) throw new Error(`${row.id} was not presented`);
   return shown;
+}
+
+/** Returns an installation as events show it: without the path of its URL, which may have a token. */
+export function withoutUrl(installation: Installation): Installation {
+  const { webhook } = installation;
+  return { ...installation, webhook: webhook && { ...webhook, url: withoutPath(webhook.url) } };
+}
+
+/** Returns an installation as this caller may see it: its URL is whole for writers of extensions. */
+export function shownTo({ permissions }: Pick<Caller, 'permissions'>, installation: Installation) {
+  return allows(permissions, 'extensions:write') ? installation : withoutUrl(installation);
 }

@@ -22,7 +22,7 @@ import { grantsOf } from './grants.ts';
 import { type InstallationRow, installations, lockInstallation } from './installation-queries.ts';
 import type { Installation, Installed } from './installation-schema.ts';
 import { rightsOf, versionOf } from './installations.ts';
-import { presentInstallation, scopeOf } from './present-installation.ts';
+import { presentInstallation, scopeOf, withoutUrl } from './present-installation.ts';
 
 /** Marks an active installation as failing. Enabling it makes its endpoint active again. */
 export const markFailing: EndpointDisabled = async (
@@ -44,7 +44,8 @@ async function recordMove(
   shown: Installation,
   action: AuditAction,
 ): Promise<void> {
-  const event = shown.status === 'disabled' ? told(extensionInstallationDisabled, shown) : null;
+  const event =
+    shown.status === 'disabled' ? told(extensionInstallationDisabled, withoutUrl(shown)) : null;
   const details = { name: shown.name, version: shown.version.version };
   await record(app, trx, caller, { subject: shown.id, action, details, event });
 }

@@ -16,7 +16,7 @@ import {
 import { extensionInstallationDisabled } from './events.ts';
 import { installations, lockInstallation } from './installation-queries.ts';
 import { installationNoun } from './installation-schema.ts';
-import { presentInstallation } from './present-installation.ts';
+import { presentInstallation, withoutUrl } from './present-installation.ts';
 
 /** Deletes an installation. @throws ResourceNotFoundError. */
 export async function uninstall(app: App, caller: Caller, id: string): Promise<Deleted> {
@@ -33,7 +33,7 @@ export async function uninstall(app: App, caller: Caller, id: string): Promise<D
     await expireProposalsOf(trx, organizationId, id, `The installation ${id} was uninstalled`);
     await installations.remove(trx, organizationId, id);
     const disabledAt = shown.disabledAt ?? isoTime(app.clock.now());
-    const ended = { ...shown, name, status: 'disabled' as const, disabledAt };
+    const ended = withoutUrl({ ...shown, name, status: 'disabled', disabledAt });
     await record(app, trx, caller, {
       ...{ subject: id, action: installationNoun.deleted },
       details: { name, version: shown.version.version },

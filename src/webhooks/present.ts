@@ -9,6 +9,11 @@ import { openHeaders } from './secrets.ts';
 
 const hidden = '***';
 
+/** Returns the origin of a URL, for readers who may not see its path: that may have a token. */
+export function withoutPath(url: string): string {
+  return `${new URL(url).origin}/…`;
+}
+
 /** Presents an endpoint. Without `permissions` it is presented as in an event. */
 export function toWebhook(
   app: App,
@@ -21,8 +26,7 @@ export function toWebhook(
   return {
     id: row.id,
     name: row.name,
-    // Its path may have a token.
-    url: isShown ? row.url : `${new URL(row.url).origin}/…`,
+    url: isShown ? row.url : withoutPath(row.url),
     events: fromJson<string[]>(row.events),
     channels: fromJson<Webhook['channels']>(row.channels),
     headers: Object.fromEntries(headers.map(([name, value]) => [name, isShown ? value : hidden])),

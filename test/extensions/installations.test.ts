@@ -1,5 +1,6 @@
 // Installations over HTTP (specification 2.15, 5.7): exactly the accepted grants, within the rights of the installer,
 // with one key and one endpoint that live and end with the installation.
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/access/keys/keys.ts';
 import type { CreateKey } from '../../src/access/keys/schema.ts';
@@ -58,6 +59,27 @@ describe.each(stores)('installations on %s', (store) => {
     expect(status).toBe(201);
     return body;
   };
+
+  it('shows the path of its URL, which may have a token, to writers of extensions alone', async () => {
+    const { id } = await install();
+    const { key } = await createKey(test.app, test.operator, {
+      name: 'reader',
+      permissions: { extensions: ['read'] },
+    });
+    const urlsFor = async (by: HttpApi) => [
+      (await by.get<Installation>(`${path}/${id}`)).body.webhook?.url,
+      (await by.get<Listed<Installation>>(path)).body.items[0]?.webhook?.url,
+    ];
+    expect(await urlsFor(api)).toEqual([url, url]);
+    const hidden = 'http://127.0.0.1:9/…';
+    expect(await urlsFor(api.as(key ?? ''))).toEqual([hidden, hidden]);
+    await api.post(`${path}/${id}/disable`, {});
+    await api.delete(`${path}/${id}`);
+    const query = sql<{ data: string }>`select data from resource_events
+      where event_type like 'extension.installation.%'`;
+    const told = (await query.execute(test.app.store.db)).rows.map(({ data }) => String(data));
+    expect(told).toEqual([expect.stringContaining(hidden), expect.stringContaining(hidden)]);
+  });
   const shown = async (id: string) => (await api.get<Installation>(`${path}/${id}`)).body;
   const move = (id: string, verb: string, by = api) =>
     by.post<Installed & Problem>(`${path}/${id}/${verb}`, undefined);
