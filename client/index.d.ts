@@ -693,6 +693,8 @@ export type ShownDraft = {
   replyTo: Array<string>;
   /** Sentences on what the HTML has beside its words: hidden words, pictures of other servers, forms, words of style sheets, parts for Outlook */
   notes: Array<string>;
+  /** Digest of the mail that would leave now */
+  digest: string;
 };
 /** An action or a proposal in a mailbox */
 export type MailboxAction = {
@@ -1810,6 +1812,8 @@ export type CampaignEstimate = {
   /** Limit that takes longest; null without one */
   limitedBy: 'rate' | 'daily-quota' | 'warming' | null;
   warnings: Array<TemplateWarning>;
+  /** The mail of a run that is made now, without values of a contact; null if it cannot be made: `warnings` has the reason */
+  mail: CampaignPreview | null;
 };
 /** The mail of a campaign for one contact */
 export type CampaignPreview = {
@@ -1818,6 +1822,25 @@ export type CampaignPreview = {
   html: string | null;
   text: string | null;
   warnings: Array<TemplateWarning>;
+  from: {
+    email: string;
+    name: string | null;
+  };
+  replyTo: Array<string>;
+  /** Sentences on what the HTML has beside its words: hidden words, pictures of other servers, forms, words of style sheets, parts for Outlook */
+  notes: Array<string>;
+  attachments: Array<{
+    /** Its number in the mail, from 1 */
+    n: number;
+    filename: string;
+    contentType: string | null;
+    /** Id by which the HTML shows it inline */
+    contentId: string | null;
+    /** Bytes */
+    size: number;
+  }>;
+  /** Digest of the content with which a run of now would be frozen */
+  digest: string;
 };
 /** One sending of a campaign to its audience */
 export type CampaignRun = {
@@ -2103,6 +2126,7 @@ export type ExtensionInstallation = {
   };
   webhook: {
     endpointId: string;
+    /** For readers without `extensions:write` its origin, followed by `/…` */
     url: string;
   } | null;
 };
@@ -2142,6 +2166,7 @@ export type InstalledExtension = {
   key: string;
   webhook: {
     endpointId: string;
+    /** For readers without `extensions:write` its origin, followed by `/…` */
     url: string;
     /** Key of the signatures: shown only here */
     secret: string;
@@ -3653,6 +3678,8 @@ export class Svc {
       body?: {
         /** `updatedAt` of the draft that was read; the answer is 409 if the draft has changed since */
         expectedUpdatedAt?: string;
+        /** `digest` of the draft that was read; the answer is 409 if another mail would leave now: also From and Reply-To, which its mailbox and sender give */
+        expectedDigest?: string;
       },
       options?: KeyedOptions,
     ): Promise<ReplyResult>;
@@ -5339,8 +5366,8 @@ export class Svc {
     render(
       id: string,
       body: {
-        /** Contact whose values fill the mail; needs contacts:read */
-        contactId: string;
+        /** Contact whose values fill the mail; needs contacts:read. Left out: values of contacts are missing */
+        contactId?: string;
       },
       options?: RequestOptions,
     ): Promise<CampaignPreview>;
