@@ -86,7 +86,7 @@ async function arrived(count = 1): Promise<{ front: string; rest: string; raw: B
   const raw = messages.at(-1)?.raw ?? Buffer.alloc(0);
   const all = raw.toString('latin1');
   const front =
-    /^(?:(?:X-Service-Token|DKIM-Signature): .*\r\n(?:[ \t].*\r\n)*)*/.exec(all)?.[0] ?? '';
+    /^(?:(?:X-Service-Token|DKIM-Signature|Feedback-ID): .*\r\n(?:[ \t].*\r\n)*)*/.exec(all)?.[0] ?? '';
   return { front, rest: all.slice(front.length), raw };
 }
 
@@ -125,6 +125,7 @@ describe.each(stores)('a submitted mail on %s', (store) => {
     const { front, rest, raw } = await arrived(2);
     expect(rest).toBe(kept);
     expect(front).toMatch(/^X-Service-Token: /m);
+    expect(front).toContain(`Feedback-ID: -:-:${service.caller.organizationId}:svc\r\n`);
     const { items } = await listDomains(service.app, service.caller, { page: 1, limit: 1 });
     const resolver = dkimResolver(items);
     const { results } = await dkimVerify(raw, { resolver, strict: true });

@@ -18,6 +18,7 @@ import {
   withFieldBehind,
 } from '../../mail/mime/raw-mail.ts';
 import { withLongText } from '../../outbound/messages/made-text.ts';
+import { feedbackField } from '../../outbound/messages/feedback-fields.ts';
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import { digestedContent, type SendContent } from '../../outbound/sending/content.ts';
 import { type Threading, threadingTo } from '../../outbound/sending/draft.ts';
@@ -104,12 +105,13 @@ export async function composed(
   const recipients = distinct(unfrozen);
   const mailboxes = (emails: readonly string[]) => emails.map((email) => ({ email, name: null }));
   const { from, replyTo, subject, inReplyTo, references } = unfrozen;
+  const feedback = feedbackField(organizationId);
   const { header, body } = await compose({
     ...{ from, replyTo, subject, html, text, inReplyTo, references },
     to: mailboxes(recipients.to),
     cc: mailboxes(recipients.cc),
     attachments: attachments.map(({ data: content, ...file }) => ({ ...file, content })),
-    headers: [],
+    headers: [[feedback.name, feedback.value]],
     priority: null,
     boundarySeed: app.newId('content'),
     // Placeholders, removed below: the send makes both fields.
@@ -199,6 +201,7 @@ export function frozenContent(organizationId: string, frozen: Frozen): SendConte
       mail: cutRawMail(mime, (name) => name === 'bcc'),
       messageIdHeader: null,
       hasDate: false,
+      hasFeedbackId: readHeaderBlock(mime).first('feedback-id') !== null,
       // Empty: the proposal has checked the From, and no other origins exist.
       origins: [],
       summary: {

@@ -76,25 +76,30 @@ const keyTypes: Record<DkimAlgorithm, string> = {
   'ed25519-sha256': 'ed25519',
 };
 
-const signedNames = new Set([
-  'from',
-  'to',
-  'cc',
-  'subject',
-  'date',
-  'message-id',
-  'reply-to',
-  'in-reply-to',
-  'references',
-  'mime-version',
-  'content-type',
-  'content-transfer-encoding',
-  'list-unsubscribe',
-  'list-unsubscribe-post',
+/** Fields that a mail has at most once (RFC 5322 3.6, RFC 2045 3), in the order of `h=`. */
+const singletons = [
+  ...['From', 'Sender', 'Reply-To', 'To', 'Cc', 'Bcc', 'Subject', 'Date', 'Message-ID'],
+  ...['In-Reply-To', 'References', 'MIME-Version', 'Content-Type', 'Content-Transfer-Encoding'],
+];
+const singletonNames = singletons.join(':');
+
+/** Fields of lists and of feedback loops. Mailing lists add them to mail that has none. */
+const listFields = [
+  ...['list-id', 'list-unsubscribe', 'list-unsubscribe-post', 'list-help', 'list-owner'],
+  ...['list-post', 'list-subscribe', 'list-archive', 'feedback-id'],
+];
+
+/** The signed fields, and whether the signature seals the field only where it occurs. */
+const signedNames = new Map<string, { sealedIfPresent: boolean }>([
+  ...singletons.map((name) => [name.toLowerCase(), { sealedIfPresent: false }] as const),
+  ...listFields.map((name) => [name, { sealedIfPresent: true }] as const),
 ]);
 
 interface SignedHeader {
-  /** Value of `h=`; `From` is listed once more than it occurs, so that another cannot be added (8.15). */
+  /**
+   * Value of `h=`. Lists each singleton once more than it occurs, and so each field of a list that
+   * occurs: a field that is added in front breaks the signature (RFC 6376 8.15).
+   */
   names: string;
   /** Fields in relaxed form (3.4.2), each ended by CRLF. */
   canonical: string;
@@ -107,13 +112,17 @@ interface SignedHeader {
 function signedHeader(fields: readonly HeaderField[]): SignedHeader {
   let names = '';
   let canonical = '';
+  const sealed = new Set<string>();
   for (const field of fields.toReversed()) {
     const lowerName = field.name.toLowerCase();
-    if (!signedNames.has(lowerName)) continue;
+    const signed = signedNames.get(lowerName);
+    if (!signed) continue;
     names += `${field.name}:`;
     canonical += `${lowerName}:${relaxedValue(field.value)}\r\n`;
+    if (signed.sealedIfPresent) sealed.add(field.name);
   }
-  return { names: `${names}From`, canonical };
+  for (const name of sealed) names += `${name}:`;
+  return { names: names + singletonNames, canonical };
 }
 
 function checkKey({ algorithm, privateKey, selector, domain }: SigningKey): void {

@@ -170,7 +170,8 @@ async function carryGroups(
     })),
   );
   const { content, cuts } = await contentOf(app, claimed);
-  const composed = await composeRequestOf(app, { ...claimed, content }, await signing);
+  const groupId = claimed.deliveries[0]?.unsubscribe_group_id ?? null;
+  const composed = await composeRequestOf(app, { ...claimed, content, groupId }, await signing);
   const request = await withProofLink(app, message, composed);
   const outcomes =
     linkBase === null

@@ -15,6 +15,7 @@ import type { DeliveryRow } from '../deliveries/queries.ts';
 import { overallStatus } from '../deliveries/status.ts';
 import type { ContentRow } from '../messages/content-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
+import { feedbackField } from '../messages/feedback-fields.ts';
 import type { MessageValuesRow } from '../messages/merge-queries.ts';
 import { isMadeUp } from '../messages/own-message-id.ts';
 import { presentMessage } from '../messages/present.ts';
@@ -294,10 +295,11 @@ function draftRaw(
   recent: RecentContents,
   caller: Caller,
   sendContent: SendContent,
-  { mail, messageIdHeader, hasDate }: RawContent,
+  { mail, messageIdHeader, hasDate, hasFeedbackId }: RawContent,
   messageId: string,
 ): StoredContent {
   const front = rawMailFront(mail, [
+    ...(hasFeedbackId ? [] : [feedbackField(caller.organizationId)]),
     ...(messageIdHeader === null ? [messageIdField(messageId)] : []),
     ...(hasDate ? [] : [dateField(app.clock.now())]),
   ]);

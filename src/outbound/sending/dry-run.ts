@@ -75,7 +75,9 @@ async function sizeOf(
   const draft = draftMessage(app, nothingStored, written, sender, parent, new Map());
   const { html, text } = content;
   const attachments = content.attachments.map(({ data, ...file }) => ({ ...file, content: data }));
-  const input = composeInputOf(draft.message, draft.recipients, { html, text, attachments });
+  const groupId = payload.email.unsubscribeGroupId ?? null;
+  const body = { html, text, attachments };
+  const input = composeInputOf(draft.message, draft.recipients, groupId, body);
   const timestampSeconds = Math.floor(app.clock.now() / 1000);
   const { data } = await composeHere({ input, keys: [], timestampSeconds });
   return data.reduce((bytes, part) => bytes + part.length, 0);

@@ -50,6 +50,7 @@ export interface RawContent extends Pick<HandedIn, 'via' | 'user'> {
   messageIdHeader: string | null;
   origins: readonly ClaimedOrigin[];
   hasDate: boolean;
+  hasFeedbackId: boolean;
   summary: Pick<
     ParsedMail,
     'subject' | 'from' | 'replyTo' | 'inReplyTo' | 'references' | 'priority'
@@ -93,6 +94,7 @@ export function readRawSend(given: HandedIn): RawSend {
     messageIdHeader,
     origins: originsIn(block),
     hasDate: block.first('date') !== null,
+    hasFeedbackId: block.first('feedback-id') !== null,
     summary,
   };
   return {

@@ -42,7 +42,9 @@ export async function sentCopy(
   const { content, cuts } = await readTracked(app, message);
   const recipients = await findRecipients(db, [message.id]);
   const signing = await signingOf(app, message, attempt);
-  const request = await composeRequestOf(app, { message, content, recipients }, signing);
+  const { unsubscribe_group_id: groupId } = delivery;
+  const parts = { message, content, recipients, groupId };
+  const request = await composeRequestOf(app, parts, signing);
   const linkBase = attempt?.linkBase ?? trackingBase(app, message.sender_domain_id);
   const own = travelsAlone({ message, cuts }, delivery)
     ? await copyRequestOf(app, { message, cuts }, request, delivery, linkBase)

@@ -66,6 +66,31 @@ async function signedInput(change: Partial<ComposeInput>): Promise<Buffer> {
   return await signed(await compose({ ...plainInput, ...change }));
 }
 
+/** Fields that a mail has at most once (RFC 5322 3.6, RFC 2045 3). */
+const singletons = [
+  ...['from', 'sender', 'reply-to', 'to', 'cc', 'bcc', 'subject', 'date', 'message-id'],
+  ...['in-reply-to', 'references', 'mime-version', 'content-type', 'content-transfer-encoding'],
+];
+
+/** Fields of lists and of feedback, which mailing lists may add to a mail without them. */
+const listHeaders: readonly (readonly [string, string])[] = [
+  ['List-Unsubscribe', '<https://example.com/u>'],
+  ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
+  ['List-Id', 'Spring <spring.example.com>'],
+  ['List-Help', '<mailto:help@example.com>'],
+  ['List-Owner', '<mailto:owner@example.com>'],
+  ['List-Post', 'NO'],
+  ['List-Subscribe', '<https://example.com/s>'],
+  ['List-Archive', '<https://example.com/a>'],
+  ['Feedback-ID', 'spring:-:org:svc'],
+];
+
+/** Returns the names in `h=`, lower case. */
+function signedNamesOf(message: Buffer): string[] {
+  const [, names = ''] = /;\s+h=([^;]*);/s.exec(message.toString('latin1')) ?? [];
+  return names.toLowerCase().replace(/\s/g, '').split(':');
+}
+
 function attachmentOf(size: number): ComposeInput['attachments'] {
   const content = Buffer.alloc(size, 'attachment ');
   return [{ filename: 'ä.bin', contentType: 'application/pdf', contentId: null, content }];
@@ -99,6 +124,8 @@ describe('both signatures', () => {
           ['List-Unsubscribe', '<https://example.com/u>'],
           ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
           ['list-unsubscribe', '<https://example.com/second>'],
+          ['Feedback-ID', 'spring:-:org:svc'],
+          ['List-Id', 'Spring <spring.example.com>'],
         ],
       },
     ],
@@ -118,30 +145,16 @@ describe('both signatures', () => {
       references: ['<1@example.com>'],
       text: 'text',
       html: null,
-      headers: [
-        ['List-Unsubscribe', '<https://example.com/u>'],
-        ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
-        ['X-Own', 'own'],
-      ],
+      headers: [...listHeaders, ['X-Own', 'own']],
     });
-    const [, names = ''] = /;\s+h=([^;]*);/s.exec(message.toString('latin1')) ?? [];
-    expect(names.toLowerCase().replace(/\s/g, '').split(':').sort()).toEqual([
-      'cc',
-      'content-transfer-encoding',
-      'content-type',
-      'date',
-      'from',
-      'from',
-      'in-reply-to',
-      'list-unsubscribe',
-      'list-unsubscribe-post',
-      'message-id',
-      'mime-version',
-      'references',
-      'reply-to',
-      'subject',
-      'to',
-    ]);
+    const counts = new Map<string, number>();
+    for (const name of signedNamesOf(message)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const present = singletons.filter((name) => !['sender', 'bcc'].includes(name));
+    const lists = listHeaders.map(([name]) => name.toLowerCase());
+    expect(Object.fromEntries(counts)).toEqual({
+      ...Object.fromEntries([...present, ...lists].map((name) => [name, 2])),
+      ...{ sender: 1, bcc: 1 },
+    });
   });
 
   it(`verify for generated messages (seed ${testSeed})`, async () => {
@@ -193,6 +206,51 @@ describe('a signature of a changed message', () => {
     }
   });
 
+  it.each(singletons)(
+    'fails for a %s put in front, whether the mail has that field',
+    async (name) => {
+      const values: Partial<Record<string, string>> = {
+        'mime-version': '1.0',
+        'content-type': 'text/plain',
+        'content-transfer-encoding': '8bit',
+      };
+      const bare = await signedInput({ to: [], text: 'text', html: null });
+      const full = await signedInput({
+        cc: [{ email: 'cc@example.com', name: null }],
+        replyTo: ['reply@example.com'],
+        inReplyTo: '<1@example.com>',
+        references: ['<1@example.com>'],
+      });
+      for (const message of [bare, full]) {
+        expect(await results(message)).toEqual(bothPass);
+        const front = Buffer.from(`${name}: ${values[name] ?? '<evil@attacker.test>'}\r\n`);
+        for (const result of await results(Buffer.concat([front, message]))) {
+          expect(result).not.toMatch(/pass$/);
+        }
+      }
+    },
+  );
+
+  it.each(listHeaders)('fails for a second or another %s', async (name, value) => {
+    const message = await signedInput({ headers: [[name, value]] });
+    const tampered = [
+      `${name}: <https://attacker.test/>\r\n${message.toString('latin1')}`,
+      message.toString('latin1').replace(`${name}: ${value}`, `${name}: <https://attacker.test/>`),
+      message.toString('latin1').replace(`${name}: ${value}\r\n`, ''),
+    ];
+    for (const text of tampered) {
+      for (const result of await results(Buffer.from(text, 'latin1'))) {
+        expect(result).not.toMatch(/pass$/);
+      }
+    }
+  });
+
+  it('passes with fields that a mailing list or a server on the way adds', async () => {
+    const front = 'Received: by mx.example\r\nList-Id: <l.example.org>\r\nList-Post: NO\r\n';
+    const message = Buffer.concat([Buffer.from(front), await signedInput({})]);
+    expect(await results(message)).toEqual(bothPass);
+  });
+
   it('fails for a changed bit anywhere in the body', async () => {
     const composed = await compose({ ...plainInput, text: 'abcdefghij\n'.repeat(20) });
     const message = await signed(composed);
@@ -205,13 +263,16 @@ describe('a signature of a changed message', () => {
 });
 
 describe('the signature field', () => {
-  it('has the tags of RFC 6376, and From once too often', async () => {
+  it('has the tags of RFC 6376, and each singleton once too often', async () => {
     const composed = await compose(plainInput);
     const field = (await sign(composed, [ed25519.key])).toString();
     expect(field.replace(/\r\n\s+/g, ' ')).toMatch(
       /^DKIM-Signature: v=1; a=ed25519-sha256; c=relaxed\/relaxed; d=sandbox\.test; s=e1; t=1763692020; h=[^;]*; bh=[A-Za-z0-9+/]{43}=; b=[A-Za-z0-9+/= ]+\r\n$/,
     );
-    expect(field.match(/From/g)).toHaveLength(2);
+    for (const name of ['From', 'Subject', 'Date', 'Message-ID']) {
+      expect(field.match(new RegExp(name, 'g'))).toHaveLength(2);
+    }
+    expect(field.match(/Sender/g)).toHaveLength(1);
     for (const line of field.split('\r\n')) expect(line.length).toBeLessThanOrEqual(78);
   });
 

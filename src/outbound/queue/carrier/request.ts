@@ -12,6 +12,7 @@ import type {
 import { fromJson } from '../../../platform/store/db.ts';
 import type { ContentRow } from '../../messages/content-queries.ts';
 import type { StoredAttachment } from '../../messages/email-projection.ts';
+import { withFeedbackFields } from '../../messages/feedback-fields.ts';
 import type { MessageRow, RecipientRow } from '../../messages/queries.ts';
 
 /** Rows that composing needs. */
@@ -19,6 +20,8 @@ export interface MessageParts {
   message: MessageRow;
   content: ContentRow | null;
   recipients: readonly RecipientRow[];
+  /** Unsubscribe group of its deliveries. */
+  groupId: string | null;
 }
 
 /** Keys and time of the signatures of one attempt. */
@@ -53,19 +56,21 @@ async function rawInput(app: App, blobId: string): Promise<RawInput> {
 
 async function composeInput(
   app: App,
-  { message, content, recipients }: MessageParts,
+  { message, content, recipients, groupId }: MessageParts,
 ): Promise<ComposeInput> {
   const { html = null, text = null } = content ?? {};
   const attachments = await loadAttachments(app, content);
-  return composeInputOf(message, recipients, { html, text, attachments });
+  return composeInputOf(message, recipients, groupId, { html, text, attachments });
 }
 
-/** Returns the parts of a mail: its row and recipients give the header, `body` the rest. */
+/** Returns the parts of a mail: its row, recipients and group give the header, `body` the rest. */
 export function composeInputOf(
   message: MessageRow,
   recipients: readonly RecipientRow[],
+  groupId: string | null,
   body: Pick<ComposeInput, 'html' | 'text' | 'attachments'>,
 ): ComposeInput {
+  const given = Object.entries(fromJson<Record<string, string>>(message.headers) ?? {});
   const mailboxesOf = (kind: RecipientRow['kind']) =>
     recipients.filter((one) => one.kind === kind).map(({ email, name }) => ({ email, name }));
   return {
@@ -77,7 +82,7 @@ export function composeInputOf(
     replyTo: fromJson<string[]>(message.reply_to) ?? [],
     subject: message.subject ?? '',
     ...body,
-    headers: Object.entries(fromJson<Record<string, string>>(message.headers) ?? {}),
+    headers: withFeedbackFields(message, groupId, given),
     inReplyTo: message.in_reply_to,
     references: fromJson<string[]>(message.message_references),
     priority: message.priority,

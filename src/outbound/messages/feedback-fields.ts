@@ -1,0 +1,54 @@
+// The fields by which receivers group the mail of a sender: `Feedback-ID`, which feedback loops such as Gmail's
+// report by, and `List-Id` (RFC 2919), by which readers filter the mail of campaigns.
+import { domainOf } from '../../platform/net/address.ts';
+import type { MessageRow } from './queries.ts';
+
+type Header = readonly [name: string, value: string];
+
+const nameOfFeedback = 'Feedback-ID';
+const nameOfList = 'List-Id';
+/** RFC 2919 2: most characters of a list identifier. */
+const longestListId = 255;
+
+/** Returns the field `Feedback-ID` of an organization's mail: run, unsubscribe group, organization. */
+export function feedbackField(
+  organizationId: string,
+  runId: string | null = null,
+  groupId: string | null = null,
+): { name: string; value: string } {
+  const value = `${runId ?? '-'}:${groupId ?? '-'}:${organizationId}:svc`;
+  return { name: nameOfFeedback, value };
+}
+
+/**
+ * Returns the identifier of the list that a campaign writes to: its unsubscribe group, or else all campaigns of
+ * the organization, at the domain of the author. It stays the same from run to run. Null if it would be too long.
+ */
+function listIdOf(
+  {
+    organization_id: organizationId,
+    from_email: from,
+  }: Pick<MessageRow, 'organization_id' | 'from_email'>,
+  groupId: string | null,
+): string | null {
+  const id = `${groupId ?? organizationId}.${domainOf(from)}`;
+  return id.length <= longestListId ? `<${id}>` : null;
+}
+
+/** Returns the headers of a message with `Feedback-ID` and, for a campaign, `List-Id`, unless they are given. */
+export function withFeedbackFields(
+  message: Pick<MessageRow, 'organization_id' | 'campaign_run_id' | 'from_email'>,
+  groupId: string | null,
+  headers: readonly Header[],
+): readonly Header[] {
+  const isMissing = (wanted: string) =>
+    !headers.some(([name]) => name.toLowerCase() === wanted.toLowerCase());
+  const { organization_id: organizationId, campaign_run_id: runId } = message;
+  const added: Header[] = [];
+  if (isMissing(nameOfFeedback)) {
+    added.push([nameOfFeedback, feedbackField(organizationId, runId, groupId).value]);
+  }
+  const listId = runId === null ? null : listIdOf(message, groupId);
+  if (listId !== null && isMissing(nameOfList)) added.push([nameOfList, listId]);
+  return added.length === 0 ? headers : [...headers, ...added];
+}
