@@ -1,8 +1,10 @@
-// smtp-server's connection with four changes: an immediate greeting for local clients, our own enhanced
-// status codes, a limit of refusals per client, and one of commands that move no mail.
+// smtp-server's connection with six changes: an immediate greeting for local clients, our own enhanced
+// status codes, a limit of refusals per client, a limit of commands that move no mail, a lenient reading of return
+// paths, and a refusal of parameters that EHLO does not offer.
 import type { Socket } from 'node:net';
 import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
+import { type MailPath, readMailPath, readReturnPath } from './command-path.ts';
 import { replies } from './errors.ts';
 import type { SmtpLimits } from './limits.ts';
 
@@ -15,6 +17,10 @@ export function isLoopback(address: string): boolean {
 
 /** Commands of a transaction. It may have as many as the recipients of its mail. */
 const transactionCommand = /^(?:RCPT|DATA|BDAT)(?: |$)/i;
+
+/** Refuses a parameter that no offered extension has (RFC 5321 4.1.1.11). */
+const unknownParameter = (name: string) =>
+  `5.5.4 ${name.slice(0, 40)}: unknown parameter, or of an extension that is not offered here`;
 
 export type ConnectionLimits = Pick<SmtpLimits, 'refusals' | 'idleCommands'>;
 
@@ -55,6 +61,46 @@ export class Connection extends SMTPConnection {
     if (this.#isGreeted) return;
     this.#isGreeted = true;
     super.connectionReady(next);
+  }
+
+  /** Returns the address of a return path; null for a malformed one. */
+  protected readReturnPath(path: MailPath): string | null {
+    return readReturnPath(path);
+  }
+
+  override _parseAddressCommand(
+    name: string,
+    command: Buffer | string,
+  ): ReturnType<SMTPConnection['_parseAddressCommand']> {
+    if (name !== 'mail from') return super._parseAddressCommand(name, command);
+    const path = readMailPath(command.toString());
+    const address = path && this.readReturnPath(path);
+    if (path === null || address === null) return false;
+    const parsed = super._parseAddressCommand(name, `MAIL FROM:<>${path.parameters}`);
+    return parsed && { ...parsed, address };
+  }
+
+  override handler_MAIL(command: Buffer, done: () => void): void {
+    const offered = ['BODY', 'SIZE', 'SMTPUTF8', ...(this._isSupported('AUTH') ? ['AUTH'] : [])];
+    if (!this.#refusesParameters('mail from', command, offered)) {
+      super.handler_MAIL(command, done);
+    } else done();
+  }
+
+  override handler_RCPT(command: Buffer, done: () => void): void {
+    if (!this.#refusesParameters('rcpt to', command, [])) super.handler_RCPT(command, done);
+    else done();
+  }
+
+  /** Refuses a command with 555 if its parameters have one beyond `offered`; returns whether it did. */
+  #refusesParameters(name: string, command: Buffer, offered: readonly string[]): boolean {
+    const parsed = this._parseAddressCommand(name, command);
+    const args = parsed && parsed.args !== false ? parsed.args : {};
+    const isBinary = /^binarymime$/i.test(String(args.BODY ?? ''));
+    const unknown = Object.keys(args).find((key) => !offered.includes(key));
+    if (unknown === undefined && !isBinary) return false;
+    this.send(555, unknownParameter(unknown ?? 'BODY=BINARYMIME'));
+    return true;
   }
 
   /** Keeps the enhanced code of a text that begins with one; the library knows one per reply code. */

@@ -11,6 +11,7 @@
 import type { Socket } from 'node:net';
 import type { SMTPServer } from 'smtp-server';
 import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
+import type { MailPath } from './command-path.ts';
 import { Connection, type ConnectionLimits } from './connection.ts';
 import { submissionReplies } from './submission-replies.ts';
 
@@ -114,6 +115,11 @@ export class SubmissionConnection extends Connection {
 
   override _isSupported(command: string): boolean {
     return !(this.#hidesLogin && command === 'AUTH') && super._isSupported(command);
+  }
+
+  /** Takes any return path, as ours replaces it: programs name local users, and hosts without a domain. */
+  protected override readReturnPath({ path }: MailPath): string {
+    return path;
   }
 
   override handler_AUTH(command: Buffer, done: Done): void {

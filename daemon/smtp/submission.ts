@@ -43,17 +43,13 @@ function needsSmtpUtf8(address: string, { envelope }: SMTPServerSession): boolea
   return notAscii.test(localPart) && !envelope.smtpUtf8;
 }
 
-/**
- * Checks MAIL. The return path will be ours, so the given one only has to be valid, and may be
- * empty.
- */
+/** Checks MAIL. The return path will be ours, so the given one may be anything. */
 function refuseMail(
   { memory }: Submission,
   from: SMTPServerAddress,
   about: SMTPServerSession,
 ): InboundRefusal | null {
   if (!about.user) return submissionReplies.loginNeeded;
-  if (needsSmtpUtf8(from.address, about)) return replies.needsSmtpUtf8;
   const size = from.args === false ? undefined : from.args.SIZE;
   const { organizationId } = about.user as Login;
   return memory.hasRoom(organizationId, Number(size ?? 0)) ? null : replies.noMemory;

@@ -2,6 +2,15 @@
 // values: folding (RFC 5322 2.2.3), encoded words (RFC 2047), display names, and grammars that check outside
 // input. Every result is ASCII unless an address is internationalized (RFC 6532).
 import { isHeaderSafe } from '../../platform/net/address.ts';
+import {
+  encodedWords,
+  foldLongWords,
+  foldText,
+  foldTokens,
+  hasLongWord,
+  longestWord,
+} from './encoded-words.ts';
+import { encodeStructured, grammarOf, isUnstructured } from './structured-fields.ts';
 
 /** Field by which we recognize our own mail in reports (src/outbound/queue/return-path.ts). */
 export const copyTokenField = 'X-Service-Token';
@@ -59,113 +68,7 @@ export interface HeaderField {
   value: string;
 }
 
-const lineLength = 76;
-/** Limit that lets an encoded word fit a line of 76 after `Reply-To: `; RFC 2047 2 allows words of 75. */
-const encodedWordLength = 64;
-const payloadLength = encodedWordLength - '=?utf-8?Q??='.length;
-/** Longest text without a place to fold: with its field name it stays below 998 octets. */
-const longestWord = 900;
-
 const printable = /^[\x20-\x7e]*$/;
-
-const upperHex = Array.from(
-  { length: 256 },
-  (_, byte) => `=${byte.toString(16).toUpperCase().padStart(2, '0')}`,
-);
-/** Q encoding as permitted in a phrase (RFC 2047 5, rule 3): letters, digits and `!*+-/` stay. */
-const qText = upperHex.map((code, byte) => {
-  const character = String.fromCharCode(byte);
-  if (character === ' ') return '_';
-  return /[A-Za-z0-9!*+\-/]/.test(character) ? character : code;
-});
-
-function utf8Width(lead: number): number {
-  if (lead < 0x80) return 1;
-  if (lead < 0xe0) return 2;
-  return lead < 0xf0 ? 3 : 4;
-}
-
-function qWords(bytes: Buffer): string[] {
-  const words: string[] = [];
-  let word = '';
-  for (let at = 0; at < bytes.length; ) {
-    let character = '';
-    for (const end = at + utf8Width(bytes[at] ?? 0); at < end; at++) {
-      character += qText[bytes[at] ?? 0];
-    }
-    if (word.length + character.length > payloadLength) {
-      words.push(`=?utf-8?Q?${word}?=`);
-      word = '';
-    }
-    word += character;
-  }
-  if (word !== '') words.push(`=?utf-8?Q?${word}?=`);
-  return words;
-}
-
-function bWords(bytes: Buffer): string[] {
-  const words: string[] = [];
-  const bytesPerWord = Math.floor(payloadLength / 4) * 3;
-  for (let at = 0; at < bytes.length; ) {
-    let end = Math.min(at + bytesPerWord, bytes.length);
-    while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-    words.push(`=?utf-8?B?${bytes.toString('base64', at, end)}?=`);
-    at = end;
-  }
-  return words;
-}
-
-/** Encodes a text as encoded words of at most 64 characters, without splitting a character. */
-function encodedWords(text: string): string[] {
-  const bytes = Buffer.from(text, 'utf8');
-  let qLength = 0;
-  for (const byte of bytes) qLength += qText[byte]?.length ?? 0;
-  return qLength > (bytes.length * 4) / 3 ? bWords(bytes) : qWords(bytes);
-}
-
-/**
- * Joins tokens with single spaces and folds before any that would pass column 76. The first token stays on
- * the line of the name, unless it is an encoded word: their lines have a hard limit.
- */
-export function foldTokens(name: string, tokens: readonly string[]): string {
-  let text = '';
-  let column = name.length + 1;
-  for (const token of tokens) {
-    const isFirst = text === '';
-    if (column + 1 + token.length > lineLength && (!isFirst || token.startsWith('=?'))) {
-      text += `\r\n ${token}`;
-      column = 1 + token.length;
-    } else {
-      text += isFirst ? token : ` ${token}`;
-      column += 1 + token.length;
-    }
-  }
-  return text;
-}
-
-/** Folds printable ASCII at its own spaces; unfolding restores all of them. */
-function foldText(name: string, text: string): string {
-  if (name.length + 2 + text.length <= lineLength) return text;
-  const [first = '', ...words] = text.split(' ');
-  let folded = first;
-  let column = name.length + 2 + first.length;
-  for (const word of words) {
-    // A fold before an empty word would leave a line of white space only (RFC 5322 3.2.2).
-    const fold = word.trim() !== '' && column + 1 + word.length > lineLength;
-    folded += fold ? `\r\n ${word}` : ` ${word}`;
-    column = (fold ? 0 : column) + 1 + word.length;
-  }
-  return folded;
-}
-
-/**
- * Tells whether a word exceeds `longestWord`. Splits the text, because a regular expression with a count
- * starts again at each character: 45,000 steps for a link of 300 characters.
- */
-function hasLongWord(text: string): boolean {
-  if (text.length <= longestWord) return false;
-  return text.split(' ').some((word) => word.length > longestWord);
-}
 
 /** Encodes the value of `Subject`, unless it is plain text that cannot be mistaken for an encoded word. */
 export function encodeSubject(subject: string): string {
@@ -175,14 +78,29 @@ export function encodeSubject(subject: string): string {
 }
 
 /**
- * Encodes the value of a header named by the caller. Keeps it unchanged if possible, since it may be
- * structured.
+ * Encodes the value of a header named by the caller. Words become encoded words; a structured value keeps its
+ * structure (structured-fields.ts), and stays unchanged if it is ASCII. Null if the value cannot be written:
+ * `unwritable` has the reason.
  */
-export function encodeExtraHeader(name: string, value: string): string {
+export function encodeExtraHeader(name: string, value: string): string | null {
   const text = value.trim();
-  const isPlain = /^[\t\x20-\x7e]*$/.test(text) && !hasLongWord(text);
-  return isPlain ? foldText(name, text) : foldTokens(name, encodedWords(text));
+  const isAscii = /^[\t\x20-\x7e]*$/.test(text);
+  if (isAscii && !hasLongWord(text)) return foldText(name, text);
+  const grammar = grammarOf(name);
+  if (isAscii && grammar !== 'words') return foldLongWords(name, text);
+  if (grammar !== 'words') return encodeStructured(name, grammar, text);
+  const isMixed = !isAscii && !isUnstructured(name) && angleAddress.test(text);
+  const mixed = isMixed ? encodeStructured(name, 'mixed', text) : null;
+  return mixed ?? foldTokens(name, encodedWords(text));
 }
+
+/** A URI or an address in angle brackets. */
+const angleAddress = /<(?:[a-z][a-z0-9+.-]*:|[^\s<>@]+@)[^\s<>]+>/i;
+
+/** The reason why `encodeExtraHeader` gives null. */
+export const unwritable =
+  'is a structured field: write URIs percent-encoded, addresses and tokens in ASCII, other words as a ' +
+  'name or a comment (RFC 2047 5), and no word above 997 characters';
 
 /** Encodes a display name (RFC 5322 phrase) as tokens: atoms, one quoted string, or encoded words. */
 export function encodeDisplayName(name: string): string[] {

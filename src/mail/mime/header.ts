@@ -1,15 +1,11 @@
 // The header of a message: its fields, their order and their bytes. Both ways of composing use it and add
 // their own Content-* fields and body.
 
+import { foldTokens } from './encoded-words.ts';
 import type { HeaderField } from './header-encoding.ts';
-import {
-  encodeDisplayName,
-  encodeExtraHeader,
-  encodeSubject,
-  foldTokens,
-} from './header-encoding.ts';
+import { encodeDisplayName, encodeExtraHeader, encodeSubject } from './header-encoding.ts';
 import type { ComposeInput, Mailbox } from './input.ts';
-import { headerAddress } from './input.ts';
+import { headerAddress, refuse } from './input.ts';
 
 /** A header that still lacks its Content-* fields; `isUtf8` turns true with the first such address. */
 interface HeaderDraft {
@@ -66,9 +62,15 @@ function addThreading({ fields }: HeaderDraft, input: ComposeInput): void {
   }
 }
 
+/** @throws ComposeError for a value that its field cannot carry */
+function extraField(name: string, given: string): HeaderField {
+  const value = encodeExtraHeader(name, given);
+  return value === null ? refuse(`header ${JSON.stringify(name)}`) : { name, value };
+}
+
 /**
  * Builds all fields but Content-*; never a Bcc.
- * @throws ComposeError for a bad address
+ * @throws ComposeError for a bad address or header
  */
 export function draftHeader(input: ComposeInput): HeaderDraft {
   const draft: HeaderDraft = { fields: [], isUtf8: false };
@@ -88,9 +90,7 @@ export function draftHeader(input: ComposeInput): HeaderDraft {
   if (input.priority === 'high' || input.priority === 'low') {
     fields.push(...priorityFields[input.priority]);
   }
-  for (const [name, value] of input.headers) {
-    fields.push({ name, value: encodeExtraHeader(name, value) });
-  }
+  for (const [name, given] of input.headers) fields.push(extraField(name, given));
   fields.push({ name: 'MIME-Version', value: '1.0' });
   return draft;
 }

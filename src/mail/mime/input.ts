@@ -71,7 +71,8 @@ export interface Composed {
 /** The error for input that cannot be composed: a fault of the caller, since the API refuses such values. */
 export class ComposeError extends Error {}
 
-function refuse(field: string): never {
+/** @throws ComposeError that names the field */
+export function refuse(field: string): never {
   throw new ComposeError(`${field} cannot be written into a header`);
 }
 

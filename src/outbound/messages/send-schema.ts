@@ -8,6 +8,8 @@ import { boundedMap, storedMap } from '../../core/api/bounded-schema.ts';
 import { idOf, instantAs } from '../../core/api/resource-schema.ts';
 import { isRefusedHeader } from '../../mail/mime/header-encoding.ts';
 import { readMediaType } from '../../mail/mime/media-type.ts';
+import { idOf } from '../../core/api/resource-schema.ts';
+import { encodeExtraHeader, isRefusedHeader, unwritable } from '../../mail/mime/header-encoding.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';
 import { isAscii } from '../../platform/full-text/words.ts';
@@ -80,11 +82,11 @@ const customHeaders = boundedMap(
   maxHeaders,
   `at most ${maxHeaders} headers`,
 ).superRefine((headers, context) => {
-  const names = Object.keys(headers);
   const seen = new Set<string>();
-  for (const name of names) {
+  for (const [name, value] of Object.entries(headers)) {
     const twice = seen.has(name.toLowerCase()) ? 'is given twice' : null;
-    const message = isRefusedHeader(name) ?? twice;
+    const broken = encodeExtraHeader(name, value) === null ? unwritable : null;
+    const message = isRefusedHeader(name) ?? twice ?? broken;
     if (message) context.addIssue({ code: 'custom', path: [name], message });
     seen.add(name.toLowerCase());
   }

@@ -4,6 +4,8 @@
 import { parseAddressList } from '../../mail/mime/header-addresses.ts';
 import { type HeaderBlock, readHeaderBlock } from '../../mail/mime/header-fields.ts';
 import { encodeRawHeader } from '../../mail/mime/raw-header.ts';
+import { parseAddressList } from '../../mail/mime/header-values.ts';
+import { encodeRawHeader, findRawField } from '../../mail/mime/raw-header.ts';
 import { cutRawMail, fromField, joinRawMail } from '../../mail/mime/raw-mail.ts';
 import { normalizeNewlines } from '../../mail/mime/text.ts';
 import { ForbiddenError, ValidationError } from '../../platform/errors.ts';
@@ -134,7 +136,7 @@ function needed(sender: DefaultSender | null): DefaultSender {
 
 /**
  * Returns the piped mail with its recipients.
- * @throws ValidationError for an invalid recipient (`recipient`) or From; ForbiddenError if the mail needs a
+ * @throws ValidationError for an invalid recipient (`recipient`) or From, and for raw UTF-8 in a structured field; ForbiddenError if the mail needs a
  * default sender and the organization has none.
  */
 export function readPipedMail(
@@ -143,6 +145,11 @@ export function readPipedMail(
   sender: DefaultSender | null,
 ): PipedMail {
   const raw = encodeRawHeader(asMail(input, options.endsAtDot));
+  const odd = findRawField(raw);
+  if (odd !== null) {
+    const how = 'write them as encoded words (RFC 2047), URIs percent-encoded';
+    throw ValidationError.of(odd, `has characters that are not ASCII: ${how}`);
+  }
   const header = readHeaderBlock(raw);
   const recipients = recipientsOf(options, header, sender && domainOf(sender.email));
   const from = fromOf(header, options, sender);

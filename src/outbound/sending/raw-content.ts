@@ -14,6 +14,7 @@ import {
   type ParsingErrorCode,
   parseLimits,
 } from '../../mail/mime/parsed-mail.ts';
+import { findMailFault } from '../../mail/mime/raw-check.ts';
 import { encodeRawHeader } from '../../mail/mime/raw-header.ts';
 import { cutRawMail, type RawMail } from '../../mail/mime/raw-mail.ts';
 import { projectHeader } from '../../mail/parse/read-header.ts';
@@ -46,7 +47,7 @@ export interface HandedIn {
 /** The stored part of a mail, besides its recipients. */
 export interface RawContent extends Pick<HandedIn, 'via' | 'user'> {
   mail: RawMail;
-  /** Null without a usable one; the mail then gets a new one. */
+  /** Null for a mail without a Message-ID, which gets a new one. */
   messageIdHeader: string | null;
   origins: readonly ClaimedOrigin[];
   hasDate: boolean;
@@ -82,16 +83,11 @@ export function readRawSend(given: HandedIn): RawSend {
   checkRecipients(recipients);
   const options = readOptions(block);
   const summary = projectHeader(block, {});
-  const id = summary.messageIdHeader;
-  const messageIdHeader = id !== null && isMessageId(id) ? id : null;
   const content: RawContent = {
     via,
     user,
-    mail: cutRawMail(
-      raw,
-      (name) => isTakenOut(name) || (name === 'message-id' && messageIdHeader === null),
-    ),
-    messageIdHeader,
+    mail: cutRawMail(raw, isTakenOut),
+    messageIdHeader: summary.messageIdHeader,
     origins: originsIn(block),
     hasDate: block.first('date') !== null,
     hasFeedbackId: block.first('feedback-id') !== null,
@@ -127,6 +123,8 @@ function checkHeader(raw: Buffer, allowsUtf8: boolean, block: HeaderBlock): void
     if (problem) throw ValidationError.of('header', problem);
   }
   const header = raw.subarray(0, block.end);
+  const fault = findMailFault(raw, block);
+  if (fault) throw ValidationError.of(fault.field, fault.problem);
   if (header.includes(0)) throw ValidationError.of('header', 'has a NUL character');
   if (isAscii(header) || (allowsUtf8 && isUtf8(header))) return;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all that is ASCII
@@ -136,9 +134,8 @@ function checkHeader(raw: Buffer, allowsUtf8: boolean, block: HeaderBlock): void
 }
 
 function readFrom(block: HeaderBlock): { email: string; name: string | null } {
-  const [value, second] = block.all('from');
-  if (value === undefined) throw ValidationError.of('From', 'is missing');
-  if (second !== undefined) throw ValidationError.of('From', 'is given twice');
+  const value = block.first('from');
+  if (value === null) throw ValidationError.of('From', 'is missing');
   const { addresses, invalid } = parseAddressList(value);
   const [author, another] = addresses;
   if (another) throw ValidationError.of('From', 'must name one author');

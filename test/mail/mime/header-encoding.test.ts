@@ -4,7 +4,7 @@ import { encodeExtraHeader, encodeSubject } from '../../../src/mail/mime/header-
 
 const encoders = {
   'a subject': encodeSubject,
-  'a field of the caller': (text: string) => encodeExtraHeader('X-Note', text),
+  'a field of the caller': (text: string) => encodeExtraHeader('X-Note', text) ?? '',
 };
 
 it.each(Object.entries(encoders))(

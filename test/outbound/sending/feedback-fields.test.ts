@@ -130,11 +130,11 @@ describe('mail that leaves', () => {
 
   it('keeps given fields, signed', async () => {
     const { app, caller } = world;
-    const headers = { 'feedback-id': 'spring:eu:acme:sender', 'List-Id': 'N <n.acme.example>' };
+    const headers = { 'feedback-id': 'spring:eu:acme:sender', 'List-Id': 'Größe <n.acme.example>' };
     await send(app, caller, 'ada@example.com', { email: { headers } });
     const { of, signed } = await arrived();
     expect(of('Feedback-ID')).toEqual(['spring:eu:acme:sender']);
-    expect(of('List-Id')).toEqual(['N <n.acme.example>']);
+    expect(of('List-Id')).toEqual(['=?utf-8?B?R3LDtsOfZQ==?= <n.acme.example>']);
     expect(signed).toEqual(expect.arrayContaining(['feedback-id', 'list-id']));
   });
 

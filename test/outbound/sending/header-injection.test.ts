@@ -87,6 +87,7 @@ function expectedNames(body: Record<string, unknown>, own: Record<string, string
     'Date',
     'MIME-Version',
     'X-Service-Token',
+    'Feedback-ID',
     'Content-Type',
     ...(isMultipart ? [] : ['Content-Transfer-Encoding']),
     ...Object.keys(own),

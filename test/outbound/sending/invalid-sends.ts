@@ -1,5 +1,6 @@
 // Send payloads that must be refused (specification 4.2 rules 1 to 4): the fault, the payload, and the whole
 // `fields` of the 422.
+import { unwritable } from '../../../src/mail/mime/header-encoding.ts';
 import { payload } from '../messages/fixtures.ts';
 
 export type InvalidSend = [what: string, body: unknown, fields: Record<string, string[]>];
@@ -304,6 +305,21 @@ export const badFields: InvalidSend[] = [
     {
       'email.headers.X-A': [tooLong(998)],
     },
+  ],
+  [
+    'a List-Id that no encoded word can carry',
+    payload({ headers: { 'List-Id': 'Größe' } }),
+    { 'email.headers.List-Id': [unwritable] },
+  ],
+  [
+    'a List-Unsubscribe with words beyond ASCII',
+    payload({ headers: { 'List-Unsubscribe': 'Größe: https://example.com/ü' } }),
+    { 'email.headers.List-Unsubscribe': [unwritable] },
+  ],
+  [
+    'a receipt for an address beyond ASCII',
+    payload({ headers: { 'Disposition-Notification-To': 'zoë@example.com' } }),
+    { 'email.headers.Disposition-Notification-To': [unwritable] },
   ],
   [
     'a header twice',
