@@ -35,7 +35,7 @@ function closingBracket(text: string): number {
   return text.indexOf('>');
 }
 
-/** Reads a MAIL command; null if it is none, or if its path has controls or more than 512 octets. */
+/** Reads a MAIL command; null for any other line, and for a path with controls or over 512 octets. */
 export function readMailPath(command: string): MailPath | null {
   const start = /^mail from[ \t]*:[ \t]*/i.exec(command)?.[0].length;
   if (start === undefined) return null;

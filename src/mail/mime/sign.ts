@@ -81,7 +81,6 @@ const singletons = [
   ...['From', 'Sender', 'Reply-To', 'To', 'Cc', 'Bcc', 'Subject', 'Date', 'Message-ID'],
   ...['In-Reply-To', 'References', 'MIME-Version', 'Content-Type', 'Content-Transfer-Encoding'],
 ];
-const singletonNames = singletons.join(':');
 
 /** Fields of lists and of feedback loops. Mailing lists add them to mail that has none. */
 const listFields = [
@@ -89,18 +88,30 @@ const listFields = [
   ...['list-post', 'list-subscribe', 'list-archive', 'feedback-id'],
 ];
 
-/** The signed fields, and whether the signature seals the field only where it occurs. */
-const signedNames = new Map<string, { sealedIfPresent: boolean }>([
-  ...singletons.map((name) => [name.toLowerCase(), { sealedIfPresent: false }] as const),
-  ...listFields.map((name) => [name, { sealedIfPresent: true }] as const),
-]);
+const sealedWhereMissing = new Set(singletons.map((name) => name.toLowerCase()));
+const sealedWherePresent = new Set(listFields);
+
+/** Splits names behind colons into lines; every signed name is far shorter than a line. */
+function linesOfNames(names: string): string[] {
+  const lines: string[] = [];
+  let rest = names;
+  while (rest.length > 72) {
+    const cut = rest.lastIndexOf(':', 71) + 1;
+    lines.push(rest.slice(0, cut));
+    rest = rest.slice(cut);
+  }
+  return [...lines, rest];
+}
+
+/** The end of each `h=`, the same in all signatures. */
+const singletonLines = linesOfNames(singletons.join(':'));
 
 interface SignedHeader {
   /**
-   * Value of `h=`. Lists each singleton once more than it occurs, and so each field of a list that
-   * occurs: a field that is added in front breaks the signature (RFC 6376 8.15).
+   * Value of `h=` in lines. Lists each singleton once more than it occurs, and so each field of a
+   * list that occurs: a field that is added in front breaks the signature (RFC 6376 8.15).
    */
-  names: string;
+  names: string[];
   /** Fields in relaxed form (3.4.2), each ended by CRLF. */
   canonical: string;
 }
@@ -111,18 +122,18 @@ interface SignedHeader {
  */
 function signedHeader(fields: readonly HeaderField[]): SignedHeader {
   let names = '';
+  let sealed = '';
   let canonical = '';
-  const sealed = new Set<string>();
-  for (const field of fields.toReversed()) {
-    const lowerName = field.name.toLowerCase();
-    const signed = signedNames.get(lowerName);
-    if (!signed) continue;
-    names += `${field.name}:`;
-    canonical += `${lowerName}:${relaxedValue(field.value)}\r\n`;
-    if (signed.sealedIfPresent) sealed.add(field.name);
+  for (let at = fields.length - 1; at >= 0; at -= 1) {
+    const { name, value } = fields[at] as HeaderField;
+    const lowerName = name.toLowerCase();
+    const isList = sealedWherePresent.has(lowerName);
+    if (!isList && !sealedWhereMissing.has(lowerName)) continue;
+    names += `${name}:`;
+    if (isList) sealed += `${name}:`;
+    canonical += `${lowerName}:${relaxedValue(value)}\r\n`;
   }
-  for (const name of sealed) names += `${name}:`;
-  return { names: names + singletonNames, canonical };
+  return { names: [...linesOfNames(names + sealed), ...singletonLines], canonical };
 }
 
 function checkKey({ algorithm, privateKey, selector, domain }: SigningKey): void {
@@ -131,33 +142,23 @@ function checkKey({ algorithm, privateKey, selector, domain }: SigningKey): void
   }
 }
 
-/** Folds behind colons; every signed name is far shorter than a line. */
-function foldNames(names: string): string {
-  let folded = '';
-  let rest = names;
-  while (rest.length > 72) {
-    const cut = rest.lastIndexOf(':', 71) + 1;
-    folded += `${rest.slice(0, cut)}\r\n  `;
-    rest = rest.slice(cut);
-  }
-  return folded + rest;
-}
-
 async function signatureField(
   signText: SignText,
-  header: SignedHeader,
+  { names, canonical }: SignedHeader,
   bh: string,
   key: SigningKey,
   timestampSeconds: number,
 ): Promise<string> {
   checkKey(key);
-  const names = foldNames(header.names);
-  const unsigned =
-    `v=1; a=${key.algorithm}; c=relaxed/relaxed; d=${key.domain};\r\n` +
-    ` s=${key.selector}; t=${timestampSeconds};\r\n h=${names};\r\n bh=${bh};\r\n b=`;
-  const text = `${header.canonical}dkim-signature:${relaxedValue(unsigned)}`;
+  // The value without `b=`, with its folds and in relaxed form: the latter costs a tenth of `relaxedValue`.
+  const unsigned = (fold: string, foldOfNames: string) =>
+    `v=1; a=${key.algorithm}; c=relaxed/relaxed; d=${key.domain};${fold}` +
+    `s=${key.selector}; t=${timestampSeconds};${fold}h=${names.join(foldOfNames)};${fold}` +
+    `bh=${bh};${fold}b=`;
+  const text = `${canonical}dkim-signature:${unsigned(' ', ' ')}`;
   const b = await signText(key.algorithm, text, key.privateKey);
-  return `DKIM-Signature: ${unsigned}${b.replace(/.{72}(?=.)/g, '$&\r\n  ')}\r\n`;
+  const folded = b.replace(/.{72}(?=.)/g, '$&\r\n  ');
+  return `DKIM-Signature: ${unsigned('\r\n ', '\r\n  ')}${folded}\r\n`;
 }
 
 /**

@@ -147,7 +147,7 @@ function percentEncoded(text: string): string {
     );
 }
 
-/** Writes a domain in A-labels; empty if it is none. */
+/** Writes a domain in A-labels; empty if IDNA forbids it. */
 const asciiDomain = (domain: string) => (ascii.test(domain) ? domain : domainToASCII(domain));
 
 /** Writes the addresses of a mailto URI with domains in A-labels (RFC 6068); null for a bad domain. */
@@ -183,13 +183,13 @@ function asciiUri(uri: string): string | null {
   return percentEncoded(front + place + rest);
 }
 
-/** Writes an address with its domain in A-labels; null if it is none, or needs SMTPUTF8. */
+/** Writes an address with its domain in A-labels; null if it is invalid or needs SMTPUTF8. */
 function asciiAddress(text: string): string | null {
   const address = parseAddress(text.trim());
   return address === null || address.needsSmtpUtf8 ? null : address.email;
 }
 
-/** Writes an address for a mail that may need SMTPUTF8; null if it is none. */
+/** Writes an address for a mail that may need SMTPUTF8; null if it is invalid. */
 const anyAddress = (text: string) => parseAddress(text.trim())?.email ?? null;
 
 /** The tokens of one value while it is encoded. */
