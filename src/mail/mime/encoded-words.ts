@@ -63,7 +63,7 @@ export function encodedWords(text: string): string[] {
   return qLength > (bytes.length * 4) / 3 ? bWords(bytes) : qWords(bytes);
 }
 
-/** Hard limit of a line without its CRLF (RFC 5322 2.1.1). */
+/** Hard limit of a line in octets, without its CRLF (RFC 5322 2.1.1). */
 export const longestLine = 998;
 
 /**

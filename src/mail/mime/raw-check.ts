@@ -1,5 +1,6 @@
 // The rules of RFC 5322 that a mail must keep to be handed in as MIME: the lines, and the fields that it may have
 // once. Names the field, so that the author can mend it.
+import { longestLine } from './encoded-words.ts';
 import { type FieldSpan, type HeaderBlock, scanFields } from './header-fields.ts';
 
 /** A fault, and the field or part that has it. */
@@ -8,8 +9,6 @@ export interface MailFault {
   problem: string;
 }
 
-/** Longest line in octets, without its CRLF (RFC 5322 2.1.1). */
-const longestLine = 998;
 const lineFeed = 0x0a;
 
 /** Fields that a mail has at most once (RFC 5322 3.6, RFC 2045), as they are written. */
