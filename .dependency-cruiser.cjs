@@ -30,7 +30,7 @@ const doorways = {
   htmlparser2: '^src/mail/mime/html/',
   isbot: '^src/outbound/tracking/automated\\.ts$',
   kysely: '^src/platform/(store|full-text|upkeep)/|^src/.*queries\\.ts$',
-  libmime: '^src/mail/(mime/header-values\\.ts$|parse/)',
+  libmime: '^src/mail/mime/(header-values|charset/charset)\\.ts$',
   liquidjs: '^src/content/rendering/',
   '@modelcontextprotocol/server': '^daemon/mcp/',
   mailauth: '^src/inbox/receiving/|^src/mail/smtp/mta-sts[^/]*\\.ts$',

@@ -30,16 +30,25 @@ const pieces = fc
   .map((list) => [...list.map((bytes) => Buffer.from(bytes)), Buffer.from('\r\n')]);
 
 describe('a collected message', () => {
-  it('has CRLF for each CRLF, CR or LF, and no other change', () => {
+  it('has CRLF for each CRLF, CR CR LF, CR or LF, and no other change', () => {
     fc.assert(
       fc.property(pieces, (list) => {
         const text = Buffer.concat(list).toString('latin1');
         const { message, held } = collect(list);
-        expect(message.toString('latin1')).toBe(text.replace(/\r\n|\r|\n/g, '\r\n'));
+        expect(message.toString('latin1')).toBe(text.replace(/\r{1,8}\n|\r|\n/g, '\r\n'));
         expect(held).toBe(0);
       }),
       { seed: 8, numRuns: 500 },
     );
+  });
+
+  it('has one line end for CR CR LF, in whatever pieces it comes', () => {
+    const text = 'Subject: a\r\r\nTo: b\r\r\r\n\r\r\nwords\r\r\n.\r\n';
+    const wanted = 'Subject: a\r\nTo: b\r\n\r\nwords\r\n.\r\n';
+    for (let at = 0; at <= text.length; at += 1) {
+      const halves = [Buffer.from(text.slice(0, at)), Buffer.from(text.slice(at))];
+      expect(collect(halves).message.toString()).toBe(wanted);
+    }
   });
 
   it('is complete when it comes byte by byte over many blocks', () => {

@@ -62,7 +62,10 @@ const part = 'Content-Type: multipart/mixed; boundary=x\r\n\r\n';
 
 export const doorways: Readonly<Record<string, Doorway>> = {
   decodeWords: {
-    imports: ['src/mail/mime/header-values.ts libmime'],
+    imports: [
+      'src/mail/mime/header-values.ts libmime',
+      'src/mail/mime/charset/charset.ts libmime',
+    ],
     most: header,
     run: decodeWords,
     texts: [
@@ -80,7 +83,7 @@ export const doorways: Readonly<Record<string, Doorway>> = {
     ],
   },
   readParameters: {
-    imports: ['src/mail/parse/text.ts libmime'],
+    imports: [],
     most: header,
     run: readParameters,
     texts: [

@@ -45,6 +45,7 @@ export function pooledParser({ clock }: { clock: Clock }): MimeParser {
     parse: (...args) => counted(parser.parse(...args)),
     readReport: (...args) => counted(parser.readReport(...args)),
     readAttachment: (...args) => counted(parser.readAttachment(...args)),
+    readParts: (...args) => counted(parser.readParts(...args)),
     readWords: (...args) => counted(parser.readWords(...args)),
     readExtracts: (...args) => counted(parser.readExtracts(...args)),
     hidesWords: (...args) => counted(parser.hidesWords(...args)),

@@ -28,19 +28,44 @@ const carriageReturn = 0x0d;
 const space = 0x20;
 const tab = 0x09;
 const colon = 0x3a;
-const fieldName = /^[!-9;-~]{1,100}[ \t]*$/;
+const dash = 0x2d;
+const fieldName = /^[!-,.-9;-~][!-9;-~]{0,99}[ \t]*$/;
 const windows1252 = new TextDecoder('windows-1252');
+/** Lines of white space and folds that are passed in the search for the next field. */
+const mostLinesAhead = 20;
+/** Fields of one word in mail and news. All further fields with a meaning have a hyphen. */
+const singleWords = new Set(
+  (
+    'approved archive author autoforwarded autosubmitted bcc body cc comments control date distribution encoding ' +
+    'encrypted errors expires face from importance keywords language lines mailer newsgroups organisation organization ' +
+    'path precedence priority received references reply sender sensitivity solicitation status subject summary ' +
+    'supersedes to xref'
+  ).split(' '),
+);
 
-interface Scan {
+export interface Scan {
   spans: FieldSpan[];
   bodyStart: number | null;
   end: number;
   malformedLines: number;
+  /** True if the header ends at a line of white space, or at a line that cannot be a field. */
+  isUnseparated: boolean;
   cutBy: 'bytes' | 'lines' | 'fields' | null;
 }
 
+/** Returns true if only CR stands before the line end; a second conversion of line ends doubles it. */
 function isEmptyLine(raw: Buffer, start: number, lineEnd: number): boolean {
-  return lineEnd === start || (lineEnd === start + 1 && raw[start] === carriageReturn);
+  let at = start;
+  while (at < lineEnd && raw[at] === carriageReturn) at += 1;
+  return at === lineEnd;
+}
+
+const isBlank = (byte: number | undefined) => byte === space || byte === tab;
+
+function isBlankLine(raw: Buffer, start: number, lineEnd: number): boolean {
+  let at = start;
+  while (at < lineEnd && (isBlank(raw[at]) || raw[at] === carriageReturn)) at += 1;
+  return at === lineEnd;
 }
 
 function readName(raw: Buffer, start: number, lineEnd: number): string | null {
@@ -51,15 +76,63 @@ function readName(raw: Buffer, start: number, lineEnd: number): string | null {
   return fieldName.test(name) ? name.trimEnd() : null;
 }
 
-/** Lists the fields of the header block within `parseLimits`. */
+/** Returns false for a word that stands before a colon in a text rather than in a header. */
+function isUsualName(name: string): boolean {
+  const key = name.toLowerCase();
+  return singleWords.has(key) || (key.includes('-') && key !== 'e-mail');
+}
+
+/** Returns the offset of the line feed, or the end. */
+function endOfLine(raw: Buffer, start: number): number {
+  const found = raw.indexOf(lineFeed, start);
+  return found < 0 ? raw.length : found;
+}
+
+/** Returns true if a field follows, behind folds and lines of white space (RFC 5322 4.2). */
+function hasFieldAhead(raw: Buffer, from: number): boolean {
+  let start = from;
+  for (let lines = 0; lines < mostLinesAhead && start < raw.length; lines += 1) {
+    const lineEnd = endOfLine(raw, start);
+    if (!isBlank(raw[start])) {
+      const name = readName(raw, start, lineEnd);
+      return name !== null && isUsualName(name);
+    }
+    start = lineEnd + 1;
+  }
+  return false;
+}
+
+/** Returns true for the line that a mailbox file puts before a mail. */
+function isMboxLine(raw: Buffer, start: number): boolean {
+  return start === 0 && /^>?From /.test(raw.toString('latin1', 0, 6));
+}
+
+/** Returns true for a line that may part a multipart: the fields behind it are those of a part. */
+const isDelimiter = (raw: Buffer, start: number) => raw[start] === dash && raw[start + 1] === dash;
+
+/** Ends the header at a line of the body. Lines before it that only look like fields are text too. */
+function endAtText(scan: Scan, start: number): void {
+  scan.bodyStart = start;
+  scan.isUnseparated = true;
+  for (let last = scan.spans.at(-1); last && !isUsualName(last.name); last = scan.spans.at(-1)) {
+    scan.bodyStart = last.start;
+    scan.spans.pop();
+  }
+}
+
+/**
+ * Lists the fields of the header block within `parseLimits`. A line that cannot be a field ends the block
+ * (RFC 5322 2.2), except the line of a mailbox file and a broken line before a field.
+ */
 export function scanFields(raw: Buffer): Scan {
-  const scan: Scan = { spans: [], bodyStart: null, end: 0, malformedLines: 0, cutBy: null };
+  const scan: Scan = {
+    ...{ spans: [], bodyStart: null, end: 0, malformedLines: 0, isUnseparated: false, cutBy: null },
+  };
   let current: FieldSpan | null = null;
   let start = 0;
   let lines = 0;
   while (start < raw.length) {
-    const found = raw.indexOf(lineFeed, start);
-    const lineEnd = found < 0 ? raw.length : found;
+    const lineEnd = endOfLine(raw, start);
     const next = Math.min(lineEnd + 1, raw.length);
     if (isEmptyLine(raw, start, lineEnd)) {
       scan.bodyStart = next;
@@ -70,22 +143,29 @@ export function scanFields(raw: Buffer): Scan {
       scan.cutBy = next > parseLimits.headerBytes ? 'bytes' : 'lines';
       break;
     }
-    const first = raw[start];
-    if (first === space || first === tab) {
-      if (current) current.end = lineEnd;
-    } else {
-      const name = readName(raw, start, lineEnd);
-      if (name === null) {
-        current = null;
-        scan.malformedLines += 1;
-      } else if (scan.spans.length === parseLimits.headerFields) {
+    const isFold = isBlank(raw[start]);
+    if (isFold && isBlankLine(raw, start, lineEnd) && !hasFieldAhead(raw, next)) {
+      scan.bodyStart = next;
+      scan.isUnseparated = true;
+      break;
+    }
+    const name = isFold ? null : readName(raw, start, lineEnd);
+    if (name !== null) {
+      if (scan.spans.length === parseLimits.headerFields) {
         scan.cutBy = 'fields';
         break;
-      } else {
-        const valueStart = raw.indexOf(colon, start) + 1;
-        current = { name, start, valueStart, end: lineEnd };
-        scan.spans.push(current);
       }
+      const valueStart = raw.indexOf(colon, start) + 1;
+      current = { name, start, valueStart, end: lineEnd };
+      scan.spans.push(current);
+    } else if (isFold && current) {
+      current.end = lineEnd;
+    } else if (isMboxLine(raw, start) || (!isDelimiter(raw, start) && hasFieldAhead(raw, next))) {
+      current = null;
+      if (!isFold) scan.malformedLines += 1;
+    } else {
+      endAtText(scan, start);
+      break;
     }
     start = next;
   }
@@ -98,8 +178,8 @@ export function scanFields(raw: Buffer): Scan {
 export function findBodyStart(raw: Buffer, from: number): number {
   let start = from;
   while (start < raw.length) {
-    const lineEnd = raw.indexOf(lineFeed, start);
-    if (lineEnd < 0) return raw.length;
+    const lineEnd = endOfLine(raw, start);
+    if (lineEnd === raw.length) return raw.length;
     if (isEmptyLine(raw, start, lineEnd)) return lineEnd + 1;
     start = lineEnd + 1;
   }
@@ -160,6 +240,11 @@ function faultsOf(scan: Scan): ParsingError[] {
   }
   if (scan.malformedLines > 0) {
     const message = `${scan.malformedLines} header lines are no fields: skipped`;
+    faults.push({ code: 'malformed-header', message });
+  }
+  if (scan.isUnseparated) {
+    const message =
+      'no empty line ends the header: the body begins at the first line that is no field';
     faults.push({ code: 'malformed-header', message });
   }
   for (const span of scan.spans) {

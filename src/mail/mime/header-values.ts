@@ -2,6 +2,7 @@
 // pure, linear and bounded, and return null or an empty result for unreadable values. header-addresses.ts reads
 // address lists, message-ids.ts message ids.
 import libmime from 'libmime';
+import { withKnownCharsets } from './charset/charset.ts';
 import { cleanLine } from './header-fields.ts';
 import type { MailPriority } from './parsed-mail.ts';
 
@@ -27,7 +28,7 @@ const isoDateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d
  * unknown charset as UTF-8.
  */
 export function decodeWords(value: string): string {
-  return value.includes('=?') ? cleanLine(libmime.decodeWords(value)) : value;
+  return value.includes('=?') ? cleanLine(libmime.decodeWords(withKnownCharsets(value))) : value;
 }
 
 function zoneOffsetMinutes(zone: string | undefined): number {

@@ -1,6 +1,6 @@
 // Reads the bytes of one attachment of received mail, found by its part number: parsing describes attachments
 // and discards their bytes. Blocks the event loop, so only commands and workers call it.
-import { runParser } from './body.ts';
+import { runParser, splitMail } from './body.ts';
 
 /**
  * Returns the bytes of the part named by `MailAttachment.partNumber`. Returns null if it does not exist, if
@@ -15,7 +15,7 @@ export async function readAttachmentBytes(
   let keptBytes = 0;
   let isFound = false;
   let isWhole = false;
-  await runParser('', raw, ({ content, partId, release }) => {
+  await runParser(splitMail(raw), ({ content, partId, release }) => {
     const isWanted = !isFound && (partId ?? '1') === partNumber;
     isFound ||= isWanted;
     content.on('data', (chunk: Buffer) => {

@@ -72,14 +72,11 @@ export class AttachmentCollector {
   /** Reads one attachment to its end and lets the parser continue. */
   take(event: AttachmentEvent): void {
     const attachment = describeAttachment(event);
-    const isDeep = attachment.partNumber.split('.').length > parseLimits.depth;
-    const isReport = reportTypes.has(attachment.contentType) && !isDeep;
+    const isReport = reportTypes.has(attachment.contentType);
     const kept: Buffer[] = [];
     let keptBytes = 0;
-    if (!isDeep) {
-      attachment.index = this.attachments.length;
-      this.attachments.push(attachment);
-    }
+    attachment.index = this.attachments.length;
+    this.attachments.push(attachment);
     event.content.on('data', (chunk: Buffer) => {
       attachment.size += chunk.length;
       if (!isReport || keptBytes > parseLimits.reportBytes) return;

@@ -2,8 +2,7 @@
 // attachments; counts and discards the bytes of attachments. header-fields.ts reads the header of the mail
 // itself, so mailparser gets only its Content-* fields.
 import { Readable } from 'node:stream';
-import type { HeaderBlock } from '../mime/header-fields.ts';
-import { readParameters } from '../mime/header-values.ts';
+import { findBodyStart, type HeaderBlock, readHeaderBlock } from '../mime/header-fields.ts';
 import {
   type MailAttachment,
   type ParsingError,
@@ -11,9 +10,12 @@ import {
   type ReportPart,
 } from '../mime/parsed-mail.ts';
 import { AttachmentCollector, type AttachmentEvent } from './attachment-collector.ts';
-import { createLenientParser, hasUnclosed, treeOf } from './lenient-parser.ts';
+import { type ByteWatcher, createLenientParser } from './lenient-parser.ts';
+import type { SplitFindings, SplitNode } from './lenient-splitter.ts';
 import { readPlainBody } from './plain-body.ts';
-import { joinTexts, type TextBody, type TextNode } from './text.ts';
+import { joinTexts, partNumberOf, type TextBody, type TextNode } from './text.ts';
+
+const carriageReturn = 0x0d;
 
 export interface MimeBody extends TextBody {
   attachments: MailAttachment[];
@@ -22,11 +24,9 @@ export interface MimeBody extends TextBody {
 }
 
 const chunkBytes = 64 * 1024;
-const maxBoundaryBytes = 200;
 /**
- * Options shared by all callers, so that part numbers agree. mailparser is pinned to 3.9.31, because later
- * versions cannot be installed. Its own joining of texts is off: it drops plain parts beside HTML without the
- * text-to-HTML step, and that step is unbounded.
+ * Options shared by all callers, so that part numbers agree. mailparser's own joining of texts is off: it
+ * drops plain parts beside HTML without the text-to-HTML step, and that step is unbounded.
  */
 const parserOptions = {
   skipHtmlToText: true,
@@ -35,35 +35,38 @@ const parserOptions = {
   skipImageLinks: true,
   keepDeliveryStatus: true,
   ignoreEmbedded: true,
-  checksumAlgo: 'sha1',
+  checksumAlgo: false as const,
   maxHeadSize: parseLimits.headerBytes,
   maxChildNodes: parseLimits.parts,
 };
 
-/**
- * Returns the Content-* fields for mailparser. A multipart without a declared boundary, or with one that
- * never occurs, is read as plain text: its words matter more than its structure.
- */
-function contentFields(block: HeaderBlock, body: Buffer, faults: ParsingError[]): string {
-  const skipped = new Set<string>();
-  const { value, parameters } = readParameters(block.first('content-type'));
-  if (value.startsWith('multipart/')) {
-    const boundary = Buffer.from((parameters.boundary ?? '').trimEnd());
-    const isSane = boundary.length > 0 && boundary.length <= maxBoundaryBytes;
-    if (!isSane || !body.includes(Buffer.concat([Buffer.from('--'), boundary]))) {
-      skipped.add('content-type').add('content-transfer-encoding');
-      const message = 'multipart without a usable boundary: read as plain text';
-      faults.push({ code: 'missing-boundary', message });
-    } else if (!body.includes(Buffer.concat([Buffer.from('--'), boundary, Buffer.from('--')]))) {
-      faults.push({ code: 'unclosed-multipart', message: 'the last boundary is missing' });
-    }
-  }
+/** The two halves of a mail. */
+export interface SplitMail {
+  block: HeaderBlock;
+  body: Buffer;
+}
+
+/** Splits a mail, and halves the line ends that a second conversion doubled (CR CR LF). */
+export function splitMail(raw: Buffer): SplitMail {
+  const firstLine = raw.subarray(0, Math.max(raw.indexOf('\n'), 0));
+  const isDoubled = firstLine.at(-1) === carriageReturn && firstLine.at(-2) === carriageReturn;
+  const mail = isDoubled
+    ? Buffer.from(raw.toString('latin1').replaceAll('\r\r\n', '\r\n'), 'latin1')
+    : raw;
+  const block = readHeaderBlock(mail);
+  const bodyStart = block.bodyStart ?? findBodyStart(mail, block.end);
+  return { block, body: mail.subarray(bodyStart) };
+}
+
+/** Returns the Content-* fields for mailparser, the first of each name. */
+function contentFields(block: HeaderBlock): string {
+  const seen = new Set<string>();
   let head = '';
-  for (const { name, value: fieldValue } of block.fields) {
+  for (const { name, value } of block.fields) {
     const key = name.toLowerCase();
-    if (!key.startsWith('content-') || skipped.has(key)) continue;
-    skipped.add(key);
-    head += `${name}: ${fieldValue}\r\n`;
+    if (!key.startsWith('content-') || seen.has(key)) continue;
+    seen.add(key);
+    head += `${name}: ${value}\r\n`;
   }
   return `${head}\r\n`;
 }
@@ -72,8 +75,8 @@ function contentFields(block: HeaderBlock, body: Buffer, faults: ParsingError[])
  * Yields small pieces, which keep mailparser's buffers small: as one piece, 50 MB of base64 would take
  * 400 MB.
  */
-function* piecesOf(head: string, body: Buffer): Generator<Buffer> {
-  if (head !== '') yield Buffer.from(head);
+function* piecesOf(head: Buffer, body: Buffer): Generator<Buffer> {
+  yield head;
   for (let at = 0; at < body.length; at += chunkBytes) yield body.subarray(at, at + chunkBytes);
 }
 
@@ -87,24 +90,24 @@ function faultOf(error: Error & { code?: string }): ParsingError {
 interface ParserEnd {
   tree: TextNode | null;
   error: (Error & { code?: string }) | null;
-  /** True if an inner multipart was not closed; it ends at the outer boundary. */
-  isUnclosed: boolean;
+  findings: SplitFindings;
 }
 
 /**
- * Runs mailparser over `head` and `body`, or over a whole mail with an empty `head`. Passes attachments to
- * `take`. Resolves with the tree once the parser ends, and with its error if it failed.
+ * Runs mailparser over a mail. Passes attachments to `take`, and the decoded bytes of each part to `watch`. Resolves with the tree once the parser ends, and
+ * with its error if it failed.
  */
 export function runParser(
-  head: string,
-  body: Buffer,
+  { block, body }: SplitMail,
   take: (attachment: AttachmentEvent) => void,
+  watch?: ByteWatcher,
 ): Promise<ParserEnd> {
   return new Promise((resolve) => {
-    const parser = createLenientParser(parserOptions);
+    const head = Buffer.from(contentFields(block));
+    const sourceBytes = { headBytes: head.length, body };
+    const { parser, findings, tree } = createLenientParser(parserOptions, sourceBytes, watch);
     const source = Readable.from(piecesOf(head, body), { objectMode: false });
-    const finish = (error: Error | null) =>
-      resolve({ tree: treeOf(parser), error, isUnclosed: hasUnclosed(parser) });
+    const finish = (error: Error | null) => resolve({ tree: tree(), error, findings });
     parser.on('data', (event: AttachmentEvent | { type: 'text' }) => {
       if (event.type === 'attachment') take(event);
     });
@@ -131,33 +134,49 @@ function cutToParts(body: Buffer): Buffer {
   return body.subarray(0, at);
 }
 
-async function parseBody(head: string, body: Buffer): Promise<MimeBody> {
-  const collector = new AttachmentCollector();
-  const run = await runParser(head, body, (event) => collector.take(event));
-  const { tree, error, isUnclosed } = run;
-  const { attachments, reports, faults } = collector;
-  if (isUnclosed) {
+/** Returns the faults of the structure that the splitter found. */
+function structureFaults({ tree, findings }: ParserEnd): ParsingError[] {
+  const faults: ParsingError[] = [...findings.malformed].map((node) => ({
+    code: 'malformed-header',
+    message: 'the header of a part has a line that is no field, or no empty line behind it',
+    ...partNumberOf({ node }),
+  }));
+  if (findings.isUnclosed) {
     const message = 'an inner multipart is not closed: it ends at the next outer boundary';
     faults.push({ code: 'unclosed-multipart', message });
   }
-  if (error) faults.push(faultOf(error));
-  return { ...joinTexts(tree, faults), attachments, reports, faults };
+  if (findings.hasPartsBehindEnd) {
+    const message = 'a multipart has parts behind its closing boundary: they are left out';
+    faults.push({ code: 'unclosed-multipart', message });
+  }
+  const isOpen =
+    tree?.node && tree.children.length > 0 && !findings.closed.has(tree.node as SplitNode);
+  if (isOpen) faults.push({ code: 'unclosed-multipart', message: 'the last boundary is missing' });
+  return faults;
+}
+
+async function parseBody(mail: SplitMail): Promise<MimeBody> {
+  const collector = new AttachmentCollector();
+  const run = await runParser(mail, (event) => collector.take(event));
+  const { attachments, reports } = collector;
+  const faults = [...collector.faults, ...structureFaults(run)];
+  if (run.error) faults.push(faultOf(run.error));
+  return { ...joinTexts(run.tree, faults), attachments, reports, faults };
 }
 
 /**
- * Parses the body of a mail under its Content-* fields. Bounds are 500 parts, 20 levels, and 2 MB each of
- * text and HTML; the excess is left out and a fault reports it. An attached message stays an attachment: its
- * text never joins that of its carrier.
+ * Parses the body of a mail under its Content-* fields. Bounds are 500 parts, and 2 MB each of text and HTML;
+ * the excess is left out and a fault reports it. An attached message stays an attachment: its text never
+ * joins that of its carrier.
  */
-export async function readMimeBody(block: HeaderBlock, body: Buffer): Promise<MimeBody> {
+export async function readMimeBody(mail: SplitMail): Promise<MimeBody> {
   const faults: ParsingError[] = [];
-  const plain = readPlainBody(block, body);
+  const plain = readPlainBody(mail.block, mail.body);
   if (plain) return { ...joinTexts(plain, faults), attachments: [], reports: [], faults };
-  const head = contentFields(block, body, faults);
-  const found = await parseBody(head, body);
+  const found = await parseBody(mail);
   const overrun = found.faults.find(({ code }) => code === 'too-many-parts');
-  if (!overrun) return { ...found, faults: [...faults, ...found.faults] };
+  if (!overrun) return found;
   // mailsplit loses data that it has read but not yet emitted; a body without the excess loses nothing.
-  const within = await parseBody(head, cutToParts(body));
-  return { ...within, faults: [...faults, overrun, ...within.faults] };
+  const within = await parseBody({ ...mail, body: cutToParts(mail.body) });
+  return { ...within, faults: [overrun, ...within.faults] };
 }

@@ -1,10 +1,16 @@
-// mailparser, adapted to read MIME as other readers do if its own way loses words or attachments: boundaries
-// (lenient-splitter.ts), raw bytes within encoded words of part headers, flowed text. Also decodes no more of
-// a text part than is kept. Patches internals of mailparser, so its version is pinned.
+// mailparser, adapted to read MIME as other readers do if its own way loses words or attachments
+// (lenient-splitter.ts). It splits and decodes the transfer encodings; the bytes of texts are collected here,
+// within bounds, and text.ts decodes their charsets. Patches internals of mailparser, so its version is pinned.
 import type { Transform } from 'node:stream';
 import { MailParser } from 'mailparser';
 import { parseLimits } from '../mime/parsed-mail.ts';
-import { makeLenient, type SplitNode, type Splitter } from './lenient-splitter.ts';
+import {
+  makeLenient,
+  type SplitFindings,
+  type SplitNode,
+  type SplitSource,
+  type Splitter,
+} from './lenient-splitter.ts';
 import type { TextNode } from './text.ts';
 
 /** Members that mailparser's types do not declare. */
@@ -12,65 +18,113 @@ interface Insides {
   tree: TextNode | false;
   curnode: TextNode & { isAttachment?: boolean; decoder?: Transform };
   splitter: Splitter;
-  processChunk(data: { type: string } & Partial<SplitNode>, done: (error?: Error) => void): void;
+  processChunk(data: Chunk, done: (error?: Error) => void): void;
 }
+
+type Chunk = { type: string; node?: SplitNode; value?: Buffer } & Partial<SplitNode>;
+
+export interface LenientParser {
+  parser: MailParser;
+  findings: SplitFindings;
+  /** Returns the parts found so far, or null. */
+  tree(): TextNode | null;
+}
+
+/** Takes the decoded bytes of a part. */
+export type ByteWatcher = (node: object, chunk: Buffer) => void;
 
 const carriageReturn = 0x0d;
 
-/** Parsers of a mail in which an inner multipart was not closed. */
-const unclosed = new WeakSet<MailParser>();
-
-/** Creates a parser with mailparser's `options`; `treeOf` reads its tree. */
-export function createLenientParser(options: object): MailParser {
+/** Creates a parser of `source` with mailparser's `options`. */
+export function createLenientParser(
+  options: object,
+  source: SplitSource,
+  watch?: ByteWatcher,
+): LenientParser {
   const parser = new MailParser(options);
   const insides = parser as unknown as Insides;
-  makeLenient(insides.splitter, () => unclosed.add(parser));
+  const findings = makeLenient(insides.splitter, source);
+  const preambles = new WeakMap<object, ByteCollector>();
   const processChunk = insides.processChunk.bind(parser);
   insides.processChunk = (data, done) => {
     if (data.type === 'node' && data.flowed === true) {
       data.isFlowed = true;
       data.flowed = false;
     }
+    const { node: owner, value } = data;
+    if (data.type === 'data' && owner?.multipart && value) preambles.get(owner)?.add(value);
     processChunk(data, done);
-    const { isAttachment, decoder, node, charset = 'utf-8' } = insides.curnode;
-    if (data.type === 'node' && isAttachment === false && decoder && node) {
-      bound(decoder, node, charset);
+    if (data.type !== 'node') return;
+    const { curnode } = insides;
+    const { isAttachment, decoder, node, charset } = curnode;
+    if (isAttachment === false && decoder && node) {
+      const text = new ByteCollector(charset);
+      node.text = text;
+      collect(decoder, text);
+    } else if (node && data.multipart) {
+      // The words of a multipart in which no part follows.
+      const preamble = new ByteCollector(undefined);
+      node.text = preamble;
+      preambles.set(data, preamble);
     }
+    if (watch && decoder && node) watchBytes(decoder, (chunk) => watch(node, chunk));
   };
-  return parser;
+  return { parser, findings, tree: () => insides.tree || null };
 }
 
 /** Bytes per unit of the limit, for charsets whose characters are not counted. */
 const mostBytesPerUnit = 3;
 
 /**
- * Drops decoder output beyond the kept part of a text: otherwise 20 MB would become one string in one turn.
- * Counts UTF-8 in characters, other charsets in bytes.
+ * Keeps the bytes of a text up to the kept part: otherwise 20 MB would become one string in one turn. Counts
+ * UTF-8 in characters, other charsets in bytes.
  */
-function bound(decoder: Transform, node: { isCut?: boolean }, charset: string): void {
+class ByteCollector {
+  readonly #isUtf8: boolean;
+  readonly #pieces: Buffer[] = [];
+  #left: number;
+  /** True if more bytes came than were kept. */
+  isCut = false;
+
+  constructor(charset: string | undefined) {
+    this.#isUtf8 = /^(?:utf-?8|us-ascii|ascii|)$/i.test(charset ?? '');
+    this.#left = (parseLimits.textCharacters + 1) * (this.#isUtf8 ? 1 : mostBytesPerUnit);
+  }
+
+  add(chunk: Buffer): void {
+    let end = this.#isUtf8 ? 0 : Math.min(chunk.length, this.#left);
+    this.#left -= end;
+    if (this.#isUtf8) {
+      for (; end < chunk.length && this.#left > 0; end += 1) {
+        if (startsUnit(chunk[end] ?? 0)) this.#left -= 1;
+      }
+    }
+    if (end < chunk.length) this.isCut = true;
+    if (end > 0) this.#pieces.push(chunk.subarray(0, end));
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#pieces);
+  }
+}
+
+function watchBytes(decoder: Transform, watch: (chunk: Buffer) => void): void {
   const push = decoder.push.bind(decoder);
-  const isUtf8 = /^(?:utf-?8|us-ascii|ascii)$/i.test(charset);
-  let left = (parseLimits.textCharacters + 1) * (isUtf8 ? 1 : mostBytesPerUnit);
+  decoder.push = (chunk: Buffer | null) => {
+    if (chunk !== null) watch(chunk);
+    return push(chunk);
+  };
+}
+
+/** Takes the output of a decoder away from mailparser, which only sees its end. */
+function collect(decoder: Transform, text: ByteCollector): void {
+  const push = decoder.push.bind(decoder);
   decoder.push = (chunk: Buffer | null) => {
     if (chunk === null) return push(null);
-    let end = 0;
-    for (; end < chunk.length && left > 0; end += 1) {
-      if (!isUtf8 || startsUnit(chunk[end] ?? 0)) left -= 1;
-    }
-    if (end < chunk.length) node.isCut = true;
-    return end === 0 || push(chunk.subarray(0, end));
+    text.add(chunk);
+    return true;
   };
 }
 
 /** Returns false for a byte within a character, and for CR, which is removed from line ends. */
 const startsUnit = (byte: number) => (byte & 0xc0) !== 0x80 && byte !== carriageReturn;
-
-/** Returns true if an inner multipart was not closed before the next part of an outer one. */
-export function hasUnclosed(parser: MailParser): boolean {
-  return unclosed.has(parser);
-}
-
-/** Returns the texts found so far, or null. */
-export function treeOf(parser: MailParser): TextNode | null {
-  return (parser as unknown as Insides).tree || null;
-}

@@ -1,107 +1,77 @@
-// mailsplit, adapted to find the boundaries of a multipart as other readers do: followed by white space, or of
-// an outer multipart while an inner one is not closed. Patches its internals, so its version is pinned.
-import { escapeRawWords } from '../mime/header-fields.ts';
+// mailsplit, adapted to read the parts of a mail as other readers do: where the header of a part ends, which
+// boundary a multipart has, and what its type and transfer encoding are. Patches its internals, so its version
+// is pinned.
+import { withKnownCharsets } from '../mime/charset/charset.ts';
+import { escapeRawWords, scanFields } from '../mime/header-fields.ts';
+import { decodeWords } from '../mime/header-values.ts';
 
 /** A node of mailsplit, as far as it is used here. */
 export interface SplitNode {
   flowed: boolean;
   /** Replaces `flowed`, so that the text is joined after its charset is decoded. */
   isFlowed?: boolean;
-  /** True if more bytes came than were decoded. */
-  isCut?: boolean;
+  contentType: string | false;
+  disposition: string | false;
+  encoding: string | false;
+  filename: string | false;
+  headers: { getFirst(name: string): string } | false;
   /** Subtype of a multipart. */
   multipart: string | false;
+  partNr: (number | string)[] | false;
+  /** Number of parts so far. */
+  childPartNumbers: number;
   _boundary: Buffer | false;
-  _parentBoundary: Buffer | false;
   _parentBoundaryOwner: SplitNode | false;
   _headersLines: Buffer[];
   _headerlen: number;
-  addHeaderChunk(line: Buffer | false): void;
+  /** Adds a line and returns true if it ends the header. */
+  addHeaderChunk(line: Buffer | false): boolean;
   parseHeaders(): void;
 }
 
-/** 1 and 2: a delimiter and a closing one of the node itself; 3 and 4: of the multipart that holds it. */
+/** 1 and 2: a delimiter and a closing one of the node itself; 3 and 4: of a multipart around it. */
 type Boundary = 1 | 2 | 3 | 4 | false;
+type Done = (error: Error | null, data?: unknown, isFlush?: boolean) => void;
 
 export interface Splitter {
   node: SplitNode;
+  delimiterOwner: SplitNode | false;
+  state: number;
+  /** True behind the closing delimiter of the node. */
+  inEpilogue: boolean;
+  push(data: SplitNode): boolean;
   newNode(parent?: unknown): void;
   checkBoundary(line: Buffer): Boundary;
   compareBoundary(line: Buffer, start: number, boundary: Buffer): 1 | 2 | false;
+  processLine(line: Buffer | false, isFinal: boolean, next: Done): void;
+  _transform(chunk: Buffer, encoding: string, done: () => void): void;
 }
 
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const space = 0x20;
-const tab = 0x09;
-const dash = 0x2d;
-/** Longest line that is looked up among outer boundaries. */
-const longestDelimiter = 300;
-
-/** Returns the end of `line` without its line end and the white space before it. */
-function endOfWords(line: Buffer): number {
-  let end = line.length;
-  while (end > 0) {
-    const last = line[end - 1];
-    if (last !== lineFeed && last !== carriageReturn && last !== space && last !== tab) break;
-    end -= 1;
-  }
-  return end;
+/** Bytes that the splitter reads: a short header, then the body of the mail. */
+export interface SplitSource {
+  headBytes: number;
+  body: Buffer;
 }
 
-/**
- * Returns 1 for a delimiter, 2 for a closing one: `--boundary`, optional `--`, then only white space
- * (RFC 2046 5.1.1, transport padding). Ignores white space at the end of the boundary itself.
- */
-function compareBoundary(line: Buffer, start: number, boundary: Buffer): 1 | 2 | false {
-  const length = endOfWords(boundary);
-  const end = endOfWords(line);
-  const after = start + 2 + length;
-  if (length === 0 || end < after || !isEqual(line, start + 2, boundary, length)) return false;
-  if (end === after) return 1;
-  return end === after + 2 && line[after] === dash && line[after + 1] === dash ? 2 : false;
+/** Facts about the parts that the splitter itself does not report. */
+export interface SplitFindings {
+  /** True if an inner multipart ended at the boundary of an outer one. */
+  isUnclosed: boolean;
+  /** True if a delimiter stands behind the closing one. */
+  hasPartsBehindEnd: boolean;
+  /** Multiparts with a closing delimiter. */
+  closed: WeakSet<SplitNode>;
+  /** Parts whose header has a broken line, or no empty line behind it. */
+  malformed: Set<SplitNode>;
 }
 
-function isEqual(line: Buffer, start: number, boundary: Buffer, length: number): boolean {
-  return line.compare(boundary, 0, length, start, start + length) === 0;
-}
-
-/** Finds the boundaries of outer multiparts, by one look-up for each line that starts with `--`. */
-class OuterBoundaries {
-  /** For each open multipart: the multiparts within it that hold a boundary's next part, by boundary. */
-  readonly #outer = new WeakMap<SplitNode, Map<string, SplitNode>>();
-
-  /** Returns the node whose holder has this boundary, and whether the line closes it; null for other lines. */
-  find(line: Buffer, node: SplitNode): { within: SplitNode; isClosing: boolean } | null {
-    const holder = node._parentBoundaryOwner;
-    if (holder === false || holder._parentBoundaryOwner === false) return null;
-    const start = line[0] === carriageReturn ? 1 : 0;
-    const from = line[start] === lineFeed ? start + 1 : start;
-    if (line[from] !== dash || line[from + 1] !== dash || line.length > longestDelimiter)
-      return null;
-    const words = line.toString('latin1', from + 2, endOfWords(line));
-    const outer = this.#outerOf(holder);
-    const within = outer.get(words);
-    if (within) return { within, isClosing: false };
-    const closed = words.endsWith('--') ? outer.get(words.slice(0, -2)) : undefined;
-    return closed ? { within: closed, isClosing: true } : null;
-  }
-
-  #outerOf(node: SplitNode): Map<string, SplitNode> {
-    const known = this.#outer.get(node);
-    if (known) return known;
-    const found = new Map<string, SplitNode>();
-    for (let at = node; at._parentBoundaryOwner !== false; at = at._parentBoundaryOwner) {
-      const boundary = at._parentBoundary;
-      const words = boundary ? boundary.toString('latin1', 0, endOfWords(boundary)) : '';
-      if (words !== '' && !found.has(words)) found.set(words, at);
-    }
-    this.#outer.set(node, found);
-    return found;
-  }
-}
-
+/** The state of mailsplit after a header. */
+const bodyState = 2;
 const messageType = Buffer.from('Content-Type: message/rfc822\r\n');
+const mediaType = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
+const transferEncodings = ['base64', 'quoted-printable', '7bit', '8bit', 'binary'];
+/** Bytes behind the header of a multipart in which its first delimiter is looked up. */
+const longestPreamble = 256 * 1024;
 
 /** Gives a part of a digest without a type the type of a message (RFC 2046 5.1.5). */
 function addDigestType(node: SplitNode): void {
@@ -113,31 +83,159 @@ function addDigestType(node: SplitNode): void {
   node._headerlen += messageType.length;
 }
 
-/** Adapts the splitter. Calls `onUnclosed` when an inner multipart ends at an outer boundary. */
-export function makeLenient(splitter: Splitter, onUnclosed: () => void): void {
-  const outer = new OuterBoundaries();
-  splitter.compareBoundary = compareBoundary;
+/** Rewrites the encoded words of a header line that mailsplit would misread. */
+function mendWords(line: Buffer): Buffer {
+  const escaped = escapeRawWords(line);
+  if (!escaped.includes('=?')) return escaped;
+  return Buffer.from(withKnownCharsets(escaped.toString('latin1')), 'latin1');
+}
+
+const firstOf = ({ headers }: SplitNode, name: string) => (headers ? headers.getFirst(name) : '');
+
+/** Reads a transfer encoding that stands in quotes, as an encoded word, or beside comments and parameters. */
+function readTransferEncoding(value: string): string {
+  const words = decodeWords(value.replace(/["']/g, ' ')).toLowerCase();
+  const outside = words.replace(/\([^()]{0,200}\)/g, ' ');
+  const [first = ''] = outside.split(/[\s;,]+/).filter((word) => word !== '');
+  return transferEncodings.includes(first) ? first : words.trim();
+}
+
+/**
+ * Chooses the form of a boundary with white space that occurs in the mail: as it stands, or without the
+ * white space, which folding may have put in.
+ */
+function chooseBoundary(boundary: Buffer, ahead: Buffer): Buffer {
+  const words = boundary.toString('latin1');
+  if (!/\s/.test(words)) return boundary;
+  const forms = [words, words.replace(/\s+/g, ' '), words.replace(/\s+/g, '')];
+  const found = forms.find((form) => ahead.includes(`--${form}`, 0, 'latin1'));
+  return found === undefined ? boundary : Buffer.from(found, 'latin1');
+}
+
+/** Reads an invalid type as the default type (RFC 2045 5.2), and `multipart` alone as a mixed one. */
+function mendType(node: SplitNode): void {
+  if (node.contentType !== false && mediaType.test(node.contentType)) return;
+  const isMultipart = node._boundary !== false && /^multipart\b/.test(node.contentType || '');
+  const isFile = node.filename !== false || node.disposition === 'attachment';
+  node.multipart = isMultipart ? 'mixed' : false;
+  if (isMultipart) node.contentType = 'multipart/mixed';
+  else node.contentType = isFile ? 'application/octet-stream' : 'text/plain';
+}
+
+/** Knows how far the splitter has read, and where the header of the current part ends without an empty line. */
+class Progress {
+  readonly #source: SplitSource;
+  #chunk: Buffer = Buffer.alloc(0);
+  #chunkStart = 0;
+  /** Offset behind the current line. */
+  #end = 0;
+  /** Offset of the body of the current part; null if an empty line stands before it. */
+  #bodyStart: number | null = null;
+
+  constructor(source: SplitSource) {
+    this.#source = source;
+  }
+
+  startChunk(chunk: Buffer): void {
+    this.#chunkStart += this.#chunk.length;
+    this.#chunk = chunk;
+  }
+
+  startLine(line: Buffer): void {
+    this.#end = this.#chunkStart + line.byteOffset - this.#chunk.byteOffset + line.length;
+  }
+
+  /** Returns the bytes behind the current line. */
+  get ahead(): Buffer {
+    return this.#source.body.subarray(Math.max(this.#end - this.#source.headBytes, 0));
+  }
+
+  /** Looks for the end of the header that begins here; returns true if it is malformed. */
+  startHeader(): boolean {
+    const { isUnseparated, bodyStart, malformedLines } = scanFields(this.ahead);
+    this.#bodyStart = isUnseparated && bodyStart !== null ? this.#end + bodyStart : null;
+    return isUnseparated || malformedLines > 0;
+  }
+
+  /** True if the header ends behind the current line without an empty line. */
+  get endsHeader(): boolean {
+    return this.#end === this.#bodyStart;
+  }
+}
+
+function patchNode(node: SplitNode, progress: Progress): void {
+  const add = node.addHeaderChunk.bind(node);
+  node.addHeaderChunk = (line) => {
+    const isEnd = add(line && mendWords(line));
+    return isEnd || (line !== false && progress.endsHeader);
+  };
+  const parseHeaders = node.parseHeaders.bind(node);
+  node.parseHeaders = () => {
+    if (node.headers) return;
+    addDigestType(node);
+    parseHeaders();
+    node.encoding = readTransferEncoding(firstOf(node, 'Content-Transfer-Encoding'));
+    mendType(node);
+    if (node._boundary && node.multipart) {
+      const ahead = progress.ahead.subarray(0, longestPreamble);
+      node._boundary = chooseBoundary(node._boundary, ahead);
+    }
+  };
+}
+
+/** Adapts the splitter, which reads `source`; returns its findings, complete once it has read all. */
+export function makeLenient(splitter: Splitter, source: SplitSource): SplitFindings {
+  const findings: SplitFindings = {
+    isUnclosed: false,
+    hasPartsBehindEnd: false,
+    closed: new WeakSet(),
+    malformed: new Set(),
+  };
+  const progress = new Progress(source);
+  let boundary = false as Boundary;
+  const startsPart = () => boundary === 1 || boundary === 3;
+  const transform = splitter._transform.bind(splitter);
+  splitter._transform = (chunk, encoding, done) => {
+    progress.startChunk(chunk);
+    transform(chunk, encoding, done);
+  };
   const checkBoundary = splitter.checkBoundary.bind(splitter);
   splitter.checkBoundary = (line) => {
-    const own = checkBoundary(line);
-    const found = own === false ? outer.find(line, splitter.node) : null;
-    if (!found) return own;
-    onUnclosed();
-    splitter.node = found.within;
-    return found.isClosing ? 4 : 3;
+    boundary = checkBoundary(line);
+    if (boundary === false) {
+      const { inEpilogue, node } = splitter;
+      if (!inEpilogue || node._boundary === false || findings.hasPartsBehindEnd) return false;
+      findings.hasPartsBehindEnd = splitter.compareBoundary(line, 0, node._boundary) !== false;
+      return false;
+    }
+    const { node, delimiterOwner } = splitter;
+    const isOuter = boundary === 3 || boundary === 4;
+    if (isOuter && delimiterOwner !== node._parentBoundaryOwner) findings.isUnclosed = true;
+    if (boundary === 4 && delimiterOwner) findings.closed.add(delimiterOwner);
+    if (boundary === 2) findings.closed.add(node);
+    return boundary;
   };
   const newNode = splitter.newNode.bind(splitter);
   splitter.newNode = (parent) => {
     newNode(parent);
-    const { node } = splitter;
-    const add = node.addHeaderChunk.bind(node);
-    node.addHeaderChunk = (line) => add(line && escapeRawWords(line));
-    const parseHeaders = node.parseHeaders.bind(node);
-    let isParsed = false;
-    node.parseHeaders = () => {
-      if (!isParsed) addDigestType(node);
-      isParsed = true;
-      parseHeaders();
-    };
+    patchNode(splitter.node, progress);
   };
+  const processLine = splitter.processLine.bind(splitter);
+  let forward: Done;
+  /** Keeps a closing delimiter apart from the text of a multipart without parts before it. */
+  const relay: Done = (error, data, isFlush) => forward(error, data, isFlush || boundary === 4);
+  splitter.processLine = (line, isFinal, next) => {
+    if (line) progress.startLine(line);
+    boundary = false;
+    forward = next;
+    processLine(line, isFinal, relay);
+    if (!startsPart()) return;
+    if (progress.startHeader()) findings.malformed.add(splitter.node);
+    if (!progress.endsHeader) return;
+    splitter.node.parseHeaders();
+    splitter.push(splitter.node);
+    splitter.state = bodyState;
+  };
+  patchNode(splitter.node, progress);
+  return findings;
 }

@@ -2,23 +2,17 @@
 // network; every doubt becomes a parsing error, and it never throws. Blocks the event loop for as long as the
 // mail takes, so the service runs it in a worker (parser.ts). src/inbox/receiving/authenticate.ts gives the verdicts
 // of SPF, DKIM and DMARC.
-import { findBodyStart, type HeaderBlock, readHeaderBlock } from '../mime/header-fields.ts';
 import { type ParsedMail, type ParseOptions, parseLimits, withFault } from '../mime/parsed-mail.ts';
 import { hasMark } from '../mime/subject.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
 import { isEmbeddedMessage } from './attachment-collector.ts';
-import { readMimeBody } from './body.ts';
+import { readMimeBody, splitMail } from './body.ts';
 import { makeMarkedText } from './html-reply.ts';
 import { indentMark } from './marks.ts';
 import { parseHeaderOnly, projectHeader } from './read-header.ts';
 import { type ReplyFacts, splitReply, wholeText } from './reply-split.ts';
 import { withShown } from './shown-parts.ts';
 import type { ReadablePiece } from './text.ts';
-
-async function readBody(raw: Buffer, block: HeaderBlock) {
-  const bodyStart = block.bodyStart ?? findBodyStart(raw, block.end);
-  return await readMimeBody(block, raw.subarray(bodyStart));
-}
 
 /** Most characters split without a yield: the worst take 0.1 s. */
 const mostSplitAtOnce = 32 * 1024;
@@ -90,7 +84,7 @@ async function withAttachedText(raw: Buffer, mail: ParsedMail): Promise<ParsedMa
   if (!isSilent || !attached || mail.reportType !== null) return mail;
   const bytes = await readAttachmentBytes(raw, attached.partNumber, parseLimits.mailBytes);
   if (bytes === null) return mail;
-  const { pieces } = await readBody(bytes, readHeaderBlock(bytes));
+  const { pieces } = await readMimeBody(splitMail(bytes));
   const newContent = wholeText(joinPieces(pieces, factsOf(mail)).text);
   return newContent === '' ? mail : { ...mail, newContent };
 }
@@ -109,10 +103,10 @@ export async function parseMime(
     const message = `larger than ${parseLimits.mailBytes} bytes: only the header was read`;
     return parseHeaderOnly(raw, options, 'mail-too-large', message);
   }
-  const block = readHeaderBlock(raw);
-  let mail = projectHeader(block, options);
+  const parts = splitMail(raw);
+  let mail = projectHeader(parts.block, options);
   try {
-    const { text, html, reports, faults, pieces, ...body } = await readBody(raw, block);
+    const { text, html, reports, faults, pieces, ...body } = await readMimeBody(parts);
     const attachments = withShown(body.attachments, html);
     const parsingErrors = [...mail.parsingErrors, ...faults].slice(0, parseLimits.parsingErrors);
     mail = { ...mail, text, html, attachments, reports, parsingErrors };

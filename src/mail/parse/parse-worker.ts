@@ -9,6 +9,7 @@ import { readAttachmentBytes } from './attachment-bytes.ts';
 import { type BounceReport, readBounce } from './bounce/bounce-report.ts';
 import { type Complaint, readComplaint } from './bounce/complaint.ts';
 import { type OwnCopy, readOwnCopy } from './bounce/returned-copy.ts';
+import { type DecodedPart, decodedParts } from './decoded-parts.ts';
 import { readDmarcMail } from './dmarc/dmarc-mail.ts';
 import { type DmarcSummary, summarizeReport } from './dmarc/dmarc-summary.ts';
 import { wordsOfMail } from './mail-words.ts';
@@ -28,6 +29,8 @@ export interface Readings {
   dmarc: DmarcSummary | null;
   /** Bytes of the attachment. */
   attachment: Uint8Array | null;
+  /** Digests of the decoded parts. */
+  parts: DecodedPart[];
   /** Words of a document (`FullTextDocument`), which comes as JSON instead of the raw mail. */
   words: DocumentWords;
   /** Codes and links of a mail (`MailText`), which comes as JSON instead of the raw mail. */
@@ -56,6 +59,7 @@ async function read(
     const { partNumber = '' } = options;
     return readAttachmentBytes(bytes, partNumber, bytes.length);
   }
+  if (wants === 'parts') return decodedParts(bytes);
   if (wants === 'words') return wordsOfDocument(JSON.parse(bytes.toString()));
   if (wants === 'extracts') return extractsOf(JSON.parse(bytes.toString()));
   if (wants === 'hiding') return hidesWords(bytes.toString());
@@ -65,7 +69,7 @@ async function read(
 }
 
 async function readOf(
-  wants: Exclude<keyof Readings, 'attachment' | 'words' | 'extracts' | 'hiding' | 'text'>,
+  wants: Exclude<keyof Readings, 'attachment' | 'parts' | 'words' | 'extracts' | 'hiding' | 'text'>,
   mail: ParsedMail,
   bytes: Buffer,
 ): Promise<AnyReading> {

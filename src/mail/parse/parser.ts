@@ -14,6 +14,7 @@ import { LostJob } from '../../platform/runtime/workers/thread.ts';
 import { type Extracts, searchedPart } from '../mime/extracts/extracts.ts';
 import type { MailText } from '../mime/extracts/find-code.ts';
 import { type ParsedMail, type ParseOptions, withFault } from '../mime/parsed-mail.ts';
+import type { DecodedPart } from './decoded-parts.ts';
 import type { AnyReading, ParsePayload, Readings } from './parse-worker.ts';
 
 export type ReportReading = Extract<keyof Readings, 'bounce' | 'complaint' | 'dmarc'>;
@@ -39,6 +40,11 @@ export interface MimeParser {
    * @throws CapacityError as `parse` does, and beyond the share of the organization; Error if it takes too long
    */
   readAttachment(raw: Buffer, partNumber: string, organizationId: string): Promise<Buffer | null>;
+  /**
+   * Returns the digests of the decoded parts of a raw mail for an organization.
+   * @throws CapacityError and Error as `readAttachment` does
+   */
+  readParts(raw: Buffer, organizationId: string): Promise<DecodedPart[]>;
   /**
    * Reads the words of a document other than a raw mail.
    * @throws CapacityError as `parse` does; Error if it takes too long
@@ -114,7 +120,12 @@ async function knownOf({ raw, options, body }: LostMail, lost: LostJob): Promise
 }
 
 function unread(wants: Exclude<keyof Readings, 'mail'>, { isTimeout }: LostJob): Error {
-  const names = { attachment: 'an attachment', words: 'the words of a document', text: 'HTML' };
+  const names = {
+    attachment: 'an attachment',
+    parts: 'the parts of a mail',
+    words: 'the words of a document',
+    text: 'HTML',
+  };
   const name = names[wants as keyof typeof names] ?? `a ${wants} report`;
   return new Error(`reading ${name} ${isTimeout ? 'took too long' : 'ended its worker'}`);
 }
@@ -170,6 +181,7 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
       const bytes = await read('attachment', raw, { partNumber }, organizationId);
       return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     },
+    readParts: (raw, organizationId) => read('parts', raw, {}, organizationId),
     readWords: (document) => read('words', Buffer.from(JSON.stringify(document))),
     readExtracts(mail, organizationId) {
       const searched = Buffer.from(JSON.stringify(searchedPart(mail)));

@@ -35,6 +35,6 @@ export function readPlainBody(block: HeaderBlock, body: Buffer): TextNode | null
   if (body.length > mostBytes || body.length === 0) return null;
   const plain = plainCharset(block);
   if (plain === null) return null;
-  const textContent = body.toString().replaceAll('\r\n', '\n');
-  return { contentType: 'text/plain', ...plain, textContent, children: [] };
+  const text = { bytes: body, isCut: false };
+  return { contentType: 'text/plain', ...plain, node: { text }, children: [] };
 }

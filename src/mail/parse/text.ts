@@ -1,18 +1,24 @@
 // Joins the text leaves of a parsed MIME tree into one text and one HTML, and keeps the reading order for the
 // reply split. Pure.
-import libmime from 'libmime';
+import { decodeText } from '../mime/charset/charset.ts';
 import { cleanLine } from '../mime/header-fields.ts';
 import { type ParsingError, parseLimits } from '../mime/parsed-mail.ts';
 import { joinFlowed } from './flowed.ts';
 import { literalMark, withoutMarks } from './marks.ts';
 
-/** A node of mailparser's tree: inner nodes have children, text leaves have `textContent`. */
+/** A node of mailparser's tree: inner nodes have children, text leaves and multiparts without parts have bytes. */
 export interface TextNode {
   contentType: string | false;
   charset?: string;
-  textContent?: string;
-  /** Facts about the part; lenient-parser.ts sets `isFlowed` and `isCut`. */
-  node?: { isFlowed?: boolean; delSp?: boolean; isCut?: boolean };
+  /** Facts about the part; lenient-parser.ts sets `isFlowed` and `text`. */
+  node?: {
+    isFlowed?: boolean;
+    delSp?: boolean;
+    filename?: string | false;
+    partNr?: (number | string)[] | false;
+    /** Bytes of a text without its transfer encoding, and whether they were cut. */
+    text?: { bytes: Buffer; isCut: boolean };
+  };
   children: TextNode[];
 }
 
@@ -66,27 +72,6 @@ function cut(
   return clean.slice(0, /[\ud800-\udbff]/.test(clean.charAt(end - 1)) ? end - 1 : end);
 }
 
-function checkCharset({ charset }: TextNode, content: string, faults: ParsingError[]): void {
-  if (charset !== undefined && !isKnownCharset(charset)) {
-    const message = `charset ${cleanLine(charset).slice(0, 40)} is unknown: read as UTF-8`;
-    faults.push({ code: 'unknown-charset', message });
-  } else if (content.includes('\ufffd')) {
-    faults.push({
-      code: 'undecodable-text',
-      message: 'some bytes are no text in the charset given',
-    });
-  }
-}
-
-function isKnownCharset(charset: string): boolean {
-  try {
-    new TextDecoder(libmime.normalizeCharset(charset));
-    return true;
-  } catch {
-    return /^(?:us-)?ascii$|^7bit$|^utf-?7|^ansi|^cp\d+$|^ibm\d+$|^mac/i.test(charset);
-  }
-}
-
 /** Chooses among alternatives: the plain leaf, or the HTML if the plain one has no words. */
 function pickPieces(pieces: ReadablePiece[]): ReadablePiece[] {
   const plain = pieces.filter(({ kind, content }) => kind === 'plain' && !blank.test(content));
@@ -96,31 +81,57 @@ function pickPieces(pieces: ReadablePiece[]): ReadablePiece[] {
   return only && html[0] && more.length === 0 ? [{ ...only, html: html[0].content }] : plain;
 }
 
+/** Returns the IMAP number of the part; absent for the mail as a whole. */
+export function partNumberOf({ node }: Pick<TextNode, 'node'>): { part?: string } {
+  const part = (node?.partNr || []).filter((one) => typeof one === 'number').join('.');
+  return part === '' ? {} : { part };
+}
+
 function contentOf(
-  text: string,
-  { isFlowed, delSp, isCut }: NonNullable<TextNode['node']>,
+  { node = {}, charset }: TextNode,
+  kind: ReadablePiece['kind'],
+  faults: ParsingError[],
 ): string {
+  const { bytes, isCut } = node.text ?? { bytes: Buffer.alloc(0), isCut: false };
+  const decoded = decodeText(bytes, charset, { isHtml: kind === 'html', isCut });
   // The cut may fall within a character.
-  const whole = withoutMarks(isCut ? text.replace(/\ufffd{1,3}$/, '') : text);
-  return isFlowed ? joinFlowed(whole, delSp === true, literalMark) : whole;
+  const whole = withoutMarks(
+    isCut ? decoded.text.replace(/\ufffd{1,3}$/, '') : decoded.text,
+  );
+  if (!decoded.isKnown) {
+    const label = cleanLine(charset ?? '').slice(0, 40);
+    const message = `charset ${label} is unknown: read as UTF-8 or Windows-1252`;
+    faults.push({ code: 'unknown-charset', message });
+  } else if (whole.includes('\ufffd')) {
+    const message = 'some bytes are no text in the charset given';
+    faults.push({ code: 'undecodable-text', message });
+  }
+  const text = whole.replaceAll('\r\n', '\n');
+  return node.isFlowed && kind === 'plain' ? joinFlowed(text, node.delSp === true, literalMark) : text;
 }
 
 function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves): ReadablePiece[] {
   out.deepest = Math.max(out.deepest, depth);
-  if (depth > parseLimits.depth) return [];
-  if (node.contentType === 'multipart/alternative') {
-    return pickPieces(node.children.flatMap((child) => walk(child, depth + 1, true, out)));
-  }
   if (node.children.length > 0) {
-    return node.children.flatMap((child) => walk(child, depth + 1, isAlternative, out));
+    const isChoice = node.contentType === 'multipart/alternative';
+    const pieces = node.children.flatMap((child) =>
+      walk(child, depth + 1, isChoice || isAlternative, out),
+    );
+    return isChoice ? pickPieces(pieces) : pieces;
   }
-  if (node.textContent === undefined) return [];
-  const content = contentOf(node.textContent, node.node ?? {});
-  checkCharset(node, content, out.faults);
+  if (node.node?.text === undefined) return [];
+  const isMultipart = node.contentType !== false && node.contentType.startsWith('multipart/');
+  if (isMultipart) {
+    const message = 'multipart without a usable boundary: read as plain text';
+    out.faults.push({ code: 'missing-boundary', message, ...partNumberOf(node) });
+  }
   const kind = node.contentType === 'text/html' ? 'html' : 'plain';
-  const isCut = node.node?.isCut === true;
-  out.found.push({ kind, content: withoutMarks(content), isAlternative, isCut });
-  return [{ kind, content }];
+  const content = contentOf(node, kind, out.faults);
+  // The line end before a delimiter belongs to it (RFC 2046 5.1.1).
+  const own = isMultipart ? content.replace(/\n$/, '') : content;
+  const { isCut } = node.node.text;
+  out.found.push({ kind, content: withoutMarks(own), isAlternative, isCut });
+  return [{ kind, content: own }];
 }
 
 /**
@@ -132,7 +143,7 @@ export function joinTexts(tree: TextNode | null, faults: ParsingError[]): TextBo
   const out: Leaves = { found: [], faults, deepest: 0 };
   const pieces = walk(tree, 0, false, out);
   if (out.deepest > parseLimits.depth) {
-    const message = `parts nested deeper than ${parseLimits.depth} levels are left out`;
+    const message = `parts are nested deeper than ${parseLimits.depth} levels`;
     faults.push({ code: 'nested-too-deep', message });
   }
   const plain = out.found.filter(({ kind }) => kind === 'plain');

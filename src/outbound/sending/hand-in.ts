@@ -2,7 +2,6 @@
 // and idempotency keys as over HTTP. The mail is read by raw-content.ts.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { decodedParts } from '../../mail/parse/decoded-parts.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Message } from '../messages/schema.ts';
 import { rawSendContent } from './content.ts';
@@ -17,14 +16,14 @@ import { acceptOne } from './send.ts';
  * @throws ValidationError that names the invalid header field; other errors as `sendMessage` and
  * `scheduleMessage`.
  */
-export function handIn(app: App, caller: Caller, given: HandedIn): Promise<Message> {
+export async function handIn(app: App, caller: Caller, given: HandedIn): Promise<Message> {
   const send = readRawSend(given);
   const { payload, raw, scheduledFor } = send;
-  return acceptOne(app, {
+  return await acceptOne(app, {
     caller,
     payload,
     content: rawSendContent(raw),
-    idempotency: idempotencyOf(caller, given, send),
+    idempotency: await idempotencyOf(app, caller, given, send),
     ...(scheduledFor !== undefined && { scheduledFor }),
   });
 }
@@ -33,18 +32,19 @@ export function handIn(app: App, caller: Caller, given: HandedIn): Promise<Messa
  * Returns the idempotency key of a mail. Date, Message-ID, boundaries and the way of submission
  * make no difference.
  */
-function idempotencyOf(
+async function idempotencyOf(
+  { mime }: App,
   { organizationId }: Caller,
   { raw, recipients }: HandedIn,
   { payload, raw: { summary }, idempotencyKey, scheduledFor }: RawSend,
-): IdempotencyKey | null {
+): Promise<IdempotencyKey | null> {
   if (idempotencyKey === null) return null;
   const { from, tags, metadata } = payload;
   const said = {
     recipients: [...new Set(recipients.map(foldAddress))].sort(),
     from,
     subject: summary.subject,
-    parts: decodedParts(raw),
+    parts: await mime.readParts(raw, organizationId),
     tags,
     metadata,
     scheduledFor,

@@ -30,7 +30,8 @@ const otherFields = [
 /** Parses with mailparser, the reference. */
 async function parsed(fields: string, body: Buffer) {
   const attachments: unknown[] = [];
-  const { tree, error } = await runParser(`${fields}\r\n`, body, (one) => attachments.push(one));
+  const block = readHeaderBlock(Buffer.from(`${fields}\r\n`));
+  const { tree, error } = await runParser({ block, body }, (one) => attachments.push(one));
   const faults: never[] = [];
   return { ...joinTexts(tree, faults), faults, isFailed: error !== null, attachments };
 }

@@ -1,5 +1,6 @@
 // Codes and links found in mail, for tests of software that sends them.
 import { describe, expect, it } from 'vitest';
+import { extractsOf, searchedPart } from '../../../../src/mail/mime/extracts/extracts.ts';
 import { findCode } from '../../../../src/mail/mime/extracts/find-code.ts';
 import { findLink } from '../../../../src/mail/mime/extracts/find-link.ts';
 import { startWork, workedMs } from '../../../support/work-time.ts';
@@ -29,6 +30,18 @@ describe('the code of a mail', () => {
       expect(codeOf(one)).toBeNull();
     },
   );
+
+  it.each([
+    ['a picture in its address', `<img src="data:image/png;base64,${'A'.repeat(600_000)}">`],
+    ['a style sheet', `<style>${'.a { color: #123456 }\n'.repeat(20_000)}</style>`],
+    ['a comment', `<!-- ${'x '.repeat(200_000)} -->`],
+    ['long attributes', `<p title="${'y'.repeat(900)}"></p>`.repeat(400)],
+  ])('is found behind %s', (_what, markup) => {
+    const html = `${markup}<p>Your code is 482913</p><a href="https://a.example/b">Go</a>`;
+    const { codes, links } = extractsOf(searchedPart({ ...nothing, html }));
+    expect(codes.map(({ value }) => value)).toEqual(['482913']);
+    expect(links.map(({ url }) => url)).toEqual(['https://a.example/b']);
+  });
 
   it('is searched in linear time in hostile mail', () => {
     const texts = ['1 '.repeat(500_000), 'code '.repeat(200_000), '4829 code\n'.repeat(100_000)];
