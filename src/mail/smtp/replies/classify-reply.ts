@@ -2,10 +2,14 @@
 // address is dead, and whether the server wants a slower pace. The tables rules-*.ts hold the knowledge; this
 // file matches rules only.
 import type { ErrorCode, RemoteReply } from '../outcome.ts';
+import { type Cause, type CauseWords, causes } from './causes.ts';
 import type { ReplyRule } from './rule.ts';
+import { accountRules } from './rules-account.ts';
 import { conductRules, relayRules } from './rules-conduct.ts';
+import { formRules } from './rules-form.ts';
 import { mailboxRules } from './rules-mailbox.ts';
 import { paceRules } from './rules-pace.ts';
+import { proofRules } from './rules-proof.ts';
 import { reputationRules } from './rules-reputation.ts';
 
 export interface ReplyClass {
@@ -21,6 +25,9 @@ export interface ReplyClass {
 
 /** All rules in the order of their trial. */
 export const replyRules: readonly ReplyRule[] = [
+  ...formRules,
+  ...accountRules,
+  ...proofRules,
   ...paceRules,
   ...reputationRules,
   ...relayRules,
@@ -68,6 +75,7 @@ function matches(rule: ReplyRule, reply: RemoteReply, detail: string, words: str
   if (rule.codes && (reply.code === null || !rule.codes.includes(reply.code))) return false;
   if (rule.verbs && !rule.verbs.includes(reply.verb)) return false;
   if (rule.enhanced && !rule.enhanced.test(detail)) return false;
+  if (rule.alsoWords && !rule.alsoWords.test(words)) return false;
   return !rule.words || rule.words.test(words);
 }
 
@@ -98,4 +106,16 @@ export function classifyReply(reply: RemoteReply): ReplyClass {
     isHard: isAboutAddress(errorCode) && isPermanent(reply) && !isOfSender(reply.enhancedCode),
     isRateLimited: rule?.isRateLimit === true,
   };
+}
+
+/** The cause of a refusal, and its remedy without the facts of the mail. */
+export interface KnownCause extends CauseWords {
+  cause: Cause;
+}
+
+/** Returns the cause that the words of a refusal name; null if they name none, or speak of another `errorCode`. */
+export function findCause(reply: RemoteReply, errorCode: string): KnownCause | null {
+  const rule = findReplyRule(reply);
+  if (!rule?.cause || rule.errorCode !== errorCode) return null;
+  return { cause: rule.cause, ...causes[rule.cause] };
 }

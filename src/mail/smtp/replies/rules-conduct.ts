@@ -1,6 +1,7 @@
 // Refusals by policy of the other side, and faults of the dialogue and of the network path (data). Also the
 // fallbacks by enhanced code (RFC 3463, RFC 7372) and reply code (RFC 5321).
 import { type ReplyRule, wordRules } from './rule.ts';
+import { proofsByCode } from './rules-proof.ts';
 
 /** Comes before all rules about users: "relaying denied for unknown user" is about a route. */
 const relaying: readonly ReplyRule[] = [
@@ -21,13 +22,6 @@ const relaying: readonly ReplyRule[] = [
       'any',
       /loops? back to|mail (?:\w+ )?loop|too many (?:hops|received)|hop count exceeded|routing loop|is looping|loop detected|not in my control\/locals|isn't in my control\/locals/i,
       '554 5.4.6 Too many hops 26 (25 max): from <alice@example.com> via mx.example.net',
-    ],
-  ]),
-  ...wordRules('protocol', [
-    [
-      'any',
-      /(?:bad|invalid|malformed|illegal|unparsable|duplicate) (?:\S{1,40} ){0,2}headers?\b|\bheaders?\b .{0,40}(?:invalid|malformed|illegal|bad|unparsable|duplicate)|(?:invalid|bad|illegal) address in .{0,20}(?:header|to|cc|from)\b/i,
-      '554 Bad header: invalid address in To',
     ],
   ]),
   {
@@ -77,9 +71,9 @@ const rules = wordRules('policy', [
 
 const protocol = wordRules('protocol', [
   [
-    'gmail',
-    /not (?:rfc ?)?\d{3,4} compliant|rfc ?\d{3,4}|multiple (?:addresses|from|headers)|(?:missing|invalid|malformed|duplicate) (?:\w+ ){0,2}(?:header|message-id|from:?|date)\b|bare (?:lf|cr|newline)|syntax error|bad sequence|(?:command|parameter)s? (?:not |un)(?:implemented|recogni[sz]ed)|need (?:rcpt|mail)|line too long|smtputf8|8bitmime/i,
-    '550 5.7.1 Messages missing a valid message-id header are not accepted',
+    'any',
+    /rfc ?\d{3,4}|syntax error|bad sequence|(?:command|parameter)s? (?:not |un)(?:implemented|recogni[sz]ed)|need (?:rcpt|mail)|smtputf8|8bitmime/i,
+    '503 5.5.1 Bad sequence of commands',
   ],
 ]);
 
@@ -97,7 +91,7 @@ const fallbacks: readonly Fallback[] = [
   [/^4\.\d{1,3}$/, 'connection', '451 4.4.1 Nope'],
   [/^5\.3$/, 'policy', '452 4.5.3 Nope'],
   [/^[56]\.\d{1,3}$/, 'protocol', '550 5.6.7 Nope'],
-  [/^7\.(?:8|1[1-5]|2[0-46]|29|515)$/, 'auth-failed', '550 5.7.26 Nope'],
+  [/^7\.(?:8|1[1-5]|29)$/, 'auth-failed', '550 5.7.8 Nope'],
   [/^7\.(?:28|511|6(?:0[6-9]|[1-4]\d))$/, 'blocked', '550 5.7.607 Nope'],
   [/^7\.\d{1,3}$/, 'policy', '550 5.7.1 Nope'],
 ];
@@ -136,6 +130,7 @@ export const conductRules: readonly ReplyRule[] = [
   ...expired,
   ...protocol,
   // Codes that are more specific than "policy" come before that word.
+  ...proofsByCode,
   ...fallbacks.slice(0, -1).map(fallback),
   ...rules,
   ...fallbacks.slice(-1).map(fallback),

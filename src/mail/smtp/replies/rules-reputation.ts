@@ -42,8 +42,7 @@ const exceptions: readonly ReplyRule[] = [
   {
     errorCode: 'policy',
     source: 'postfix',
-    words:
-      /sender address rejected|(?:helo|ehlo) command rejected|client host rejected: (?:cannot find|access)/i,
+    words: /sender address rejected|client host rejected: (?:cannot find|access)/i,
     example: '450 4.1.8 <alice@example.com>: Sender address rejected: Domain not found',
   },
   {
@@ -60,6 +59,7 @@ const exceptions: readonly ReplyRule[] = [
 const ofOurs: readonly ReplyRule[] = [
   {
     errorCode: 'policy',
+    cause: 'helo-name',
     source: 'any',
     words:
       /\b(?:helo|ehlo)\b.{0,60}(?:invalid|unknown|not\b|n't|bad|reject|fail)|(?:invalid|unknown|bad|malformed|non-?existent) .{0,60}\b(?:helo|ehlo)\b/i,
@@ -217,20 +217,12 @@ const spam = wordRules('spam', [
 
 const authentication: readonly ReplyRule[] = [
   ...wordRules('auth-failed', [
-    [
-      'any',
-      /\bdmarc\b|\bdkim\b|\bspf\b|\barc\b.{0,20}fail|sender policy framework|sender id\b/i,
-      '550 5.7.1 Email rejected per DMARC policy for example.com',
-    ],
-    [
-      'gmail',
-      /unauthenticated (?:e?-?mail|sender)|(?:message|mail|sender|domain) is (?:not |un)authenticated|required authentication level|email authentication/i,
-      '550 5.7.515 Access denied, sending domain example.com does not meet the required authentication level.',
-    ],
+    ['any', /\barc\b.{0,20}fail/i, '550 5.7.29 ARC validation failed'],
+    ['any', /email authentication/i, '550 5.7.1 Rejected: see our rules for email authentication'],
     [
       'any',
       /authenticat(?:ion|e) (?:is )?(?:required|failed|credentials|unsuccessful|first)|must (?:be )?authenticate|invalid (?:login|credentials|password)|username and password not accepted|must issue a starttls/i,
-      'AUTH: 535 5.7.8 Error: authentication failed: Invalid user or password',
+      '550 5.7.1 You must authenticate first',
     ],
     [
       'mimecast',
