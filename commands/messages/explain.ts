@@ -24,10 +24,13 @@ async function recipientText(recipient: RecipientExplanation, now: number): Prom
   const { timeInWords } = await import('../../src/outbound/explain/time-words.ts');
   const { email, kind, status, happened, happenedAt, because, next, help, said, attempts } =
     recipient;
+  const { remedy, memberRefusals } = recipient;
   const who = inWords([email, kind, status].filter((part) => part !== null).join('  '));
   const lines = [`  ${happened} ${timeInWords(Date.parse(happenedAt), now)}`];
   if (because) lines.push(`  ${because}`);
   if (next) lines.push(`  ${next}`);
+  if (remedy && remedy !== next) lines.push(`  Remedy: ${remedy}`);
+  if (memberRefusals) lines.push(`  ${memberRefusals}`);
   if (help) lines.push(`  ${help.purpose}: ${help.command}`);
   if (said && wordsOf(said) !== '') {
     const where = [said.host, said.address && `[${said.address}]`, said.verb].filter(Boolean);

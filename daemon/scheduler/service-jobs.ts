@@ -23,6 +23,7 @@ import { deleteOldMessages } from '../../src/outbound/messages/retention.ts';
 import type { Surroundings } from '../../src/outbound/messages/search.ts';
 import { sweepIdempotencyKeys } from '../../src/outbound/sending/send.ts';
 import { linkKeeper } from '../../src/outbound/tracking/kept-links.ts';
+import { sweepMemberRefusals } from '../../src/people/blocks/member-refusals.ts';
 import { sweepRunMinutes } from '../../src/people/runs/counters.ts';
 import { examineDaily } from '../../src/service/doctor/daily.ts';
 import { anchorHeads } from '../../src/webhooks/anchors.ts';
@@ -100,6 +101,7 @@ export function serviceJobs(
       pattern: '23 * * * *',
       run: (signal) => deleteOldMessages(app, { ...surroundings, keeper: linkKeeper }, signal),
     },
+    { name: 'sweep refusals of members', pattern: '51 * * * *', run: () => sweepMemberRefusals(app) },
     { name: 'sweep minutes of runs', pattern: '43 * * * *', run: () => sweepRunMinutes(app) },
   ];
 }

@@ -24,9 +24,12 @@ const ownPath = ({ params }: Asked) => `/console/messages/${params['id']}`;
 /** Draws the sentences on one recipient. */
 function explained(one: RecipientExplanation): Part {
   const { email, kind, status, happened, happenedAt, because, next, help } = one;
+  const { remedy, memberRefusals } = one;
   return html`<article class="mail">
     <p><strong>${email}</strong> ${kind} ${state(status)}</p>
     <p>${happened} ${time(happenedAt)} ${because} ${next}</p>
+    ${remedy && remedy !== next && html`<p>Remedy: ${remedy}</p>`}
+    ${memberRefusals && html`<p class="note">${memberRefusals}</p>`}
     ${help && html`<p class="note">${help.purpose}:</p><pre data-copy="">${help.command}</pre>`}
   </article>`;
 }

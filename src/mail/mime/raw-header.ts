@@ -3,9 +3,6 @@
 // DKIM-Signature of the author covers.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { parseAddress } from '../../platform/net/address.ts';
-import { mailboxesField } from './header.ts';
-import { parseAddressList } from './header-addresses.ts';
-import { encodeExtraHeader, type HeaderField } from './header-encoding.ts';
 import { type FieldSpan, scanFields } from './header-fields.ts';
 import { decodeWords } from './header-values.ts';
 import { encodeExtraHeader } from './header-encoding.ts';

@@ -29,6 +29,7 @@ export const facts = [
   'runDetail',
   'waitReason',
   'means',
+  'refused',
 ] as const;
 export type Facts = Readonly<Record<(typeof facts)[number], string>>;
 
@@ -64,6 +65,8 @@ export const outcomeWords = {
   interrupted: 'Attempt {attempts} was interrupted and will be repeated.',
   bounced: '{host} refused it permanently at {verb}: {means}.',
   unknownToDns: 'DNS decides it without a server: {means}.',
+  returnedForOther:
+    'A server accepted it, but it came back for {refused}, an address behind {email}: {means}.',
   returned: 'A server accepted it, but it came back as undeliverable: {means}.',
   givenUp: 'It was given up after {attemptsMade}: {means}.',
   notSent: 'It was not sent: {means}.',
@@ -324,6 +327,11 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     help: seeDialogue,
   },
 };
+
+/** Advice for a refusal that names another address than the recipient. */
+export const aboutOther =
+  '{email} is not blocked: a member of the list, or the target of a forward, is gone. Whoever runs {email} can ' +
+  'correct that.';
 
 /** Advice to respect the recipient, in place of that for `suppressed`. */
 export const decidedByRecipient =

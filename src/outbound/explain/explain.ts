@@ -4,6 +4,8 @@
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { type Cause, causes } from '../../mail/smtp/replies/causes.ts';
+import { findRefusedMembers, memberRefusalWords } from '../../people/blocks/member-refusals.ts';
 import type { BlockReason } from '../../people/blocks/schema.ts';
 import { isRecipientsWish } from '../../people/blocks/suppression.ts';
 import { findRunState, type RunState } from '../../people/runs/queries.ts';
@@ -20,6 +22,7 @@ import type { QueueEntry } from '../queue/desk/queue-schema.ts';
 import type { HoldRow } from '../queue/hold-queries.ts';
 import { domainOfWarming, findHoldOn, organizationOfShare } from '../queue/stops.ts';
 import {
+  aboutOther,
   decidedByRecipient,
   type ErrorWords,
   errorWords,
@@ -69,6 +72,12 @@ export interface RecipientExplanation {
   /** The last words of a server; null if none was asked. */
   said: ServerWords | null;
   errorCode: string | null;
+  /** Cause that the words of the server name; absent if they name none. */
+  cause?: string;
+  /** The step that removes the cause. */
+  remedy?: string;
+  /** Sentence on refusals of addresses behind the recipient; absent without three of them in 30 days. */
+  memberRefusals?: string;
   attemptCount: number;
   /** The latest attempts with the words of the servers, the oldest first. */
   attempts: Attempt[];
@@ -137,6 +146,8 @@ async function explainDelivery(
   const run = await findStoppedRun(app.store.db, row);
   const known = factsOf(row, last, { now, hold, run, ahead, nextAtMs });
   const plan = planOf(row, hold, run);
+  const { cause, remedy } = errorFactsOf(row);
+  const refused = await findRefusedMembers(app, row.organization_id, [row.email]);
   return {
     recipientId: row.recipient_id,
     deliveryId: row.id,
@@ -156,6 +167,9 @@ async function explainDelivery(
     },
     said: saidOf(row, last),
     errorCode: row.error_code,
+    ...(cause !== undefined && { cause }),
+    ...(remedy !== undefined && { remedy }),
+    ...(refused.size > 0 && { memberRefusals: memberRefusalWords(row.email) }),
     attemptCount: row.attempt_count,
     attempts,
   };
@@ -174,6 +188,19 @@ async function findStoppedRun(
 function wordsOfRun({ status, hold_reason: reason }: RunState) {
   if (status !== 'paused' && status !== 'held') return null;
   return (runWords as Readonly<Record<string, WaitWords>>)[reason ?? status] ?? null;
+}
+
+/** The facts in `errorDetails` beside the words of the server. */
+interface ErrorFacts {
+  verb?: string;
+  code?: number | null;
+  refusedAddress?: string;
+  cause?: Cause;
+  remedy?: string;
+}
+
+function errorFactsOf({ error_code, error_details }: DeliveryRow): ErrorFacts {
+  return (error_code === null ? null : fromJson<ErrorFacts>(error_details)) ?? {};
 }
 
 function saidOf(row: DeliveryRow, last: Attempt | undefined): ServerWords | null {
@@ -201,13 +228,15 @@ function isUnconfirmed({ status, terminal_at }: DeliveryRow): boolean {
 }
 
 function errorWordsOf(row: DeliveryRow): ErrorWords | null {
-  const { error_code: code, error_details: details } = row;
+  const { error_code: code } = row;
   if (code === null) return null;
-  const { verb, code: replyCode } =
-    fromJson<{ verb?: string; code?: number | null }>(details) ?? {};
+  const { verb, code: replyCode, cause, remedy, refusedAddress } = errorFactsOf(row);
   // Without a reply the refusal is our own: a rule requires TLS, and the server offers none.
   if (code === 'policy' && verb === 'STARTTLS' && replyCode === null) return noTlsWords;
-  return (errorWords as Readonly<Record<string, ErrorWords>>)[code] ?? errorWords.unknown;
+  const words = (errorWords as Readonly<Record<string, ErrorWords>>)[code] ?? errorWords.unknown;
+  if (refusedAddress !== undefined) return { ...words, advice: aboutOther };
+  if (cause === undefined || remedy === undefined) return words;
+  return { ...words, means: causes[cause]?.means ?? words.means, advice: remedy };
 }
 
 /** Returns the template of the sentence about the last event. */
@@ -236,8 +265,10 @@ function capturedWords({ capturedBy = 'delivery.mode' }: Attempt): string {
   return outcomeWords.capturedByRoute;
 }
 
-function bouncedWords({ sent_at }: DeliveryRow, last: Attempt | undefined): string {
-  if (sent_at !== null) return outcomeWords.returned;
+function bouncedWords(row: DeliveryRow, last: Attempt | undefined): string {
+  const isOfOther = errorFactsOf(row).refusedAddress !== undefined;
+  if (row.sent_at !== null)
+    return isOfOther ? outcomeWords.returnedForOther : outcomeWords.returned;
   return last?.verb === 'dns' ? outcomeWords.unknownToDns : outcomeWords.bounced;
 }
 
@@ -309,6 +340,7 @@ function factsOf(row: DeliveryRow, last: Attempt | undefined, moment: Moment): F
     run: row.campaign_run_id ?? '',
     runDetail: run?.hold_detail ?? 'no details',
     waitReason: row.wait_reason ?? 'none yet',
+    refused: errorFactsOf(row).refusedAddress ?? '',
   };
   const means = errorWordsOf(row)?.means ?? errorWords.unknown.means;
   return { ...known, means: fill(means, { ...known, means: '' }) };

@@ -7,6 +7,7 @@ import type { ErrorCode } from '../../mail/smtp/outcome.ts';
 import { blockAddresses, type NewBlock } from '../../people/blocks/suppression.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
+import { errorDetailsOf } from '../deliveries/error-details.ts';
 import { type DeliveryRow, type LateChange, moveDelivery } from '../deliveries/queries.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import { lockWithMessages, restateMessage } from '../messages/restate.ts';
@@ -20,8 +21,10 @@ export type LateOutcome =
   | {
       kind: 'bounced';
       errorCode: ErrorCode;
-      /** The address is dead and gets blocked. */
+      /** The recipient is dead and gets blocked. */
       isHard: boolean;
+      /** The refused address, if it is another than the recipient. */
+      refusedAddress?: string;
       code: number | null;
       enhancedCode: string | null;
       text: string;
@@ -91,11 +94,12 @@ export async function applyLateOutcomes(
 async function move(
   app: App,
   trx: Db,
-  { id, message_id: messageId }: DeliveryRow,
+  { id, message_id: messageId, sender_domain: senderDomain }: DeliveryRow,
   outcome: LateOutcome,
 ): Promise<DeliveryRow | undefined> {
   const now = app.clock.now();
-  const moved = await moveDelivery(trx, id, follows[outcome.kind], changeOf(outcome, now));
+  const change = changeOf(outcome, senderDomain, now);
+  const moved = await moveDelivery(trx, id, follows[outcome.kind], change);
   if (!moved) return undefined;
   const status = await restateMessage(trx, messageId, now);
   const details = detailsOf(outcome);
@@ -127,24 +131,24 @@ function detailsOf(outcome: LateOutcome): Record<string, unknown> {
   return kind === 'delivered' ? { reported: true } : details;
 }
 
-function changeOf(outcome: LateOutcome, now: number): LateChange {
+function changeOf(outcome: LateOutcome, senderDomain: string, now: number): LateChange {
   const change = { status: outcome.kind, updated_at: now, terminal_at: now };
   if (outcome.kind === 'delivered') return { ...change, delivered_at: now };
   if (outcome.kind === 'complained') return change;
-  const { errorCode, code, enhancedCode, text, remoteMta } = outcome;
+  const { errorCode, refusedAddress = null, code, enhancedCode, text, remoteMta } = outcome;
   const said = [code, enhancedCode, text].filter((part) => part !== null && part !== '').join(' ');
   return {
     ...change,
     failed_at: now,
     error_code: errorCode,
     error_message: `Bounced after it was taken: ${said}`,
-    error_details: JSON.stringify({
-      code,
-      enhancedCode,
-      reply: text,
-      verb: 'DSN',
+    error_details: errorDetailsOf({
+      errorCode,
+      reply: { code, enhancedCode, text, verb: 'DSN' },
       mx: remoteMta,
       address: null,
+      refusedAddress,
+      senderDomain,
     }),
   };
 }

@@ -7,13 +7,16 @@ import {
   type MessageEventType,
   recordTimeline,
 } from '../../history/events/record.ts';
+import { refusedBehind } from '../../mail/parse/bounce/named-address.ts';
 import type { Handover, Outcome } from '../../mail/smtp/outcome.ts';
 import { classifyReply } from '../../mail/smtp/replies/classify-reply.ts';
 import { furtherIdIn } from '../../mail/smtp/replies/further-ids.ts';
+import { type MemberRefusal, recordMemberRefusals } from '../../people/blocks/member-refusals.ts';
 import { blockAddresses, type NewBlock } from '../../people/blocks/suppression.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
+import { errorDetailsOf } from '../deliveries/error-details.ts';
 import {
   type DeliveryChange,
   type DeliveryRow,
@@ -62,6 +65,8 @@ export interface Settlement {
 interface Judged {
   settlement: Settlement;
   attempt: string;
+  /** The refused address, if it is not the recipient. */
+  refusedAddress: string | null;
 }
 
 /** One step of the timeline, with the delivery's status after it. */
@@ -82,6 +87,7 @@ export async function settleAll(
   const now = app.clock.now();
   const events: MessageEvent[] = [];
   const dead: NewBlock[] = [];
+  const refused: MemberRefusal[] = [];
   await lockWithMessages(
     trx,
     settlements.map(({ delivery }) => delivery),
@@ -94,12 +100,16 @@ export async function settleAll(
   const further: FurtherIdRow[] = [];
   for (const settlement of settlements) {
     const { delivery } = settlement;
-    const judged: Judged = { settlement, attempt: JSON.stringify(attemptOf(settlement)) };
+    const refusedAddress = refusedAddressOf(settlement);
+    const attempt = JSON.stringify(attemptOf(settlement));
+    const judged: Judged = { settlement, attempt, refusedAddress };
     const plan = planOf(app, judged, now);
     if (!(await settleDelivery(trx, delivery.id, worker, plan.change))) continue;
-    dead.push(...deadAddress(settlement));
+    const isHardBounce = refusedAddress === null && isDead(settlement.outcome);
+    if (isHardBounce) dead.push(...deadAddress(settlement));
+    if (refusedAddress !== null) refused.push(memberRefusalOf(delivery));
     further.push(...furtherIdOf(settlement));
-    ended.push(...endOf(settlement, plan.change));
+    ended.push(...endOf(settlement, plan.change, isHardBounce));
     noteRunAttempt(trx, delivery, settlement.outcome, now);
     if (settlement.isTracked) {
       tracked.push({ row: delivery, had: false });
@@ -116,15 +126,26 @@ export async function settleAll(
   await moveMessages(trx, moved, now);
   await insertFurtherIds(trx, further);
   await blockAddresses(app, trx, dead);
+  await recordMemberRefusals(app, trx, refused);
   if (events.length > 0) await recordTimeline(app, trx, events);
   // Counts last: other transactions wait for the counters.
   await countEnded(app, trx, ended);
   await countCohorts(app, trx, tracked);
 }
 
+/** Returns the address, other than the recipient, that a permanent refusal is about; else null. */
+function refusedAddressOf({ delivery, outcome, fromEmail }: Settlement): string | null {
+  if (outcome.kind !== 'bounced' || outcome.reply.code === null) return null;
+  return refusedBehind({ email: null, text: outcome.reply.text }, delivery.email, [fromEmail]);
+}
+
+function memberRefusalOf({ organization_id, email, id }: DeliveryRow): MemberRefusal {
+  return { organizationId: organization_id, email, deliveryId: id };
+}
+
 /** Returns the block of an address that is proven dead. Simulated addresses are never blocked. */
-function deadAddress({ delivery, outcome, routeKind }: Settlement): NewBlock[] {
-  if (routeKind === 'simulator' || !isHardBounce(outcome)) return [];
+function deadAddress({ delivery, routeKind }: Settlement): NewBlock[] {
+  if (routeKind === 'simulator') return [];
   const { organization_id: organizationId, email: address, message_id: messageId } = delivery;
   return [{ organizationId, address, reason: 'bounce', messageId }];
 }
@@ -138,7 +159,8 @@ function furtherIdOf({ delivery, outcome, routeKind }: Settlement): FurtherIdRow
     : [{ left_half: half, message_id: delivery.message_id }];
 }
 
-function isHardBounce(outcome: Outcome): boolean {
+/** Tells whether a refusal about the recipient proves it dead. */
+function isDead(outcome: Outcome): boolean {
   if (outcome.kind !== 'bounced') return false;
   return classifyReply(outcome.reply).isHard || isDeadDomain(outcome);
 }
@@ -147,6 +169,7 @@ function isHardBounce(outcome: Outcome): boolean {
 function endOf(
   { delivery, fromEmail, outcome, aftermath }: Settlement,
   change: DeliveryChange,
+  isHardBounce: boolean,
 ): EndedDelivery[] {
   if (change.due_at !== null) return [];
   const end = outcome.kind === 'deferred' ? 'failed' : outcome.kind;
@@ -157,7 +180,7 @@ function endOf(
       end,
       isDelivered: change.delivered_at !== null,
       isComplaint: aftermath === 'complained' && end === 'sent',
-      isHardBounce: isHardBounce(outcome),
+      isHardBounce,
       isOwnFault: outcome.kind === 'failed',
     },
   ];
@@ -210,7 +233,7 @@ function planOf(app: App, judged: Judged, now: number): { change: DeliveryChange
   const { outcome } = judged.settlement;
   if (outcome.kind === 'sent') return planSent(judged, now);
   if (outcome.kind === 'deferred') return planDeferred(app, judged, outcome, now);
-  const change = { ...ended(judged, outcome.kind, now), ...errorOf(outcome) };
+  const change = { ...ended(judged, outcome.kind, now), ...errorOf(judged, outcome) };
   return { change, steps: [{ eventType: outcome.kind, status: outcome.kind, isOutcome: true }] };
 }
 
@@ -247,7 +270,7 @@ function planDeferred(
   const { delivery } = judged.settlement;
   const delayMs = retryDelayMs(app.config.delivery.retry, delivery.attempt_count, app.random);
   if (now >= delivery.expires_at) {
-    const error = errorOf(outcome);
+    const error = errorOf(judged, outcome);
     const hours = app.config.delivery.retry.maxAgeHours;
     const attempts = `${delivery.attempt_count} ${delivery.attempt_count === 1 ? 'attempt' : 'attempts'}`;
     const change = {
@@ -259,7 +282,7 @@ function planDeferred(
   }
   const change: DeliveryChange = {
     ...ended(judged, 'processing', now),
-    ...errorOf(outcome),
+    ...errorOf(judged, outcome),
     // The last attempt is made when the age limit is reached, not before.
     due_at: Math.min(now + delayMs, delivery.expires_at),
     wait_reason: 'retry',
@@ -293,20 +316,23 @@ function ended(judged: Judged, status: MessageStatus, now: number): DeliveryChan
   };
 }
 
-function errorOf(outcome: Exclude<Outcome, { kind: 'sent' }>) {
+function errorOf(
+  { refusedAddress, settlement }: Judged,
+  outcome: Exclude<Outcome, { kind: 'sent' }>,
+) {
   const { reply, trace, errorCode } = outcome;
   const code = [reply.code, reply.enhancedCode].filter((part) => part !== null).join(' ');
   const said = [code, reply.text].filter((part) => part !== '').join(' ');
   return {
     error_code: errorCode,
     error_message: `${reply.verb}: ${said}`,
-    error_details: JSON.stringify({
-      code: reply.code,
-      enhancedCode: reply.enhancedCode,
-      reply: reply.text,
-      verb: reply.verb,
+    error_details: errorDetailsOf({
+      errorCode,
+      reply,
       mx: trace.host,
       address: trace.address,
+      refusedAddress,
+      senderDomain: settlement.delivery.sender_domain,
     }),
   };
 }

@@ -1,6 +1,8 @@
 // Outcomes of a bounce for the deliveries that its return path names.
 import type { App } from '../../core/app.ts';
-import type { BouncedRecipient } from '../../mail/parse/bounce/bounced-recipient.ts';
+import type { BounceAction, BouncedRecipient } from '../../mail/parse/bounce/bounced-recipient.ts';
+import { refusedBehind } from '../../mail/parse/bounce/named-address.ts';
+import { type MemberRefusal, recordMemberRefusals } from '../../people/blocks/member-refusals.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type DeliveryRow, findDeliveries, findDelivery } from '../deliveries/queries.ts';
 import { applyLateOutcomes, type LateOutcome } from '../queue/late-outcome.ts';
@@ -17,13 +19,52 @@ export async function readBounceOutcomes(app: App, report: ReportMail): Promise<
   return async (trx) => {
     const reported = bounce && (await reportedCopies(trx, report));
     if (!reported) return;
-    const late = bounce.recipients.flatMap((recipient) => {
-      const outcome = outcomeOf(recipient);
-      const delivery = outcome && meant(recipient, reported);
-      return delivery ? [{ delivery, outcome }] : [];
-    });
+    const ends = endsOf(bounce.recipients, reported);
+    await recordMemberRefusals(app, trx, ends.flatMap(memberRefusalOf));
+    const late = ends.flatMap(({ delivery, outcome }) => (outcome ? [{ delivery, outcome }] : []));
     await applyLateOutcomes(app, trx, late);
   };
+}
+
+/** The end of a delivery, as all groups of a report give it. */
+interface ReportedEnd {
+  delivery: DeliveryRow;
+  /** Null if the report leaves the delivery as it is. */
+  outcome: LateOutcome | null;
+  /** The refused address, if it is not the recipient. */
+  refusedAddress: string | null;
+}
+
+/**
+ * Joins the groups of a report by the delivery that they are about: a list or an alias has a group for each of the
+ * addresses behind it. A refusal of the recipient itself comes before refusals of addresses behind it. Beside
+ * `delivered`, `relayed` or `expanded` (RFC 3464 2.3.3) the mail has reached the recipient, whoever refused it later.
+ */
+function endsOf(recipients: readonly BouncedRecipient[], reported: ReportedCopies): ReportedEnd[] {
+  const groups = Map.groupBy(recipients, (recipient) => meant(recipient, reported));
+  return [...groups].flatMap(([delivery, about]): ReportedEnd[] => {
+    if (!delivery) return [];
+    const failed = about
+      .filter(({ action }) => action === 'failed')
+      .map((recipient) => ({ recipient, behind: refusedBehind(recipient, delivery.email) }));
+    const refused = failed.find(({ behind }) => behind === null) ?? failed[0];
+    const refusedAddress = failed.find(({ behind }) => behind !== null)?.behind ?? null;
+    const hasArrived = about.some(({ action }) => arrivals.includes(action));
+    const isDelivered = about.some(({ action }) => action === 'delivered') || refused !== undefined;
+    if (hasArrived) {
+      return [{ delivery, outcome: isDelivered ? { kind: 'delivered' } : null, refusedAddress }];
+    }
+    if (!refused) return [];
+    return [{ delivery, outcome: bounceOf(refused.recipient, refused.behind), refusedAddress }];
+  });
+}
+
+const arrivals: readonly BounceAction[] = ['delivered', 'relayed', 'expanded'];
+
+function memberRefusalOf({ delivery, refusedAddress }: ReportedEnd): MemberRefusal[] {
+  if (refusedAddress === null) return [];
+  const { organization_id: organizationId, email, id: deliveryId } = delivery;
+  return [{ organizationId, email, deliveryId }];
 }
 
 async function reportedCopies(
@@ -47,14 +88,15 @@ function meant(
   );
 }
 
-function outcomeOf(recipient: BouncedRecipient): LateOutcome | null {
-  const { action, isHard, errorCode, code, enhancedCode, text, remoteMta } = recipient;
-  if (action === 'delivered') return { kind: 'delivered' };
-  if (action !== 'failed') return null;
+function bounceOf(
+  { isHard, errorCode, code, enhancedCode, text, remoteMta }: BouncedRecipient,
+  behind: string | null,
+): LateOutcome {
   return {
     kind: 'bounced',
     errorCode: errorCode ?? 'unknown',
-    isHard,
+    isHard: isHard && behind === null,
+    ...(behind !== null && { refusedAddress: behind }),
     code,
     enhancedCode,
     text,

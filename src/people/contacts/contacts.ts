@@ -18,6 +18,7 @@ import { ConflictError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import { orAgain } from '../../platform/store/again.ts';
 import { type Db, fromJson, type Store, toJson } from '../../platform/store/db.ts';
+import { findRefusedMembers, memberRefusalWords } from '../blocks/member-refusals.ts';
 import { contactCreated, contactUpdated } from './events.ts';
 import { type ContactFilter, countContacts, listContactIds } from './list-queries.ts';
 import { presentContact, presentContacts } from './present.ts';
@@ -218,13 +219,35 @@ export async function listContacts(
   const rows = await queries.findContactRows(db, organizationId, ids);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const shown = ids.flatMap((id) => byId.get(id) ?? []);
-  return toPage(await presentContacts(db, organizationId, shown), total, query);
+  const contacts = await presentContacts(db, organizationId, shown);
+  return toPage(await withRefusedMembers(app, organizationId, contacts), total, query);
 }
 
 /** @throws ResourceNotFoundError. */
 export async function getContact(app: App, caller: Caller, id: string): Promise<Contact> {
   const { db } = app.store;
-  return presentContact(db, await queries.contacts.get(db, caller.organizationId, id));
+  const { organizationId } = caller;
+  const contact = await presentContact(db, await queries.contacts.get(db, organizationId, id));
+  const [whole = contact] = await withRefusedMembers(app, organizationId, [contact]);
+  return whole;
+}
+
+/** Mentions refusals behind the first email in `statusReason`, where it states no block. */
+async function withRefusedMembers(
+  app: App,
+  organizationId: string,
+  contacts: readonly Contact[],
+): Promise<Contact[]> {
+  const firstOf = ({ identities: [first], statusReason }: Contact) =>
+    statusReason === null ? first?.identifier : undefined;
+  const emails = contacts.flatMap((contact) => firstOf(contact) ?? []);
+  const refused = await findRefusedMembers(app, organizationId, emails);
+  if (refused.size === 0) return [...contacts];
+  return contacts.map((contact) => {
+    const email = firstOf(contact);
+    const isRefused = email !== undefined && refused.has(foldAddress(email));
+    return isRefused ? { ...contact, statusReason: memberRefusalWords(email) } : contact;
+  });
 }
 
 /** Moves the index of tags from the tags of the row to `tags`. */

@@ -34,6 +34,7 @@ import { waitsOfConfirmations } from './migrations/0028-waits-of-confirmations.t
 import { textsOfConfirmations } from './migrations/0029-texts-of-confirmations.ts';
 import { idsOfStrangers } from './migrations/0030-ids-of-strangers.ts';
 import { foldedTags } from './migrations/0032-folded-tags.ts';
+import { memberRefusals } from './migrations/0031-member-refusals.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -66,6 +67,7 @@ export const migrations: readonly Migration[] = [
   textsOfConfirmations,
   idsOfStrangers,
   foldedTags,
+  memberRefusals,
 ];
 
 export interface MigrationStatus {

@@ -10,14 +10,17 @@ import { classifyReply, isOfSender } from '../../smtp/replies/classify-reply.ts'
 export type BounceAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
 
 export interface BouncedRecipient {
-  /** The failed address, after aliases of that system; null if not stated. */
+  /**
+   * The failed address, after aliases of that system; null if not stated. A bare local part if the system names
+   * a mailbox of its own.
+   */
   email: string | null;
   /** The address that we sent to (Original-Recipient); null if not stated. */
   originalEmail: string | null;
   action: BounceAction;
   /**
-   * True if the address is dead and may be blocked: permanently failed with `invalid-recipient` or
-   * `invalid-domain`.
+   * True if `email` is dead: permanently failed with `invalid-recipient` or `invalid-domain`. The recipient that
+   * we sent to may be another address, which is then not blocked (named-address.ts).
    */
   isHard: boolean;
   /** Null for `delivered`, `relayed` and `expanded`. */
@@ -122,7 +125,7 @@ const quotation =
 const ofSender = /sender|\bfrom\b|call-?out|verif|return.?path/i;
 
 /** Returns the words of the last server if several are quoted inside each other. */
-function lastServer(words: string): string {
+export function lastServer(words: string): string {
   const last = [...words.matchAll(quotation)].at(-1);
   if (!last || ofSender.test(words.slice(0, last.index))) return words;
   return words.slice(last.index + last[0].length);

@@ -58,15 +58,38 @@ function readName(value: string | null): string | null {
   return name.replace(/\.$/, '') || null;
 }
 
+/** Matches the name of a mailbox without a domain, as in `x-local; joe`. */
+const localPart = /^[^\s@;:,<>()"'|/\\]{1,64}$/;
+
+function readLocalPart(value: string | null): string | null {
+  const name = withoutType(value ?? '').replace(/^<(.*)>$/, '$1');
+  return localPart.test(name) ? name : null;
+}
+
+/**
+ * Returns the failed address and the one that we sent to. Sendmail names the first in X-Actual-Recipient, beside
+ * a Final-Recipient that is the second.
+ */
+function readAddresses(block: ReportBlock): Pick<BouncedRecipient, 'email' | 'originalEmail'> {
+  const final = block.first('final-recipient');
+  const finalEmail = readReportAddress(final);
+  const original = readReportAddress(block.first('original-recipient'));
+  const actual = readReportAddress(block.first('x-actual-recipient'));
+  const named = finalEmail ?? readLocalPart(final);
+  if (actual !== null && named !== null && actual !== named) {
+    return { email: actual, originalEmail: original ?? finalEmail };
+  }
+  return { email: named ?? original ?? actual, originalEmail: original };
+}
+
 function readRecipient(block: ReportBlock, isWhole: boolean): BouncedRecipient {
   const status = readStatus(block);
-  const finalEmail = readReportAddress(block.first('final-recipient'));
-  const originalEmail = readReportAddress(block.first('original-recipient'));
+  const { email, originalEmail } = readAddresses(block);
   const diagnostic = block.first('diagnostic-code');
   const action = readAction(block, status);
   const reply = readDiagnostic(diagnostic === null ? '' : withoutType(diagnostic));
   return toBouncedRecipient({
-    email: finalEmail ?? originalEmail ?? readReportAddress(block.first('x-actual-recipient')),
+    email,
     originalEmail,
     action,
     reply,

@@ -1,0 +1,37 @@
+// `errorDetails` of a delivery that ended or waits with an error of a server: its words, and the cause and the
+// remedy that they name.
+import type { RemoteReply } from '../../mail/smtp/outcome.ts';
+import { findCause } from '../../mail/smtp/replies/classify-reply.ts';
+import { toJson } from '../../platform/store/db.ts';
+
+/** A refusal with what is known of it. */
+export interface RefusalFacts {
+  errorCode: string;
+  reply: RemoteReply;
+  /** Name of the server. */
+  mx: string | null;
+  address: string | null;
+  /** The refused address, if it is another than the recipient. */
+  refusedAddress: string | null;
+  /** Domain of From. */
+  senderDomain: string;
+}
+
+/** Returns the JSON of `errorDetails`. */
+export function errorDetailsOf(facts: RefusalFacts): string | null {
+  const { errorCode, reply, mx, address, refusedAddress, senderDomain } = facts;
+  const known = findCause(reply, errorCode);
+  return toJson({
+    code: reply.code,
+    enhancedCode: reply.enhancedCode,
+    reply: reply.text,
+    verb: reply.verb,
+    mx,
+    address,
+    ...(refusedAddress !== null && { refusedAddress }),
+    ...(known && {
+      cause: known.cause,
+      remedy: known.remedy.replaceAll('{senderDomain}', senderDomain),
+    }),
+  });
+}
