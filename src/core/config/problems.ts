@@ -296,8 +296,9 @@ export function findDoubts(config: Config): string[] {
   if (endpoint?.startsWith('http:') && !isLoopbackHost(new URL(endpoint).hostname)) {
     doubts.push('storage.s3.endpoint is http: attachments and mail cross the network unencrypted');
   }
-  if (mode === 'direct' && hostname === 'localhost') {
-    doubts.push('delivery.hostname is localhost: in direct mode many servers refuse that name');
+  const isOnThisMachine = mode === 'relay' && isLoopbackHost(relay.host ?? '');
+  if (mode !== 'capture' && hostname === 'localhost' && !isOnThisMachine) {
+    doubts.push(`delivery.hostname is localhost: in ${mode} mode many servers refuse that name`);
   }
   const relays = routes.flatMap((route, index) =>
     route.via === 'relay' ? [{ at: `delivery.routes.${index}`, access: route }] : [],

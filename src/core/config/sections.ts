@@ -125,6 +125,9 @@ const relayAccess = {
     .describe('Password for AUTH; better given as SVC_DELIVERY_RELAY_PASSWORD'),
 };
 
+/** Key types of DKIM that a relay may get. */
+const dkimKeys = listOf(choice(['rsa', 'ed25519']), 'of rsa, ed25519');
+
 const routePattern = {
   /** Null for all recipients; only a route with `from` may leave it out. */
   match: domainPattern.nullable().default(null),
@@ -147,6 +150,8 @@ const route = z
         /** Host of the smarthost; null for the smarthost of `delivery.relay` with all of its settings. */
         host: host.nullable().default(null),
         ...relayAccess,
+        /** Absent for those of `delivery.relay` without a host, else for all. */
+        dkim: dkimKeys.optional(),
       }),
     ],
     'a map with match, and via: one of capture, direct, relay',
@@ -200,6 +205,13 @@ export const delivery = z.strictObject(
         {
           host: host.nullable().default(null).describe('The smarthost; required in mode relay'),
           ...relayAccess,
+          dkim: dkimKeys
+            .nullable()
+            .default(null)
+            .describe(
+              'DKIM signatures by key type, such as [rsa] for Amazon SES, which refuses a second one; ' +
+                '[]: none; null: all',
+            ),
           assumeDeliveredAfterMinutes: positiveNumber(monthInMinutes, 'minutes')
             .default(240)
             .describe('Time without a bounce after which sent becomes delivered'),

@@ -3,6 +3,7 @@
 // This keeps the few libuv threads free for the sync of the store's log, which otherwise queued behind
 // hundreds of signatures of 0.3 ms each (docs/making/decisions.md).
 
+import { isAscii } from 'node:buffer';
 import { availableParallelism } from 'node:os';
 import { WorkerThread } from '../../platform/runtime/workers/worker-thread.ts';
 import type { ComposeOrder, ComposeReply } from './compose-worker.ts';
@@ -10,6 +11,7 @@ import { arrived, KeyNumbers } from './handover.ts';
 import type { Composed, ComposeInput, ComposeRequest, RawInput } from './input.ts';
 import { composeLean } from './lean.ts';
 import { composeRaw } from './raw-mail.ts';
+import { toSevenBit } from './seven-bit.ts';
 import { type SignedMessage, signHere, signMessage } from './sign.ts';
 
 /**
@@ -104,7 +106,22 @@ const worthThread = 5;
 /** Composes and signs without workers. Rejects with ComposeError, or if a key does not fit its algorithm. */
 export async function composeHere(request: ComposeRequest): Promise<SignedMessage> {
   const { input, keys, timestampSeconds } = request;
-  return signMessage(await compose(input), keys, timestampSeconds, signHere);
+  const signed = await signMessage(await compose(input), keys, timestampSeconds, signHere);
+  if (!signed.eightBit || !('raw' in input)) return signed;
+  let encoded: Promise<SignedMessage | null> | undefined;
+  const sevenBit = () => {
+    encoded ??= composeSevenBit(input, request);
+    return encoded;
+  };
+  return { ...signed, sevenBit };
+}
+
+async function composeSevenBit(
+  { raw }: RawInput,
+  { keys, timestampSeconds }: ComposeRequest,
+): Promise<SignedMessage | null> {
+  const encoded = toSevenBit(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength));
+  return encoded && signMessage(composeRaw({ raw: encoded }), keys, timestampSeconds, signHere);
 }
 
 /** Returns true if many messages of this kind are cheaper to compose in workers. */
@@ -113,7 +130,8 @@ export function isForWorkers({ input, keys }: ComposeRequest): boolean {
 }
 
 function isSmall(input: ComposeInput | RawInput): boolean {
-  if ('raw' in input) return input.raw.length <= largestText;
+  // 8-bit mail may be needed a second time, encoded: it stays on the thread that sends it.
+  if ('raw' in input) return input.raw.length <= largestText && isAscii(input.raw);
   const { attachments, text, html } = input;
   return attachments.length === 0 && (text?.length ?? 0) + (html?.length ?? 0) <= largestText;
 }

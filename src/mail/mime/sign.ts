@@ -186,6 +186,11 @@ export interface SignedMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
   data: Buffer[];
   /** Offset of the header, behind the signatures. */
   headerAt: number;
+  /**
+   * Encodes and signs the message for a server without 8BITMIME; resolves to null if it cannot be encoded.
+   * Absent without 8-bit parts. Stays on its thread.
+   */
+  sevenBit?: () => Promise<SignedMessage | null>;
 }
 
 /** Puts signatures in front of the composed message; rejects like `signatureFields`. */

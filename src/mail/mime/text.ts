@@ -118,7 +118,8 @@ function quotedPrintable(bytes: Buffer, escapes: number): string {
   return out.toString('latin1', 0, at);
 }
 
-function base64Lines(bytes: Buffer): string {
+/** Encodes bytes as base64, in lines that each end with CRLF. */
+export function encodeBase64(bytes: Buffer): string {
   const text = bytes.toString('base64');
   let lines = '';
   for (let at = 0; at < text.length; at += base64LineLength) {
@@ -134,11 +135,15 @@ function base64Lines(bytes: Buffer): string {
 export function encodeText(text: string, seed: string): EncodedText {
   const data = asSevenBit(text, seed);
   if (data !== null) return { transferEncoding: '7bit', data };
-  const bytes = Buffer.from(normalizeNewlines(text), 'utf8');
+  return encodeTextBytes(Buffer.from(normalizeNewlines(text), 'utf8'));
+}
+
+/** Encodes text in any charset, in which every CR and LF belongs to a CRLF, as quoted-printable or base64. */
+export function encodeTextBytes(bytes: Buffer): EncodedText {
   const escapes = countEscapes(bytes);
   // Quoted-printable grows by two bytes per escape, base64 by a third and its line ends (0.37).
   if (2 * escapes > 0.37 * bytes.length) {
-    return { transferEncoding: 'base64', data: base64Lines(bytes) };
+    return { transferEncoding: 'base64', data: encodeBase64(bytes) };
   }
   return { transferEncoding: 'quoted-printable', data: quotedPrintable(bytes, escapes) };
 }

@@ -15,6 +15,8 @@ import type { HostSecurity, Way } from './way.ts';
 
 /** One message for recipients that share a route; in direct mode, the recipients of one domain. */
 export interface TransportJob extends SmtpMail {
+  /** Encodes the message for a server without 8BITMIME; null if that is impossible. */
+  sevenBit?: () => Promise<Pick<SmtpMail, 'data' | 'smtpUtf8' | 'eightBit'> | null>;
   route: NetworkRoute;
   /** The organization that sends the message. */
   organizationId: string;
@@ -173,7 +175,11 @@ export class Attempt {
     const record = this.#record;
     record.begin();
     const begunAt = this.#means.clock.elapsed();
-    const { answers, tls, transcript } = await this.#deliverAndRelease(session, lendOn, release);
+    const { mail, answers, tls, transcript } = await this.#deliverAndRelease(
+      session,
+      lendOn,
+      release,
+    );
     this.#learn(
       peer,
       begunAt,
@@ -182,7 +188,8 @@ export class Attempt {
     if (isReused && isStale(answers)) return false;
     if (isLostBeforeDot(answers)) this.#isLost = true;
     record.addAnswers(answers, peer, tls, transcript.text, () => ({
-      digest: this.#digest(),
+      digest: digestOf(mail),
+      isSevenBit: mail.data !== this.#job.data,
       returnPath: this.#job.from,
       certificates: session.certificates,
       policy,
@@ -190,10 +197,13 @@ export class Attempt {
     return true;
   }
 
-  #digest(): string {
-    const sum = createHash('sha256');
-    for (const part of this.#job.data) sum.update(part);
-    return sum.digest('hex');
+  /** Returns the message for the recipients without an answer, in a form that the server accepts. */
+  async #mailFor({ capabilities }: Lease['session']): Promise<SmtpMail> {
+    const mail = mailFor(this.#job, this.#way, this.#record.pending);
+    const { sevenBit } = this.#job;
+    if (!mail.eightBit || capabilities.eightBitMime || !sevenBit) return mail;
+    const encoded = await sevenBit();
+    return encoded ? { ...mail, ...encoded } : { ...mail, needsEightBit: true };
   }
 
   /** Releases the connection on every path: an unreleased one would take a place from the pool for ever. */
@@ -203,10 +213,10 @@ export class Attempt {
     release: Lease['release'],
   ) {
     try {
-      const mail = mailFor(this.#job, this.#way, this.#record.pending);
+      const mail = await this.#mailFor(session);
       const answering = session.deliver(mail, lendOn);
       const { tls, transcript } = session;
-      return { answers: await answering, tls, transcript };
+      return { mail, answers: await answering, tls, transcript };
     } finally {
       release();
     }
@@ -232,6 +242,12 @@ async function keysOf({ hosts, securityOf }: Way, index: number, own: HostSecuri
     if (!demanded.verdict) keys.push(`${name} ${demanded.security.label}`);
   }
   return keys;
+}
+
+function digestOf({ data }: SmtpMail): string {
+  const sum = createHash('sha256');
+  for (const part of data) sum.update(part);
+  return sum.digest('hex');
 }
 
 function mailFor(job: TransportJob, way: Way, pending: readonly number[]): SmtpMail {

@@ -213,33 +213,69 @@ function toBase64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-function refuse(channel: SmtpChannel, reply: SmtpReply): never {
-  throw channel.fail(new SmtpFault('auth', channel.toRemote(reply, 'AUTH')));
-}
+/**
+ * Replies to AUTH PLAIN after which LOGIN may still work: servers offer PLAIN and do not know it, or know the
+ * password for LOGIN alone.
+ */
+const mayKnowLogin: readonly number[] = [502, 504, 535];
+const unknownMethod: readonly number[] = [502, 504];
 
-async function authPlain(channel: SmtpChannel, token: string): Promise<void> {
-  const reply = await channel.ask({
+/** Returns the last reply: 235 if the server accepted the credentials. */
+async function authPlain(channel: SmtpChannel, token: string): Promise<SmtpReply> {
+  return channel.ask({
     verb: 'AUTH',
     line: `AUTH PLAIN ${token}`,
     shown: 'AUTH PLAIN (hidden)',
   });
-  if (reply.code !== 235) refuse(channel, reply);
 }
 
-async function authLogin(channel: SmtpChannel, username: string, password: string) {
-  const steps = [
-    { line: 'AUTH LOGIN', shown: 'AUTH LOGIN', expected: 334 },
-    { line: username, shown: '(user name hidden)', expected: 334 },
-    { line: password, shown: '(password hidden)', expected: 235 },
+/** Returns the last reply, like `authPlain`. */
+async function authLogin(
+  channel: SmtpChannel,
+  username: string,
+  password: string,
+): Promise<SmtpReply> {
+  const answers = [
+    { line: username, shown: '(user name hidden)' },
+    { line: password, shown: '(password hidden)' },
   ];
-  for (const { line, shown, expected } of steps) {
-    const reply = await channel.ask({ verb: 'AUTH', line, shown });
-    if (reply.code !== expected) refuse(channel, reply);
+  let reply = await channel.ask({ verb: 'AUTH', line: 'AUTH LOGIN', shown: 'AUTH LOGIN' });
+  for (const { line, shown } of answers) {
+    if (reply.code !== 334) return reply;
+    reply = await channel.ask({ verb: 'AUTH', line, shown });
   }
+  return reply;
 }
 
 /**
- * Logs in.
+ * Tries LOGIN once after a refusal of PLAIN. Returns the refusal of PLAIN if the server does not know LOGIN
+ * either, or closes the connection.
+ */
+async function loginAfterPlain(
+  channel: SmtpChannel,
+  refused: SmtpReply,
+  username: string,
+  password: string,
+): Promise<SmtpReply> {
+  channel.transcript.note('AUTH PLAIN was refused: once more with LOGIN');
+  try {
+    const reply = await authLogin(channel, username, password);
+    return unknownMethod.includes(reply.code) ? refused : reply;
+  } catch (error) {
+    if (error instanceof SmtpFault && error.kind === 'connection') return refused;
+    throw error;
+  }
+}
+
+function checkLogin(channel: SmtpChannel, reply: SmtpReply): void {
+  if (reply.code === 235) return;
+  const fault = new SmtpFault('auth', channel.toRemote(reply, 'AUTH'));
+  channel.fail(fault);
+  throw fault;
+}
+
+/**
+ * Logs in by PLAIN, else by LOGIN; with both offered, LOGIN follows a refusal of PLAIN once.
  * @throws SmtpFault of kind `auth` if the server refuses or offers no method that we know
  */
 async function authenticate(
@@ -249,10 +285,16 @@ async function authenticate(
 ): Promise<void> {
   const token = toBase64(`\0${username}\0${password}`);
   channel.transcript.hide([token, toBase64(username), toBase64(password), password]);
-  if (offered.auth.includes('PLAIN')) return authPlain(channel, token);
-  if (offered.auth.includes('LOGIN')) {
-    return authLogin(channel, toBase64(username), toBase64(password));
+  const names = [toBase64(username), toBase64(password)] as const;
+  const knowsLogin = offered.auth.includes('LOGIN');
+  if (offered.auth.includes('PLAIN')) {
+    let reply = await authPlain(channel, token);
+    if (knowsLogin && mayKnowLogin.includes(reply.code)) {
+      reply = await loginAfterPlain(channel, reply, ...names);
+    }
+    return checkLogin(channel, reply);
   }
+  if (knowsLogin) return checkLogin(channel, await authLogin(channel, ...names));
   const text = 'the server offers neither AUTH PLAIN nor AUTH LOGIN';
   throw channel.fail(SmtpFault.of('auth', 'AUTH', text, '4.7.8'));
 }

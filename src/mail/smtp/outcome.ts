@@ -45,6 +45,8 @@ export interface PeerCertificate {
 export interface Handover {
   /** SHA-256 of the message before dot-stuffing, in hex. */
   digest: string;
+  /** True if 8-bit parts were encoded, since the server offers no 8BITMIME. */
+  isSevenBit?: boolean;
   /** Return path without angle brackets; empty for the null path. */
   returnPath: string;
   /** Certificates of the server, its own first; empty in plain text. */

@@ -29,7 +29,11 @@ export interface RelayRoute {
   requireTls: boolean;
   username: string | null;
   password: string | null;
+  /** Key types of the DKIM signatures; all if it is absent. */
+  dkim?: readonly DkimKeyType[];
 }
+
+export type DkimKeyType = 'rsa' | 'ed25519';
 
 export interface DirectRoute {
   kind: 'direct';
@@ -61,7 +65,10 @@ export type Route = NetworkRoute | CaptureRoute | { kind: 'simulator'; outcome: 
 
 const organizationPrefix = 'org_';
 
-type RelayAccess = Omit<RelayRoute, 'kind' | 'host'> & { host: string | null };
+type RelayAccess = Omit<RelayRoute, 'kind' | 'host' | 'dkim'> & {
+  host: string | null;
+  dkim?: readonly DkimKeyType[] | null | undefined;
+};
 
 /** The part of `config.delivery` that decides the route. */
 export interface RouteConfig {
@@ -124,17 +131,18 @@ export function dependsOnAddress({ routes }: Pick<RouteConfig, 'routes'>): boole
   return routes.some(({ from }) => from?.includes('@'));
 }
 
-function relayRoute(access: RelayAccess, key: string): RelayRoute {
+function relayRoute(access: RelayAccess, key: string, dkim = access.dkim ?? null): RelayRoute {
   const { host, port, secure, requireTls, username, password } = access;
   if (host === null) throw new ConfigError(`${key}.host: expected the host name of a relay`);
-  return { kind: 'relay', host, port, secure, requireTls, username, password };
+  const route: RelayRoute = { kind: 'relay', host, port, secure, requireTls, username, password };
+  return dkim === null ? route : { ...route, dkim };
 }
 
 function viaOf(rule: RouteRule, index: number, relay: RelayAccess): Via {
   if (rule.via === 'capture') return { via: 'capture', by: `delivery.routes.${index}` };
   if (rule.via === 'direct') return { via: 'direct', requireTls: rule.requireTls ?? false };
   return rule.host === null
-    ? { via: 'relay', route: relayRoute(relay, 'delivery.relay') }
+    ? { via: 'relay', route: relayRoute(relay, 'delivery.relay', rule.dkim ?? relay.dkim) }
     : { via: 'relay', route: relayRoute(rule, `delivery.routes.${index}`) };
 }
 

@@ -25,6 +25,8 @@ export interface SmtpMail {
   smtpUtf8: boolean;
   /** True if the body holds octets above 127. */
   eightBit: boolean;
+  /** True if `eightBit` is needed: the message cannot be encoded for a server without 8BITMIME. */
+  needsEightBit?: boolean;
   /** Request for reports, sent if the server offers DSN. */
   dsn?: DsnRequest;
   /** Sends REQUIRETLS (RFC 8689) if the server offers it: further hops must be encrypted too. */
@@ -60,6 +62,11 @@ function refuseMail(mail: SmtpMail, bytes: number, offered: Capabilities) {
     const text = 'the message needs SMTPUTF8, which the server does not offer';
     return refuse('protocol', '5.6.7', text, 'EHLO');
   }
+  if (mail.needsEightBit && !offered.eightBitMime) {
+    const text =
+      'the message has 8-bit parts that cannot be encoded, and the server offers no 8BITMIME';
+    return refuse('protocol', '5.6.3', text, 'EHLO');
+  }
   if (offered.size && bytes > offered.size) {
     const text = `the message has ${bytes} bytes, the server takes ${offered.size}`;
     return refuse('message-too-large', '5.3.4', text, 'EHLO');
@@ -90,8 +97,7 @@ function toXtext(text: string): string {
 function mailLine(mail: SmtpMail, bytes: number, offered: Capabilities, isUtf8: boolean): string {
   let line = `MAIL FROM:<${mail.from}>`;
   if (offered.size !== null) line += ` SIZE=${bytes}`;
-  // Without 8BITMIME the octets are sent unchanged, as every large MTA does: re-encoding would break the
-  // signature.
+  // attempt.ts encodes the message for a server without 8BITMIME (RFC 6152 3).
   if (mail.eightBit && offered.eightBitMime) line += ' BODY=8BITMIME';
   if (isUtf8) line += ' SMTPUTF8';
   if (mail.requireTls && offered.requireTls) line += ' REQUIRETLS';

@@ -60,6 +60,9 @@ export const attempt = z
       .string()
       .optional()
       .meta({ description: 'SHA-256 of the message that the server accepted, in hex' }),
+    sevenBit: z.boolean().optional().meta({
+      description: 'True if 8-bit parts were encoded, since the server offers no 8BITMIME',
+    }),
     returnPath: z.string().optional().meta({
       description: 'Return path of the message that the server accepted, its token as `*`',
     }),

@@ -31,6 +31,7 @@ import { type CopiedMessage, copyRequestOf, travelsAlone } from './carrier/copy.
 import { keptPolicies } from './carrier/kept-policies.ts';
 import { withProofLink } from './carrier/proof-link.ts';
 import { composeRequestOf, type Signing, signingNow } from './carrier/request.ts';
+import { carryTogether, signaturesKey, signingFor } from './carrier/signatures.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
 import { captured, type Ending, ourFault, simulate } from './endings.ts';
 import { isFault, type LaneSignal } from './lanes/lane.ts';
@@ -125,17 +126,15 @@ async function attemptMessage(
   const groups = await groupByDestination(app, claimed, chooseRoute);
   const manner = mannerOf(app, claimed);
   const carried = carryGroups(equipment, claimed, groups.filter(isOverNetwork), manner);
-  const composed = manner.signing.then(
-    (signing) => recordOf(manner, signing),
-    () => null,
-  );
+  const signed = manner.signing.catch(() => null);
   const attemptGroup = async (group: Group) => {
     const { route, deliveries } = group;
     const endings = await endingsOf(equipment, group, carried).catch((error: unknown) => {
       app.log.error({ err: error, messageId: message.id }, 'an attempt failed');
       return deliveries.map(() => ourFault(app, route.kind));
     });
-    const record = await composed;
+    const signing = await signed;
+    const record = signing && recordOf(manner, signingFor(route, signing));
     const settlements = deliveries.map((delivery, index) => {
       const ending = endings[index] ?? ourFault(app, route.kind);
       const transaction = index === 0 ? null : begunBy(deliveries);
@@ -175,7 +174,7 @@ async function carryGroups(
   const request = await withProofLink(app, message, composed);
   const outcomes =
     linkBase === null
-      ? carrier.carry({ request, envelopes })
+      ? carryTogether(carrier, request, envelopes)
       : carryAlone(app, carrier, { message, cuts }, { request, envelopes, groups, linkBase });
   for (const [index, { route, deliveries }] of groups.entries()) {
     const [first] = deliveries;
@@ -269,7 +268,8 @@ function carryAlone(
       const own = delivery
         ? await copyRequestOf(app, copied, request, delivery, linkBase)
         : request;
-      const [outcomes] = carrier.carry({ request: own, envelopes: [envelope] });
+      const signed = { ...own, ...signingFor(envelope.route, own) };
+      const [outcomes] = carrier.carry({ request: signed, envelopes: [envelope] });
       return (await outcomes) ?? [];
     };
     const carried = bytes > fewBytes ? before.then(carry) : carry();
@@ -387,7 +387,8 @@ async function groupByDestination(
       route = chooseRoute(delivery.email, isLocal, sender);
     }
     const isOwn = isAlone || route.kind === 'simulator' || blind.has(delivery.recipient_id);
-    const key = isOwn ? delivery.id : `${routeKey(route)} ${delivery.domain}`;
+    const shared = `${routeKey(route)} ${signaturesKey(route)} ${delivery.domain}`;
+    const key = isOwn ? delivery.id : shared;
     const group = groups.get(key);
     if (group) group.deliveries.push(delivery);
     else groups.set(key, { route, deliveries: [delivery] });

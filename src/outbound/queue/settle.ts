@@ -360,9 +360,11 @@ function attemptOf({ delivery, outcome, composed }: Settlement): Attempt {
 }
 
 /** Returns the facts about an accepted message that are not empty. */
-function acceptedOf({ digest, returnPath, certificates, policy }: Handover): Partial<Attempt> {
+function acceptedOf(handover: Handover): Partial<Attempt> {
+  const { digest, isSevenBit, returnPath, certificates, policy } = handover;
   return {
     digest,
+    ...(isSevenBit && { sevenBit: true }),
     returnPath: withoutToken(returnPath),
     ...(certificates.length > 0 && { certificates }),
     ...(policy !== null && { policy }),

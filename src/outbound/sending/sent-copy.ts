@@ -50,10 +50,12 @@ export async function sentCopy(
     ? await copyRequestOf(app, { message, cuts }, request, delivery, linkBase)
     : request;
   const { copyField } = await marksOf(app, message, lastTransactionOf(delivery, attempt));
+  const composed = await composeHere(own);
+  const sent = attempt?.sevenBit ? await composed.sevenBit?.() : null;
   const selectors = signing.keys.map(({ selector }) => selector);
   const wanted = attempt?.signedWith?.selectors ?? [];
   return {
-    body: Buffer.concat(withCopyField(await composeHere(own), copyField)),
+    body: Buffer.concat(withCopyField(sent ?? composed, copyField)),
     recipient: delivery.email,
     copies: deliveries.length,
     missingKeys: wanted.filter((selector) => !selectors.includes(selector)),

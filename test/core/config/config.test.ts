@@ -137,7 +137,7 @@ describe('a mistake in the file', () => {
     ]);
     expect(refusalOf('delivery: {routes: [{match: a.test, via: direct, to: b}]}')).toEqual([
       'config.yaml:1:50: delivery.routes.0.to: unknown key; ' +
-        'expected one of match, from, via, requireTls, host, port, secure, username, password',
+        'expected one of match, from, via, requireTls, host, port, secure, username, password, dkim',
     ]);
   });
 
@@ -275,7 +275,7 @@ describe('the warning about an unreachable return path', () => {
   const linked = { SVC_HTTP_PUBLIC_URL: 'https://mail.example.com' };
   const named = { SVC_DELIVERY_HOSTNAME: 'mail.example.com', ...linked };
   const direct = { SVC_DELIVERY_MODE: 'direct', ...named };
-  const relayed = { SVC_DELIVERY_MODE: 'relay', SVC_DELIVERY_RELAY_HOST: 'smtp.test', ...linked };
+  const relayed = { SVC_DELIVERY_MODE: 'relay', SVC_DELIVERY_RELAY_HOST: 'smtp.test', ...named };
   const routed = { SVC_DELIVERY_ROUTES: '[{"match":"a.test","via":"direct"}]', ...linked };
 
   it.each([
@@ -554,6 +554,49 @@ describe('warnings', () => {
         'set delivery.relay.requireTls or delivery.relay.secure',
     ]);
     expect(load({ SVC_DELIVERY_RELAY_HOST: '127.0.0.1' }).warnings).toHaveLength(1);
+  });
+
+  it.each([
+    ['direct', {}, 1],
+    ['relay', { SVC_DELIVERY_RELAY_HOST: 'smtp.example.net' }, 1],
+    ['relay', { SVC_DELIVERY_RELAY_HOST: '10.0.0.25' }, 1],
+    ['relay', { SVC_DELIVERY_RELAY_HOST: '127.0.0.1' }, 0],
+    ['relay', { SVC_DELIVERY_RELAY_HOST: 'localhost' }, 0],
+    ['capture', {}, 0],
+  ])('are given for EHLO localhost in mode %s with %j: %i', (mode, env, count) => {
+    const { warnings } = load({ SVC_DELIVERY_MODE: mode, ...env });
+    const text = `delivery.hostname is localhost: in ${mode} mode many servers refuse that name`;
+    expect(warnings.filter((warning) => warning === text)).toHaveLength(count);
+    const named = load({
+      SVC_DELIVERY_MODE: mode,
+      SVC_DELIVERY_HOSTNAME: 'mail.example.com',
+      ...env,
+    });
+    expect(named.warnings.join()).not.toContain('delivery.hostname');
+  });
+});
+
+describe('the signatures of a relay', () => {
+  it('are chosen for the smarthost and for each route', () => {
+    write(
+      'config.yaml',
+      'delivery:\n  relay: {host: smtp.test, dkim: [rsa]}\n  routes:\n' +
+        '    - {match: a.test, via: relay, host: b.test, dkim: [ed25519, rsa]}\n' +
+        '    - {match: b.test, via: relay, dkim: []}\n    - {match: c.test, via: relay}\n',
+    );
+    const { relay, routes } = load().config.delivery;
+    expect(relay.dkim).toEqual(['rsa']);
+    expect(routes.map((route) => 'dkim' in route && route.dkim)).toEqual([
+      ['ed25519', 'rsa'],
+      [],
+      false,
+    ]);
+    expect(load({ SVC_DELIVERY_RELAY_DKIM: 'null' }).config.delivery.relay.dkim).toBeNull();
+  });
+
+  it.each(['dsa', '[dsa]', '[RSA]', '7'])('are refused as %s', (value) => {
+    write('config.yaml', `delivery: {relay: {dkim: ${value}}}`);
+    expect(load).toThrow(/delivery\.relay\.dkim/);
   });
 });
 

@@ -118,6 +118,7 @@ const wordings: Record<Cause, readonly string[]> = {
     'RCPT: 550 5.7.23 <joe@example.net>: Recipient address rejected: Message rejected due to: SPF fail - not authorized. Please see http://www.openspf.net/Why',
     'dot: 550 5.7.26 The MAIL FROM domain [example.com] has an SPF record with a hard fail policy (-all) but it fails to pass SPF checks with the ip: [192.0.2.1].',
     'MAIL: 550 5.7.1 Sender Policy Framework violation',
+    "RCPT: 554 192.0.2.1 is not allowed to send from <example.net> per it's SPF Record. Please inspect your SPF settings, and try again. IB508",
   ],
   'spf-record': [
     'dot: 550 5.7.24 The SPF record of the sending domain has one or more suspicious entries.',

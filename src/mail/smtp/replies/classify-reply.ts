@@ -26,8 +26,8 @@ export interface ReplyClass {
 /** All rules in the order of their trial. */
 export const replyRules: readonly ReplyRule[] = [
   ...formRules,
-  ...accountRules,
   ...proofRules,
+  ...accountRules,
   ...paceRules,
   ...reputationRules,
   ...relayRules,

@@ -62,8 +62,18 @@ export function deliverAll(
 ): Promise<Outcome[]>[] {
   return envelopes.map(async (envelope) => {
     const message = await making;
-    const data = withCopyField(message, envelope.copyField);
-    return transport.deliver({ ...envelope, ...message, data });
+    const { copyField } = envelope;
+    const { sevenBit } = message;
+    const encoded = async () => {
+      const made = (await sevenBit?.()) ?? null;
+      return made && { ...made, data: withCopyField(made, copyField) };
+    };
+    return transport.deliver({
+      ...envelope,
+      ...message,
+      data: withCopyField(message, copyField),
+      ...(sevenBit && { sevenBit: encoded }),
+    });
   });
 }
 
