@@ -232,6 +232,8 @@ export type DeliveryAttempt = {
   linkBase?: string;
   /** SHA-256 of the message that the server accepted, in hex */
   digest?: string;
+  /** True if 8-bit parts were encoded, since the server offers no 8BITMIME */
+  sevenBit?: boolean;
   /** Return path of the message that the server accepted, its token as `*` */
   returnPath?: string;
   /** Certificates of the server that accepted it, its own first */

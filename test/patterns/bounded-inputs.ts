@@ -15,12 +15,15 @@ interface BoundedInput {
 export const boundedInputs: Readonly<Record<string, BoundedInput>> = {
   reply: {
     characters: 4096,
-    cutBy: 'plainWords of classify-reply.ts',
+    cutBy: 'plainWords of classify-reply.ts, otherInWords of named-address.ts',
     files: [
+      'src/mail/parse/bounce/named-address.ts',
       'src/mail/smtp/replies/classify-reply.ts',
       'src/mail/smtp/replies/rules-conduct.ts',
+      'src/mail/smtp/replies/rules-form.ts',
       'src/mail/smtp/replies/rules-mailbox.ts',
       'src/mail/smtp/replies/rules-pace.ts',
+      'src/mail/smtp/replies/rules-proof.ts',
       'src/mail/smtp/replies/rules-reputation.ts',
     ],
   },

@@ -29,7 +29,7 @@ function otherInWords(text: string, recipient: string, ours: readonly string[]):
   const words = lastServer(text.slice(0, maxCharacters));
   const own = ours.map(foldAddress);
   const named = [...words.matchAll(address)].flatMap(({ 0: found, index }) => {
-    const email = parseAddress(found.replace(/[.!?*]+$/, ''))?.email;
+    const email = parseAddress(found.replace(/(?<![.!?*])[.!?*]+$/, ''))?.email;
     if (email === undefined || role.test(email) || own.includes(foldAddress(email))) return [];
     const before = words.slice(Math.max(0, index - longestContact), index);
     return isRecipient(email, recipient) || !contact.test(before) ? [email] : [];
