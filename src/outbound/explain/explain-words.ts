@@ -330,7 +330,7 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
 
 /** Advice for a refusal that names another address than the recipient. */
 export const aboutOther =
-  '{email} is not blocked: a member of the list, or the target of a forward, is gone. Whoever runs {email} can ' +
+  '{email} is not blocked: a member of the list, or the target of a forward, is gone. The owner of {email} can ' +
   'correct that.';
 
 /** Advice to respect the recipient, in place of that for `suppressed`. */

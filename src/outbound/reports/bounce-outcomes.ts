@@ -31,14 +31,14 @@ interface ReportedEnd {
   delivery: DeliveryRow;
   /** Null if the report leaves the delivery as it is. */
   outcome: LateOutcome | null;
-  /** The refused address, if it is not the recipient. */
+  /** The refused address behind the recipient. */
   refusedAddress: string | null;
 }
 
 /**
- * Joins the groups of a report by the delivery that they are about: a list or an alias has a group for each of the
- * addresses behind it. A refusal of the recipient itself comes before refusals of addresses behind it. Beside
- * `delivered`, `relayed` or `expanded` (RFC 3464 2.3.3) the mail has reached the recipient, whoever refused it later.
+ * Joins the groups of a report by delivery: a list has a group for each address behind it. A refusal of the recipient
+ * comes before refusals of addresses behind it. Beside `delivered`, `relayed` or `expanded` (RFC 3464 2.3.3) the mail
+ * has reached the recipient, in spite of later refusals.
  */
 function endsOf(recipients: readonly BouncedRecipient[], reported: ReportedCopies): ReportedEnd[] {
   const groups = Map.groupBy(recipients, (recipient) => meant(recipient, reported));

@@ -33,7 +33,9 @@ describe('8-bit mail, encoded', () => {
     expect(lines.filter((line) => line.length > 998 || /[\r\n]/.test(line))).toEqual([]);
     const { parsingErrors, ...content } = await contentOf(encoded ?? raw);
     const { parsingErrors: before, ...expected } = await contentOf(raw);
-    expect(content).toEqual(expected);
+    // Readers may not guess the charset of octets without a label.
+    const text = name.startsWith('without-mime') ? 'Grüße aus der alten Welt\n' : expected.text;
+    expect(content).toEqual({ ...expected, text });
     // A charset that nobody labelled, and preambles, may lose a fault.
     expect(before).toEqual(expect.arrayContaining(parsingErrors));
   });

@@ -1,4 +1,4 @@
-// Refusals for a proof that is missing (data): reverse DNS, SPF, DKIM, DMARC, TLS. Each proof has one remedy.
+// Refusals for a missing proof (data): reverse DNS, SPF, DKIM, DMARC, TLS. Each proof has a remedy.
 // The same words come with 4yz as a slower pace, and with 5yz as a refusal.
 import type { ErrorCode } from '../outcome.ts';
 import type { Cause } from './causes.ts';
@@ -97,8 +97,8 @@ const nullMx = causeRules('null-mx', 'policy', [
 ]);
 
 /**
- * Codes that name a proof without words (RFC 7372). Those of Gmail mean otherwise (5.7.27, 5.7.29 and 5.7.30 are
- * a null MX, ARC and REQUIRETLS elsewhere), so its words decide.
+ * Codes that name a proof without words (RFC 7372). 5.7.27, 5.7.29 and 5.7.30 are missing: they mean SPF, TLS and
+ * DKIM at Gmail, but a null MX, ARC and REQUIRETLS in their RFCs. There the words decide.
  */
 const codes: readonly (readonly [Cause, ErrorCode, enhanced: RegExp, example: string])[] = [
   ['dkim-failed', 'auth-failed', /^7\.2[0-2]$/, '550 5.7.20 Nope'],

@@ -6,7 +6,7 @@ export const memberRefusals: Migration = {
   name: '0031-member-refusals',
   compatibleFrom: '0029-texts-of-confirmations',
   sql: ({ clustered }) => `
--- Refusals that name another address than the recipient, one for each delivery.
+-- Refusals of addresses behind a recipient, one for each delivery.
 -- They are deleted after 30 days.
 create table member_refusals (
   organization_id text not null references organizations,

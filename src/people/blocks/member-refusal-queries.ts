@@ -1,0 +1,73 @@
+// All SQL on `member_refusals`: refusals of addresses behind a recipient.
+import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
+import { ownTables } from '../../platform/store/own-tables.ts';
+
+export interface MemberRefusalRow {
+  organization_id: string;
+  /** The recipient, folded; not the refused address. */
+  folded_address: string;
+  delivery_id: string;
+  refused_at: number;
+}
+
+interface MemberRefusalTables {
+  member_refusals: MemberRefusalRow;
+}
+
+const own = ownTables<MemberRefusalTables>();
+
+/** Inserts refusals; a delivery that has a row keeps it. */
+export async function insertMemberRefusals(
+  db: Db,
+  rows: readonly MemberRefusalRow[],
+): Promise<void> {
+  await tables<MemberRefusalTables>(db)
+    .insertInto('member_refusals')
+    .values([...rows])
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Returns the addresses, among these, with at least `least` refusals after a time. */
+export const selectRefused = own.all(
+  (
+    db,
+    organizationId: string,
+    foldedAddresses: readonly string[],
+    after: number,
+    least: number,
+  ) =>
+    db
+      .selectFrom('member_refusals')
+      .select('folded_address')
+      .where('organization_id', '=', organizationId)
+      .where('folded_address', ...isOneOf(db, foldedAddresses))
+      .where('refused_at', '>', after)
+      .groupBy('folded_address')
+      .having(({ fn }) => fn.countAll(), '>=', least),
+  (rows) => new Set(rows.map(({ folded_address }) => folded_address)),
+);
+
+/** Deletes the oldest refusals from before a time. Returns how many it found, `limit` at most. */
+export async function deleteMemberRefusals(
+  db: Db,
+  before: number,
+  limit: number,
+): Promise<number> {
+  const q = tables<MemberRefusalTables>(db);
+  const old = await q
+    .selectFrom('member_refusals')
+    .select('delivery_id')
+    .where('refused_at', '<', before)
+    .orderBy('refused_at')
+    .limit(limit)
+    .execute();
+  if (old.length === 0) return 0;
+  const ids = old.map(({ delivery_id }) => delivery_id);
+  await q
+    .deleteFrom('member_refusals')
+    .where('refused_at', '<', before)
+    .where('delivery_id', ...isOneOf(db, ids))
+    .execute();
+  return old.length;
+}
