@@ -6,8 +6,8 @@ export const memberRefusals: Migration = {
   name: '0031-member-refusals',
   compatibleFrom: '0029-texts-of-confirmations',
   sql: ({ clustered }) => `
--- Refusals of addresses behind a recipient, one for each delivery.
--- They are deleted after 30 days.
+-- Refusals of addresses behind a recipient.
+-- One row for each delivery; deleted after 30 days.
 create table member_refusals (
   organization_id text not null references organizations,
   -- The recipient, not the refused address: that one belongs to a person we do not write to.
