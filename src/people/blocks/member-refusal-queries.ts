@@ -30,13 +30,7 @@ export async function insertMemberRefusals(
 
 /** Returns the addresses, among these, with at least `least` refusals after a time. */
 export const selectRefused = own.all(
-  (
-    db,
-    organizationId: string,
-    foldedAddresses: readonly string[],
-    after: number,
-    least: number,
-  ) =>
+  (db, organizationId: string, foldedAddresses: readonly string[], after: number, least: number) =>
     db
       .selectFrom('member_refusals')
       .select('folded_address')
@@ -49,11 +43,7 @@ export const selectRefused = own.all(
 );
 
 /** Deletes the oldest refusals from before a time. Returns how many it found, `limit` at most. */
-export async function deleteMemberRefusals(
-  db: Db,
-  before: number,
-  limit: number,
-): Promise<number> {
+export async function deleteMemberRefusals(db: Db, before: number, limit: number): Promise<number> {
   const q = tables<MemberRefusalTables>(db);
   const old = await q
     .selectFrom('member_refusals')
