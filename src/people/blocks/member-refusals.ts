@@ -18,7 +18,7 @@ const mentionedFrom = 3;
 /** Rows that one transaction deletes. */
 const swept = 1000;
 
-/** A delivery that was refused for an address behind its recipient. */
+/** A delivery that was refused for an address behind the recipient. */
 export interface MemberRefusal {
   organizationId: string;
   /** The recipient of the delivery. */
@@ -44,7 +44,7 @@ export async function recordMemberRefusals(
   await insertMemberRefusals(trx, rows);
 }
 
-/** Returns the addresses, folded, among these whose refusals of the last 30 days are worth a mention. */
+/** Returns the addresses, folded, among these with enough refusals in 30 days for a mention. */
 export async function findRefusedMembers(
   app: App,
   organizationId: string,

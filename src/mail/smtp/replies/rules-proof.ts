@@ -109,7 +109,7 @@ const codes: readonly (readonly [Cause, ErrorCode, enhanced: RegExp, example: st
   ['dmarc-policy', 'auth-failed', /^7\.509$/, '550 5.7.509 Nope'],
 ];
 
-/** Rules by code alone, for replies whose words say nothing. */
+/** Rules by code alone, for replies without telling words. */
 export const proofsByCode: readonly ReplyRule[] = codes.map(
   ([cause, errorCode, enhanced, example]) => ({
     errorCode,
