@@ -101,7 +101,11 @@ export function serviceJobs(
       pattern: '23 * * * *',
       run: (signal) => deleteOldMessages(app, { ...surroundings, keeper: linkKeeper }, signal),
     },
-    { name: 'sweep refusals of members', pattern: '51 * * * *', run: () => sweepMemberRefusals(app) },
+    {
+      name: 'sweep refusals of members',
+      pattern: '51 * * * *',
+      run: () => sweepMemberRefusals(app),
+    },
     { name: 'sweep minutes of runs', pattern: '43 * * * *', run: () => sweepRunMinutes(app) },
   ];
 }

@@ -62,10 +62,7 @@ const part = 'Content-Type: multipart/mixed; boundary=x\r\n\r\n';
 
 export const doorways: Readonly<Record<string, Doorway>> = {
   decodeWords: {
-    imports: [
-      'src/mail/mime/header-values.ts libmime',
-      'src/mail/mime/charset/charset.ts libmime',
-    ],
+    imports: ['src/mail/mime/header-values.ts libmime', 'src/mail/mime/charset/charset.ts libmime'],
     most: header,
     run: decodeWords,
     texts: [

@@ -1,17 +1,15 @@
 // The mail of a campaign as a run of now would send it, on each page on which a person decides about it.
-import type { z } from 'zod';
 import { campaignRoutes } from '../../../src/campaigns/campaigns/routes.ts';
-import type { previewOutput } from '../../../src/campaigns/campaigns/schema.ts';
 import { refusalOf, withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import { drawMail, framedHtml } from '../mail-picture.ts';
 import type { Asked, Page } from '../page.ts';
 import { field } from '../parts.ts';
 
-type Mail = z.output<typeof previewOutput>;
+type Mail = Awaited<ReturnType<typeof mailOf>>;
 
 /** Asks for the mail, with the values of a contact if the query names one. @throws ServiceError */
-function mailOf({ ask, params, query }: Asked): Promise<Mail> {
+function mailOf({ ask, params, query }: Asked) {
   const body = { contactId: query['contact'] || undefined };
   return ask(campaignRoutes.render, { params, body });
 }

@@ -17,8 +17,8 @@ import {
   type RawMail,
   withFieldBehind,
 } from '../../mail/mime/raw-mail.ts';
-import { withLongText } from '../../outbound/messages/made-text.ts';
 import { feedbackField } from '../../outbound/messages/feedback-fields.ts';
+import { withLongText } from '../../outbound/messages/made-text.ts';
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import { digestedContent, type SendContent } from '../../outbound/sending/content.ts';
 import { type Threading, threadingTo } from '../../outbound/sending/draft.ts';

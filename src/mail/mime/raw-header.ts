@@ -2,10 +2,9 @@
 // in words, phrases, comments and file names. Other bytes of the mail stay as they are, and so do fields that a
 // DKIM-Signature of the author covers.
 import { isAscii, isUtf8 } from 'node:buffer';
-import { parseAddress } from '../../platform/net/address.ts';
+import { encodeExtraHeader } from './header-encoding.ts';
 import { type FieldSpan, scanFields } from './header-fields.ts';
 import { decodeWords } from './header-values.ts';
-import { encodeExtraHeader } from './header-encoding.ts';
 import { encodeFileNames } from './parameters.ts';
 import { encodeStructured, grammarOf } from './structured-fields.ts';
 

@@ -95,9 +95,7 @@ function contentOf(
   const { bytes, isCut } = node.text ?? { bytes: Buffer.alloc(0), isCut: false };
   const decoded = decodeText(bytes, charset, { isHtml: kind === 'html', isCut });
   // The cut may fall within a character.
-  const whole = withoutMarks(
-    isCut ? decoded.text.replace(/\ufffd{1,3}$/, '') : decoded.text,
-  );
+  const whole = withoutMarks(isCut ? decoded.text.replace(/\ufffd{1,3}$/, '') : decoded.text);
   if (!decoded.isKnown) {
     const label = cleanLine(charset ?? '').slice(0, 40);
     const message = `charset ${label} is unknown: read as UTF-8 or Windows-1252`;
@@ -107,7 +105,9 @@ function contentOf(
     faults.push({ code: 'undecodable-text', message });
   }
   const text = whole.replaceAll('\r\n', '\n');
-  return node.isFlowed && kind === 'plain' ? joinFlowed(text, node.delSp === true, literalMark) : text;
+  return node.isFlowed && kind === 'plain'
+    ? joinFlowed(text, node.delSp === true, literalMark)
+    : text;
 }
 
 function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves): ReadablePiece[] {

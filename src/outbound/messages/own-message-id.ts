@@ -21,7 +21,7 @@ export function isMadeUp(header: string): boolean {
 }
 
 /** Returns the part of a Message-ID before its domain, without angle brackets. */
-export function leftHalfOf(header: string): string {
+function leftHalfOf(header: string): string {
   const id = header.replace(/^<|>$/g, '');
   return id.slice(0, Math.max(0, id.lastIndexOf('@')));
 }

@@ -3,8 +3,6 @@
 
 import { parseAddressList } from '../../mail/mime/header-addresses.ts';
 import { type HeaderBlock, readHeaderBlock } from '../../mail/mime/header-fields.ts';
-import { encodeRawHeader } from '../../mail/mime/raw-header.ts';
-import { parseAddressList } from '../../mail/mime/header-values.ts';
 import { encodeRawHeader, findRawField } from '../../mail/mime/raw-header.ts';
 import { cutRawMail, fromField, joinRawMail } from '../../mail/mime/raw-mail.ts';
 import { normalizeNewlines } from '../../mail/mime/text.ts';

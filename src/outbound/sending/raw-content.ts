@@ -6,7 +6,6 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { ClaimedOrigin } from '../../access/keys/constraints.ts';
 import { parseWith } from '../../core/api/validate.ts';
 import { parseAddressList } from '../../mail/mime/header-addresses.ts';
-import { isMessageId } from '../../mail/mime/header-encoding.ts';
 import { type HeaderBlock, readHeaderBlock } from '../../mail/mime/header-fields.ts';
 import { decodeWords } from '../../mail/mime/header-values.ts';
 import {

@@ -33,8 +33,8 @@ import { firstOrganization } from './migrations/0027-first-organization.ts';
 import { waitsOfConfirmations } from './migrations/0028-waits-of-confirmations.ts';
 import { textsOfConfirmations } from './migrations/0029-texts-of-confirmations.ts';
 import { idsOfStrangers } from './migrations/0030-ids-of-strangers.ts';
-import { foldedTags } from './migrations/0032-folded-tags.ts';
 import { memberRefusals } from './migrations/0031-member-refusals.ts';
+import { foldedTags } from './migrations/0032-folded-tags.ts';
 
 /** All migrations in order. One that has been released is never edited: a change is a new migration. */
 export const migrations: readonly Migration[] = [
