@@ -8,8 +8,6 @@ import {
   MalformedRequestError,
   RateLimitedError,
   ServiceError,
-  TimeoutError,
-  WebhookEnqueueError,
 } from '../../src/platform/errors.ts';
 
 export const jsonContentType = 'application/json; charset=utf-8';
@@ -31,32 +29,15 @@ export function toServiceError(error: unknown): ServiceError {
   return new InternalError(text, 'api', { cause: error });
 }
 
-/** Returns the layer behind a 500, 502 or 504. */
-function layerOf(error: ServiceError): string {
-  if (error instanceof InternalError || error instanceof WebhookEnqueueError) return error.layer;
-  if (error instanceof TimeoutError) return 'timeout';
-  return error.status === 502 ? 'provider' : 'api';
-}
-
 /** Returns the headers that an error adds to its answer. */
 export function errorHeaders(error: ServiceError): Record<string, string> {
-  const headers: Record<string, string> = {};
-  const { status } = error;
-  if (status === 401) headers['www-authenticate'] = 'ApiKey header="X-API-Key", Bearer';
-  if (status === 500 || status === 502 || status === 504) {
-    headers['x-service-error-layer'] = layerOf(error);
-  }
-  if (
-    error instanceof RateLimitedError ||
-    error instanceof CapacityError ||
-    error instanceof TimeoutError
-  ) {
-    headers['retry-after'] = String(error.retryAfterSeconds);
-  }
-  if (error instanceof RateLimitedError) {
-    headers['x-service-throttle-source'] = 'service_admission';
-  }
-  return headers;
+  const { status, layer, retryAfterSeconds } = error;
+  return {
+    ...(status === 401 && { 'www-authenticate': 'ApiKey header="X-API-Key", Bearer' }),
+    ...(layer !== undefined && { 'x-service-error-layer': layer }),
+    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    ...(error instanceof RateLimitedError && { 'x-service-throttle-source': 'service_admission' }),
+  };
 }
 
 /** The request in which an error was thrown. */

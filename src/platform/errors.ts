@@ -1,6 +1,6 @@
-// Refusals of the service: one class per `_tag` of specification 7, plus three that only the HTTP server
-// uses. HTTP and the command line map them once (daemon/http/errors.ts, commands/base/failure.ts). A refusal
-// by a remote server is an Outcome instead (src/mail/smtp/outcome.ts).
+// Refusals of the service: a class for each `_tag` of specification 7, with the schema and the answers
+// of the error. HTTP and the command line map them once (daemon/http/errors.ts,
+// commands/base/failure.ts). A refusal by a remote server is an Outcome (src/mail/smtp/outcome.ts).
 
 /** Reasons of refusals as the metrics count them (src/platform/runtime/metrics.ts): finer than `_tag`. */
 export const refusalReasons = [
@@ -30,11 +30,52 @@ export const refusalReasons = [
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
+/** Name and description of response components (OpenAPI), by status. */
+type ErrorAnswers = Readonly<Record<number, readonly [name: string, description: string]>>;
+
+/** An error of the API as the OpenAPI document shows it (daemon/http/openapi-errors.ts). */
+interface ErrorKind {
+  /** JSON Schemas of the fields besides `_tag`, in the order of the error object. */
+  fields: Readonly<Record<string, object>>;
+  /** Fields that an error object may lack. */
+  optional?: readonly string[];
+  answers?: ErrorAnswers;
+  /** Answers that the send operation declares instead (specification 4.1). */
+  sendAnswers?: ErrorAnswers;
+  /** Headers of the answers besides X-Request-Id. */
+  headers?: readonly string[];
+}
+
+const text = { type: 'string' };
+const count = { type: 'number' };
+const waitSeconds = {
+  type: 'integer',
+  minimum: 0,
+  description: 'Seconds to wait, as a whole number',
+};
+const layerHeader = 'X-Service-Error-Layer';
+const sendForbidden = [
+  'SendForbidden',
+  'The key, the sender or the organization may not send',
+] as const;
+const faultOfService = 'A fault of the service; safe to repeat with the same `Idempotency-Key`';
+const sendFailed = ['SendFailed', faultOfService] as const;
+const badGateway = ['BadGateway', 'A dependency of the service failed'] as const;
+
+const kinds = new Map<string, ErrorKind>();
+
+/** Every error of the API, by `_tag`. */
+export const errorKinds: ReadonlyMap<string, ErrorKind> = kinds;
+
 /** Base of every refusal: `_tag` is the discriminator, `toJSON` the flat object of the API. */
 export abstract class ServiceError extends Error {
   abstract readonly _tag: string;
   abstract readonly status: number;
   abstract readonly reason: RefusalReason;
+  /** Retry-After of the answer. */
+  readonly retryAfterSeconds: number | undefined;
+  /** X-Service-Error-Layer of the answer. */
+  readonly layer: string | undefined;
   /** Returns the fields of the flat error object besides `_tag`. */
   abstract fields(): Record<string, unknown>;
 
@@ -43,153 +84,33 @@ export abstract class ServiceError extends Error {
   }
 }
 
-abstract class PlainError extends ServiceError {
-  fields(): Record<string, unknown> {
-    return { message: this.message };
-  }
+/** Declares an error of the API. Returns the base of the error class, with the first status. */
+function refusal<Tag extends string>(tag: Tag, reason: RefusalReason, kind: ErrorKind) {
+  kinds.set(tag, kind);
+  const status = Number(Object.keys(kind.answers ?? kind.sendAnswers ?? {})[0]);
+  const names = Object.keys(kind.fields);
+  return class extends ServiceError {
+    static readonly status = status;
+    readonly _tag = tag;
+    readonly status: number = status;
+    readonly reason: RefusalReason = reason;
+    fields(): Record<string, unknown> {
+      return Object.fromEntries(names.map((name) => [name, Reflect.get(this, name)]));
+    }
+  };
 }
 
-/** Maps a field name (dotted path) to its messages. */
-export type FieldErrors = Record<string, string[]>;
-
-export class ValidationError extends ServiceError {
-  readonly _tag = 'ValidationError';
-  readonly status = 422;
-  readonly reason = 'validation';
-  readonly fieldErrors: FieldErrors | undefined;
-  constructor(message: string, fieldErrors?: FieldErrors) {
-    super(message);
-    this.fieldErrors = fieldErrors;
-  }
-  /** Returns a refusal of one field. */
-  static of(field: string, problem: string): ValidationError {
-    return new ValidationError(`${field}: ${problem}`, { [field]: [problem] });
-  }
-  fields() {
-    return { message: this.message, ...(this.fieldErrors && { fields: this.fieldErrors }) };
-  }
-}
-
-export class ResourceNotFoundError extends ServiceError {
-  readonly _tag = 'ResourceNotFoundError';
-  readonly status = 404;
-  readonly reason = 'not-found';
-  readonly resource: string;
-  readonly id: string;
-  constructor(resource: string, id: string) {
-    super(`${resource} ${id} was not found`);
-    this.resource = resource;
-    this.id = id;
-  }
-  fields() {
-    return { resource: this.resource, id: this.id };
-  }
-}
-
-export class UnauthorizedError extends PlainError {
-  readonly _tag = 'UnauthorizedError';
-  readonly status = 401;
-  readonly reason = 'unauthorized';
-}
-
-export class ForbiddenError extends PlainError {
-  readonly _tag = 'ForbiddenError';
-  readonly status = 403;
-  readonly reason: 'forbidden' | 'paused';
-  constructor(message: string, reason: ForbiddenError['reason'] = 'forbidden') {
-    super(message);
-    this.reason = reason;
-  }
-}
-
-export class PaymentRequiredError extends ServiceError {
-  readonly _tag = 'PaymentRequiredError';
-  static readonly status = 402;
-  readonly status = PaymentRequiredError.status;
-  readonly reason = 'quota';
-  readonly usage: { resource: string; currentUsage: number; limit: number; operation: string };
-  constructor(usage: PaymentRequiredError['usage']) {
-    super(`${usage.resource}: ${usage.currentUsage} of ${usage.limit} used`);
-    this.usage = usage;
-  }
-  fields() {
-    return { ...this.usage };
-  }
-}
-
-export class ConflictError extends ServiceError {
-  readonly _tag = 'ConflictError';
-  static readonly status = 409;
-  readonly status = ConflictError.status;
-  readonly reason = 'conflict';
-  readonly resource: string;
-  constructor(resource: string, message: string) {
-    super(message);
-    this.resource = resource;
-  }
-  fields() {
-    return { message: this.message, resource: this.resource };
-  }
-}
-
-export class RateLimitedError extends ServiceError {
-  readonly _tag = 'RateLimitedError';
-  readonly status = 429;
-  readonly reason = 'rate';
-  readonly retryAfterSeconds: number;
-  readonly operation: string;
-  constructor(operation: string, retryAfterSeconds: number) {
-    super(`${operation}: rate limit exceeded, retry after ${retryAfterSeconds} s`);
-    this.operation = operation;
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-  fields() {
-    return { retryAfterSeconds: this.retryAfterSeconds, operation: this.operation };
-  }
-}
-
-/** A fault of the service or its store; `layer` becomes X-Service-Error-Layer. */
-export class InternalError extends PlainError {
-  readonly _tag = 'InternalError';
-  readonly status = 500;
-  readonly reason = 'internal';
-  readonly layer: 'api' | 'store' | 'provider' | 'webhooks';
-  constructor(message: string, layer: InternalError['layer'] = 'api', options?: ErrorOptions) {
-    super(message, options);
-    this.layer = layer;
-  }
-}
-
-/** An event could not be queued for its webhook endpoints, so its change was not made. */
-export class WebhookEnqueueError extends PlainError {
-  readonly _tag = 'WebhookEnqueueError';
-  readonly status = 500;
-  readonly reason = 'internal';
-  readonly layer = 'webhooks';
-}
-
-/** A service that we depend on failed, so that the request could not be answered. */
-export class ExternalServiceError extends ServiceError {
-  readonly _tag = 'ExternalServiceError';
-  static readonly status = 502;
-  readonly status = ExternalServiceError.status;
-  readonly reason = 'external';
-  /** The kind of service: `storage`. */
-  readonly provider: string;
-  constructor(provider: string, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.provider = provider;
-  }
-  fields() {
-    return { provider: this.provider, message: this.message };
-  }
-}
-
-/** The request is unreadable as HTTP with JSON: 400, 413 or 415. */
-export class MalformedRequestError extends PlainError {
-  readonly _tag = 'MalformedRequestError';
-  readonly status: 400 | 413 | 415;
-  readonly reason: 'malformed' | 'slow';
+/** The request is unreadable as HTTP with JSON. */
+export class MalformedRequestError extends refusal('MalformedRequestError', 'malformed', {
+  fields: { message: text },
+  answers: {
+    400: ['MalformedRequest', 'The request is not valid HTTP or JSON'],
+    413: ['TooLarge', 'The body is larger than the service accepts'],
+    415: ['UnsupportedMediaType', 'The body is not sent as application/json in UTF-8'],
+  },
+}) {
+  override readonly status: 400 | 413 | 415;
+  override readonly reason: 'malformed' | 'slow';
   constructor(
     message: string,
     status: MalformedRequestError['status'] = 400,
@@ -201,12 +122,175 @@ export class MalformedRequestError extends PlainError {
   }
 }
 
+/** Maps a field name (dotted path) to its messages. */
+export type FieldErrors = Record<string, string[]>;
+
+export class ValidationError extends refusal('ValidationError', 'validation', {
+  fields: {
+    message: text,
+    fields: {
+      type: 'object',
+      description: 'Maps the dotted path of a field to its faults',
+      additionalProperties: { type: 'array', items: text },
+      examples: [{ 'email.subject': ['is required for inline content'] }],
+    },
+  },
+  optional: ['fields'],
+  answers: {
+    422: ['ValidationFailed', 'The body is well formed, but has wrong fields; `fields` names each'],
+  },
+}) {
+  readonly fieldErrors: FieldErrors | undefined;
+  constructor(message: string, fieldErrors?: FieldErrors) {
+    super(message);
+    this.fieldErrors = fieldErrors;
+  }
+  /** Returns a refusal of one field. */
+  static of(field: string, problem: string): ValidationError {
+    return new ValidationError(`${field}: ${problem}`, { [field]: [problem] });
+  }
+  override fields() {
+    return { message: this.message, ...(this.fieldErrors && { fields: this.fieldErrors }) };
+  }
+}
+
+export class ResourceNotFoundError extends refusal('ResourceNotFoundError', 'not-found', {
+  fields: { resource: text, id: text },
+  answers: { 404: ['NotFound', 'This organization has no such resource'] },
+}) {
+  readonly resource: string;
+  readonly id: string;
+  constructor(resource: string, id: string) {
+    super(`${resource} ${id} was not found`);
+    this.resource = resource;
+    this.id = id;
+  }
+}
+
+export class UnauthorizedError extends refusal('UnauthorizedError', 'unauthorized', {
+  fields: { message: text },
+  answers: { 401: ['Unauthorized', 'The key is missing or not valid'] },
+}) {}
+
+export class PaymentRequiredError extends refusal('PaymentRequiredError', 'quota', {
+  fields: {
+    resource: { type: 'string', examples: ['daily-emails'] },
+    currentUsage: count,
+    limit: count,
+    operation: text,
+  },
+  answers: { 402: ['PaymentRequired', 'A limit of the plan is reached'] },
+}) {
+  readonly usage: { resource: string; currentUsage: number; limit: number; operation: string };
+  constructor(usage: PaymentRequiredError['usage']) {
+    super(`${usage.resource}: ${usage.currentUsage} of ${usage.limit} used`);
+    this.usage = usage;
+  }
+  override fields() {
+    return { ...this.usage };
+  }
+}
+
+export class ForbiddenError extends refusal('ForbiddenError', 'forbidden', {
+  fields: { message: text },
+  answers: { 403: ['Forbidden', 'The key or the organization is not allowed to do this'] },
+  sendAnswers: { 403: sendForbidden },
+}) {
+  override readonly reason: 'forbidden' | 'paused';
+  constructor(message: string, reason: ForbiddenError['reason'] = 'forbidden') {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+// The specification declares this error for a send. The service has no flags.
+kinds.set('FlagDisabledError', {
+  fields: { flag: text, message: text },
+  sendAnswers: { 403: sendForbidden },
+});
+
+export class ConflictError extends refusal('ConflictError', 'conflict', {
+  fields: { message: text, resource: text },
+  answers: { 409: ['Conflict', 'The request contradicts the state of the resource'] },
+}) {
+  readonly resource: string;
+  constructor(resource: string, message: string) {
+    super(message);
+    this.resource = resource;
+  }
+}
+
+export class RateLimitedError extends refusal('RateLimitedError', 'rate', {
+  fields: { retryAfterSeconds: waitSeconds, operation: text },
+  answers: {
+    429: ['RateLimited', 'The rate limit for sends refused the request; wait for `Retry-After`'],
+  },
+  headers: [
+    ...['Retry-After', 'X-Service-Throttle-Source'],
+    ...['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+  ],
+}) {
+  readonly operation: string;
+  override readonly retryAfterSeconds: number;
+  constructor(operation: string, retryAfterSeconds: number) {
+    super(`${operation}: rate limit exceeded, retry after ${retryAfterSeconds} s`);
+    this.operation = operation;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** A service that we depend on failed, so that the request could not be answered. */
+export class ExternalServiceError extends refusal('ExternalServiceError', 'external', {
+  fields: { provider: text, message: text },
+  answers: { 502: badGateway },
+  headers: [layerHeader],
+}) {
+  override readonly layer = 'provider';
+  /** The kind of service: `storage`. */
+  readonly provider: string;
+  constructor(provider: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.provider = provider;
+  }
+}
+
+// The specification declares this error for a send. The service bills nobody.
+kinds.set('BillingProviderError', {
+  fields: { provider: text, message: text },
+  answers: { 502: badGateway },
+});
+
+/** A fault of the service or its store. */
+export class InternalError extends refusal('InternalError', 'internal', {
+  fields: { message: text },
+  answers: { 500: ['Internal', faultOfService] },
+  sendAnswers: { 500: sendFailed },
+  headers: [layerHeader],
+}) {
+  override readonly layer: 'api' | 'store' | 'provider' | 'webhooks';
+  constructor(message: string, layer: InternalError['layer'] = 'api', options?: ErrorOptions) {
+    super(message, options);
+    this.layer = layer;
+  }
+}
+
+/** An event could not be queued for its webhook endpoints, so its change was not made. */
+export class WebhookEnqueueError extends refusal('WebhookEnqueueError', 'internal', {
+  fields: { message: text },
+  sendAnswers: { 500: sendFailed },
+  headers: [layerHeader],
+}) {
+  override readonly layer = 'webhooks';
+}
+
 /** No capacity, or the store cannot take a write now: nothing was done; retry later. */
-export class CapacityError extends ServiceError {
-  readonly _tag = 'CapacityError';
-  readonly status = 503;
-  readonly reason: RefusalReason & `capacity-${string}`;
-  readonly retryAfterSeconds: number;
+export class CapacityError extends refusal('CapacityError', 'capacity-store', {
+  fields: { message: text, retryAfterSeconds: waitSeconds },
+  answers: { 503: ['AtCapacity', 'No capacity now: nothing was done; repeat with backoff'] },
+  headers: ['Retry-After'],
+}) {
+  override readonly reason: RefusalReason & `capacity-${string}`;
+  override readonly retryAfterSeconds: number;
   constructor(
     message: string,
     retryAfterSeconds = 1,
@@ -216,23 +300,19 @@ export class CapacityError extends ServiceError {
     this.reason = options.reason ?? 'capacity-store';
     this.retryAfterSeconds = retryAfterSeconds;
   }
-  fields() {
-    return { message: this.message, retryAfterSeconds: this.retryAfterSeconds };
-  }
 }
 
 /** The request outran `http.requestTimeoutSeconds`; it may still take effect. */
-export class TimeoutError extends ServiceError {
-  readonly _tag = 'TimeoutError';
-  readonly status = 504;
-  readonly reason = 'timeout';
-  readonly retryAfterSeconds: number;
+export class TimeoutError extends refusal('TimeoutError', 'timeout', {
+  fields: { message: text, retryAfterSeconds: waitSeconds },
+  answers: { 504: ['TimedOut', 'The request took too long; it may still take effect'] },
+  headers: ['Retry-After', layerHeader],
+}) {
+  override readonly layer = 'timeout';
+  override readonly retryAfterSeconds: number;
   constructor(message: string, retryAfterSeconds = 1) {
     super(message);
     this.retryAfterSeconds = retryAfterSeconds;
-  }
-  fields() {
-    return { message: this.message, retryAfterSeconds: this.retryAfterSeconds };
   }
 }
 

@@ -1,10 +1,12 @@
 // The errors of specification 7: flat objects, their headers, and the log entry of a fault.
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorHeaders } from '../../daemon/http/errors.ts';
-import { errorSchemas } from '../../daemon/http/openapi-errors.ts';
+import { errorResponse, errorSchemas } from '../../daemon/http/openapi-errors.ts';
 import { type Route, route } from '../../src/core/api/route.ts';
 import { parseParts } from '../../src/core/api/validate.ts';
+import * as errors from '../../src/platform/errors.ts';
 import {
   CapacityError,
   ConflictError,
@@ -19,6 +21,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../src/platform/errors.ts';
+import { filesUnder } from '../docs/plain-tests.ts';
 import { getRoute, type HttpService, httpService, ownerKey } from './http-service.ts';
 
 let service: HttpService | undefined;
@@ -99,6 +102,39 @@ describe('an error of the service', () => {
     expect(errorHeaders(error)).toEqual(headers);
     const answer = await answerTo(error);
     expect(answer.headers).toMatchObject(headers);
+  });
+});
+
+describe('the errors of the API', () => {
+  const classes = Object.entries(errors).flatMap(([name, value]) =>
+    typeof value === 'function' && 'status' in value ? [{ name, status: value.status }] : [],
+  );
+
+  it('have one class each, named like the tag, besides the two that only the specification has', () => {
+    const declared = ['BillingProviderError', 'FlagDisabledError'];
+    const tags = [...errors.errorKinds.keys()];
+    expect(tags.toSorted()).toEqual([...classes.map(({ name }) => name), ...declared].toSorted());
+    expect(Object.keys(errorSchemas)).toEqual(tags);
+  });
+
+  it.each(classes)('$name has a response of its first status', ({ name, status }) => {
+    const { response } = errorResponse(Number(status), true);
+    expect(JSON.stringify(response)).toContain(`#/components/schemas/${name}"`);
+  });
+
+  it('are described in one file of the source', () => {
+    const tags = [...errors.errorKinds.keys()].join('|');
+    const described = new RegExp(`(?:const: '|^\\s*'?)(?:${tags})'?(?:'|: )`, 'm');
+    const files = ['src', 'daemon', 'commands'].flatMap((part) => filesUnder(part, /\.ts$/));
+    expect(files.filter((file) => described.test(readFileSync(file, 'utf8')))).toEqual([]);
+  });
+
+  it('have responses of no other status', () => {
+    const statuses = [400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500, 502, 503, 504];
+    const all = Array.from({ length: 200 }, (_, index) => 400 + index);
+    for (const status of all.filter((one) => !statuses.includes(one))) {
+      expect(() => errorResponse(status, true)).toThrow(`status ${status}`);
+    }
   });
 });
 
