@@ -6,7 +6,7 @@ import type { DeliveryStatus, WebhookTables } from './rows.ts';
 
 const own = ownTables<WebhookTables>();
 
-export const addToCounters = own.adderOf(
+export const deliveryCounts = own.counter(
   'webhook_counters',
   ['endpoint_id', 'quarter'],
   ['pending', 'delivered', 'exhausted', 'cancelled'],

@@ -1,6 +1,6 @@
 // Campaigns in the console: what a person confirms is what runs, and a run shows its progress and its recipients.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addRunCounts, type RunTally, runCounters } from '../../src/people/runs/counter-queries.ts';
+import { countRun } from '../../src/people/runs/counters.ts';
 import type { RunRow } from '../../src/people/runs/queries.ts';
 import type { RunStatus } from '../../src/people/runs/schema.ts';
 import { storedRun } from '../campaigns/campaigns/fixtures.ts';
@@ -294,10 +294,7 @@ describe('a run', () => {
   it('repeats those whose message failed, also where each contact had one', async () => {
     const { id, url } = await makeCampaign();
     const run = await makeRun(id, 'completed', { dispatched_count: 2, total_recipients: 2 });
-    const none = Object.fromEntries(runCounters.map((name) => [name, 0])) as RunTally;
-    await world.test.app.store.write((trx) =>
-      addRunCounts(trx, [{ ...none, run_id: run.id, failed: 2 }]),
-    );
+    await world.test.app.store.write(async (trx) => countRun(trx, run.id, { failed: 2 }));
     const at = `${url}/runs/${run.id}`;
     expect((await browser.get(at)).body).toContain('Run again for the 2 that failed');
     const { to } = await act(at, 'retry');

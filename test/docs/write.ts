@@ -83,7 +83,7 @@ export const tables = [...descriptions.keys()];
 
 /** Names of tables in calls of Kysely. */
 const inCalls =
-  /(?:selectFrom|insertInto|updateTable|deleteFrom|Join|own\.(?:bulkInsert|rowsOf|adderOf|lockerOf|changeCounter|column))\(\s*'(\w+)/g;
+  /(?:selectFrom|insertInto|updateTable|deleteFrom|Join|own\.(?:bulkInsert|rowsOf|counter|lockerOf|changeCounter|column))\(\s*'(\w+)/g;
 /** Names of tables in SQL, which only the store and files of queries may write. */
 const inSql = /\b(?:from|join|into|update) (\w+)/g;
 

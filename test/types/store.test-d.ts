@@ -154,12 +154,12 @@ export const common = [
 ];
 
 export const declarations = [
-  own.adderOf('label_counts', ['organization_id', 'day'], ['count']),
+  own.counter('label_counts', ['organization_id', 'day'], ['count']),
   own.lockerOf('labels', { by: 'organization_id' }),
   // @ts-expect-error: a counter that leaves out a column of its row
-  own.adderOf('label_counts', ['organization_id'], ['count']),
+  own.counter('label_counts', ['organization_id'], ['count']),
   // @ts-expect-error: a counter by a column of another table
-  own.adderOf('label_counts', ['organization_id', 'day', 'color'], ['count']),
+  own.counter('label_counts', ['organization_id', 'day', 'color'], ['count']),
   // @ts-expect-error: a table without `id` and `organization_id`
   own.rowsOf('label_counts', 'label'),
   // @ts-expect-error: a lock by a column of another table

@@ -1,5 +1,5 @@
 // All SQL on `daily_usage`, `daemons` and `rate_buckets`. Reads and writes rows, decides nothing.
-import { type OnConflictBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { commonShard } from '../../platform/store/shards.ts';
@@ -14,7 +14,7 @@ export interface UsageRow {
 }
 
 /** A part of the sends of a day. */
-export interface ShardRow extends UsageRow {
+interface ShardRow extends UsageRow {
   shard: number;
 }
 
@@ -72,60 +72,24 @@ export function sumUsage(
     .executeTakeFirstOrThrow();
 }
 
-type Conflict = OnConflictBuilder<AdmissionTables, 'daily_usage'>;
-
-/** Adds the values of the new row to the existing one on a conflict. */
-function growing(conflict: Conflict) {
-  return conflict.columns(['organization_id', 'day', 'shard']).doUpdateSet((eb) => ({
-    emails: eb('daily_usage.emails', '+', eb.ref('excluded.emails')),
-    messages: eb('daily_usage.messages', '+', eb.ref('excluded.messages')),
-  }));
-}
-
-const addOne = own.run((db, row: ShardRow) =>
-  db
-    .insertInto('daily_usage')
-    .values({
-      organization_id: row.organization_id,
-      day: row.day,
-      shard: row.shard,
-      emails: row.emails,
-      messages: row.messages,
-    })
-    .onConflict(growing),
+/** Sends by day, in shards. Hot. */
+export const usage = own.counter(
+  'daily_usage',
+  ['organization_id', 'day', 'shard'],
+  ['emails', 'messages'],
 );
-
-/**
- * Adds to the rows of these days. On PostgreSQL the rows are locked until the transaction ends. The caller sorts them, so
- * that two batches cannot deadlock.
- */
-export async function addUsage(db: Db, rows: readonly ShardRow[]): Promise<void> {
-  const [first] = rows;
-  if (!first) return;
-  // Most batches belong to one organization.
-  if (rows.length === 1) return addOne(db, first);
-  await tables<AdmissionTables>(db)
-    .insertInto('daily_usage')
-    .values([...rows])
-    .onConflict(growing)
-    .execute();
-}
 
 /** Returns the sends like `findUsage`. Other transactions that call it wait until this one ends. */
 export async function lockUsage(
   db: Db,
-  sortedOrganizationIds: readonly string[],
+  organizationIds: readonly string[],
   day: number,
 ): Promise<UsageRow[]> {
-  // SQLite has one writer at a time.
-  if (engineOf(db) === 'postgres') {
-    const nothing = { day, shard: commonShard, emails: 0, messages: 0 };
-    await addUsage(
-      db,
-      sortedOrganizationIds.map((id) => ({ organization_id: id, ...nothing })),
-    );
-  }
-  return findUsage(db, sortedOrganizationIds, day);
+  await usage.lock(
+    db,
+    organizationIds.map((organization_id) => ({ organization_id, day, shard: commonShard })),
+  );
+  return findUsage(db, organizationIds, day);
 }
 
 /** Writes a heartbeat. Returns all daemons of the store. */

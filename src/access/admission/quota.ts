@@ -10,7 +10,7 @@ import type { Db } from '../../platform/store/db.ts';
 import { commonShard, shardOf } from '../../platform/store/shards.ts';
 import { findOrganizations, type OrganizationRow } from '../organizations/queries.ts';
 import { type DailyCap, dailyCaps, endOfDay, limitsOf, startOfDay } from './plans.ts';
-import { addUsage, findUsage, lockUsage, type UsageRow } from './queries.ts';
+import { findUsage, lockUsage, usage } from './queries.ts';
 
 /** Resource and operation of a 402. */
 const quotaResource = 'daily-emails';
@@ -41,8 +41,8 @@ export interface Allowances {
   take(organizationId: string, emails: number): PaymentRequiredError | null;
   /** Time when a used-up quota has room again by itself, ms since 1970. */
   clearsAt(organizationId: string): number;
-  /** Counts accepted mail. Call it last in the transaction, as it locks the counters. */
-  count(trx: Db, accepted: readonly AcceptedMessage[]): Promise<void>;
+  /** Counts accepted mail at the end of the transaction. */
+  count(trx: Db, accepted: readonly AcceptedMessage[]): void;
 }
 
 interface Allowance {
@@ -110,8 +110,8 @@ export async function openAllowances(
     });
   }
   const limited = rows.flatMap(({ id }) => (allowances.get(id)?.limit === null ? [] : [id]));
-  const usage = limited.length > 0 ? await lockUsage(trx, limited.sort(), day) : [];
-  for (const { organization_id, emails } of usage) {
+  const used = limited.length > 0 ? await lockUsage(trx, limited, day) : [];
+  for (const { organization_id, emails } of used) {
     const allowance = allowances.get(organization_id);
     if (allowance) allowance.used = emails;
   }
@@ -123,13 +123,13 @@ export async function openAllowances(
       return allowance ? takeFrom(allowance, emails) : null;
     },
     clearsAt: (id) => allowances.get(id)?.clearsAt ?? endOfDay(now),
-    count: async (db, accepted) => {
+    count(db, accepted) {
       const own = shardOf(db);
-      const rows = sums(accepted, day).map((row) => {
-        const hasQuota = allowances.get(row.organization_id)?.limit !== null;
-        return { ...row, shard: hasQuota ? commonShard : own };
-      });
-      await addUsage(db, rows);
+      const counts = usage.of(db);
+      for (const { organizationId: organization_id, emails } of accepted) {
+        const shard = allowances.get(organization_id)?.limit === null ? own : commonShard;
+        counts.add({ organization_id, day, shard }, { emails, messages: 1 });
+      }
     },
   };
 }
@@ -150,12 +150,12 @@ export async function findSpent(
 ): Promise<ReadonlyMap<string, number>> {
   const now = app.clock.now();
   const rows = await findOrganizations(db, [...new Set(organizationIds)]);
-  const usage = await findUsage(
+  const rowsOfDay = await findUsage(
     db,
     rows.map(({ id }) => id),
     startOfDay(now),
   );
-  const used = new Map(usage.map(({ organization_id, emails }) => [organization_id, emails]));
+  const used = new Map(rowsOfDay.map(({ organization_id, emails }) => [organization_id, emails]));
   const spent = new Map<string, number>();
   for (const row of rows) {
     const [tightest] = dailyCaps(limitsOf(app.config, row.plan), row, now);
@@ -164,16 +164,4 @@ export async function findSpent(
     }
   }
   return spent;
-}
-
-/** Returns one row for each organization, in the order in which all transactions lock them. */
-function sums(accepted: readonly AcceptedMessage[], day: number): UsageRow[] {
-  const rows = new Map<string, UsageRow>();
-  for (const { organizationId: organization_id, emails } of accepted) {
-    const row = rows.get(organization_id) ?? { organization_id, day, emails: 0, messages: 0 };
-    row.emails += emails;
-    row.messages++;
-    rows.set(organization_id, row);
-  }
-  return [...rows.values()].sort((a, b) => (a.organization_id < b.organization_id ? -1 : 1));
 }

@@ -17,7 +17,7 @@ import { campaignsRight, checksOfKey } from '../../access/keys/send-checks.ts';
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
 import { type DueSend, openDueChecks, type Refusal } from '../../outbound/queue/send-checks.ts';
-import { countRun, findRunCounts } from '../../people/runs/counters.ts';
+import { findRunCounts } from '../../people/runs/counters.ts';
 import {
   findRunState,
   lockRun,
@@ -76,7 +76,6 @@ export async function startRun(
         return;
       }
       const frozen = late && (await storeFrozen(app, trx, organization_id, late));
-      countRun(trx, id, {});
       await moveRun(app, trx, locked, 'running', { ...frozen, ...members }, by);
     });
   } catch (error) {

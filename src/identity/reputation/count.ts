@@ -1,16 +1,10 @@
-// Counts mail in the transaction of each change: one upsert for each distinct counter of a batch,
-// never a scan. src/outbound/queue/outcome-counts.ts translates outcomes to counts.
+// Counts mail in the transaction of each change, never by a scan. src/outbound/queue/outcome-counts.ts translates outcomes to counts.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { addTo, dayOf, emptyTally, hourOf, type Tally } from './metrics.ts';
-import {
-  addCounters,
-  addDomainCounters,
-  type CounterRow,
-  type DomainCounterRow,
-  selectCountedDomains,
-} from './queries.ts';
+import { shardOf } from '../../platform/store/shards.ts';
+import { dayOf, hourOf, type Tally } from './metrics.ts';
+import { domainCounts, hourCounts, selectCountedDomains } from './queries.ts';
 
 /**
  * Most recipient domains of an organization and day that get a counter of their own: the first ones
@@ -38,21 +32,19 @@ export interface Observation {
 /** Domains with their own counter, by organization and day. */
 const rememberedOf = perApp<App, Map<string, Set<string>>>(() => new Map());
 
-/** Counts a batch inside the caller's transaction. Call it late, as it locks the counters. */
+/** Counts a batch at the end of the caller's transaction. */
 export async function countMail(
   app: App,
   trx: Db,
   observations: readonly Observation[],
 ): Promise<void> {
-  const totals = new Map<string, CounterRow>();
-  const domains = new Map<string, DomainCounterRow>();
+  if (observations.length === 0) return;
+  const shard = shardOf(trx);
+  const hours = hourCounts.of(trx);
+  const domains = domainCounts.of(trx);
   for (const { organizationId, acceptedAt, domain, counts } of observations) {
     const hour = hourOf(acceptedAt);
-    const total = `${organizationId} ${hour}`;
-    addTo(
-      rowOf(totals, total, () => newRow(organizationId, hour)),
-      counts,
-    );
+    hours.add({ organization_id: organizationId, bucket_start: hour, shard }, counts);
     if (domain === null) continue;
     const day = dayOf(acceptedAt);
     const known = rememberedOf(app).get(`${organizationId} ${day}`);
@@ -61,29 +53,9 @@ export async function countMail(
       known ?? (await readDomains(app, trx, organizationId, day)),
       domain,
     );
-    const create = () => ({ ...newRow(organizationId, day), domain: counted });
-    addTo(rowOf(domains, `${organizationId} ${day} ${counted}`, create), counts);
+    const ofDay = { organization_id: organizationId, bucket_start: day, domain: counted, shard };
+    domains.add(ofDay, counts);
   }
-  await addCounters(trx, sorted(totals));
-  await addDomainCounters(trx, sorted(domains));
-}
-
-function newRow(organizationId: string, start: number): CounterRow {
-  return { organization_id: organizationId, bucket_start: start, ...emptyTally() };
-}
-
-function rowOf<Row>(rows: Map<string, Row>, key: string, create: () => Row): Row {
-  let row = rows.get(key);
-  if (!row) {
-    row = create();
-    rows.set(key, row);
-  }
-  return row;
-}
-
-/** Returns the rows in the order in which all transactions lock them. */
-function sorted<Row>(rows: ReadonlyMap<string, Row>): Row[] {
-  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }
 
 /** Returns the domain, or `*` once the day has `mostDomains`. */

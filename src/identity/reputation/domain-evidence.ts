@@ -3,7 +3,6 @@
 import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { scopeOfDomain } from './domain-holds.ts';
-import { grow } from './health.ts';
 import { type Finding, warmingFindingOf } from './health-finding.ts';
 import { findReviews, type HealthTally, selectHealth } from './health-queries.ts';
 import { hourMs, hourOf } from './metrics.ts';
@@ -50,6 +49,13 @@ export async function domainEvidence(
     grow(sums, row);
   }
   return { sums, hourly, finding: warmingFindingOf(app.config.health, sums) };
+}
+
+/** Adds the counts to `sum`. */
+function grow(sum: HealthTally, counts: HealthTally): void {
+  sum.attempted += counts.attempted;
+  sum.hard_bounced += counts.hard_bounced;
+  sum.complained += counts.complained;
 }
 
 function nothing(): HealthTally {

@@ -2,7 +2,6 @@
 import { sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
-import { timeShardOfProcess } from '../../platform/store/shards.ts';
 import { dayMs } from './metrics.ts';
 
 /** Counts that judge the health of a scope. */
@@ -39,27 +38,11 @@ interface HealthTables {
 
 const own = ownTables<HealthTables>();
 
-const addBuckets = own.adderOf(
+export const healthCounts = own.counter(
   'health_counters',
   ['organization_id', 'scope', 'bucket_start'],
   ['attempted', 'hard_bounced', 'complained'],
 );
-
-/**
- * Adds to health counters. Hot. The caller sorts them, so that two transactions cannot deadlock. Bounces and complaints
- * are counted in turn, as each is judged with those before it. Other mail is counted in shards.
- */
-export function addHealth(db: Db, rows: readonly HealthRow[]): Promise<void> {
-  const shard = timeShardOfProcess(db);
-  return addBuckets(
-    db,
-    rows.map((row) =>
-      row.hard_bounced + row.complained > 0
-        ? row
-        : { ...row, bucket_start: row.bucket_start + shard },
-    ),
-  );
-}
 
 function summed(column: keyof HealthTally) {
   return sql<number>`cast(coalesce(sum(${sql.ref(column)}), 0) as bigint)`.as(column);

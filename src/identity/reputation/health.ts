@@ -15,6 +15,7 @@ import { organizationChanges, updateOrganization } from '../../access/organizati
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { timeShardOfProcess } from '../../platform/store/shards.ts';
 import { judgeDomains, type NewHold, scopeOfDomain } from './domain-holds.ts';
 import {
   canHoldPause,
@@ -25,13 +26,12 @@ import {
   windowStart,
 } from './health-finding.ts';
 import {
-  addHealth,
   clearWarning,
   deleteHealthBefore,
   findReviews,
   forgiveScope,
-  type HealthRow,
   type HealthTally,
+  healthCounts,
   markWarned,
   type ReviewRow,
   sumAttemptedByDay,
@@ -73,24 +73,25 @@ export async function countHealth(
     reviews.get(nameOf(organizationId, scope));
   const sinceOf = (organizationId: string, scope: string) =>
     reviewOf(organizationId, scope)?.since ?? 0;
-  const rows = new Map<string, HealthRow>();
+  const counts = healthCounts.gather();
+  const shard = timeShardOfProcess(trx);
   const domains = new Map(ids.map((id) => [id, new Set<string>()]));
-  const add = (organizationId: string, scope: string, sums: HealthTally) => {
+  const add = (organizationId: string, scope: string, sums: HealthObservation['counts']) => {
     // A review in the middle of an hour gives that hour two buckets.
     const since = Math.max(sinceOf(organizationId, ''), sinceOf(organizationId, scope));
-    const key = nameOf(organizationId, scope);
-    const row = rows.get(key) ?? newRow(organizationId, scope, Math.max(hourOf(now), since));
-    rows.set(key, row);
-    grow(row, sums);
+    const start = Math.max(hourOf(now), since);
+    // Bounces and complaints are counted in turn, as each is judged with all earlier counts. Other
+    // mail is counted in shards.
+    const bucket_start = sums.hard_bounced || sums.complained ? start : start + shard;
+    counts.add({ organization_id: organizationId, scope, bucket_start }, sums);
   };
-  for (const { organizationId, sender, fromDomain, ...sums } of summedUp(observations)) {
+  for (const { organizationId, sender, fromDomain, counts: sums } of observations) {
     add(organizationId, '', sums);
     add(organizationId, scopeOfDomain(fromDomain), sums);
     if (sender !== null) add(organizationId, `sender:${sender}`, sums);
     domains.get(organizationId)?.add(fromDomain);
   }
-  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-  await addHealth(trx, sorted);
+  await counts.write(trx);
   let hasPaused = false;
   const held: NewHold[] = [];
   for (const id of ids) {
@@ -105,36 +106,6 @@ export async function countHealth(
 
 function nameOf(organizationId: string, scope: string): string {
   return `${organizationId} ${scope}`;
-}
-
-type Summed = Omit<HealthObservation, 'counts'> & HealthTally;
-
-/** Sums observations by sender; most batches have one sender. */
-function summedUp(observations: readonly HealthObservation[]): Iterable<Summed> {
-  const sums = new Map<string, Summed>();
-  for (const { organizationId, sender, fromDomain, counts } of observations) {
-    const key = `${organizationId} ${fromDomain} ${sender ?? ''}`;
-    let sum = sums.get(key);
-    if (!sum) {
-      const nothing = { attempted: 0, hard_bounced: 0, complained: 0 };
-      sum = { organizationId, sender, fromDomain, ...nothing };
-      sums.set(key, sum);
-    }
-    grow(sum, counts);
-  }
-  return sums.values();
-}
-
-/** Adds the named counts to `sum`. */
-export function grow(sum: HealthTally, counts: Readonly<Partial<HealthTally>>): void {
-  sum.attempted += counts.attempted ?? 0;
-  sum.hard_bounced += counts.hard_bounced ?? 0;
-  sum.complained += counts.complained ?? 0;
-}
-
-function newRow(organizationId: string, scope: string, bucketStart: number): HealthRow {
-  const counts = { attempted: 0, hard_bounced: 0, complained: 0 };
-  return { organization_id: organizationId, scope, bucket_start: bucketStart, ...counts };
 }
 
 /** Judges an organization. Returns the newly held domains, or that the organization was paused. */

@@ -2,7 +2,6 @@
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
-import { shardOf } from '../../platform/store/shards.ts';
 import { metrics, type Tally } from './metrics.ts';
 
 export interface CounterRow extends Tally {
@@ -10,15 +9,9 @@ export interface CounterRow extends Tally {
   bucket_start: number;
 }
 
-export interface DomainCounterRow extends CounterRow {
-  domain: string;
-}
-
-type Shard<Row> = Row & { shard: number };
-
 interface CounterTables {
-  counters: Shard<CounterRow>;
-  domain_counters: Shard<DomainCounterRow>;
+  counters: CounterRow & { shard: number };
+  domain_counters: CounterRow & { domain: string; shard: number };
 }
 
 const own = ownTables<CounterTables>();
@@ -29,28 +22,19 @@ export interface Range {
   to: number;
 }
 
-const addShards = own.adderOf('counters', ['organization_id', 'bucket_start', 'shard'], metrics);
+/** Mail by hour. Hot. */
+export const hourCounts = own.counter(
+  'counters',
+  ['organization_id', 'bucket_start', 'shard'],
+  metrics,
+);
 
-/** Adds to counters. Hot. The caller sorts them, so that two transactions cannot deadlock. */
-export function addCounters(db: Db, rows: readonly CounterRow[]): Promise<void> {
-  return addShards(db, inShard(db, rows));
-}
-
-function inShard<Row>(db: Db, rows: readonly Row[]): Shard<Row>[] {
-  const shard = shardOf(db);
-  return rows.map((row) => ({ ...row, shard }));
-}
-
-const addDomainShards = own.adderOf(
+/** Mail by recipient domain and day. Hot. */
+export const domainCounts = own.counter(
   'domain_counters',
   ['organization_id', 'bucket_start', 'domain', 'shard'],
   metrics,
 );
-
-/** Adds to domain counters, sorted like those of `addCounters`. Hot. */
-export function addDomainCounters(db: Db, rows: readonly DomainCounterRow[]): Promise<void> {
-  return addDomainShards(db, inShard(db, rows));
-}
 
 /** Lists the domains with their own row on this day, at most `limit`. */
 export async function selectCountedDomains(

@@ -2,8 +2,7 @@
 // (specification 3).
 import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
-import { addAccepted } from './queries.ts';
+import { accepted } from './queries.ts';
 import { warmedDomains } from './warmed-domains.ts';
 
 /** A message that was accepted, or a scheduled one that is due. */
@@ -30,7 +29,6 @@ export async function countInWindows(
     // Awaits only domains that are not in memory.
     const domains = known.get(organization_id) ?? (await known.find(trx, organization_id));
     if (!domains.has(domainId)) continue;
-    const windows = lastly(trx, 'warming_windows', () => new CountChanges(addAccepted));
-    windows.add(domainId, { domainId, count });
+    accepted.add(trx, { domainId }, { count });
   }
 }

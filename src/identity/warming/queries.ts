@@ -232,50 +232,50 @@ export async function selectDuePlans(
   return rows.map(({ plan_id }) => plan_id);
 }
 
-const addToOpen = own.change((db, domainId: string, count: number) =>
+/** Recipients to count in the open window of a domain. */
+type InWindow = { domainId: string } & { count: number };
+
+const addToOpen = own.change((db, row: InWindow) =>
   db
     .updateTable('warming_batches')
-    .set((eb) => ({ accepted_recipients: eb('accepted_recipients', '+', count) }))
-    .where('domain_id', '=', domainId)
+    .set((eb) => ({ accepted_recipients: eb('accepted_recipients', '+', row.count) }))
+    .where('domain_id', '=', row.domainId)
     .where('state', '=', sql.lit('open')),
 );
 
 /**
- * Counts recipients in the open windows of domains. Hot. The caller sorts them, so that two
- * transactions cannot deadlock. Runs twice if no window was open: on PostgreSQL the first statement
- * may have waited for a transaction that closed a window and opened the next, which it does not
- * see.
+ * Counts recipients in the open windows of domains. Hot. Runs twice if no window was open: on
+ * PostgreSQL the first statement may have waited for a transaction that closed a window and opened
+ * the next, which it does not see.
  */
-export async function addAccepted(
-  trx: Db,
-  rows: readonly { domainId: string; count: number }[],
-): Promise<void> {
-  for (const { domainId, count } of rows) {
-    if ((await addToOpen(trx, domainId, count)) === 0) await addToOpen(trx, domainId, count);
-  }
-}
+export const accepted = own.counterBy(
+  'warming_windows',
+  ['domainId'],
+  ['count'],
+  async (trx, row: InWindow) => (await addToOpen(trx, row)) || addToOpen(trx, row),
+);
 
-const reserveInOpen = own.change((db, domainId: string, count: number) =>
+const reserveInOpen = own.change((db, row: InWindow) =>
   db
     .updateTable('warming_batches')
     .set((eb) => ({
-      reserved_recipients: eb('reserved_recipients', '+', count),
-      accepted_recipients: eb('accepted_recipients', '+', count),
+      reserved_recipients: eb('reserved_recipients', '+', row.count),
+      accepted_recipients: eb('accepted_recipients', '+', row.count),
     }))
-    .where('domain_id', '=', domainId)
+    .where('domain_id', '=', row.domainId)
     .where('state', '=', sql.lit('open')),
 );
 
 /**
- * Counts recipients of runs in the open windows of domains. Locks of the plans keep these windows open, so one
- * statement for each is enough.
+ * Counts recipients of runs in the open windows of domains. Locks of the plans keep these windows
+ * open, so one statement for each is enough.
  */
-export async function addReserved(
-  trx: Db,
-  rows: readonly { domainId: string; count: number }[],
-): Promise<void> {
-  for (const { domainId, count } of rows) await reserveInOpen(trx, domainId, count);
-}
+export const reserved = own.counterBy(
+  'warming_windows_of_runs',
+  ['domainId'],
+  ['count'],
+  reserveInOpen,
+);
 
 export async function insertDecisions(trx: Db, rows: readonly DecisionRow[]): Promise<void> {
   await on(trx).insertInto('warming_decisions').values(rows).execute();

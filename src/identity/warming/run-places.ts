@@ -9,8 +9,7 @@
 //   active, paused: no window open  | waits
 //   held                            | is held
 import type { Db } from '../../platform/store/db.ts';
-import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
-import { addReserved, findPlanOf, lockPlan, type PlanRow } from './queries.ts';
+import { findPlanOf, lockPlan, type PlanRow, reserved } from './queries.ts';
 import { windowsOf } from './windows.ts';
 
 /** Places of a domain for a run. */
@@ -59,6 +58,5 @@ async function placesOf(db: Db, plan: PlanRow): Promise<RunPlaces> {
 
 /** Counts recipients of a run in the open window, at the end of the transaction. */
 export function takeRunPlaces(trx: Db, domainId: string, count: number): void {
-  const windows = lastly(trx, 'warming_windows_of_runs', () => new CountChanges(addReserved));
-  windows.add(domainId, { domainId, count });
+  reserved.add(trx, { domainId }, { count });
 }

@@ -4,7 +4,6 @@
 import { sql } from 'kysely';
 import { timeOfId } from '../../platform/runtime/ids.ts';
 import { type Db, tables } from '../../platform/store/db.ts';
-import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 export const hourMs = 3_600_000;
@@ -27,19 +26,15 @@ interface HourTables {
 
 const own = ownTables<HourTables>();
 
-const addCounts = own.adderOf(
+const counts = own.counter(
   'mailbox_hours',
   ['mailbox_id', 'hour', 'kind', 'name', 'state'],
   ['count'],
 );
 
-function note(trx: Db, id: string, row: Omit<HourRow, 'hour'>): void {
+function note(trx: Db, id: string, { count, ...key }: Omit<HourRow, 'hour'>): void {
   const at = timeOfId(id);
-  for (const hour of [allTime, at - (at % hourMs)]) {
-    const changes = lastly(trx, 'mailbox_hours', () => new CountChanges(addCounts));
-    const { mailbox_id, kind, name, state } = row;
-    changes.add([mailbox_id, hour, kind, name, state].join(' '), { ...row, hour });
-  }
+  for (const hour of [allTime, at - (at % hourMs)]) counts.add(trx, { ...key, hour }, { count });
 }
 
 /** Counts an action that enters a state (`by` 1) or leaves it (-1). */

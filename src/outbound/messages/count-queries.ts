@@ -3,7 +3,6 @@
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
-import { timeShardOf } from '../../platform/store/shards.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 
 /** Messages accepted or received on one day (UTC) that have this status now. */
@@ -32,26 +31,15 @@ interface CountTables {
 
 const own = ownTables<CountTables>();
 
-const addDays = own.adderOf(
+/** Messages by day, in shards (timeShardOf). Hot. */
+export const dayCounts = own.counter(
   'message_counts',
   ['organization_id', 'direction', 'status', 'day'],
   ['count'],
 );
 
-/** Hot. Adds to the rows, in shards. The caller sorts them, so that two transactions cannot deadlock. */
-export function addDayCounts(db: Db, rows: readonly DayCountRow[]): Promise<void> {
-  const shard = timeShardOf(db);
-  return addDays(
-    db,
-    rows.map((row) => ({ ...row, day: row.day + shard })),
-  );
-}
-
-/**
- * Adds to the message counts of ten-second slots. Hot. The caller sorts the rows, so that two
- * transactions cannot deadlock.
- */
-export const addSlotCounts = own.adderOf(
+/** Messages by ten-second slots. Hot. */
+export const slotCounts = own.counter(
   'message_slots',
   ['organization_id', 'direction', 'slot'],
   ['count'],

@@ -3,13 +3,12 @@
 // messages are counted only where a date lies between the boundaries of ten seconds.
 
 import type { Db } from '../../platform/store/db.ts';
-import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
+import { timeShardOf } from '../../platform/store/shards.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import {
-  addDayCounts,
-  addSlotCounts,
   type DayCountRow,
-  type SlotCountRow,
+  dayCounts,
+  slotCounts,
   sumDayCounts,
   sumSlotCounts,
 } from './count-queries.ts';
@@ -37,17 +36,14 @@ function ceilTo(step: number, at: number): number {
   return floorTo(step, at + step - 1);
 }
 
-/** Adds to the counts of a day, at the end of the transaction. */
-function addToDay(trx: Db, row: DayCountRow): void {
-  const days = lastly(trx, 'message_counts', () => new CountChanges(addDayCounts));
-  const { organization_id, direction, status, day } = row;
-  days.add(`${organization_id} ${direction} ${status} ${day}`, row);
-}
-
-function addToSlot(trx: Db, row: SlotCountRow): void {
-  const slots = lastly(trx, 'message_slots', () => new CountChanges(addSlotCounts));
-  const { organization_id, direction, slot } = row;
-  slots.add(`${organization_id} ${direction} ${slot}`, row);
+/** Adds `count` messages to the counts of a day. */
+function addToDay(
+  trx: Db,
+  { organization_id, direction, status, day }: DayCountRow,
+  count: number,
+) {
+  const inShard = { organization_id, direction, status, day: day + timeShardOf(trx) };
+  dayCounts.add(trx, inShard, { count });
 }
 
 /** Groups neighbours with the same counter. Most batches are one run, so few keys are built. */
@@ -79,11 +75,11 @@ function daysOf(messages: readonly Counted[]): DayCountRow[] {
 
 /** Adds stored messages to the counts (`by` 1), or subtracts deleted ones (-1). */
 export function noteMessages(trx: Db, messages: readonly Counted[], by: 1 | -1): void {
-  for (const row of daysOf(messages)) addToDay(trx, { ...row, count: by * row.count });
+  for (const row of daysOf(messages)) addToDay(trx, row, by * row.count);
   for (const { first, count } of runsOf(messages, slotMs)) {
     const { organization_id, direction, created_at } = first;
     const slot = floorTo(slotMs, created_at);
-    addToSlot(trx, { organization_id, direction, slot, count: by * count });
+    slotCounts.add(trx, { organization_id, direction, slot }, { count: by * count });
   }
 }
 
@@ -95,8 +91,8 @@ export function noteStatus(trx: Db, messages: readonly Counted[], to: MessageSta
 /** Moves `count` messages of each row in the counts from its status to `to`. */
 export function noteMoves(trx: Db, from: readonly DayCountRow[], to: MessageStatus): void {
   for (const row of from) {
-    addToDay(trx, { ...row, count: -row.count });
-    addToDay(trx, { ...row, status: to });
+    addToDay(trx, row, -row.count);
+    addToDay(trx, { ...row, status: to }, row.count);
   }
 }
 

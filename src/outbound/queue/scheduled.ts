@@ -217,8 +217,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
     }
   }
   await departures.tell();
-  // Counts last: other transactions wait for the counters.
-  await allowances.count(
+  allowances.count(
     trx,
     counted.map(({ organization_id, delivery_count }) => ({
       organizationId: organization_id,

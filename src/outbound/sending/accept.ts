@@ -113,7 +113,7 @@ export async function acceptAll(
     trx,
     [...drafts].flatMap(([index, draft]) => arrivalOf(draft, requests[index]?.caller)),
   );
-  await allowances.count(
+  allowances.count(
     trx,
     // Scheduled mail counts on the day on which it is sent.
     [...drafts.values()].flatMap(({ message }) =>

@@ -70,10 +70,7 @@ export interface Moved {
   had: boolean;
 }
 
-/**
- * Counts the messages of moved deliveries. Runs after the move and late in the transaction, because it locks
- * counters.
- */
+/** Counts the messages of moved deliveries. Runs after the move. */
 export async function countCohorts(app: App, trx: Db, moved: readonly Moved[]): Promise<void> {
   if (moved.length === 0) return;
   const ids = [...new Set(moved.map(({ row }) => row.message_id))];

@@ -116,8 +116,7 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
   if (proofs.length > 0) await proveAddresses(app, trx, proofs);
   // After the proofs: a deletion of a contact locks it before its rows of the ledger.
   await noteFirstEngagements(trx, firsts);
-  // Counts last: other transactions wait for the counters.
-  if (observations.length > 0) await countMail(app, trx, observations);
+  await countMail(app, trx, observations);
 }
 
 /** Returns the first open and click among a change of a row. Empty for mail that belongs to no run. */

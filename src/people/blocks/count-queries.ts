@@ -1,7 +1,6 @@
 // All SQL on `block_counts`: blocks of an organization by reason, counted in the transactions that
 // add and lift them.
 import { type Db, tables } from '../../platform/store/db.ts';
-import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { BlockReason } from './schema.ts';
 
@@ -17,7 +16,7 @@ interface CountTables {
 
 const own = ownTables<CountTables>();
 
-const addCounts = own.adderOf('block_counts', ['organization_id', 'reason'], ['count']);
+const counts = own.counter('block_counts', ['organization_id', 'reason'], ['count']);
 
 /** Records that blocks were added (`by` 1) or lifted (-1). */
 export function noteBlocks(
@@ -26,8 +25,7 @@ export function noteBlocks(
   by: 1 | -1,
 ): void {
   for (const { organization_id, reason } of blocks) {
-    const changes = lastly(trx, 'block_counts', () => new CountChanges(addCounts));
-    changes.add(`${organization_id} ${reason}`, { organization_id, reason, count: by });
+    counts.add(trx, { organization_id, reason }, { count: by });
   }
 }
 

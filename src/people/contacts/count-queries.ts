@@ -2,7 +2,6 @@
 // transaction that adds or deletes contacts updates it.
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, tables } from '../../platform/store/db.ts';
-import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 interface ContactCountRow {
@@ -18,10 +17,9 @@ interface CountTables {
 
 const own = ownTables<CountTables>();
 
-const add = own.adderOf('contact_counts', ['organization_id', 'tag'], ['count']);
-
 /** Deletes the counter of an unused tag, because the tag may name a person. */
-async function deleteUnused(trx: Db, { organization_id, tag }: ContactCountRow): Promise<void> {
+async function deleteUnused(trx: Db, { organization_id, tag, count }: ContactCountRow) {
+  if (tag === '' || count > 0) return;
   await tables<CountTables>(trx)
     .deleteFrom('contact_counts')
     .where('organization_id', '=', organization_id)
@@ -30,17 +28,13 @@ async function deleteUnused(trx: Db, { organization_id, tag }: ContactCountRow):
     .execute();
 }
 
-async function addCounts(trx: Db, sorted: readonly ContactCountRow[]): Promise<void> {
-  for (const row of sorted) {
-    await add(trx, [row]);
-    if (row.count < 0 && row.tag !== '') await deleteUnused(trx, row);
-  }
-}
+const counts = own.counter('contact_counts', ['organization_id', 'tag'], ['count'], {
+  after: deleteUnused,
+});
 
 /** Adds `by` contacts (below 0: removes them) to the counter of a folded tag. '' is the counter of all contacts. */
 export function noteContacts(trx: Db, organizationId: string, tag: string, by: number): void {
-  const changes = lastly(trx, 'contact_counts', () => new CountChanges(addCounts));
-  changes.add(`${organizationId} ${tag}`, { organization_id: organizationId, tag, count: by });
+  counts.add(trx, { organization_id: organizationId, tag }, { count: by });
 }
 
 /** Returns the number of contacts with the tag, or of all. */

@@ -1,7 +1,6 @@
 // All SQL on `conversation_counts`: conversations of an organization by status, counted in the transactions
 // that move them.
 import { type Db, tables } from '../../platform/store/db.ts';
-import { CountChanges, lastly } from '../../platform/store/last-writes.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { ConversationStatus } from './schema.ts';
 
@@ -17,7 +16,7 @@ interface CountTables {
 
 const own = ownTables<CountTables>();
 
-const addCounts = own.adderOf('conversation_counts', ['organization_id', 'status'], ['count']);
+const counts = own.counter('conversation_counts', ['organization_id', 'status'], ['count']);
 
 /** Records that a conversation got this status (`by` 1) or lost it (-1). */
 export function noteConversation(
@@ -25,8 +24,7 @@ export function noteConversation(
   { organization_id, status }: Omit<ConversationCountRow, 'count'>,
   by: 1 | -1,
 ): void {
-  const changes = lastly(trx, 'conversation_counts', () => new CountChanges(addCounts));
-  changes.add(`${organization_id} ${status}`, { organization_id, status, count: by });
+  counts.add(trx, { organization_id, status }, { count: by });
 }
 
 /** Counts the conversations with the status, or all of them. */

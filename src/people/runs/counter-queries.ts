@@ -39,27 +39,13 @@ interface CounterTables {
 
 const own = ownTables<CounterTables>();
 
-/** Adds to the counters of runs. The caller sorts the rows, so that two transactions cannot deadlock. */
-export const addRunCounts = own.adderOf('run_counters', ['run_id'], runCounters);
+export const runCounts = own.counter('run_counters', ['run_id'], runCounters);
 
-/** Adds the attempts of a minute. A newer reply replaces the stored one. */
-export const addRunMinute = own.run((db, row: RunMinuteRow) =>
-  db
-    .insertInto('run_minutes')
-    .values({
-      run_id: row.run_id,
-      minute: row.minute,
-      attempted: row.attempted,
-      deferred: row.deferred,
-      reply: row.reply,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['run_id', 'minute']).doUpdateSet((eb) => ({
-        attempted: eb('run_minutes.attempted', '+', eb.ref('excluded.attempted')),
-        deferred: eb('run_minutes.deferred', '+', eb.ref('excluded.deferred')),
-        reply: eb.fn.coalesce('excluded.reply', 'run_minutes.reply'),
-      })),
-    ),
+export const runMinutes = own.counter(
+  'run_minutes',
+  ['run_id', 'minute'],
+  ['attempted', 'deferred'],
+  { latest: ['reply'] },
 );
 
 /** Finds the counters of these runs; a run without messages has none. */

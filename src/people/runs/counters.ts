@@ -1,5 +1,4 @@
-// Counters of runs: what became of their messages, and the attempts of each minute. A transaction collects its
-// changes and writes them at its end, so that it locks a run's counters only for its commit.
+// Counters of runs: what became of their messages, and the attempts of each minute.
 //
 //   counter                  | counts messages that
 //   -------------------------+----------------------------------------------------------------------
@@ -14,16 +13,13 @@
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { type LastWrite, lastly } from '../../platform/store/last-writes.ts';
 import {
-  addRunCounts,
-  addRunMinute,
   deleteRunMinutes,
   findRunCounters,
-  type RunCountersRow,
-  type RunMinuteRow,
   type RunTally,
   runCounters,
+  runCounts,
+  runMinutes,
   selectRunMinutes,
 } from './counter-queries.ts';
 
@@ -41,53 +37,9 @@ function minuteOf(timeMs: number): number {
   return timeMs - (timeMs % minuteMs);
 }
 
-/** Changes of the counters of runs, summed by run. */
-class RunChanges implements LastWrite {
-  readonly #rows = new Map<string, RunCountersRow>();
-
-  add(runId: string, counts: Readonly<Partial<RunTally>>): void {
-    const row = this.#rows.get(runId) ?? { run_id: runId, ...emptyTally() };
-    for (const name of runCounters) row[name] += counts[name] ?? 0;
-    this.#rows.set(runId, row);
-  }
-
-  write(trx: Db): Promise<void> {
-    return addRunCounts(trx, sorted(this.#rows));
-  }
-}
-
-/** Attempts of runs, summed by run and minute. */
-class MinuteChanges implements LastWrite {
-  readonly #rows = new Map<string, RunMinuteRow>();
-
-  add(row: RunMinuteRow): void {
-    const key = `${row.run_id} ${row.minute}`;
-    const known = this.#rows.get(key);
-    const { attempted = 0, deferred = 0, reply = null } = known ?? {};
-    this.#rows.set(key, {
-      ...row,
-      attempted: attempted + row.attempted,
-      deferred: deferred + row.deferred,
-      reply: row.reply ?? reply,
-    });
-  }
-
-  async write(trx: Db): Promise<void> {
-    for (const row of sorted(this.#rows)) await addRunMinute(trx, row);
-  }
-}
-
-/** Returns the rows in the order in which all transactions lock them. */
-function sorted<Row>(rows: ReadonlyMap<string, Row>): Row[] {
-  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-}
-
-/**
- * Changes the counters of a run at the end of the transaction. The first call for a run makes its row, so it
- * belongs to a transaction that may lock the run.
- */
+/** Changes the counters of a run at the end of the transaction. */
 export function countRun(trx: Db, runId: string, counts: Readonly<Partial<RunTally>>): void {
-  lastly(trx, 'run_counters', () => new RunChanges()).add(runId, counts);
+  runCounts.add(trx, { run_id: runId }, counts);
 }
 
 /** An attempt of a message of a run. */
@@ -101,13 +53,12 @@ export interface RunAttempt {
 
 /** Counts an attempt in its minute, at the end of the transaction. */
 export function countRunAttempt(trx: Db, { runId, at, deferral }: RunAttempt): void {
-  lastly(trx, 'run_minutes', () => new MinuteChanges()).add({
-    run_id: runId,
-    minute: minuteOf(at),
+  const attempt = {
     attempted: 1,
     deferred: deferral === null ? 0 : 1,
     reply: deferral?.slice(0, mostReplyCharacters) ?? null,
-  });
+  };
+  runMinutes.add(trx, { run_id: runId, minute: minuteOf(at) }, attempt);
 }
 
 /** Reads the counters of these runs; returns those of one, zeros for a run without messages. */

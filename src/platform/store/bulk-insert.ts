@@ -1,5 +1,5 @@
 // Inserts of many rows with few distinct statements, which stay prepared.
-import type { CompiledQuery } from 'kysely';
+import type { CompiledQuery, InsertQueryBuilder } from 'kysely';
 import { type Db, engineOf, runCompiled, tables, type Untyped } from './db.ts';
 
 /** A class whose fields are the columns of a table, in the order of its inserts. */
@@ -9,6 +9,8 @@ export type RowClass<Row> = new () => Row;
 export function columnsOf<Row extends object>(row: RowClass<Row>): (keyof Row & string)[] {
   return Object.keys(new row()) as (keyof Row & string)[];
 }
+
+type Insert = InsertQueryBuilder<Untyped, string, unknown>;
 
 const largestChunk = 64;
 /** Most parameters of a statement: PostgreSQL takes 65,535, SQLite 32,766. */
@@ -25,9 +27,13 @@ const mostColumnSets = 16;
  * each compiled once per engine and set of columns, so that their prepared statements stay warm.
  * Columns that are null in all rows are left out, as binding a null costs as much as binding a
  * number: this saves 2 µs a row where half of the columns of a message are null. So no column may
- * have a default.
+ * have a default. `extend` adds clauses to the statements.
  */
-export function bulkInsert<Row>(table: string, columns: readonly (keyof Row & string)[]) {
+export function bulkInsert<Row>(
+  table: string,
+  columns: readonly (keyof Row & string)[],
+  extend: (insert: Insert) => Insert = (insert) => insert,
+) {
   const compiled = new Map<string, CompiledQuery>();
   const columnSets = new Map<string, readonly (keyof Row & string)[]>();
   return async (db: Db, rows: readonly Row[]): Promise<void> => {
@@ -45,7 +51,7 @@ export function bulkInsert<Row>(table: string, columns: readonly (keyof Row & st
       const key = `${engineOf(db)}:${size}:${columnSet}`;
       let query = compiled.get(key);
       if (!query) {
-        query = compileInsert(db, table, used, size);
+        query = extend(insertOf(db, table, used, size)).compile() as CompiledQuery;
         compiled.set(key, query);
       }
       // Allocated at full length: growing step by step made more garbage than the rows themselves.
@@ -71,11 +77,10 @@ function chunkSize(left: number, columns: number): number {
   return size;
 }
 
-function compileInsert(db: Db, table: string, columns: readonly string[], size: number) {
+function insertOf(db: Db, table: string, columns: readonly string[], size: number): Insert {
   const row = Object.fromEntries(columns.map((column) => [column, 0]));
   return tables<Untyped>(db)
     .insertInto(table)
     .columns([...columns])
-    .values(Array.from({ length: size }, () => row))
-    .compile() as CompiledQuery;
+    .values(Array.from({ length: size }, () => row));
 }

@@ -8,33 +8,6 @@ export interface LastWrite {
   write(trx: Db): Promise<void>;
 }
 
-/** Changes of counters, summed by key: each counter is written at most once. */
-export class CountChanges<Row extends { count: number }> implements LastWrite {
-  readonly #rows = new Map<string, Row>();
-  readonly #add: (trx: Db, sorted: readonly Row[]) => Promise<void>;
-
-  /** `add` adds to the counters in the order of the rows. */
-  constructor(add: (trx: Db, sorted: readonly Row[]) => Promise<void>) {
-    this.#add = add;
-  }
-
-  /**
-   * Adds `row.count` to the counter of `key`. Rows of one key must differ only in their count.
-   * Keeps and changes the object `row`.
-   */
-  add(key: string, row: Row): void {
-    const known = this.#rows.get(key);
-    if (known) known.count += row.count;
-    else this.#rows.set(key, row);
-  }
-
-  write(trx: Db): Promise<void> {
-    const sorted = [...this.#rows].sort(([a], [b]) => (a < b ? -1 : 1));
-    const moved = sorted.flatMap(([, row]) => (row.count === 0 ? [] : row));
-    return this.#add(trx, moved);
-  }
-}
-
 /** Collected changes by connection; a connection has one transaction at a time. */
 const gathered = new WeakMap<Db, Map<string, LastWrite>>();
 

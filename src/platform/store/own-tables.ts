@@ -1,9 +1,9 @@
 // Declarations of a room on its own tables, typed by their rows: `const own =
 // ownTables<DeliveryTables>()`. A statement with an unknown or forgotten column, a wrong type or a
 // column of another table does not compile.
-import { adderOf } from './adder.ts';
 import { bulkInsert, columnsOf, type RowClass } from './bulk-insert.ts';
 import { type ChangeCounter, changeCounter } from './change-counter.ts';
+import { addingTo, Counter } from './counter.ts';
 import type { Db } from './db.ts';
 import { type IdsEnding, idsEndingIn } from './ids-ending.ts';
 import { type Locked, lockerOf } from './locks.ts';
@@ -40,6 +40,11 @@ type BulkInsert<Row> = <Given extends Row>(
 type Complete<Row, Others, Listed> = [Exclude<keyof Row, Others | Listed>] extends [never]
   ? readonly Listed[]
   : never;
+
+interface CounterOptions<Row, Latest> {
+  latest?: readonly Latest[];
+  after?: (trx: Db, row: Row) => Promise<void>;
+}
 
 /** Returns an answer unchanged. */
 const asIs = (answer: unknown) => answer as never;
@@ -87,19 +92,38 @@ class OwnTables<Tables> {
   }
 
   /**
-   * Declares a function that adds the sums of each row to the stored row with its key, or inserts a
-   * missing row.
+   * Declares a counter: a table of sums by key. A newer value of the columns `latest` replaces the
+   * stored value unless it is null. `after` gets each row of changes once all rows are written.
    */
-  adderOf<
+  counter<
     Name extends Column<Tables>,
     Key extends Column<Tables[Name]>,
     Sum extends Column<Tables[Name]>,
+    Latest extends Column<Tables[Name]> = never,
   >(
     table: Name,
     key: readonly Key[],
-    sums: Complete<Tables[Name], Key, Sum>,
-  ): Statement<[rows: readonly Tables[Name][]], void> {
-    return adderOf<Tables[Name]>(table, key, sums);
+    sums: Complete<Tables[Name], Key | Latest, Sum>,
+    { latest = [], after }: CounterOptions<Tables[Name], Latest> = {},
+  ): Counter<Pick<Tables[Name], Key>, Pick<Tables[Name], Sum | Latest>> {
+    const counted = { sums, latest };
+    const add = addingTo(table, key, counted);
+    return new Counter(table, key, counted, async (trx, rows) => {
+      await add(trx, rows);
+      if (after) for (const row of rows) await after(trx, row as Tables[Name]);
+    });
+  }
+
+  /** Declares a counter within rows that it does not make. `write` adds the sums of one key. */
+  counterBy<Key extends object, Sums extends object>(
+    name: string,
+    key: readonly Column<Key>[],
+    sums: readonly Column<Sums>[],
+    write: (trx: Db, row: Key & Sums) => Promise<unknown>,
+  ): Counter<Key, Sums> {
+    return new Counter(name, key, { sums }, async (trx, rows) => {
+      for (const row of rows) await write(trx, row as Key & Sums);
+    });
   }
 
   /** Declares the common queries of a resource's table; `kind` is the noun of its 404. */

@@ -5,7 +5,7 @@ import { routes } from '../../../daemon/http/routes.ts';
 import { createHttpServer } from '../../../daemon/http/server.ts';
 import { admissionOf, type Drawer } from '../../../src/access/admission/admission.ts';
 import { startOfDay } from '../../../src/access/admission/plans.ts';
-import { addUsage, findUsage } from '../../../src/access/admission/queries.ts';
+import { findUsage, usage } from '../../../src/access/admission/queries.ts';
 import { createAuthenticator } from '../../../src/access/keys/authenticator.ts';
 import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
 import type { Caller, Route } from '../../../src/core/api/route.ts';
@@ -102,8 +102,8 @@ export async function useToday(
   emails: number,
 ): Promise<void> {
   const day = startOfDay(clock.now());
-  const row = { organization_id: caller.organizationId, day, shard: 0, emails, messages: emails };
-  await app.store.write((trx) => addUsage(trx, [row]));
+  const key = { organization_id: caller.organizationId, day, shard: 0 };
+  await app.store.write(async (trx) => usage.add(trx, key, { emails, messages: emails }));
 }
 
 export interface LimitedApi {

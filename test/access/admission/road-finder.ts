@@ -34,7 +34,7 @@ function declarationsOf(path: string, text: string): Declaration[] {
 /** Returns the pattern of a statement that adds a row to a table. */
 const insertsInto = (table: string) =>
   new RegExp(
-    `(?:bulkInsert|insertInto|rowsOf|adderOf|replaceInto)\\(\\s*['"\`]${table}['"\`]|` +
+    `(?:bulkInsert|insertInto|rowsOf|counter|replaceInto)\\(\\s*['"\`]${table}['"\`]|` +
       `insert\\s+(?:or\\s+\\w+\\s+)?into\\s+"?${table}\\b`,
     'i',
   );

@@ -7,7 +7,7 @@ import {
 } from '../../../src/access/organizations/organizations.ts';
 import { sweepHealth } from '../../../src/identity/reputation/health.ts';
 import { findingInWords, findingOf } from '../../../src/identity/reputation/health-finding.ts';
-import { addHealth, findReviews } from '../../../src/identity/reputation/health-queries.ts';
+import { findReviews, healthCounts } from '../../../src/identity/reputation/health-queries.ts';
 import { createSender, getSender } from '../../../src/identity/senders/senders.ts';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';
 import { resumeSending } from '../../../src/outbound/queue/desk/resume.ts';
@@ -116,7 +116,7 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     const { id } = await createOrganization(app, { name: 'acme', plan: 'free' });
     const bad = { organization_id: id, bucket_start: clock.now(), scope: '' };
     const counts = { attempted: 1_000, hard_bounced: 1_000, complained: 1_000 };
-    await app.store.write((trx) => addHealth(trx, [{ ...bad, ...counts }]));
+    await app.store.write(async (trx) => healthCounts.add(trx, bad, counts));
     await deliver(many(99, 'ok'), many(1, 'dead'));
     expect([await status(), await workspaceEvents(app)]).toEqual(['enabled', []]);
   });

@@ -1,29 +1,38 @@
 // Shards of counters: transactions that count at once do not wait for each other, and readers see the sum.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
-import { addUsage, findUsage } from '../../../src/access/admission/queries.ts';
+import { findUsage, usage } from '../../../src/access/admission/queries.ts';
+import { countHealth, type HealthObservation } from '../../../src/identity/reputation/health.ts';
+import { sumAttemptedByDay, sumHealth } from '../../../src/identity/reputation/health-queries.ts';
+import { hourOf } from '../../../src/identity/reputation/metrics.ts';
 import {
-  addHealth,
-  type HealthTally,
-  sumAttemptedByDay,
-  sumHealth,
-} from '../../../src/identity/reputation/health-queries.ts';
-import { emptyTally } from '../../../src/identity/reputation/metrics.ts';
-import {
-  addCounters,
-  addDomainCounters,
+  domainCounts,
+  hourCounts,
   selectCountedDomains,
   selectCounters,
   sumByDomain,
 } from '../../../src/identity/reputation/queries.ts';
-import { addDayCounts, sumDayCounts } from '../../../src/outbound/messages/count-queries.ts';
+import { dayCounts, sumDayCounts } from '../../../src/outbound/messages/count-queries.ts';
+import type { Counter } from '../../../src/platform/store/counter.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
-import { shardOf, timeShardOfProcess } from '../../../src/platform/store/shards.ts';
+import { shardOf, timeShardOf, timeShardOfProcess } from '../../../src/platform/store/shards.ts';
 import { bothStores } from '../../support/command.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const day = 86_400_000;
 const range = { from: 0, to: 2 * day };
+
+/** Adds to a counter before the end of the transaction. */
+async function addNow<Key extends object, Sums extends object>(
+  trx: Db,
+  counter: Counter<Key, Sums>,
+  key: Key,
+  sums: Partial<Sums>,
+) {
+  const counts = counter.gather();
+  counts.add(key, sums);
+  await counts.write(trx);
+}
 
 let test: TestApp;
 afterEach(() => test.close());
@@ -33,14 +42,16 @@ describe.each(bothStores)('counts on %s', (store) => {
     test = await testApp({ store });
     const { db } = test.app.store;
     const organization_id = 'org_x';
-    const counted = { organization_id, bucket_start: day, ...emptyTally(), accepted: 2, emails: 3 };
     const message = { organization_id, direction: 'outbound', status: 'sent', day } as const;
     const count = async (trx: Db) => {
       const shard = shardOf(trx);
-      await addUsage(trx, [{ organization_id, day, shard, emails: 3, messages: 2 }]);
-      await addCounters(trx, [counted]);
-      await addDomainCounters(trx, [{ ...counted, domain: 'example.com' }]);
-      await addDayCounts(trx, [{ ...message, count: 2 }]);
+      const key = { organization_id, bucket_start: day, shard };
+      const mail = { accepted: 2, emails: 3 };
+      const ofDay = { ...message, day: day + timeShardOf(trx) };
+      await addNow(trx, usage, { organization_id, day, shard }, { emails: 3, messages: 2 });
+      await addNow(trx, hourCounts, key, mail);
+      await addNow(trx, domainCounts, { ...key, domain: 'example.com' }, mail);
+      await addNow(trx, dayCounts, ofDay, { count: 2 });
     };
 
     if (store === 'postgres') {
@@ -71,30 +82,32 @@ describe.each(bothStores)('counts on %s', (store) => {
 });
 
 describe('health counters on postgres', () => {
-  const at = 7 * day;
-  const row = { organization_id: 'org_x', scope: '', bucket_start: at };
-  const buckets = async () => {
+  const buckets = async (at: number) => {
     const { rows } = await sql<{ bucket_start: number }>`
-      select bucket_start from health_counters order by 1`.execute(test.app.store.db);
+      select bucket_start from health_counters where scope = '' order by 1`.execute(
+      test.app.store.db,
+    );
     return rows.map(({ bucket_start }) => bucket_start - at);
   };
 
   it('count mail by process, and bounces and complaints in turn', async () => {
     test = await testApp({ store: 'postgres' });
-    const add = (counts: Partial<HealthTally>) =>
-      test.app.store.write((trx) => addHealth(trx, [{ ...row, ...nothing, ...counts }]));
-    const nothing = { attempted: 0, hard_bounced: 0, complained: 0 };
-    const shard = await test.app.store.write(async (trx) => timeShardOfProcess(trx));
+    const { app, clock, caller } = test;
+    const { organizationId } = caller;
+    const at = hourOf(clock.now());
+    const from = { organizationId, sender: null, fromDomain: 'example.com' };
+    const add = (counts: HealthObservation['counts']) =>
+      app.store.write((trx) => countHealth(app, trx, [{ ...from, counts }]));
+    const shard = await app.store.write(async (trx) => timeShardOfProcess(trx));
     await add({ attempted: 5 });
-    expect(await buckets()).toEqual([shard]);
+    expect(await buckets(at)).toEqual([shard]);
     await add({ attempted: 1, hard_bounced: 1 });
     await add({ complained: 1 });
-    expect(await buckets()).toEqual([...new Set([0, shard])]);
-    const window = { organizationId: 'org_x', scope: '', from: at };
+    expect(await buckets(at)).toEqual([...new Set([0, shard])]);
     const sums = { attempted: 6, hard_bounced: 1, complained: 1 };
-    expect(await sumHealth(test.app.store.db, window)).toEqual(sums);
-    expect(await sumAttemptedByDay(test.app.store.db, 'org_x', [''], at)).toEqual([
-      { scope: '', day: 7, attempted: 6 },
+    expect(await sumHealth(app.store.db, { organizationId, scope: '', from: at })).toEqual(sums);
+    expect(await sumAttemptedByDay(app.store.db, organizationId, [''], at)).toEqual([
+      { scope: '', day: Math.floor(at / day), attempted: 6 },
     ]);
   });
 });

@@ -9,7 +9,6 @@ import { nameTurn, sliceTurns, turnMs } from '../../../src/platform/runtime/turn
 import { bulkInsert } from '../../../src/platform/store/bulk-insert.ts';
 import { type Db, isOneOf, type Store, tables } from '../../../src/platform/store/db.ts';
 import { groupWrites } from '../../../src/platform/store/group.ts';
-import { CountChanges, lastly } from '../../../src/platform/store/last-writes.ts';
 import { migrationStatus } from '../../../src/platform/store/migrate.ts';
 import { openStore } from '../../../src/platform/store/open.ts';
 import { ownTables } from '../../../src/platform/store/own-tables.ts';
@@ -194,26 +193,6 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     await store.write(async (trx) => {
       await sql`delete from migrations where name = '9999-future'`.execute(trx);
     });
-  });
-
-  it('drops the changes gathered by a failed write', async () => {
-    const written: number[] = [];
-    const gather = (trx: Db, count: number) =>
-      lastly(
-        trx,
-        'probe',
-        () =>
-          new CountChanges<{ count: number }>(async (_trx, rows) => {
-            written.push(...rows.map((row) => row.count));
-          }),
-      ).add('one', { count });
-    const failed = store.write(async (trx) => {
-      gather(trx, 1);
-      throw new Error('refused');
-    });
-    await expect(failed).rejects.toThrow('refused');
-    await store.write(async (trx) => gather(trx, 2));
-    expect(written).toEqual([2]);
   });
 
   it('reports that it is writable', async () => {

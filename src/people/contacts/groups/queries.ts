@@ -2,7 +2,6 @@
 // its number of members. Changes add to it at the very end of their transaction.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { amongOf, type Db, isOneOf, tables } from '../../../platform/store/db.ts';
-import { CountChanges, lastly } from '../../../platform/store/last-writes.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
 
 export interface ContactGroupRow {
@@ -34,21 +33,14 @@ export const contactGroups = own.rowsOf('contact_groups', 'contact-group');
 /** Locks groups until the transaction ends. Contacts that change their groups must be locked before. */
 export const lockGroups = own.lockerOf('contact_groups');
 
-const addCount = own.run((db, id: string, count: number) =>
+const addCount = own.run((db, row: { id: string; count: number }) =>
   db
     .updateTable('contact_groups')
-    .set(({ eb }) => ({ member_count: eb('member_count', '+', count) }))
-    .where('id', '=', id),
+    .set(({ eb }) => ({ member_count: eb('member_count', '+', row.count) }))
+    .where('id', '=', row.id),
 );
 
-async function addCounts(trx: Db, sorted: readonly { id: string; count: number }[]): Promise<void> {
-  for (const { id, count } of sorted) await addCount(trx, id, count);
-}
-
-function noteMembers(trx: Db, id: string, count: number): void {
-  if (count === 0) return;
-  lastly(trx, 'contact_groups', () => new CountChanges(addCounts)).add(id, { id, count });
-}
+const memberCounts = own.counterBy('contact_groups', ['id'], ['count'], addCount);
 
 const memberIds = own.all((db, groupId: string, ids: readonly string[]) =>
   db
@@ -75,7 +67,7 @@ export async function addMembers(
     db,
     rows.sort((a, b) => (a.contact_id < b.contact_id ? -1 : 1)),
   );
-  noteMembers(db, groupId, rows.length);
+  memberCounts.add(db, { id: groupId }, { count: rows.length });
   return rows.length;
 }
 
@@ -91,7 +83,7 @@ export async function removeMembers(
     .where('contact_id', ...isOneOf(db, contactIds))
     .returning('contact_id')
     .execute();
-  noteMembers(db, groupId, -removed.length);
+  memberCounts.add(db, { id: groupId }, { count: -removed.length });
   return removed.length;
 }
 
@@ -102,7 +94,7 @@ const deleteMemberships = own.all((db, contactId: string) =>
 /** Takes a contact that is being deleted out of all its groups. */
 export async function leaveGroups(db: Db, contactId: string): Promise<void> {
   for (const { group_id } of await deleteMemberships(db, contactId)) {
-    noteMembers(db, group_id, -1);
+    memberCounts.add(db, { id: group_id }, { count: -1 });
   }
 }
 
