@@ -22,6 +22,7 @@ const doorways = {
   'cli-table3': '^commands/base/format',
   croner: '^daemon/scheduler/',
   'csv-parse': '^src/platform/csv/read-csv',
+  diff: '^src/content/git/',
   'dns-packet': '^src/platform/net/dns',
   'email-reply-parser': '^src/mail/parse/',
   fastify: '^daemon/(http|console)/',

@@ -1,5 +1,6 @@
-// Unified diffs of files, by the algorithm of Myers. Bounded: where two texts differ too much, the differing part
-// is shown as replaced as a whole.
+// Unified diffs of files. Bounded: where two texts differ too much, the differing part is shown as
+// replaced as a whole.
+import { diffArrays } from 'diff';
 import { sliceTurns } from '../../platform/runtime/turns.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 
@@ -12,7 +13,7 @@ export interface FileDiff {
   isTruncated: boolean;
 }
 
-/** Differing lines up to which the shortest diff is searched: memory grows with the square. */
+/** Differing lines up to which the shortest diff is searched: time grows with the square. */
 const mostEdits = 250;
 const contextLines = 3;
 const longestDiff = 100_000;
@@ -71,78 +72,39 @@ function windowOf(a: string, b: string): Window {
   return { a: a.slice(start, a.length - end), b: b.slice(start, b.length - end), before };
 }
 
-/** Returns lines as numbers, equal for equal lines. */
-function numbersOf(lines: readonly string[], known: Map<string, number>): Int32Array {
-  return Int32Array.from(lines, (line) => {
-    const number = known.get(line) ?? known.size;
-    known.set(line, number);
-    return number;
-  });
-}
-
-/** Furthest ends of the paths with each number of edits, before that edit: by diagonal. */
-type Trace = readonly Int32Array[];
-
-/** Returns whether a path on diagonal `k` comes from the one above: by an inserted line. */
-function isFromAbove(ends: Int32Array, middle: number, k: number, edits: number): boolean {
-  return k === -edits || (k !== edits && (ends[middle + k - 1] ?? 0) < (ends[middle + k + 1] ?? 0));
-}
-
-/** Searches the shortest path from `a` to `b`; null beyond the limit of edits. */
-function traceOf(a: Int32Array, b: Int32Array): { trace: Trace; middle: number } | null {
-  const most = Math.min(a.length + b.length, mostEdits);
-  const middle = most + 1;
-  const ends = new Int32Array(2 * most + 3);
-  const trace: Int32Array[] = [];
-  for (let edits = 0; edits <= most; edits++) {
-    trace.push(ends.slice());
-    for (let k = -edits; k <= edits; k += 2) {
-      const fromAbove = isFromAbove(ends, middle, k, edits);
-      let x = fromAbove ? (ends[middle + k + 1] ?? 0) : (ends[middle + k - 1] ?? 0) + 1;
-      while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++;
-      ends[middle + k] = x;
-      if (x >= a.length && x - k >= b.length) return { trace, middle };
-    }
-  }
-  return null;
-}
-
-/** Returns the changes along the shortest path, in order. */
-function changesOf(a: Int32Array, b: Int32Array): Change[] {
-  const whole = { startA: 0, endA: a.length, startB: 0, endB: b.length };
-  const found = traceOf(a, b);
-  if (!found) return [whole];
+/** Returns the fewest changes between two lists of lines, in order. */
+function changesOf(a: string[], b: string[]): Change[] {
+  const parts = diffArrays(a, b, { maxEditLength: mostEdits });
+  if (!parts) return [{ startA: 0, endA: a.length, startB: 0, endB: b.length }];
   const changes: Change[] = [];
-  let [x, y] = [a.length, b.length];
-  for (let edits = found.trace.length - 1; edits > 0; edits--) {
-    const ends = found.trace[edits] ?? new Int32Array();
-    const k = x - y;
-    const before = isFromAbove(ends, found.middle, k, edits) ? k + 1 : k - 1;
-    const startA = ends[found.middle + before] ?? 0;
-    const startB = startA - before;
-    const common = Math.min(x - startA, y - startB);
-    const [endA, endB] = [x - common, y - common];
-    const next = changes.at(-1);
+  let [startA, startB] = [0, 0];
+  for (const { count, added, removed } of parts) {
+    const [endA, endB] = [startA + (added ? 0 : count), startB + (removed ? 0 : count)];
+    const last = changes.at(-1);
     // Joins edits without a common line between them.
-    if (next?.startA === endA && next.startB === endB) Object.assign(next, { startA, startB });
-    else changes.push({ startA, endA, startB, endB });
-    [x, y] = [startA, startB];
+    const isJoined = last?.endA === startA && last.endB === startB;
+    if (added || removed) {
+      if (isJoined) Object.assign(last, { endA, endB });
+      else changes.push({ startA, endA, startB, endB });
+    }
+    [startA, startB] = [endA, endB];
   }
-  return changes.reverse();
+  return changes;
 }
 
-/** Returns the changes between two lists of lines, without their common beginning and end. */
+/**
+ * Returns the changes between two lists of lines. Compares the lists without their common beginning
+ * and end, so that each change keeps its context.
+ */
 function changesBetween(a: readonly string[], b: readonly string[]): Change[] {
-  const known = new Map<string, number>();
-  const [linesA, linesB] = [numbersOf(a, known), numbersOf(b, known)];
   let start = 0;
-  while (start < a.length && start < b.length && linesA[start] === linesB[start]) start++;
+  while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let [endA, endB] = [a.length, b.length];
-  while (endA > start && endB > start && linesA[endA - 1] === linesB[endB - 1]) {
+  while (endA > start && endB > start && a[endA - 1] === b[endB - 1]) {
     endA--;
     endB--;
   }
-  return changesOf(linesA.subarray(start, endA), linesB.subarray(start, endB)).map((change) => ({
+  return changesOf(a.slice(start, endA), b.slice(start, endB)).map((change) => ({
     startA: change.startA + start,
     endA: change.endA + start,
     startB: change.startB + start,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { diffFiles } from '../../../src/content/git/diff.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
+import { filesUnder } from '../../docs/plain-tests.ts';
 import { git, hasGit, scratch } from './real-git.ts';
 
 const random = seededRandom(7);
@@ -91,4 +92,41 @@ describe('diffFiles', () => {
       isTruncated: true,
     });
   });
+
+  const wide = 'y'.repeat(45);
+  const lines = (count: number, line: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => `${line(index)}\n`).join('');
+  it.each([
+    ['the same line again and again', lines(9_000, () => wide), lines(8_900, () => wide)],
+    ['two lines in turn', lines(9_900, (i) => `${i % 2}`), lines(9_900, (i) => `${i % 3 && 1}`)],
+    [
+      'two long lines in turn',
+      lines(9_900, (i) => `${wide}${i % 2}`),
+      lines(9_900, (i) => `${wide}${i % 3 && 1}`),
+    ],
+    ['no common line', lines(9_900, (i) => `a${i}`), lines(9_900, (i) => `b${i}`)],
+    ['empty lines', '\n'.repeat(9_900), '\n'.repeat(9_700)],
+    ['a long line', 'x'.repeat(500_000), 'x'.repeat(499_999)],
+    ['carriage returns', '\r'.repeat(500_000), '\r'.repeat(499_999)],
+    ['too many lines', '\n'.repeat(250_000), ' \n'.repeat(250_000)],
+    ['a new file', '', lines(9_900, (i) => `${i}`)],
+    ['a deleted file', lines(9_900, (i) => `${i}`), ''],
+  ])('takes a bounded time for %s', async (_case, from, to) => {
+    const files = [{ f: `q\n${from}r` }, { f: `w\n${to}s` }] as const;
+    const times = [];
+    for (let i = 0; i < 3; i++) {
+      const begin = process.cpuUsage();
+      await diffFiles(...files);
+      times.push(process.cpuUsage(begin).user / 1_000);
+    }
+    expect(Math.min(...times)).toBeLessThan(150);
+  });
+});
+
+it('texts are compared by one mechanism', () => {
+  const files = ['src', 'daemon', 'commands'].flatMap((part) => filesUnder(part, /\.ts$/));
+  const comparing = /diffArrays|diffLines|structuredPatch|Myers|maxEditLength/;
+  expect(files.filter((file) => comparing.test(readFileSync(file, 'utf8')))).toEqual([
+    'src/content/git/diff.ts',
+  ]);
 });
