@@ -4,6 +4,7 @@
 import { columnKey, columnsInWords, refuseDuplicates } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import { idPattern } from '../../platform/runtime/ids.ts';
+import { reasonWords } from './reason-words.ts';
 import type { BlockReason } from './schema.ts';
 
 /**
@@ -31,23 +32,6 @@ export interface ImportFormat {
 
 const addressColumns = ['email', 'address', 'emailaddress'];
 const madeAtColumns = ['createdat', 'created', 'bouncedat', 'lastupdatetime'];
-
-const reasonWords = new Map<string, BlockReason>([
-  ['bounce', 'bounce'],
-  ['bounced', 'bounce'],
-  ['hardbounce', 'bounce'],
-  ['invalid', 'bounce'],
-  ['complaint', 'complaint'],
-  ['complained', 'complaint'],
-  ['spam', 'complaint'],
-  ['spamcomplaint', 'complaint'],
-  ['spamreport', 'complaint'],
-  ['abuse', 'complaint'],
-  ['unsubscribe', 'unsubscribe'],
-  ['unsubscribed', 'unsubscribe'],
-  ['optout', 'unsubscribe'],
-  ['manual', 'manual'],
-]);
 
 function byReason(word: string, fallback?: BlockReason): Verdict {
   const reason = word === '' ? fallback : reasonWords.get(columnKey(word));

@@ -4,6 +4,7 @@
 
 import { columnKey } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';
+import { optOutWords, reasonWords } from '../blocks/reason-words.ts';
 import { type BlockReason, reasonsByWeight } from '../blocks/schema.ts';
 
 /**
@@ -161,28 +162,12 @@ export function speaksOfConsent(name: string): boolean {
 
 type Standing = BlockReason | 'archived' | 'active';
 
-const words = (meaning: Standing, all: readonly string[]) =>
-  all.map((word) => [word, meaning] as const);
-
-const optOutWords = [
-  ...words('unsubscribe', ['unsubscribed', 'unsubscribe', 'optout', 'optedout', 'emailoptout']),
-  ...words('unsubscribe', ['blocklisted', 'blacklisted', 'emailblacklisted', 'emailblocklisted']),
-  ...words('unsubscribe', ['globalunsubscribe', 'donotemail', 'donotcontact', 'withdrawn']),
-  ...words('bounce', ['bounced', 'bounce', 'hardbounce', 'hardbounced', 'emailhardbounced']),
-  ...words('complaint', ['complained', 'complaint', 'spamcomplaint', 'spamreport', 'markedasspam']),
-  ...words('manual', ['suppressed', 'usersuppressed', 'manualsuppression']),
-];
-/** Values that mean an opt-out in any column. */
-const unmistakable = new Map<string, Standing>(optOutWords);
-
 const statuses = new Map<string, Standing>([
-  ...optOutWords,
-  ...words('active', ['active', 'enabled', 'subscribed', 'confirmed', 'optin', 'optedin']),
-  ...words('archived', ['archived']),
-  ...words('bounce', ['cleaned', 'invalid', 'invalidemail']),
-  ...words('complaint', ['spam', 'abuse']),
-  // The contact exists and gets no mail.
-  ...words('manual', ['disabled', 'blocked', 'manual']),
+  ...reasonWords,
+  ...['active', 'enabled', 'subscribed', 'confirmed', 'optin', 'optedin'].map(
+    (word) => [word, 'active'] as const,
+  ),
+  ['archived', 'archived'],
 ]);
 
 const yes = /^(?:true|yes|y|1|t|x|on|ja|oui|s[ií]|sim|wahr|vrai|checked)$/i;
@@ -249,5 +234,5 @@ export function standingOf(cells: readonly ConsentCell[]): ConsentFound {
 /** Tells whether a value can only be an opt-out, whatever its column is. */
 export function isOptOut(text: string): boolean {
   if (text.length > longestWord || !likeOptOut.test(text)) return false;
-  return unmistakable.has(columnKey(text));
+  return optOutWords.has(columnKey(text));
 }

@@ -4,6 +4,9 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { importFormats } from '../../../src/people/blocks/import-formats.ts';
+import { reasonWords } from '../../../src/people/blocks/reason-words.ts';
+import { standingOf } from '../../../src/people/contacts/import-consent.ts';
+import { columnKey } from '../../../src/platform/csv/read-table.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { blocked, importInto, today } from './import-support.ts';
 
@@ -206,6 +209,23 @@ describe('the format of an import', () => {
       added: { reasons: { bounce: 1 } },
       rejected: { first: [{ line: 2, reason: 'has no reason' }] },
     });
+  });
+
+  it('understands every word for a reason that an import of contacts understands', async () => {
+    const words = [...reasonWords.keys(), 'Opted out', 'HARD_BOUNCE', 'marked-as-spam'];
+    const rows = words.map((word, at) => `p${at}@example.com,${word}`);
+    const { added } = await importInto(test, `email,reason\n${rows.join('\n')}\n`, {
+      dryRun: true,
+    });
+    expect(added.count).toBe(words.length);
+    expect(added.first.map(({ reason }) => reason)).toEqual([
+      ...reasonWords.values(),
+      ...['unsubscribe', 'bounce', 'complaint'],
+    ]);
+    for (const word of words) {
+      const { reason } = standingOf([['status', 'status', word]]);
+      expect(reason).toBe(reasonWords.get(columnKey(word)));
+    }
   });
 
   it('shortens a long unknown reason in the report', async () => {
