@@ -22,7 +22,10 @@ interface ClockFlags {
   'allow-network': boolean;
 }
 
-/** Opens the virtual clock of the flags; undefined for the system's clock. @throws UsageError, ConfigError */
+/**
+ * Opens the virtual clock of the flags; undefined for the system's clock. @throws UsageError,
+ * ConfigError
+ */
 async function virtualClockOf(
   config: Config,
   { clock, at, 'allow-network': allowNetwork }: ClockFlags,

@@ -1,5 +1,6 @@
-// `svc init`: the setup of a daemon's first start, without starting one. Its steps: src/service/first-start.ts. With
-// --production it writes the configuration file first, and registers the first domain last.
+// `svc init`: the setup of a daemon's first start, without starting one. Its steps:
+// src/service/first-start.ts. With --production it writes the configuration file first, and
+// registers the first domain last.
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';

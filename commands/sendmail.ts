@@ -42,7 +42,10 @@ const exitOfStatus: ReadonlyMap<number, number> = new Map([
   [429, exits.tempFail],
 ]);
 
-/** Returns the exit code of sysexits.h; an unknown error is temporary, so that the caller tries again. */
+/**
+ * Returns the exit code of sysexits.h; an unknown error is temporary, so that the caller tries
+ * again.
+ */
 function exitOf(error: unknown): number {
   const isRecipient = error instanceof ValidationError && error.fieldErrors?.recipient;
   if (isRecipient) return exits.noUser;

@@ -1,5 +1,5 @@
-// The composition root of the daemon. Starts its parts in order (store lock, inbound SMTP, queue, HTTP,
-// submission), reports `ready`, and stops them in reverse order. Tests use it too.
+// The composition root of the daemon. Starts its parts in order (store lock, inbound SMTP, queue,
+// HTTP, submission), reports `ready`, and stops them in reverse order. Tests use it too.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Admission, admissionOf } from '../src/access/admission/admission.ts';
 import { type Authenticator, createAuthenticator } from '../src/access/keys/authenticator.ts';
@@ -62,7 +62,10 @@ import { serveLinks } from './tracking/serve.ts';
 export interface DaemonOptions {
   /** File for the ready object as JSON; removed at the stop. */
   readyFile?: string | undefined;
-  /** Prints the text of a first start, the only copy of the owner key. Without it the text goes to a file. */
+  /**
+   * Prints the text of a first start, the only copy of the owner key. Without it the text goes to a
+   * file.
+   */
   print?: ((text: string) => void) | undefined;
   /** The clock of the app, if it is virtual. */
   virtualClock?: VirtualClock | undefined;
@@ -75,13 +78,18 @@ export interface Daemon {
   smtpPort: number;
   /** Null if `smtp.submission` is off. */
   submissionPort: number | null;
-  /** Ports of `tracking.http`, `tracking.https` and `tracking.acme.dns`; null for a disabled one. */
+  /**
+   * Ports of `tracking.http`, `tracking.https` and `tracking.acme.dns`; null for a disabled one.
+   */
   trackingPorts: TrackingPorts;
-  /** Takes the reloadable keys of a usable configuration, and the content of the files that it names. */
+  /**
+   * Takes the reloadable keys of a usable configuration, and the content of the files that it
+   * names.
+   */
   reload(next: Config): ReloadedKeys;
   /**
-   * Carries no more mail, and hands claimed mail back. Requests and listeners go on until `close`, but `/readyz` says
-   * 503 from now on, so that a proxy leaves. Resolves once no mail is under way.
+   * Carries no more mail, and hands claimed mail back. Requests and listeners go on until `close`,
+   * but `/readyz` says 503 from now on, so that a proxy leaves. Resolves once no mail is under way.
    */
   drain(): Promise<void>;
   /** Stops within `shutdownGraceSeconds`. Attempts in flight are finished or requeued. */
@@ -97,7 +105,9 @@ export interface TrackingPorts {
 /** Registers a function that stops a started part. With `isEarly` it begins before all others. */
 type OnStop = (stop: (graceMs: number) => unknown, isEarly?: boolean) => void;
 
-/** Registers a function that reads files of a part again, once the configuration has the new values. */
+/**
+ * Registers a function that reads files of a part again, once the configuration has the new values.
+ */
 type OnReload = (reload: () => void) => void;
 
 /**
@@ -256,7 +266,8 @@ async function startQueue(
   onStop(() => attempter.close());
   onReload(() => attempter.reload());
   const worker = app.newId('worker');
-  // It gives the attempter its part of the limits, before the first claim and until the last one has ended.
+  // It gives the attempter its part of the limits, before the first claim and until the last one
+  // has ended.
   onStop(startLaneReport(app, worker, attempter));
   const pipeline = createPipeline(app, { worker, ...attempter });
   await pipeline.start();

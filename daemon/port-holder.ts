@@ -1,12 +1,12 @@
-// Explains why an address cannot be listened on: the setting behind it, and the process that holds it if the
-// system reveals that (Linux, for processes that we may inspect).
+// Explains why an address cannot be listened on: the setting behind it, and the process that holds
+// it if the system reveals that (Linux, for processes that we may inspect).
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { codeOf } from '../src/platform/errors.ts';
 
 /**
- * Connections that the system keeps until the event loop accepts them, at most as its `somaxconn`. With Node's 511, a
- * burst within one turn of the loop made the system drop the connections of all other clients, which tried again after
- * 1, 3, 7 and 15 seconds.
+ * Connections that the system keeps until the event loop accepts them, at most as its `somaxconn`.
+ * With Node's 511, a burst within one turn of the loop made the system drop the connections of all
+ * other clients, which tried again after 1, 3, 7 and 15 seconds.
  */
 export const acceptBacklog = 4096;
 
@@ -35,7 +35,10 @@ function holds(pid: string, sockets: ReadonlySet<string>): boolean {
   }
 }
 
-/** Returns the program that listens on the port, as `name, pid 12`; null if the system does not reveal it. */
+/**
+ * Returns the program that listens on the port, as `name, pid 12`; null if the system does not
+ * reveal it.
+ */
 function findHolder(port: number): string | null {
   try {
     const sockets = socketsOn(port);
@@ -48,7 +51,10 @@ function findHolder(port: number): string | null {
   }
 }
 
-/** Returns the text for an unavailable address; `section` of the configuration has its `host` and `port`. */
+/**
+ * Returns the text for an unavailable address; `section` of the configuration has its `host` and
+ * `port`.
+ */
 export function whyNotListening(
   error: unknown,
   { host, port, section }: { host: string; port: number; section: string },

@@ -1,5 +1,5 @@
-// The text at the end of a start: the destination of mail in this configuration, and the URL of the API
-// reference.
+// The text at the end of a start: the destination of mail in this configuration, and the URL of the
+// API reference.
 import type { Config } from '../src/core/config/config.ts';
 
 /** Describes the destination of mail to external recipients. */

@@ -31,7 +31,9 @@ export async function actionParams(app: App, { organizationId }: Caller, typed: 
   return { id: mailbox_id, actionId };
 }
 
-/** Opens the service, runs a route on the action, closes the service. @throws ResourceNotFoundError */
+/**
+ * Opens the service, runs a route on the action, closes the service. @throws ResourceNotFoundError
+ */
 export function callOnAction<Answer>(
   flags: CommonFlags,
   actionId: string,

@@ -19,7 +19,8 @@ function answerOf<T>(asked: Promise<T>, standing: string): Promise<T> {
 }
 
 /**
- * Returns once the person agrees, or at once with `--yes`. `advice` says how to agree without a terminal.
+ * Returns once the person agrees, or at once with `--yes`. `advice` says how to agree without a
+ * terminal.
  * @throws UsageError without a terminal; DeclinedError after a refusal; InterruptedError on Ctrl-C.
  */
 export async function confirmed(

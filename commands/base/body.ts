@@ -5,7 +5,8 @@ import { ValidationError } from '../../src/platform/errors.ts';
 import { isStandardInput, readInput, readText } from './files.ts';
 
 /**
- * Reads the value of a flag such as `--html`: `@FILE`, `-` or `@-` for standard input, or the text itself.
+ * Reads the value of a flag such as `--html`: `@FILE`, `-` or `@-` for standard input, or the text
+ * itself.
  * @throws UsageError as `readText` does.
  */
 export async function textFrom(value: string): Promise<string>;
@@ -21,7 +22,9 @@ export async function readJson(data: string, flag = '--data'): Promise<unknown> 
   return parsedJson(await textFrom(data), flag);
 }
 
-/** Reads a file of JSON. @throws ValidationError if it is not JSON; UsageError as `readText` does. */
+/**
+ * Reads a file of JSON. @throws ValidationError if it is not JSON; UsageError as `readText` does.
+ */
 export async function readJsonFile(name: string, flag: string): Promise<unknown> {
   return parsedJson(await readText(name), flag);
 }

@@ -1,4 +1,5 @@
-// Shared parts of the commands on brands: the argument, the card, and the flags of fields that lie in others.
+// Shared parts of the commands on brands: the argument, the card, and the flags of fields that lie
+// in others.
 import { Args, Flags } from '@oclif/core';
 import { given, textFrom } from './body.ts';
 import { UsageError } from './failure.ts';

@@ -146,7 +146,10 @@ export function campaignWarning({
   return warnings.length === 0 ? null : warnings.map(({ message }) => message).join('\n');
 }
 
-/** Returns the parts of the mail of a campaign as people see it: all that leaves, with notes on its HTML. */
+/**
+ * Returns the parts of the mail of a campaign as people see it: all that leaves, with notes on its
+ * HTML.
+ */
 export async function campaignMailShown({
   from,
   replyTo,

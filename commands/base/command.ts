@@ -1,5 +1,5 @@
-// Base of all commands: the common flags. A command parses, opens a session (session.ts), calls the same
-// function as HTTP, and prints (output.ts).
+// Base of all commands: the common flags. A command parses, opens a session (session.ts), calls the
+// same function as HTTP, and prints (output.ts).
 import { Command, Flags } from '@oclif/core';
 import { inUsageWords } from './usage-words.ts';
 

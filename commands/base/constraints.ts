@@ -1,4 +1,5 @@
-// The flags that limit a key (`svc keys create` and `update`). The schema of src/access/keys validates their values.
+// The flags that limit a key (`svc keys create` and `update`). The schema of src/access/keys
+// validates their values.
 import { Flags } from '@oclif/core';
 import { given } from './body.ts';
 

@@ -1,4 +1,5 @@
-// Shows the result of a dry run of a send: the content, then refusals, warnings and blocked recipients.
+// Shows the result of a dry run of a send: the content, then refusals, warnings and blocked
+// recipients.
 import type { DryRunResult } from '../../src/outbound/messages/schema.ts';
 import type { CommonFlags } from './command.ts';
 import { ExpectationError } from './failure.ts';

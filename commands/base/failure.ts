@@ -52,7 +52,10 @@ function isOclifUsage(error: unknown): error is Error {
   return error instanceof Error && 'oclif' in error;
 }
 
-/** Returns true if the store, or another file that the command writes, cannot be used now: a full disk. */
+/**
+ * Returns true if the store, or another file that the command writes, cannot be used now: a full
+ * disk.
+ */
 function isStoreTroubled(error: unknown): boolean {
   if (error instanceof CapacityError) return /^capacity-stor(?:e|age)$/.test(error.reason);
   return isUnwritable(error);

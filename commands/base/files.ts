@@ -1,5 +1,5 @@
-// The files and pipes of all commands: no other file of commands reads any. Texts are UTF-8, and large files are
-// read and written piece by piece.
+// The files and pipes of all commands: no other file of commands reads any. Texts are UTF-8, and
+// large files are read and written piece by piece.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type Readable, Writable } from 'node:stream';
@@ -69,7 +69,10 @@ export async function readInput(name: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Returns the text of a file without a byte order mark. @throws UsageError naming the byte that is not UTF-8. */
+/**
+ * Returns the text of a file without a byte order mark. @throws UsageError naming the byte that is
+ * not UTF-8.
+ */
 export function textOf(bytes: Buffer, name: string): string {
   const decoded = decodeUtf8(bytes);
   if ('text' in decoded) return decoded.text;
@@ -77,7 +80,9 @@ export function textOf(bytes: Buffer, name: string): string {
   throw new UsageError(`${shownAs}: ${decoded.problem}: save it as UTF-8`);
 }
 
-/** Reads the text of a file or of standard input. @throws UsageError as `readInput` and `textOf` do. */
+/**
+ * Reads the text of a file or of standard input. @throws UsageError as `readInput` and `textOf` do.
+ */
 export async function readText(name: string): Promise<string> {
   return textOf(await readInput(name), name);
 }

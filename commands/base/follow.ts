@@ -48,7 +48,9 @@ function saidWords({ attempts, errorMessage }: Delivery): string {
   return last.host === null ? (errorMessage ?? '') : `${last.host} said ${words.join(' ')}`;
 }
 
-/** Describes a delivery in one line: its status, the words of the other server, and the next step. */
+/**
+ * Describes a delivery in one line: its status, the words of the other server, and the next step.
+ */
 export function standingOf(delivery: Delivery, now: number): string {
   const { status, metadata, attempts, nextRetryAt, scheduling, attemptCount } = delivery;
   if (metadata) return `captured by ${metadata.captured.by}: nothing left this machine`;

@@ -124,8 +124,8 @@ function columns(head: string[], rows: string[][]): string {
 }
 
 /**
- * One line per row under the names of the fields. On a terminal it is made for a person: headings, local
- * times, and no line longer than the terminal is wide, unless `isWide`.
+ * One line per row under the names of the fields. On a terminal it is made for a person: headings,
+ * local times, and no line longer than the terminal is wide, unless `isWide`.
  */
 export function table(rows: readonly object[], fields: readonly string[], isWide = false): string {
   if (process.stdout.isTTY) {

@@ -1,5 +1,5 @@
-// Shared by the commands that import a file: on a terminal they show a preview and ask, elsewhere they apply
-// the changes unless `--dry-run` is given. Rejected rows end both with exit code 8.
+// Shared by the commands that import a file: on a terminal they show a preview and ask, elsewhere
+// they apply the changes unless `--dry-run` is given. Rejected rows end both with exit code 8.
 import { Flags } from '@oclif/core';
 import type { Encoding } from '../../src/platform/csv/decode.ts';
 import { canAsk, confirmed } from './ask.ts';

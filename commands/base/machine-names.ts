@@ -17,7 +17,8 @@ function readSystemFile(path: string): string {
 }
 
 /**
- * Returns the host name and its other names in `hosts` (the full name, as `hostname -f` finds it), lower case.
+ * Returns the host name and its other names in `hosts` (the full name, as `hostname -f` finds it),
+ * lower case.
  */
 export function namesInHosts(host: string, hosts: string): string[] {
   const names = new Set([host.toLowerCase()]);

@@ -5,7 +5,10 @@ import { ConflictError } from '../../src/platform/errors.ts';
 /** Time in which a daemon on PostgreSQL shows itself: it beats each second. */
 const watchMs = 2_500;
 
-/** Returns true if a daemon writes heartbeats into the store, or stands still there by its virtual clock. */
+/**
+ * Returns true if a daemon writes heartbeats into the store, or stands still there by its virtual
+ * clock.
+ */
 export async function isDaemonAlive(config: Config): Promise<boolean> {
   const { readClockFile } = await import('../../src/service/virtual-clock/clock-file.ts');
   const { readinessAt } = await import('../../src/service/status.ts');

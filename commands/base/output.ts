@@ -1,5 +1,5 @@
-// Standard output of a command: the API's object with `--json`, else text for people. Formats are in
-// format.ts; errors in failure.ts.
+// Standard output of a command: the API's object with `--json`, else text for people. Formats are
+// in format.ts; errors in failure.ts.
 import { isUtf8 } from 'node:buffer';
 import type { CommonFlags } from './command.ts';
 import { UsageError } from './failure.ts';
@@ -13,8 +13,8 @@ export function writeLine(text: string): void {
 }
 
 /**
- * Writes bytes unchanged to a file or a pipe. On a terminal it makes control characters visible and refuses
- * binary data. @throws UsageError for binary data on a terminal.
+ * Writes bytes unchanged to a file or a pipe. On a terminal it makes control characters visible and
+ * refuses binary data. @throws UsageError for binary data on a terminal.
  */
 export async function writeBytes(bytes: Buffer): Promise<void> {
   if (!process.stdout.isTTY) {
@@ -115,7 +115,10 @@ export function printArray(
   });
 }
 
-/** Renders a list as a table of `fields`, or of the chosen ones. @throws UsageError for an unknown field. */
+/**
+ * Renders a list as a table of `fields`, or of the chosen ones. @throws UsageError for an unknown
+ * field.
+ */
 export async function listText(
   choice: TableChoice,
   { items, pagination }: Listing,
@@ -131,7 +134,10 @@ export async function listText(
   return pages === '' ? text : `${text}\n\n${pages}`;
 }
 
-/** Renders rows as a table of `fields`, or of the chosen ones. @throws UsageError for an unknown field. */
+/**
+ * Renders rows as a table of `fields`, or of the chosen ones. @throws UsageError for an unknown
+ * field.
+ */
 export async function tableText(
   { wide = false, columns }: TableChoice,
   rows: readonly object[],

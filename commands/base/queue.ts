@@ -148,7 +148,10 @@ interface SelectionTyped {
   'dry-run'?: boolean;
 }
 
-/** Returns the selection of the flags, or null for ids. @throws UsageError unless exactly one is given. */
+/**
+ * Returns the selection of the flags, or null for ids. @throws UsageError unless exactly one is
+ * given.
+ */
 export async function selectionFrom(
   { app, organizationId }: QueueSession,
   ids: readonly string[],

@@ -1,5 +1,5 @@
-// A command runs the API route of its operation as the operator: the route's schemas parse the arguments, and
-// refusals are the same as over HTTP. Routes are loaded only when a command runs.
+// A command runs the API route of its operation as the operator: the route's schemas parse the
+// arguments, and refusals are the same as over HTTP. Routes are loaded only when a command runs.
 import type { z } from 'zod';
 import type { Answering, Caller, Doorway } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -18,7 +18,10 @@ export interface Input {
   headers?: object;
 }
 
-/** Runs a route of the area in an open session, ids completed. @throws ValidationError of all fields. */
+/**
+ * Runs a route of the area in an open session, ids completed. @throws ValidationError of all
+ * fields.
+ */
 export async function runRoute<Answer>(
   app: App,
   caller: Caller,

@@ -1,4 +1,5 @@
-// A run as people see it: its standing, progress, pace, and bars of what became of its contacts and messages.
+// A run as people see it: its standing, progress, pace, and bars of what became of its contacts and
+// messages.
 import type { RunSummary } from '../../src/campaigns/campaigns/run-schema.ts';
 
 const width = 30;

@@ -1,5 +1,5 @@
-// A screen that redraws itself on a terminal until q or Ctrl-C. The terminal is restored however the process
-// ends.
+// A screen that redraws itself on a terminal until q or Ctrl-C. The terminal is restored however
+// the process ends.
 import { interruptedCode } from './failure.ts';
 
 const redrawMs = 1_000;

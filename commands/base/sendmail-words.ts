@@ -1,5 +1,5 @@
-// The words of `svc sendmail`, read as other programs write them for /usr/sbin/sendmail: clusters of
-// letters, values attached or not (`-ti -fwww -oi -FCron`), many options that mean nothing here.
+// The words of `svc sendmail`, read as other programs write them for /usr/sbin/sendmail: clusters
+// of letters, values attached or not (`-ti -fwww -oi -FCron`), many options that mean nothing here.
 import { UsageError } from './failure.ts';
 
 export interface SendmailWords {
@@ -13,8 +13,8 @@ export interface SendmailWords {
   name: string | null;
   isVerbose: boolean;
   /**
-   * `-q` or `-I` (`-bi`): run the queue or rebuild the aliases. The daemon runs the queue, and there are no
-   * aliases.
+   * `-q` or `-I` (`-bi`): run the queue or rebuild the aliases. The daemon runs the queue, and
+   * there are no aliases.
    */
   asksUpkeep: boolean;
 }

@@ -29,7 +29,9 @@ export function readStoreConfig(flags: CommonFlags): Promise<LoadedConfig> {
   return readConfig(flags, { withoutSecrets: true });
 }
 
-/** Turns a denial by the system, or trouble of the store, into the error of an unreachable store. */
+/**
+ * Turns a denial by the system, or trouble of the store, into the error of an unreachable store.
+ */
 export function asUnreachable(error: unknown): unknown {
   if (error instanceof CapacityError) return new UnreachableError(error.message, { cause: error });
   if (!(error instanceof Error && 'syscall' in error) || error instanceof ConfigError) return error;
@@ -39,8 +41,8 @@ export function asUnreachable(error: unknown): unknown {
 }
 
 /**
- * Opens the service, runs `work`, closes the service. With `readsEarlier` it writes nothing, and takes a store of an
- * earlier schema.
+ * Opens the service, runs `work`, closes the service. With `readsEarlier` it writes nothing, and
+ * takes a store of an earlier schema.
  * @throws NoStoreError if no store exists yet (`svc init`); OlderStoreError for an earlier schema
  */
 export async function withApp<T>(

@@ -35,8 +35,8 @@ export function beforeInterrupt(tell: () => void): () => void {
 const samePressMs = 250;
 
 /**
- * Calls a function on SIGHUP, which never ends the process after this call. A signal that arrives before
- * the function is given calls it as soon as it is.
+ * Calls a function on SIGHUP, which never ends the process after this call. A signal that arrives
+ * before the function is given calls it as soon as it is.
  */
 export function onHangUp(): LaterCall {
   return onSignal('SIGHUP');

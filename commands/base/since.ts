@@ -8,17 +8,23 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Returns the instant that long ago, in ISO 8601; undefined without the flag. @throws UsageError */
+/**
+ * Returns the instant that long ago, in ISO 8601; undefined without the flag. @throws UsageError
+ */
 export function timeFrom(flag: string, text: string | undefined, now: number): string | undefined {
   return instantOf(flag, text, now, -1);
 }
 
-/** Returns the instant that far ahead, in ISO 8601; undefined without the flag. @throws UsageError */
+/**
+ * Returns the instant that far ahead, in ISO 8601; undefined without the flag. @throws UsageError
+ */
 export function timeAhead(flag: string, text: string | undefined, now: number): string | undefined {
   return instantOf(flag, text, now, 1);
 }
 
-/** Returns the seconds of a duration such as `24h`; undefined without the flag. @throws UsageError */
+/**
+ * Returns the seconds of a duration such as `24h`; undefined without the flag. @throws UsageError
+ */
 export function secondsFrom(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = durationMs(text);

@@ -34,8 +34,8 @@ async function loadOclif(pjson: Interfaces.PJSON, typed: Typed) {
   const commands = { strategy: 'pattern', target: './commands', globPatterns: filesFor(typed) };
   const config = await Config.load({
     root,
-    // oclif would load the plugins of a package.json in its presumed data directory: $SVC_DATA_DIR, which is
-    // ours.
+    // oclif would load the plugins of a package.json in its presumed data directory: $SVC_DATA_DIR,
+    // which is ours.
     userPlugins: false,
     pjson: { ...pjson, oclif: { ...pjson.oclif, commands } } as Interfaces.PJSON,
   });

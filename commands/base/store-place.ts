@@ -23,8 +23,8 @@ export async function storeInWords({ config }: LoadedConfig): Promise<string> {
 }
 
 /**
- * Adds to the error of a missing store which configuration named it, and how to name the daemon's; to that of an
- * earlier schema the daemon that runs on it. Returns any other error unchanged.
+ * Adds to the error of a missing store which configuration named it, and how to name the daemon's;
+ * to that of an earlier schema the daemon that runs on it. Returns any other error unchanged.
  */
 export async function inContext(error: unknown, loaded: LoadedConfig): Promise<unknown> {
   if (error instanceof OlderStoreError) return withDaemon(error, loaded);

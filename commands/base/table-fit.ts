@@ -1,5 +1,6 @@
-// Tables that fit the width of a terminal: long texts are shortened in their middle, so that the ends of an
-// address or a path stay. Ids and times are whole; columns without room move to further lines. Pure.
+// Tables that fit the width of a terminal: long texts are shortened in their middle, so that the
+// ends of an address or a path stay. Ids and times are whole; columns without room move to further
+// lines. Pure.
 import { stripVTControlCharacters } from 'node:util';
 
 /** Width between two columns. */
@@ -66,8 +67,8 @@ function widthOfLine(widths: readonly number[], at: readonly number[]): number {
 }
 
 /**
- * Distributes columns over the lines of one row. Columns in `whole` need their natural width, others a
- * comfortable one; a column without room begins the next line.
+ * Distributes columns over the lines of one row. Columns in `whole` need their natural width,
+ * others a comfortable one; a column without room begins the next line.
  */
 export function linesOfRow(
   natural: readonly number[],
@@ -85,7 +86,10 @@ export function linesOfRow(
   return lines;
 }
 
-/** Returns column widths, the widest narrowed until a line fits `width`; `whole` columns stay as they are. */
+/**
+ * Returns column widths, the widest narrowed until a line fits `width`; `whole` columns stay as
+ * they are.
+ */
 export function fittingWidths(
   natural: readonly number[],
   width: number,
@@ -132,8 +136,8 @@ export function isInstant(value: unknown): boolean {
 }
 
 /**
- * Formats an instant of the API in `timeZone` (default: this machine's), to the second; returns other
- * text unchanged.
+ * Formats an instant of the API in `timeZone` (default: this machine's), to the second; returns
+ * other text unchanged.
  */
 export function localTime(text: string, timeZone?: string): string {
   if (!instant.test(text)) return text;

@@ -1,5 +1,5 @@
-// Folders with the files of a template: clone, pull and push them without git. `.svc-template.json` in the folder
-// names the template and the commit that the files were taken from.
+// Folders with the files of a template: clone, pull and push them without git. `.svc-template.json`
+// in the folder names the template and the commit that the files were taken from.
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { TemplateFiles } from '../../src/content/rendering/compiled.ts';
@@ -43,8 +43,8 @@ function isHidden(path: string): boolean {
 }
 
 /**
- * Splits the files of a commit into those that a clone has, and hidden ones. Hidden files stay in the repository:
- * `.envrc` or `.vscode/tasks.json` of another author would run on this machine.
+ * Splits the files of a commit into those that a clone has, and hidden ones. Hidden files stay in
+ * the repository: `.envrc` or `.vscode/tasks.json` of another author would run on this machine.
  */
 export function visibleAndHidden(files: TemplateFiles): [TemplateFiles, TemplateFiles] {
   const all = Object.entries(files);

@@ -1,5 +1,5 @@
-// Rewords usage errors so that they name the next step: missing arguments and flags with an example that
-// works, or the flag that was probably meant.
+// Rewords usage errors so that they name the next step: missing arguments and flags with an example
+// that works, or the flag that was probably meant.
 import { isRequired } from '../../src/core/api/schema-words.ts';
 import { findNearest } from '../../src/core/config/nearest.ts';
 import { ValidationError } from '../../src/platform/errors.ts';

@@ -173,7 +173,9 @@ interface BodyWords<Answer, Body extends z.ZodObject> extends Words, Card<Answer
   route: LoadRoute<Answer>;
 }
 
-/** Derives the flags of the body, and its reader; `argNames` are arguments with the name of a field. */
+/**
+ * Derives the flags of the body, and its reader; `argNames` are arguments with the name of a field.
+ */
 function bodyInput<Body extends z.ZodObject>(
   { body, names, more, flags }: Pick<BodyWords<never, Body>, 'body' | 'names' | 'more' | 'flags'>,
   argNames: readonly string[],

@@ -1,5 +1,6 @@
-// How commands name a resource: its id, the last characters of its id, or `@last` for the newest of its kind.
-// The schemas of a route say which of its fields are ids, so flags and `--data` take the same forms.
+// How commands name a resource: its id, the last characters of its id, or `@last` for the newest of
+// its kind. The schemas of a route say which of its fields are ids, so flags and `--data` take the
+// same forms.
 import { mapIds } from '../../src/core/api/id-schema.ts';
 import { parseWith } from '../../src/core/api/validate.ts';
 import type { App } from '../../src/core/app.ts';
@@ -86,8 +87,9 @@ function wordFor(kind: IdKind): string {
 }
 
 /**
- * Returns the id that the typed text stands for, and says on standard error which one it took. Any other text
- * stays as it is: the schema judges it. Without an organization all of them are searched.
+ * Returns the id that the typed text stands for, and says on standard error which one it took. Any
+ * other text stays as it is: the schema judges it. Without an organization all of them are
+ * searched.
  * @throws ValidationError for the ending of several ids; ResourceNotFoundError
  */
 export async function wholeId(
@@ -123,7 +125,9 @@ export function withWholeIds(
   return mapIds(schema, value, (kinds, typed) => wholeId(app, organizationId, kinds, typed));
 }
 
-/** Completes ids and parses. @throws ValidationError; ResourceNotFoundError for an unknown ending. */
+/**
+ * Completes ids and parses. @throws ValidationError; ResourceNotFoundError for an unknown ending.
+ */
 export const parseTyped = async <Schema extends Parameters<typeof parseWith>[0]>(
   app: App,
   organizationId: string | undefined,

@@ -127,7 +127,10 @@ function tell(pid: number): void {
   }
 }
 
-/** Waits until no mail is under way. @throws ExpectationError after the grace period and a little more */
+/**
+ * Waits until no mail is under way. @throws ExpectationError after the grace period and a little
+ * more
+ */
 async function untilDrained(target: Target, graceMs: number): Promise<void> {
   const { sleep, systemClock } = await import('../../src/platform/runtime/clock.ts');
   const endAt = systemClock.elapsed() + graceMs + askMs;

@@ -1,4 +1,5 @@
-// `svc domains resume`. Effect of a hold: src/outbound/queue/stops.ts; its causes: src/identity/reputation/domain-holds.ts.
+// `svc domains resume`. Effect of a hold: src/outbound/queue/stops.ts; its causes:
+// src/identity/reputation/domain-holds.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';

@@ -82,8 +82,8 @@ const watchedFor = '30m';
 const pauseMs = 5_000;
 
 /**
- * Checks a domain until it is verified or the time is over, and says on standard error which record has changed.
- * Returns it as of the last check.
+ * Checks a domain until it is verified or the time is over, and says on standard error which record
+ * has changed. Returns it as of the last check.
  */
 function watched({ clock }: App, check: () => Promise<Domain>, timeoutMs: number): Promise<Domain> {
   const endsAt = clock.elapsed() + timeoutMs;

@@ -1,4 +1,5 @@
-// `svc extensions install`: shows the grants of a version in words, and installs it once a person accepts them.
+// `svc extensions install`: shows the grants of a version in words, and installs it once a person
+// accepts them.
 import { Flags } from '@oclif/core';
 import { confirmed } from '../base/ask.ts';
 import { given } from '../base/body.ts';

@@ -1,4 +1,5 @@
-// `svc messages expect`: waits for a mail, for tests of software that sends it; exit code 8 if none comes.
+// `svc messages expect`: waits for a mail, for tests of software that sends it; exit code 8 if none
+// comes.
 import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';

@@ -1,4 +1,5 @@
-// `svc templates push`: saves the files of a cloned folder as a commit; with --watch at each change, with a preview.
+// `svc templates push`: saves the files of a cloned folder as a commit; with --watch at each
+// change, with a preview.
 import { watch, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Args, Flags } from '@oclif/core';

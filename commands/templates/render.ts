@@ -1,4 +1,5 @@
-// `svc templates render`: the content that a send would have, on the terminal, in a file or in the browser.
+// `svc templates render`: the content that a send would have, on the terminal, in a file or in the
+// browser.
 import { Flags } from '@oclif/core';
 import type { Rendered } from '../../src/content/templates/schema.ts';
 import { given, readData } from '../base/body.ts';

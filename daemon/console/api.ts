@@ -1,5 +1,6 @@
-// Questions of the console to routes, through the door (src/service/door/door.ts) as the caller of a session. A page shows
-// no more than the answers of routes, with permissions, limits and errors of the API.
+// Questions of the console to routes, through the door (src/service/door/door.ts) as the caller of
+// a session. A page shows no more than the answers of routes, with permissions, limits and errors
+// of the API.
 import type { FileAnswer } from '../../src/core/api/route.ts';
 import { ServiceError } from '../../src/platform/errors.ts';
 import { dispositionOf, servedType } from '../http/files.ts';

@@ -1,4 +1,5 @@
-// The style, the script and the icon of the console. Their names have a hash of their bytes, so browsers keep them.
+// The style, the script and the icon of the console. Their names have a hash of their bytes, so
+// browsers keep them.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Packed } from '../http/packed.ts';

@@ -1,5 +1,5 @@
-// The console: pages for a browser at `/console`. Signs in by an API key or by a link of `svc open`, checks each form,
-// and draws pages that ask routes (api.ts). Loaded at the first visit.
+// The console: pages for a browser at `/console`. Signs in by an API key or by a link of `svc
+// open`, checks each form, and draws pages that ask routes (api.ts). Loaded at the first visit.
 //
 //   request            | needs
 //   -------------------+-----------------------------------------------------------------------
@@ -177,8 +177,8 @@ export class Console {
   }
 
   /**
-   * Reads the word of a browser on the page that sent a form. Pages without a referrer send `Origin: null`; then, and
-   * where a browser tells nothing, the token of the form decides.
+   * Reads the word of a browser on the page that sent a form. Pages without a referrer send
+   * `Origin: null`; then, and where a browser tells nothing, the token of the form decides.
    */
   #isOwnOrigin({ headers }: FastifyRequest): boolean {
     const site = headers['sec-fetch-site'];

@@ -1,6 +1,6 @@
-// Makes the trees of pages: htm writes trees, preact renders trees and escapes every value. In each text, controls and
-// marks of direction become signs. No element takes a handler, and each link is of a known kind. Only this file imports
-// preact and htm.
+// Makes the trees of pages: htm writes trees, preact renders trees and escapes every value. In each
+// text, controls and marks of direction become signs. No element takes a handler, and each link is
+// of a known kind. Only this file imports preact and htm.
 import htm from 'htm';
 import { type ComponentChild, createContext, Fragment, h, type VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';

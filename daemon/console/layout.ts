@@ -1,4 +1,5 @@
-// The frame around every page: head, navigation, banner, messages, and the same as a command and a request.
+// The frame around every page: head, navigation, banner, messages, and the same as a command and a
+// request.
 import { urlAt } from '../../src/platform/net/network-address.ts';
 import type { AssetUrls } from './assets.ts';
 import { html, inZone, type Part, renderDocument } from './html.ts';

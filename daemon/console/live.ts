@@ -1,5 +1,6 @@
-// `GET /console/live`: tells an open page that something that its session may read has changed, as server-sent events
-// without data. The page then loads itself again. One reader of the log serves all pages of an organization.
+// `GET /console/live`: tells an open page that something that its session may read has changed, as
+// server-sent events without data. The page then loads itself again. One reader of the log serves
+// all pages of an organization.
 //
 //   stream | by                                                    | then
 //   -------+-------------------------------------------------------+-----------------------------------------
@@ -61,7 +62,8 @@ export class LiveStreams {
   }
 
   /**
-   * Answers with a stream; `again` looks at the session again. Returns false if the organization has too many.
+   * Answers with a stream; `again` looks at the session again. Returns false if the organization
+   * has too many.
    */
   async answer(
     reply: FastifyReply,

@@ -1,4 +1,5 @@
-// A mail that somebody decides on, as it would leave: every page with such a decision draws it here.
+// A mail that somebody decides on, as it would leave: every page with such a decision draws it
+// here.
 import type { MailPicture } from '../../src/inbox/approvals/schema.ts';
 import { withoutFrames } from '../http/storage.ts';
 import type { Download } from './api.ts';
@@ -50,7 +51,10 @@ export function drawMail(mail: MailPicture, { htmlPath, filePath }: Places): Par
   </article>`;
 }
 
-/** Returns the HTML of a mail for the frame of `drawMail`: it is shown in a sandbox, and opens no connection. */
+/**
+ * Returns the HTML of a mail for the frame of `drawMail`: it is shown in a sandbox, and opens no
+ * connection.
+ */
 export function framedHtml({ html: source }: Pick<MailPicture, 'html'>): Download {
   return {
     contentType: 'text/html; charset=utf-8',

@@ -38,11 +38,14 @@ export interface View extends Titled {
   /** Status of the answer, 200 without it. */
   status?: number;
   /**
-   * Way in which an open page follows changes: its content is exchanged, or it only says that there is news, so that
-   * nothing moves under the cursor; `often` exchanges it every two seconds. Without it the page stands still.
+   * Way in which an open page follows changes: its content is exchanged, or it only says that there
+   * is news, so that nothing moves under the cursor; `often` exchanges it every two seconds.
+   * Without it the page stands still.
    */
   live?: 'exchange' | 'announce' | 'often';
-  /** Id of the only resource that the page shows; without it, the page follows all that it may show. */
+  /**
+   * Id of the only resource that the page shows; without it, the page follows all that it may show.
+   */
   about?: string | undefined;
   /** The same as a command. */
   command?: string;
@@ -53,7 +56,10 @@ export interface View extends Titled {
 /** Fields of a posted form. */
 export type Form = Readonly<Record<string, string>>;
 
-/** Tells whether the door lets a caller in at some path with this right. A bound key reaches mailboxes alone. */
+/**
+ * Tells whether the door lets a caller in at some path with this right. A bound key reaches
+ * mailboxes alone.
+ */
 export function mayAsk(caller: Caller, right: Right): boolean {
   if (right === 'operator') return caller.keyId === null;
   const isReached = !isBound(caller.constraints) || right.startsWith('mailboxes:');

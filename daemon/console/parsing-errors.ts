@@ -1,4 +1,5 @@
-// Faults that the parser found in a received mail: a reader learns which words may be missing, and where they are.
+// Faults that the parser found in a received mail: a reader learns which words may be missing, and
+// where they are.
 import type { ParsingErrorCode } from '../../src/mail/mime/parsed-mail.ts';
 import type { EmailProjection } from '../../src/outbound/messages/schema.ts';
 import { html, type Part } from './html.ts';

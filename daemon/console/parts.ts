@@ -191,7 +191,10 @@ interface Other {
   label: string;
 }
 
-/** Draws a form that posts an action with these fields; `others` are more buttons for the same fields. */
+/**
+ * Draws a form that posts an action with these fields; `others` are more buttons for the same
+ * fields.
+ */
 export function form(
   { formToken }: Asked,
   action: string,
@@ -221,7 +224,10 @@ interface Input {
   rows?: number;
 }
 
-/** Returns a text as a text area keeps it: the parser of pages drops one line break at its beginning. */
+/**
+ * Returns a text as a text area keeps it: the parser of pages drops one line break at its
+ * beginning.
+ */
 function kept(text = ''): string {
   return text.startsWith('\n') ? `\n${text}` : text;
 }
@@ -272,8 +278,8 @@ export function jsonIn(text = '', label: string): object | null {
 }
 
 /**
- * Returns a text that a person may have changed in a form, or undefined: browsers change line ends alone, and a text that
- * stands as it was leaves the HTML beside it.
+ * Returns a text that a person may have changed in a form, or undefined: browsers change line ends
+ * alone, and a text that stands as it was leaves the HTML beside it.
  */
 export function changedText(before: string | null, typed: string): string | undefined {
   const plain = (text: string) => text.replace(/\r\n?/g, '\n').trimEnd();
@@ -304,7 +310,10 @@ export async function orAgain(
   }
 }
 
-/** Returns an action of a form that is drawn again, with its values and the error, if the API refuses. */
+/**
+ * Returns an action of a form that is drawn again, with its values and the error, if the API
+ * refuses.
+ */
 export function written(
   needs: Right | null,
   act: (asked: Asked, given: Form) => Promise<string | View>,

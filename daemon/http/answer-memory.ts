@@ -1,5 +1,5 @@
-// The memory for answers that clients have not taken yet, of all HTTP listeners together: one pool, shared by
-// the sites of the clients. connections.ts decides when a request runs.
+// The memory for answers that clients have not taken yet, of all HTTP listeners together: one pool,
+// shared by the sites of the clients. connections.ts decides when a request runs.
 //
 //   the connection           | by                                          | then
 //   -------------------------+---------------------------------------------+---------------------------------

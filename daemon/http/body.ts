@@ -1,5 +1,5 @@
-// Reads a request body and parses it as JSON, with bounds on bytes, pace, depth, count and encoding. The
-// route's schema checks its fields. Malformed bodies get 400, 413 or 415.
+// Reads a request body and parses it as JSON, with bounds on bytes, pace, depth, count and
+// encoding. The route's schema checks its fields. Malformed bodies get 400, 413 or 415.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CapacityError, MalformedRequestError } from '../../src/platform/errors.ts';
@@ -9,7 +9,9 @@ import { type Place, SharedPool } from '../../src/platform/runtime/shared-pool.t
 import { readMediaType } from './media-type.ts';
 
 const deepestNesting = 64;
-/** Most values in one body: parsing and checking them each take less than a turn of the event loop. */
+/**
+ * Most values in one body: parsing and checking them each take less than a turn of the event loop.
+ */
 const mostValues = 100_000;
 /**
  * Size up to which bodies are never refused for lack of memory; `maxConnections` bounds their
@@ -24,8 +26,8 @@ const firstBytes = 1_048_576;
 export interface BodyReader {
   /**
    * Returns the whole body, in memory counted for its holder; empty without a body.
-   * @throws MalformedRequestError 413 beyond the limit, 415 for another media type or a compressed body, 400
-   * if it is too slow or incomplete; CapacityError beyond the holder's share.
+   * @throws MalformedRequestError 413 beyond the limit, 415 for another media type or a compressed
+   * body, 400 if it is too slow or incomplete; CapacityError beyond the holder's share.
    */
   read(
     holder: string,
@@ -160,7 +162,8 @@ function collect(
 const byteOrderMark = Buffer.from('\uFEFF');
 
 /**
- * Parses a body; undefined if it is empty. A byte order mark is ignored (RFC 8259 section 8.1). The last of duplicate keys counts (RFC 8259 section 4).
+ * Parses a body; undefined if it is empty. A byte order mark is ignored (RFC 8259 section 8.1). The
+ * last of duplicate keys counts (RFC 8259 section 4).
  * @throws MalformedRequestError
  */
 export function parseJson(body: Buffer, mostOfValues = mostValues): unknown {

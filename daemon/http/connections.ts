@@ -1,6 +1,7 @@
-// The open connections of an HTTP server: counts, limits, and the choice of the one to close when there are
-// too many. A connection is idle while none of its requests is in progress, even while headers dribble in.
-// Of the requests of one connection, few are in work at once; answer-memory.ts counts their answers.
+// The open connections of an HTTP server: counts, limits, and the choice of the one to close when
+// there are too many. A connection is idle while none of its requests is in progress, even while
+// headers dribble in. Of the requests of one connection, few are in work at once; answer-memory.ts
+// counts their answers.
 //
 //   request             | by                                    | then
 //   --------------------+---------------------------------------+------------------------------
@@ -14,7 +15,9 @@ import type { Socket } from 'node:net';
 import type { App } from '../../src/core/app.ts';
 import { AnswerAccount, type CountedResponse } from './answer-memory.ts';
 
-/** Files kept free for the store, the queue and incoming mail, which also open files and sockets. */
+/**
+ * Files kept free for the store, the queue and incoming mail, which also open files and sockets.
+ */
 const otherFiles = 512;
 const leastConnections = 128;
 
@@ -23,7 +26,9 @@ export function affordableConnections(most: number, mostFiles = openFilesLimit()
   return Math.min(most, Math.max(leastConnections, mostFiles - otherFiles));
 }
 
-/** Returns how many files this process may open; Node raises the soft limit to the hard one itself. */
+/**
+ * Returns how many files this process may open; Node raises the soft limit to the hard one itself.
+ */
 function openFilesLimit(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'latin1');
@@ -53,9 +58,9 @@ export interface Connections {
    */
   serve(request: IncomingMessage, response: CountedResponse, handle: () => void): void;
   /**
-   * Ends all connections without a request in progress, now and from now on. Node itself misses those that never sent
-   * anything (browsers open them in advance), those on which headers dribble in, and those with an answer that is just
-   * being sent.
+   * Ends all connections without a request in progress, now and from now on. Node itself misses
+   * those that never sent anything (browsers open them in advance), those on which headers dribble
+   * in, and those with an answer that is just being sent.
    */
   closeIdle(): void;
 }

@@ -1,4 +1,5 @@
-// Mounts the console at `/console`. It is loaded with the first visit: without one it costs nothing.
+// Mounts the console at `/console`. It is loaded with the first visit: without one it costs
+// nothing.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Console, ConsoleParts } from '../console/console.ts';
 

@@ -36,7 +36,10 @@ export function curlOf(
   return lines.join(' \\\n  ');
 }
 
-/** Returns the first example of a schema, or of the component that it refers to; undefined without one. */
+/**
+ * Returns the first example of a schema, or of the component that it refers to; undefined without
+ * one.
+ */
 function exampleOf(schema: JsonSchema, schemas: Record<string, JsonSchema>): unknown {
   const { $ref, examples } = schema;
   if (Array.isArray(examples)) return examples[0];

@@ -1,6 +1,6 @@
-// The path from a matched request to the route's answer. Checks run in this order: capacity, key, then those of the
-// door (src/service/door/door.ts), with a malformed body between rate and fields. Routes are known only as data
-// (src/core/api/route.ts).
+// The path from a matched request to the route's answer. Checks run in this order: capacity, key,
+// then those of the door (src/service/door/door.ts), with a malformed body between rate and fields.
+// Routes are known only as data (src/core/api/route.ts).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -63,8 +63,8 @@ export function routerPath(path: string): string {
 }
 
 /**
- * Mounts a route. Fails closed: a route without a known permission, or with path parameters other than in its
- * schema, throws here, before any server listens.
+ * Mounts a route. Fails closed: a route without a known permission, or with path parameters other
+ * than in its schema, throws here, before any server listens.
  */
 export function mountRoute(server: FastifyInstance, dispatcher: Dispatcher, route: Route): void {
   assertMountable(route);
@@ -228,8 +228,8 @@ async function callerOf(
 }
 
 /**
- * Returns the caller after the first checks of the door, at a path beside the routes. The permission may depend on the
- * caller.
+ * Returns the caller after the first checks of the door, at a path beside the routes. The
+ * permission may depend on the caller.
  * @throws UnauthorizedError, ForbiddenError.
  */
 export async function authorize(
@@ -263,7 +263,10 @@ async function withLimits<T>(
   }
 }
 
-/** The form that HTTP clients and proxies send by default (RFC 6750, 2.1); `X-API-Key` takes precedence. */
+/**
+ * The form that HTTP clients and proxies send by default (RFC 6750, 2.1); `X-API-Key` takes
+ * precedence.
+ */
 const bearer = /^Bearer +(\S+) *$/i;
 
 /** Returns the key of a request, as it was sent. */

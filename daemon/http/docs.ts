@@ -1,6 +1,6 @@
-// The API reference: one page made from the OpenAPI document, and its search. No script, no external asset,
-// printable, and as wide as its window from 320 px on; a library for this would bring megabytes.
-// documents.ts serves it.
+// The API reference: one page made from the OpenAPI document, and its search. No script, no
+// external asset, printable, and as wide as its window from 320 px on; a library for this would
+// bring megabytes. documents.ts serves it.
 
 import { escapeHtml } from '../../src/platform/net/escape-html.ts';
 import { curlOf } from './curl.ts';
@@ -61,7 +61,9 @@ export interface ReferenceOptions {
   productVersion: string;
 }
 
-/** An operation or a schema: its link in the navigation, its section, and its words for the search. */
+/**
+ * An operation or a schema: its link in the navigation, its section, and its words for the search.
+ */
 interface Entry {
   link: string;
   section: string;
@@ -75,8 +77,8 @@ interface Chapter {
 }
 
 /**
- * Draws the reference once. Returns a function that gives the page as HTML, or the part of it with all words
- * of a search. All content of the document is escaped.
+ * Draws the reference once. Returns a function that gives the page as HTML, or the part of it with
+ * all words of a search. All content of the document is escaped.
  */
 export function drawReference(
   document: OpenApiDocument,
@@ -256,7 +258,9 @@ function drawSchema(name: string, schema: JsonSchema): string {
 ${prose(typeof schema.description === 'string' ? schema.description : '')}${drawFields(schema)}</section>`;
 }
 
-/** Returns a table of fields by dotted path; a schema of another type than object takes one line. */
+/**
+ * Returns a table of fields by dotted path; a schema of another type than object takes one line.
+ */
 function drawFields(schema: JsonSchema): string {
   const rows = fieldRows(schema, '', 0);
   return rows.length === 0 ? `<p>${typeText(schema)}</p>` : table(['Field', 'Type', ''], rows);

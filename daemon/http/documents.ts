@@ -1,6 +1,6 @@
-// Serves the description of the API: `/v1/openapi.json` (specification 9.1) and its page `/docs`, where `/`
-// leads. Both are made at the first request, when the address is known; the page again on each new day (UTC).
-// Pages of a search are kept too, the latest ones.
+// Serves the description of the API: `/v1/openapi.json` (specification 9.1) and its page `/docs`,
+// where `/` leads. Both are made at the first request, when the address is known; the page again on
+// each new day (UTC). Pages of a search are kept too, the latest ones.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -81,7 +81,10 @@ export function mountDocuments(
   });
 }
 
-/** Returns the page of a search, and keeps it. A search reads the whole reference, in a turn of its own if the present one has used its time. */
+/**
+ * Returns the page of a search, and keeps it. A search reads the whole reference, in a turn of its
+ * own if the present one has used its time.
+ */
 function openReference(draw: (search: string) => string): (search: string) => Promise<Packed> {
   const whole = new Packed(draw(''));
   const found = recentlyUsedBytes<Packed>(mostSearches, mostSearchBytes, ({ bytes }) => 2 * bytes);

@@ -1,5 +1,5 @@
-// Errors that leave the HTTP server: the flat object of specification 7, its status and headers, and the one
-// log line of a fault. Other files decide about refusals.
+// Errors that leave the HTTP server: the flat object of specification 7, its status and headers,
+// and the one log line of a fault. Other files decide about refusals.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../src/core/app.ts';
 import {
@@ -12,13 +12,19 @@ import {
 
 export const jsonContentType = 'application/json; charset=utf-8';
 
-/** Recognizes refusals of fastify itself before the route is found, e.g. a URL that cannot be decoded. */
+/**
+ * Recognizes refusals of fastify itself before the route is found, e.g. a URL that cannot be
+ * decoded.
+ */
 function isClientFault(error: unknown): boolean {
   const { statusCode } = error as { statusCode?: unknown };
   return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
 }
 
-/** Converts any failure to a service error. An unknown one becomes a neutral InternalError with its cause. */
+/**
+ * Converts any failure to a service error. An unknown one becomes a neutral InternalError with its
+ * cause.
+ */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof Error && isClientFault(error)) {
@@ -76,7 +82,10 @@ export function sendError(
     .send(JSON.stringify(refusal));
 }
 
-/** Logs faults. A shed request leaves no line; a store that cannot write does (the error has a cause). */
+/**
+ * Logs faults. A shed request leaves no line; a store that cannot write does (the error has a
+ * cause).
+ */
 function logFault(app: App, error: ServiceError, failed: Failed): void {
   const isFault = error.status >= 500 && !(error instanceof CapacityError);
   if (!isFault && error.cause === undefined) return;

@@ -1,13 +1,13 @@
-// Detects an event loop too slow to admit new requests (specification 7: 503), and reports what held it.
-// The meter of the delay is a parameter, so that a test does not have to burn a core.
+// Detects an event loop too slow to admit new requests (specification 7: 503), and reports what
+// held it. The meter of the delay is a parameter, so that a test does not have to burn a core.
 import type { App } from '../../src/core/app.ts';
 import { type Clock, systemClock } from '../../src/platform/runtime/clock.ts';
 import { operationSince } from '../../src/platform/runtime/turns.ts';
 
 export interface LoopDelay {
   /**
-   * Returns the delay in ms that work since the last call had to wait for its turn, averaged over time: one
-   * long stall weighs as much as it lasted.
+   * Returns the delay in ms that work since the last call had to wait for its turn, averaged over
+   * time: one long stall weighs as much as it lasted.
    */
   read(): number;
   stop(): void;
@@ -35,8 +35,8 @@ export function stallReporter({
 }
 
 /**
- * Measures by a timer that checks how late it is: 20 times a second, a few µs each. The histogram of
- * node:perf_hooks loses the turn in which it is reset, which in an overload is every turn.
+ * Measures by a timer that checks how late it is: 20 times a second, a few µs each. The histogram
+ * of node:perf_hooks loses the turn in which it is reset, which in an overload is every turn.
  */
 export function measureLoopDelay(onStall: OnStall = () => {}): LoopDelay {
   let lastMs = systemClock.elapsed();
@@ -92,9 +92,9 @@ export function loopDelayLimitMs(timeoutSeconds: number): number {
 }
 
 /**
- * Returns a function to call for each new request. It returns true from the second window of a second or more
- * with a delay beyond the limit, until a window stays below half of it. It has no timer: its calls end the
- * window.
+ * Returns a function to call for each new request. It returns true from the second window of a
+ * second or more with a delay beyond the limit, until a window stays below half of it. It has no
+ * timer: its calls end the window.
  */
 export function watchEventLoop(clock: Clock, delay: LoopDelay, limitMs: number): () => boolean {
   let windowStartedAt = clock.elapsed();

@@ -1,6 +1,7 @@
-// `GET /v1/events/stream` and `GET /v1/mailboxes/{id}/events/stream`: the events of an organization or a
-// mailbox as they happen, as server-sent events. src/history/events/follow.ts selects and orders them. Not
-// routes, because their answers have no end. A key bound to mailboxes sees the events of its own alone.
+// `GET /v1/events/stream` and `GET /v1/mailboxes/{id}/events/stream`: the events of an organization
+// or a mailbox as they happen, as server-sent events. src/history/events/follow.ts selects and
+// orders them. Not routes, because their answers have no end. A key bound to mailboxes sees the
+// events of its own alone.
 //
 //   stream   by                                                        then
 //   open     an event                                                  sent; id is the event's
@@ -41,7 +42,10 @@ import { beginServerSent } from './server-sent.ts';
 const mostStreams = 100;
 const retryAfterSeconds = 30;
 const heartbeatMs = 15_000;
-/** Time after which a key is checked again: revoking one, or disabling its installation, ends its streams. */
+/**
+ * Time after which a key is checked again: revoking one, or disabling its installation, ends its
+ * streams.
+ */
 const checkMs = 1_000;
 const mostBacklog = 1_048_576;
 /** Longest wait for a reader that accepts nothing, because its backlog grows. */
@@ -254,7 +258,10 @@ async function tell(
   }
 }
 
-/** Waits until the reader has taken the backlog. Returns false if that takes longer than `patienceMs`. */
+/**
+ * Waits until the reader has taken the backlog. Returns false if that takes longer than
+ * `patienceMs`.
+ */
 async function drained(app: App, raw: ServerResponse, signal: AbortSignal): Promise<boolean> {
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);

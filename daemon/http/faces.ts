@@ -1,5 +1,5 @@
-// How console and MCP ask routes: within the process, through the door, with the same shares of capacity as requests
-// over HTTP.
+// How console and MCP ask routes: within the process, through the door, with the same shares of
+// capacity as requests over HTTP.
 import type { Caller, Doorway } from '../../src/core/api/route.ts';
 import { UnauthorizedError } from '../../src/platform/errors.ts';
 import { sliceTurns } from '../../src/platform/runtime/turns.ts';

@@ -11,8 +11,8 @@ const pages =
   /^(?:text\/(?!plain|csv|calendar)|application\/(?:xhtml|xml|javascript)|image\/svg|multipart\/|message\/)|[+]xml$/;
 
 /**
- * Returns Content-Disposition (RFC 6266): an ASCII name, and the full one (RFC 8187) if it has other
- * characters.
+ * Returns Content-Disposition (RFC 6266): an ASCII name, and the full one (RFC 8187) if it has
+ * other characters.
  */
 export function dispositionOf(contentType: string, filename: string | null): string {
   const kind = shown.test(contentType) ? 'inline' : 'attachment';

@@ -1,5 +1,6 @@
-// Git's smart HTTP on `/v1/templates/{id}/git`, for clone, fetch and push by any git client. Not routes, as their
-// bodies are not JSON and the key comes as the password of Basic authentication. src/content/git has the protocol.
+// Git's smart HTTP on `/v1/templates/{id}/git`, for clone, fetch and push by any git client. Not
+// routes, as their bodies are not JSON and the key comes as the password of Basic authentication.
+// src/content/git has the protocol.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -77,8 +77,8 @@ async function isStoreWritable(app: App): Promise<boolean> {
 }
 
 /**
- * Returns a look whether the store still has a schema that this daemon can use: a daemon of a newer version may
- * have migrated it. The first look that finds another one is logged.
+ * Returns a look whether the store still has a schema that this daemon can use: a daemon of a newer
+ * version may have migrated it. The first look that finds another one is logged.
  */
 function schemaWatch(app: App): () => Promise<boolean> {
   let known: string | null = null;
@@ -92,7 +92,10 @@ function schemaWatch(app: App): () => Promise<boolean> {
   };
 }
 
-/** Returns the scheduled jobs without the texts of their errors, as the path needs no key; null if it cannot be read. */
+/**
+ * Returns the scheduled jobs without the texts of their errors, as the path needs no key; null if
+ * it cannot be read.
+ */
 async function jobsOf(app: App) {
   try {
     const jobs = await listJobs(app.store.db, app.clock.now());

@@ -1,4 +1,5 @@
-// The sockets of the HTTP server: Node's listener with limits for hostile clients. server.ts answers.
+// The sockets of the HTTP server: Node's listener with limits for hostile clients. server.ts
+// answers.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { CountedResponse } from './answer-memory.ts';
 import type { ConnectionLimits, Connections } from './connections.ts';
@@ -26,7 +27,9 @@ export const standardSocketLimits: SocketLimits = {
   mostConnections: 10_000,
   answerTimeoutMs: 300_000,
 };
-/** Time after which a connection without traffic is dropped, well after any request was answered. */
+/**
+ * Time after which a connection without traffic is dropped, well after any request was answered.
+ */
 const quietConnectionMs = 120_000;
 const maxHeaderBytes = 16_384;
 

@@ -45,7 +45,8 @@ export function mountMcp(
   });
 
   const letIn = async (request: FastifyRequest, reply: FastifyReply) => {
-    // A page of another site may reach a server on this machine; it has no key, and is told nothing.
+    // A page of another site may reach a server on this machine; it has no key, and is told
+    // nothing.
     const { origin } = request.headers;
     if (origin !== undefined && origin !== ownOrigin()) {
       throw new ForbiddenError('Pages of other origins may not use /mcp');

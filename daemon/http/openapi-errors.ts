@@ -1,5 +1,5 @@
-// The error answers (specification 7) as OpenAPI components: schemas by `_tag`, and responses by status, both
-// derived from the errors of src/platform/errors.ts.
+// The error answers (specification 7) as OpenAPI components: schemas by `_tag`, and responses by
+// status, both derived from the errors of src/platform/errors.ts.
 import { errorKinds } from '../../src/platform/errors.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
 

@@ -70,8 +70,8 @@ export class SchemaBook {
 }
 
 /**
- * Returns the schema of an input by itself, with its named parts in `$defs`. A field of an output that cannot be
- * written as an input is anything.
+ * Returns the schema of an input by itself, with its named parts in `$defs`. A field of an output
+ * that cannot be written as an input is anything.
  */
 export function ownSchemaOf(schema: z.ZodType): JsonSchema {
   const options = { io: 'input', unrepresentable: 'any', override } as const;
@@ -83,8 +83,8 @@ export function ownSchemaOf(schema: z.ZodType): JsonSchema {
 }
 
 /**
- * Removes zod's patterns for dates, which fill half a page and add nothing to the format. Restores the
- * examples of transformed schemas: zod drops them as results, but ours are input.
+ * Removes zod's patterns for dates, which fill half a page and add nothing to the format. Restores
+ * the examples of transformed schemas: zod drops them as results, but ours are input.
  */
 function override({ zodSchema, jsonSchema }: Rendering): void {
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;
@@ -96,7 +96,9 @@ function override({ zodSchema, jsonSchema }: Rendering): void {
   if (isAnything) delete jsonSchema.anyOf;
 }
 
-/** Replaces references to components of the whole document, which a schema by itself does not have. */
+/**
+ * Replaces references to components of the whole document, which a schema by itself does not have.
+ */
 function withoutComponents(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutComponents);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document (specification 9.1), derived from the routes (their schemas, permissions and
-// declared errors) and from plain-routes.ts. documents.ts serves it; docs.ts draws the page.
+// The OpenAPI 3.1 document (specification 9.1), derived from the routes (their schemas, permissions
+// and declared errors) and from plain-routes.ts. documents.ts serves it; docs.ts draws the page.
 import type { Route } from '../../src/core/api/route.ts';
 import type { EventKind } from '../../src/history/events/kinds.ts';
 import {
@@ -132,7 +132,9 @@ export function openApiDocument(
   };
 }
 
-/** Describes a webhook in the form of Standard Webhooks: three headers, and a body with the event. */
+/**
+ * Describes a webhook in the form of Standard Webhooks: three headers, and a body with the event.
+ */
 function webhookOf(
   { type, summary, schema, sample }: EventKind,
   book: SchemaBook,

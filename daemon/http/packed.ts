@@ -1,4 +1,5 @@
-// Texts that many clients read alike: made once, and compressed once for each coding that a client accepts.
+// Texts that many clients read alike: made once, and compressed once for each coding that a client
+// accepts.
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';

@@ -1,5 +1,5 @@
-// The mounted paths that are not routes of the API, as the OpenAPI document describes them: streams, probes,
-// documents, and links in mail. Each is mounted in a file of its own.
+// The mounted paths that are not routes of the API, as the OpenAPI document describes them:
+// streams, probes, documents, and links in mail. Each is mounted in a file of its own.
 import { z } from 'zod';
 import { type GitService, gitServices } from '../../src/content/git/smart-http.ts';
 import { templateNoun } from '../../src/content/templates/schema.ts';

@@ -1,5 +1,5 @@
-// The HTTP listener: fastify set up for hostile clients, the common headers, and the paths besides routes
-// (health, the OpenAPI document, the reference). dispatch.ts runs a route.
+// The HTTP listener: fastify set up for hostile clients, the common headers, and the paths besides
+// routes (health, the OpenAPI document, the reference). dispatch.ts runs a route.
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Route } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -66,7 +66,10 @@ export interface HttpServerOptions {
   /** Capacity shared with other listeners; by default the server has its own. */
   workload?: Workload;
   socketLimits?: Partial<SocketLimits>;
-  /** Sees every answer before it leaves; an error thrown here is answered instead, as a 500. For tests. */
+  /**
+   * Sees every answer before it leaves; an error thrown here is answered instead, as a 500. For
+   * tests.
+   */
   onResponse?: (exchange: Exchange) => void;
 }
 

@@ -1,5 +1,5 @@
-// Serves the file behind a signed storage URL (specification 4.1). The token is the permission, without a
-// key. Mail is hostile: it is shown in a sandbox without scripts or requests.
+// Serves the file behind a signed storage URL (specification 4.1). The token is the permission,
+// without a key. Mail is hostile: it is shown in a sandbox without scripts or requests.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/core/app.ts';
 import { readStoredPart } from '../../src/outbound/sending/stored-parts.ts';
@@ -21,7 +21,10 @@ const firstReserved = 4_000_000;
 /** Bytes of a preview. The whole mail has another link. */
 const longestPreview = 2 * 1024 * 1024;
 
-/** Renames elements of a page that could connect: Chromium connects for a frame that it then refuses to load. */
+/**
+ * Renames elements of a page that could connect: Chromium connects for a frame that it then refuses
+ * to load.
+ */
 export function withoutFrames(body: Buffer): Buffer {
   // Bytes as characters: other charsets stay as they are.
   const some = body.subarray(0, longestPreview).toString('latin1');

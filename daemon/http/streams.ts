@@ -1,6 +1,6 @@
-// Bodies that are processed as they arrive, and answers that leave as they are made, for routes that declare
-// it (`takes`, `streams` of src/core/api/route.ts): millions of rows in the memory of a few. Bounded in number,
-// bytes and time. dispatch.ts has the order of checks.
+// Bodies that are processed as they arrive, and answers that leave as they are made, for routes
+// that declare it (`takes`, `streams` of src/core/api/route.ts): millions of rows in the memory of
+// a few. Bounded in number, bytes and time. dispatch.ts has the order of checks.
 //
 //   body       by                                              then
 //   coming     less than 1 KB/s over 10 s of waiting for it    400, the rest is passed over
@@ -28,8 +28,8 @@ const longestAnswerMs = 600_000;
 export interface Streams {
   /**
    * Runs a route on the body of its request, within the holder's share of places.
-   * @throws CapacityError beyond the holder's share; MalformedRequestError 415 for another media type or a
-   * compressed body, 413 for a Content-Length beyond the bound.
+   * @throws CapacityError beyond the holder's share; MalformedRequestError 415 for another media
+   * type or a compressed body, 413 for a Content-Length beyond the bound.
    */
   take<T>(holder: string, request: StreamedRequest, run: Run<T>): Promise<T>;
   /** Returns the answer as it is sent; holds its place until it has ended. @throws CapacityError */
@@ -104,7 +104,10 @@ class ComingBody implements Occupant {
     this.#end(yielded());
   }
 
-  /** Awaits the client's next piece. @throws MalformedRequestError, CapacityError once it was evicted */
+  /**
+   * Awaits the client's next piece. @throws MalformedRequestError, CapacityError once it was
+   * evicted
+   */
   next<T>(coming: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#failure) reject(this.#failure);

@@ -1,5 +1,6 @@
 // Serves the targets of links in mail (src/outbound/tracking/serve.ts,
-// src/outbound/unsubscribe-links/serve.ts, src/campaigns/opt-in/serve.ts): no key, no cookie. A link without a target is a page for people.
+// src/outbound/unsubscribe-links/serve.ts, src/campaigns/opt-in/serve.ts): no key, no cookie. A
+// link without a target is a page for people.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { serveConfirming } from '../../src/campaigns/opt-in/serve.ts';
 import type { App } from '../../src/core/app.ts';

@@ -1,6 +1,6 @@
-// Limits how many requests the HTTP server works on at once, and for how long (specification 7: 503, 504).
-// The wait for a request body does not count as work: slow uploads cost no capacity, and the time limit does
-// not cut off a large one.
+// Limits how many requests the HTTP server works on at once, and for how long (specification 7:
+// 503, 504). The wait for a request body does not count as work: slow uploads cost no capacity, and
+// the time limit does not cut off a large one.
 import type { App } from '../../src/core/app.ts';
 import { CapacityError, TimeoutError } from '../../src/platform/errors.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';

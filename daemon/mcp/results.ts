@@ -1,5 +1,6 @@
-// Results for an agent: bounded to a share of its context, mail from outside marked, and characters that a reader does not
-// see shown as signs. The marks follow from rules alone, and no model judges.
+// Results for an agent: bounded to a share of its context, mail from outside marked, and characters
+// that a reader does not see shown as signs. The marks follow from rules alone, and no model
+// judges.
 import { hidesWords } from '../../src/mail/mime/html/hidden-words.ts';
 import { misleading, plainly } from '../../src/platform/runtime/signs.ts';
 
@@ -40,8 +41,8 @@ export interface Shown {
 }
 
 /**
- * Returns a value with signs in its texts and long texts cut, and the marks of deceit in it. A message of `hidden` gets
- * the mark of its HTML, which the value may lack.
+ * Returns a value with signs in its texts and long texts cut, and the marks of deceit in it. A
+ * message of `hidden` gets the mark of its HTML, which the value may lack.
  */
 export function shown(value: unknown, hidden: ReadonlySet<string>): Shown {
   const suspicious = new Set<Suspicion>();

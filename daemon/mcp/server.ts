@@ -1,6 +1,6 @@
-// The MCP server of one key: its tools are the routes that the key may use, and each call asks the route within the
-// process, with the same key. So permissions, limits, proposals and errors are those of the API. Only this folder imports
-// the SDK.
+// The MCP server of one key: its tools are the routes that the key may use, and each call asks the
+// route within the process, with the same key. So permissions, limits, proposals and errors are
+// those of the API. Only this folder imports the SDK.
 import {
   type CallToolResult,
   createMcpHandler,

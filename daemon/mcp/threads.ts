@@ -73,7 +73,9 @@ export interface Expected {
   since: number;
 }
 
-/** Returns the first received mail that matches, with its codes and links; null if none has come. */
+/**
+ * Returns the first received mail that matches, with its codes and links; null if none has come.
+ */
 export async function findExpected(ask: AskRoute, wanted: Expected): Promise<object | null> {
   const params = { id: wanted.mailboxId };
   const after = new Date(wanted.since - 1).toISOString();

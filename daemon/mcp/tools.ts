@@ -1,5 +1,6 @@
-// The tools of MCP, made from the routes: name, description and schema are those of the operation. A tool takes the fields
-// of path, query and body side by side; a list, or a body with a field of the path, is `body`.
+// The tools of MCP, made from the routes: name, description and schema are those of the operation.
+// A tool takes the fields of path, query and body side by side; a list, or a body with a field of
+// the path, is `body`.
 import { refusedAtPlace } from '../../src/access/keys/constraints.ts';
 import { operationNames, snakeName } from '../../src/core/api/operation-name.ts';
 import type { Caller, Route } from '../../src/core/api/route.ts';
@@ -39,14 +40,20 @@ export function allTools(): readonly Tool[] {
   return made;
 }
 
-/** Returns whether a key may use a tool somewhere: it has the permission, and the path is in its reach. */
+/**
+ * Returns whether a key may use a tool somewhere: it has the permission, and the path is in its
+ * reach.
+ */
 export function mayUse(caller: Caller, { route }: Pick<Tool, 'route'>): boolean {
   const { method, path, permission } = route;
   const id = caller.constraints?.mailboxIds?.[0] ?? '';
   return refusedAtPlace(caller, permission, { method, path, id }) === null;
 }
 
-/** Returns the parts of the question, not yet parsed. @throws TypeError naming an unknown or missing field */
+/**
+ * Returns the parts of the question, not yet parsed. @throws TypeError naming an unknown or missing
+ * field
+ */
 export function inputOf({ fields }: Tool, given: object): Input {
   const args = new Map(Object.entries(given));
   const take = (names: readonly string[]) =>

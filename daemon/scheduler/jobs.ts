@@ -1,8 +1,9 @@
-// The daemon's scheduled jobs. All daemons of a store look for due ticks, and one of them runs each tick
-// (run-tick.ts). Each job is safe to repeat.
+// The daemon's scheduled jobs. All daemons of a store look for due ticks, and one of them runs each
+// tick (run-tick.ts). Each job is safe to repeat.
 //
-// The system's clock is looked at each full minute: patterns name no shorter time. By a clock that is advanced
-// (`svc daemon --clock virtual`) days pass at once, so that a job runs only where it has something to do:
+// The system's clock is looked at each full minute: patterns name no shorter time. By a clock that
+// is advanced (`svc daemon --clock virtual`) days pass at once, so that a job runs only where it
+// has something to do:
 //
 //   a job                 | runs
 //   ----------------------+--------------------------------------------------------------------------
@@ -35,7 +36,10 @@ export interface Job {
 }
 
 export interface Jobs {
-  /** Ends the runs early, and hands unfinished ticks back. Resolves when all runs have ended, or after `graceMs`. */
+  /**
+   * Ends the runs early, and hands unfinished ticks back. Resolves when all runs have ended, or
+   * after `graceMs`.
+   */
   stop(graceMs: number): Promise<void>;
   /** Resolves when the last look and the runs that it began have ended; for tests. */
   idle(): Promise<void>;
@@ -85,8 +89,8 @@ function timedJob(job: Job): TimedJob {
 }
 
 /**
- * Stores new jobs, so that their next tick is known to all daemons; deletes forgotten ones. Where no other daemon
- * can be, it ends leases: they are the remains of an earlier one.
+ * Stores new jobs, so that their next tick is known to all daemons; deletes forgotten ones. Where
+ * no other daemon can be, it ends leases: they are the remains of an earlier one.
  */
 async function prepareStore(app: App, jobs: readonly TimedJob[]): Promise<void> {
   const { clock, store } = app;
@@ -163,7 +167,10 @@ class Runs {
   }
 }
 
-/** Tells whether a tick is due. One that is more than a period ahead was set by a clock that ran ahead. */
+/**
+ * Tells whether a tick is due. One that is more than a period ahead was set by a clock that ran
+ * ahead.
+ */
 function isTickDue(row: ScheduledJobRow | undefined, now: number): boolean {
   if (!row) return false;
   return row.next_at <= now || row.next_at > now + (row.period_ms ?? Number.POSITIVE_INFINITY);

@@ -1,5 +1,6 @@
-// The certificate of a listener: read at the start, and again when its files change or a reload names others,
-// so that a renewal needs no restart. Without a configured one TLS is off; the key that smtp-server ships is never used.
+// The certificate of a listener: read at the start, and again when its files change or a reload
+// names others, so that a renewal needs no restart. Without a configured one TLS is off; the key
+// that smtp-server ships is never used.
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { App } from '../../src/core/app.ts';
@@ -42,7 +43,10 @@ export class Certificate {
     }
   }
 
-  /** Returns the new pair if the files changed to a usable one; null otherwise, and if it looked just now. */
+  /**
+   * Returns the new pair if the files changed to a usable one; null otherwise, and if it looked
+   * just now.
+   */
   renewed(): KeyPair | null {
     const isDue = this.#app.clock.elapsed() - this.#lookedAt >= lookEveryMs;
     return isDue ? this.look() : null;

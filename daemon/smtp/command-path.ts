@@ -1,5 +1,6 @@
-// The path and the parameters of a MAIL command (RFC 5321 4.1.1.2), read more leniently than by smtp-server: real
-// envelopes have dots and underscores where the grammar has none. Linear in the line; never throws.
+// The path and the parameters of a MAIL command (RFC 5321 4.1.1.2), read more leniently than by
+// smtp-server: real envelopes have dots and underscores where the grammar has none. Linear in the
+// line; never throws.
 import { isIP } from 'node:net';
 
 /** The path of a MAIL command without its brackets, and the parameters behind it. */
@@ -17,13 +18,19 @@ const mostAddressOctets = 254;
 const sourceRoute = /^@[^\s,:@]+(?:,@[^\s,:@]+)*:/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finds control characters
 const control = /[\x00-\x1f\x7f-\x9f]/;
-/** Controls, surrogates, private and invisible characters, but not the joiners that some scripts need. */
+/**
+ * Controls, surrogates, private and invisible characters, but not the joiners that some scripts
+ * need.
+ */
 const unsafe = /[\p{Cc}\p{Cs}\p{Co}\p{Z}<>]|(?![\u200c\u200d])\p{Cf}/u;
 const quotedLocalPart = /^"(?:[^"\\]|\\[\x20-\x7e])*"$/;
 const label =
   /^[a-z0-9_\u00a1-\u{10ffff}](?:[a-z0-9_\u00a1-\u{10ffff}-]*[a-z0-9_\u00a1-\u{10ffff}])?$/iu;
 
-/** Returns the offset of the closing bracket, which may stand in a quoted string before; -1 without it. */
+/**
+ * Returns the offset of the closing bracket, which may stand in a quoted string before; -1 without
+ * it.
+ */
 function closingBracket(text: string): number {
   let isQuoted = false;
   for (let at = 1; at < text.length; at += 1) {
@@ -35,7 +42,9 @@ function closingBracket(text: string): number {
   return text.indexOf('>');
 }
 
-/** Reads a MAIL command; null for any other line, and for a path with controls or over 512 octets. */
+/**
+ * Reads a MAIL command; null for any other line, and for a path with controls or over 512 octets.
+ */
 export function readMailPath(command: string): MailPath | null {
   const start = /^mail from[ \t]*:[ \t]*/i.exec(command)?.[0].length;
   if (start === undefined) return null;
@@ -59,9 +68,9 @@ function isDomain(domain: string): boolean {
 }
 
 /**
- * Returns the address of a return path that another server gives, without its source route; empty for the null
- * path, null for none. The local part may have any visible characters (`a..b`, `a.`), a domain underscores; at
- * most 254 octets, no white space, controls or invisible characters.
+ * Returns the address of a return path that another server gives, without its source route; empty
+ * for the null path, null for none. The local part may have any visible characters (`a..b`, `a.`),
+ * a domain underscores; at most 254 octets, no white space, controls or invisible characters.
  */
 export function readReturnPath({ path, isBracketed }: MailPath): string | null {
   if (!isBracketed) return null;

@@ -39,7 +39,10 @@ export class ConnectionCounts {
     return this.#mayAdmit(address, siteOf(other));
   }
 
-  /** Returns whether the site of `other` has more connections than the site of this address would have. */
+  /**
+   * Returns whether the site of `other` has more connections than the site of this address would
+   * have.
+   */
   hasMore(other: string, address: string): boolean {
     return this.#sites.heldBy(siteOf(other)) > this.#sites.heldBy(siteOf(address)) + 1;
   }

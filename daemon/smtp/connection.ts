@@ -1,6 +1,6 @@
-// smtp-server's connection with six changes: an immediate greeting for local clients, our own enhanced
-// status codes, a limit of refusals per client, a limit of commands that move no mail, a lenient reading of return
-// paths, and a refusal of parameters that EHLO does not offer.
+// smtp-server's connection with six changes: an immediate greeting for local clients, our own
+// enhanced status codes, a limit of refusals per client, a limit of commands that move no mail, a
+// lenient reading of return paths, and a refusal of parameters that EHLO does not offer.
 import type { Socket } from 'node:net';
 import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
@@ -92,7 +92,9 @@ export class Connection extends SMTPConnection {
     else done();
   }
 
-  /** Refuses a command with 555 if its parameters have one beyond `offered`; returns whether it did. */
+  /**
+   * Refuses a command with 555 if its parameters have one beyond `offered`; returns whether it did.
+   */
   #refusesParameters(name: string, command: Buffer, offered: readonly string[]): boolean {
     const parsed = this._parseAddressCommand(name, command);
     const args = parsed && parsed.args !== false ? parsed.args : {};
@@ -103,7 +105,9 @@ export class Connection extends SMTPConnection {
     return true;
   }
 
-  /** Keeps the enhanced code of a text that begins with one; the library knows one per reply code. */
+  /**
+   * Keeps the enhanced code of a text that begins with one; the library knows one per reply code.
+   */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     if (context === 'MAIL_FROM_OK' || code === 235) this.#idleCommands = 0;
     if (code >= 400 && code !== 421) this.#refusals += 1;

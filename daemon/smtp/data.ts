@@ -6,7 +6,10 @@ import { SmtpRefusal } from './errors.ts';
 import type { MailCollector } from './mail-collector.ts';
 import { hangUp, type Session, type Sessions } from './sessions.ts';
 
-/** Names the steps of receiving: large messages of many clients at once share turns of the event loop. */
+/**
+ * Names the steps of receiving: large messages of many clients at once share turns of the event
+ * loop.
+ */
 const operation = 'receive mail data';
 
 export type Answer = (refusal: SmtpRefusal | null, text?: string) => void;

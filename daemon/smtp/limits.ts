@@ -2,7 +2,10 @@
 // reach them. The library has none of its own.
 
 export interface SmtpLimits {
-  /** Connections from one address, IPv6 by its /64. Loopback is exempt: captured mail comes from there. */
+  /**
+   * Connections from one address, IPv6 by its /64. Loopback is exempt: captured mail comes from
+   * there.
+   */
   connectionsPerAddress: number;
   /** Recipients in one transaction; RFC 5321 4.5.3.1.8 asks for 100. */
   recipients: number;

@@ -110,15 +110,17 @@ export class MailCollector implements Occupant {
   }
 
   /**
-   * Adds the next bytes, with dots already unstuffed. A lone CR or LF becomes CRLF, and so does
-   * CR CR LF. Passed on unchanged, it would let a later server see another end of data than we did ("SMTP smuggling").
+   * Adds the next bytes, with dots already unstuffed. A lone CR or LF becomes CRLF, and so does CR
+   * CR LF. Passed on unchanged, it would let a later server see another end of data than we did
+   * ("SMTP smuggling").
    */
   add(chunk: Buffer): void {
     this.#seenBytes += chunk.length;
     this.#speed.moved(chunk.length);
     if (this.#refusal || !this.#makeRoom(2 * (chunk.length + mostReturns))) return;
     const start = this.#used;
-    // Most mail has no such line ends. The expression finds that ten times as fast as a loop over bytes.
+    // Most mail has no such line ends. The expression finds that ten times as fast as a loop over
+    // bytes.
     if (this.#openReturns === 0 && !bareLineEnd.test(chunk.toString('latin1'))) {
       this.#block.set(chunk, start);
       this.#used = start + chunk.length;
@@ -155,7 +157,8 @@ export class MailCollector implements Occupant {
   }
 
   /**
-   * Returns the whole message; it ends with the CRLF before the last dot. Its memory counts until `release`.
+   * Returns the whole message; it ends with the CRLF before the last dot. Its memory counts until
+   * `release`.
    */
   finish(): Buffer {
     this.#isWhole = true;

@@ -1,5 +1,5 @@
-// The mail log lines of the listeners: received mail, refusals of a sender, a recipient or a message, and
-// refusals of a login or a submitted mail.
+// The mail log lines of the listeners: received mail, refusals of a sender, a recipient or a
+// message, and refusals of a login or a submitted mail.
 import type { App } from '../../src/core/app.ts';
 import type { ReceivedEnvelope } from '../../src/inbox/receiving/receive.ts';
 import type { ServiceError } from '../../src/platform/errors.ts';

@@ -1,5 +1,5 @@
-// The common part of our SMTP listeners: smtp-server set up for hostile clients, its start and its stop. Each
-// listener decides about its clients and mail itself (listener.ts, submission.ts).
+// The common part of our SMTP listeners: smtp-server set up for hostile clients, its start and its
+// stop. Each listener decides about its clients and mail itself (listener.ts, submission.ts).
 import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { App } from '../../src/core/app.ts';
@@ -14,8 +14,8 @@ export interface SmtpListener {
   /** Takes a renewed certificate into use at once. */
   reload(): void;
   /**
-   * Stops accepting and closes idle connections. Incoming messages are stored and answered within `graceMs`;
-   * then the rest is cut.
+   * Stops accepting and closes idle connections. Incoming messages are stored and answered within
+   * `graceMs`; then the rest is cut.
    */
   close(graceMs: number): Promise<void>;
 }

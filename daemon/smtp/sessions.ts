@@ -1,5 +1,5 @@
-// The open SMTP sessions: limits, time-outs, and the stop. The library has the dialogue, transaction.ts the
-// messages.
+// The open SMTP sessions: limits, time-outs, and the stop. The library has the dialogue,
+// transaction.ts the messages.
 //
 //   phase     | the client owes       | idle limit | at the stop
 //   commands  | the next command      | holds      | 421 at once

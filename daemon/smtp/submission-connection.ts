@@ -1,5 +1,6 @@
-// Login (RFC 4954): PLAIN and LOGIN with an API key as the password. Replaces the library's, which decodes
-// invalid base64 as far as it can, and has no bound on failures. Other files check the rights of the key.
+// Login (RFC 4954): PLAIN and LOGIN with an API key as the password. Replaces the library's, which
+// decodes invalid base64 as far as it can, and has no bound on failures. Other files check the
+// rights of the key.
 //
 //   state     | AUTH                                        | then
 //   ----------+---------------------------------------------+----------
@@ -61,8 +62,8 @@ function refusalOf(line: string): InboundRefusal {
 }
 
 /**
- * Reads PLAIN (RFC 4616): authorization identity, user and password between NULs; many programs give only one
- * of the first two.
+ * Reads PLAIN (RFC 4616): authorization identity, user and password between NULs; many programs
+ * give only one of the first two.
  */
 const readPlain: ReadCredentials = async (initial, ask) => {
   const line = initial ?? (await ask(''));
@@ -117,7 +118,10 @@ export class SubmissionConnection extends Connection {
     return !(this.#hidesLogin && command === 'AUTH') && super._isSupported(command);
   }
 
-  /** Takes any return path, as ours replaces it: programs name local users, and hosts without a domain. */
+  /**
+   * Takes any return path, as ours replaces it: programs name local users, and hosts without a
+   * domain.
+   */
   protected override readReturnPath({ path }: MailPath): string {
     return path;
   }

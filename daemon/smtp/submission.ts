@@ -1,5 +1,6 @@
-// The submission listener: programs log in with an API key and submit mail, which becomes an ordinary send.
-// Login is in submission-connection.ts, the message in submitted-mail.ts, the server in server.ts.
+// The submission listener: programs log in with an API key and submit mail, which becomes an
+// ordinary send. Login is in submission-connection.ts, the message in submitted-mail.ts, the server
+// in server.ts.
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { admissionOf } from '../../src/access/admission/admission.ts';
 import type { Authenticator } from '../../src/access/keys/authenticator.ts';
@@ -29,8 +30,8 @@ export interface SubmissionOptions {
   /** For tests. */
   limits?: Partial<SubmissionLimits>;
   /**
-   * Returns whether a client must use TLS to log in: all but this machine. Replaced by tests, which have only
-   * one machine.
+   * Returns whether a client must use TLS to log in: all but this machine. Replaced by tests, which
+   * have only one machine.
    */
   needsTls?: (address: string) => boolean;
 }

@@ -1,6 +1,6 @@
-// One submitted mail: DATA read into bounded memory and accepted as an ordinary send. The checks have the
-// order of the HTTP server: key, client address, permission, rate, fields, then the send itself. The 250
-// follows the durable commit and names the message.
+// One submitted mail: DATA read into bounded memory and accepted as an ordinary send. The checks
+// have the order of the HTTP server: key, client address, permission, rate, fields, then the send
+// itself. The 250 follows the durable commit and names the message.
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { Admission } from '../../src/access/admission/admission.ts';
 import type { Authenticator } from '../../src/access/keys/authenticator.ts';

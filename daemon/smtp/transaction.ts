@@ -1,6 +1,6 @@
-// One mail transaction of a session (RFC 5321 3.3): sender, resolved recipients, then the message itself,
-// read into bounded memory and handed to src/inbox/receiving. The 250 to DATA follows `receive`, which resolves after
-// the durable commit.
+// One mail transaction of a session (RFC 5321 3.3): sender, resolved recipients, then the message
+// itself, read into bounded memory and handed to src/inbox/receiving. The 250 to DATA follows
+// `receive`, which resolves after the durable commit.
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { App } from '../../src/core/app.ts';
 import { type ReceivedEnvelope, receive } from '../../src/inbox/receiving/receive.ts';

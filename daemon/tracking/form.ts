@@ -18,7 +18,10 @@ function hasFewFields(body: Buffer): boolean {
   return false;
 }
 
-/** Returns null for a body that is larger, has more fields, is incomplete, or takes longer than 10 s. */
+/**
+ * Returns null for a body that is larger, has more fields, is incomplete, or takes longer than 10
+ * s.
+ */
 export function readForm(
   request: IncomingMessage,
   clock: Clock,

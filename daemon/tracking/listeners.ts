@@ -1,6 +1,6 @@
-// The listeners of tracking hosts: `tracking.http` for links and challenges, `tracking.https` for the same
-// with the certificate of the host that a client names. Separate from the API: none of its paths answers
-// here. requests.ts answers.
+// The listeners of tracking hosts: `tracking.http` for links and challenges, `tracking.https` for
+// the same with the certificate of the host that a client names. Separate from the API: none of its
+// paths answers here. requests.ts answers.
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,6 @@
-// Answers of a tracking host (specification 2.12): links below /t/, /u/ and /c/, the challenge of the
-// certificate authority, and nothing else. Only bodies of the forms below /u/ and /c/ are read. listeners.ts has its listeners.
+// Answers of a tracking host (specification 2.12): links below /t/, /u/ and /c/, the challenge of
+// the certificate authority, and nothing else. Only bodies of the forms below /u/ and /c/ are read.
+// listeners.ts has its listeners.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { App } from '../../src/core/app.ts';
 import { servedHost } from '../../src/outbound/tracking/custom/active-hosts.ts';

@@ -1,5 +1,5 @@
-// The name server for DNS challenges (RFC 8555 8.4): UDP and TCP (RFC 7766) at `tracking.acme.dns`. Its
-// answers are hardly longer than the questions, so it is useless for amplification.
+// The name server for DNS challenges (RFC 8555 8.4): UDP and TCP (RFC 7766) at `tracking.acme.dns`.
+// Its answers are hardly longer than the questions, so it is useless for amplification.
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { App } from '../../src/core/app.ts';

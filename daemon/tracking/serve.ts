@@ -1,4 +1,5 @@
-// All targets of links in mail: opens and clicks below `/t/`, unsubscribing below `/u/`, confirming below `/c/`.
+// All targets of links in mail: opens and clicks below `/t/`, unsubscribing below `/u/`, confirming
+// below `/c/`.
 
 import { serveConfirming } from '../../src/campaigns/opt-in/serve.ts';
 import type { App } from '../../src/core/app.ts';

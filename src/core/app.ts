@@ -93,8 +93,8 @@ export interface ThreadHooks {
   /** Returns how many messages precede this one in its thread; null if it is in none. */
   positionOf(db: Db, messageId: string): Promise<number | null>;
   /**
-   * Takes a message out of its thread, deletes the thread with its last message, and deletes drafts that
-   * answer the message. Returns null if it was in no thread.
+   * Takes a message out of its thread, deletes the thread with its last message, and deletes drafts
+   * that answer the message. Returns null if it was in no thread.
    */
   forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
   /** Takes the words of a message's text out of the search, and its preview off its thread. */
@@ -118,7 +118,9 @@ export type FindNamespaceOf = (
   mailboxId: string,
 ) => Promise<string | null>;
 
-/** Learns, in its transaction, that the endpoint of an installation was disabled for its failures. */
+/**
+ * Learns, in its transaction, that the endpoint of an installation was disabled for its failures.
+ */
 export type EndpointDisabled = (
   app: App,
   trx: Db,
@@ -133,7 +135,10 @@ export interface OwnedName {
   formerIds: readonly string[];
 }
 
-/** Deletes what other organizations had on a name, in transactions of its own; a second call finds nothing. */
+/**
+ * Deletes what other organizations had on a name, in transactions of its own; a second call finds
+ * nothing.
+ */
 export type ReleaseName = (app: App, name: OwnedName) => Promise<void>;
 
 /** Returns the organization whose mailbox has an address (folded). */
@@ -142,7 +147,9 @@ export type FindAddressHolder = (db: Db, address: string) => Promise<string | un
 /** Returns those of these messages that reached nobody. */
 export type FindLostMails = (db: Db, messageIds: readonly string[]) => Promise<Set<string>>;
 
-/** Operations of higher folders for lower ones, which do not import them; service.ts provides them. */
+/**
+ * Operations of higher folders for lower ones, which do not import them; service.ts provides them.
+ */
 export interface Hooks {
   /** Receive each event that `events` records, in this order. */
   readonly eventSinks: readonly EventSink[];
@@ -158,8 +165,9 @@ export interface Hooks {
   /** For `contacts`. */
   readonly findKnownCampaigns: FindKnownCampaigns;
   /**
-   * For `senders`: mails a new sender the token that proves its address, in the transaction that makes it. `caller` is
-   * the Caller of api/route.ts, which stands above this file. @throws as a send of the caller.
+   * For `senders`: mails a new sender the token that proves its address, in the transaction that
+   * makes it. `caller` is the Caller of api/route.ts, which stands above this file. @throws as a
+   * send of the caller.
    */
   askForProof(
     app: App,
@@ -196,8 +204,8 @@ export interface App {
   /** Base of the links that we publish: the URL of the HTTP server, once it listens. */
   readonly publicUrl: { current: string };
   /**
-   * Makes a resource that ends with the app, for workers of higher folders. Equal names have equal resources:
-   * tests make one for many apps, as the start of a worker takes longer than most tests.
+   * Makes a resource that ends with the app, for workers of higher folders. Equal names have equal
+   * resources: tests make one for many apps, as the start of a worker takes longer than most tests.
    */
   keep: Keep;
   close(): Promise<void>;
@@ -219,7 +227,9 @@ export interface AppOverrides {
   keep?: Keep;
   /** Deadline of searches and filtered counts; default 500 ms (src/platform/store/aside.ts). */
   mostReadMs?: number;
-  /** Refuses a missing store or secret instead of creating it, and an earlier schema; for commands. */
+  /**
+   * Refuses a missing store or secret instead of creating it, and an earlier schema; for commands.
+   */
   mustExist?: boolean;
   /** Reads an earlier schema, with `mustExist`: some tables and columns may be missing. */
   readsEarlier?: boolean;
@@ -253,7 +263,10 @@ async function openExisting(config: Config, clock: Clock, options: OpenOptions) 
   }
 }
 
-/** Returns the treatment of an earlier schema. Only a daemon, and the copies of a store, are migrated. */
+/**
+ * Returns the treatment of an earlier schema. Only a daemon, and the copies of a store, are
+ * migrated.
+ */
 function treatmentOf({ mustExist = false, readsEarlier = false }: AppOverrides) {
   if (!mustExist) return 'migrate';
   return readsEarlier ? 'read' : 'refuse';

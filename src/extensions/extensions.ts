@@ -1,5 +1,6 @@
-// Extensions (specification 2.15, 4.9): programs of their makers, which run elsewhere. No code of an extension
-// runs in the daemon. They belong to the organization that makes them; the operator can make one public.
+// Extensions (specification 2.15, 4.9): programs of their makers, which run elsewhere. No code of
+// an extension runs in the daemon. They belong to the organization that makes them; the operator
+// can make one public.
 //
 //   state     moved by            to        also
 //   (none)    create              private   only its organization sees and installs it
@@ -66,7 +67,9 @@ async function presentOne(db: Db, caller: Caller, row: queries.ExtensionRow): Pr
   return shown;
 }
 
-/** Returns an extension that the organization may see and install. @throws ResourceNotFoundError. */
+/**
+ * Returns an extension that the organization may see and install. @throws ResourceNotFoundError.
+ */
 export async function getVisible(
   db: Db,
   organizationId: string,
@@ -179,8 +182,8 @@ export function updateExtension(
 
 /**
  * Deletes an extension with its versions.
- * @throws ResourceNotFoundError; ForbiddenError for one of another organization; ConflictError while it is
- * installed.
+ * @throws ResourceNotFoundError; ForbiddenError for one of another organization; ConflictError
+ * while it is installed.
  */
 export async function deleteExtension(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {

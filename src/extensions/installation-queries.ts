@@ -59,7 +59,9 @@ export const versionChanges = own.rowsOf(
 
 const lockInstallations = own.lockerOf('extension_installations');
 
-/** Locks an installation until the transaction ends, and returns it. @throws ResourceNotFoundError. */
+/**
+ * Locks an installation until the transaction ends, and returns it. @throws ResourceNotFoundError.
+ */
 export async function lockInstallation(
   trx: Db,
   organizationId: string,

@@ -1,5 +1,6 @@
-// Installations of extensions (specification 2.15, 4.9, 5.7): a person accepts exactly the grants of a version. Each
-// has one key, and one endpoint if its events are posted. All three are made, changed and ended together.
+// Installations of extensions (specification 2.15, 4.9, 5.7): a person accepts exactly the grants
+// of a version. Each has one key, and one endpoint if its events are posted. All three are made,
+// changed and ended together.
 //
 //   state      moved by                                     to         also
 //   (none)     install                                      active     key and secret shown this once
@@ -78,7 +79,9 @@ function wantedScope(input: ScopeInput): Scope {
   return { mailboxIds: [...new Set(mailboxIds)], namespaceId };
 }
 
-/** @throws ResourceNotFoundError for a mailbox or a namespace that the organization does not have. */
+/**
+ * @throws ResourceNotFoundError for a mailbox or a namespace that the organization does not have.
+ */
 async function checkScope(db: Db, organizationId: string, scope: Scope): Promise<void> {
   const { mailboxIds, namespaceId } = scope;
   const rows = mailboxIds.length > 0 ? await findMailboxes(db, mailboxIds) : [];
@@ -125,7 +128,10 @@ export function requireHearing({ permissions }: Caller, events: readonly string[
   );
 }
 
-/** Returns the send mode of a request, or else the strictest that the version offers. @throws ValidationError. */
+/**
+ * Returns the send mode of a request, or else the strictest that the version offers. @throws
+ * ValidationError.
+ */
 function chosenMode(version: VersionRow, wanted: SendMode | null): SendMode {
   const offered = fromJson<SendMode[]>(version.send_modes);
   if (wanted === null) return sendModes.find((mode) => offered.includes(mode)) ?? 'none';
@@ -172,9 +178,10 @@ async function lockVersion(trx: Db, extension: ExtensionRow, version: VersionRow
 }
 
 /**
- * Installs a version of an extension with exactly the accepted grants. Only this answer has its credentials.
- * @throws ResourceNotFoundError; ValidationError; ConflictError for other grants, a withdrawn version, and beyond
- * 10,000; ForbiddenError for rights that the caller lacks.
+ * Installs a version of an extension with exactly the accepted grants. Only this answer has its
+ * credentials.
+ * @throws ResourceNotFoundError; ValidationError; ConflictError for other grants, a withdrawn
+ * version, and beyond 10,000; ForbiddenError for rights that the caller lacks.
  */
 export async function install(app: App, caller: Caller, input: Install): Promise<Installed> {
   const { organizationId } = caller;
@@ -280,7 +287,8 @@ export async function getOwnInstallation(app: App, caller: Caller): Promise<Inst
 }
 
 /**
- * Requires a person for a change that widens an installation: a looser send mode, or mailboxes beyond its own.
+ * Requires a person for a change that widens an installation: a looser send mode, or mailboxes
+ * beyond its own.
  * @throws ForbiddenError.
  */
 function requirePersonToWiden(
@@ -309,8 +317,8 @@ export async function versionOf(db: Db, row: queries.InstallationRow): Promise<V
 
 /**
  * Changes send mode, scope or URL of an installation, within the rights of the caller.
- * @throws ResourceNotFoundError; ValidationError; ForbiddenError for rights that the caller lacks, and for a
- * service that widens it.
+ * @throws ResourceNotFoundError; ValidationError; ForbiddenError for rights that the caller lacks,
+ * and for a service that widens it.
  */
 export async function updateInstallation(
   app: App,

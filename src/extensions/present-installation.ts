@@ -57,13 +57,17 @@ export async function presentInstallation(db: Db, row: InstallationRow): Promise
   return shown;
 }
 
-/** Returns an installation as events show it: without the path of its URL, which may have a token. */
+/**
+ * Returns an installation as events show it: without the path of its URL, which may have a token.
+ */
 export function withoutUrl(installation: Installation): Installation {
   const { webhook } = installation;
   return { ...installation, webhook: webhook && { ...webhook, url: withoutPath(webhook.url) } };
 }
 
-/** Returns an installation as this caller may see it: its URL is whole for writers of extensions. */
+/**
+ * Returns an installation as this caller may see it: its URL is whole for writers of extensions.
+ */
 export function shownTo({ permissions }: Pick<Caller, 'permissions'>, installation: Installation) {
   return allows(permissions, 'extensions:write') ? installation : withoutUrl(installation);
 }

@@ -59,7 +59,9 @@ export type ListedVersionRow = Pick<VersionRow, (typeof listed)[number]>;
 
 export const extensions = own.rowsOf('extensions', 'extension');
 
-/** Locks extensions until the transaction ends, against publications, installations and deletion. */
+/**
+ * Locks extensions until the transaction ends, against publications, installations and deletion.
+ */
 export const lockExtensions = own.lockerOf('extensions');
 
 const versions = own.rowsOf('extension_versions', 'extension-version');

@@ -1,5 +1,5 @@
-// Input and output shapes of extensions and their versions (specification 2.15, 4.9). Those of installations
-// are in installation-schema.ts.
+// Input and output shapes of extensions and their versions (specification 2.15, 4.9). Those of
+// installations are in installation-schema.ts.
 import { z } from 'zod';
 import { headerText } from '../core/api/address-schema.ts';
 import { noun } from '../core/api/noun.ts';

@@ -1,5 +1,5 @@
-// Whether an installation is in use (state table: installations.ts): disabled and enabled by people, failing with
-// its endpoint, with other credentials.
+// Whether an installation is in use (state table: installations.ts): disabled and enabled by
+// people, failing with its endpoint, with other credentials.
 import { keysChanged } from '../access/keys/changes.ts';
 import {
   replaceInstallationKey,
@@ -51,7 +51,8 @@ async function recordMove(
 }
 
 /**
- * Disables an installation at once: its key is refused, its streams end, and its posts wait. A repeat succeeds.
+ * Disables an installation at once: its key is refused, its streams end, and its posts wait. A
+ * repeat succeeds.
  * @throws ResourceNotFoundError.
  */
 export async function disableInstallation(
@@ -88,7 +89,8 @@ async function requireRights(trx: Db, caller: Caller, row: InstallationRow): Pro
 }
 
 /**
- * Enables an installation with the key, the endpoint and the waiting posts that it had. A repeat succeeds.
+ * Enables an installation with the key, the endpoint and the waiting posts that it had. A repeat
+ * succeeds.
  * @throws ResourceNotFoundError; ForbiddenError for rights that the caller lacks.
  */
 export async function enableInstallation(

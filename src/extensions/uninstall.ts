@@ -1,5 +1,5 @@
-// Uninstalling an extension: its credentials end for good, its endpoint goes with the deliveries that wait there,
-// and its open proposals expire. The list of its versions stays.
+// Uninstalling an extension: its credentials end for good, its endpoint goes with the deliveries
+// that wait there, and its open proposals expire. The list of its versions stays.
 import { keysChanged } from '../access/keys/changes.ts';
 import { switchInstallationKey } from '../access/keys/installation-keys.ts';
 import type { Deleted } from '../core/api/resource-schema.ts';

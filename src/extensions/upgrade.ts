@@ -1,6 +1,7 @@
-// Upgrades and rollbacks of an installation (specification 3, 4.9, 5.5): in place, by a person, with exactly the
-// new grants accepted. Checks run in this order: person, installation, version, grants. Credentials, owner,
-// scope, send mode and status stay, and so do waiting posts, except those of events that were lost.
+// Upgrades and rollbacks of an installation (specification 3, 4.9, 5.5): in place, by a person,
+// with exactly the new grants accepted. Checks run in this order: person, installation, version,
+// grants. Credentials, owner, scope, send mode and status stay, and so do waiting posts, except
+// those of events that were lost.
 import { keysChanged } from '../access/keys/changes.ts';
 import {
   changeInstallationKey,
@@ -112,9 +113,9 @@ async function plan(db: Db, caller: Caller, id: string, input: Upgrade): Promise
 
 /**
  * Changes the version of an installation, or shows the change with `dryRun`.
- * @throws ForbiddenError for a service, and for grants that the caller lacks; ResourceNotFoundError;
- * ConflictError for other grants, the same or a withdrawn version, another runtime, and an upgrade meanwhile;
- * UnauthorizedError for a key that was revoked meanwhile.
+ * @throws ForbiddenError for a service, and for grants that the caller lacks;
+ * ResourceNotFoundError; ConflictError for other grants, the same or a withdrawn version, another
+ * runtime, and an upgrade meanwhile; UnauthorizedError for a key that was revoked meanwhile.
  */
 export async function upgradeInstallation(
   app: App,
@@ -200,7 +201,8 @@ function presentChange(row: queries.VersionChangeRow): VersionChange {
 }
 
 /**
- * Returns a page of the upgrades and rollbacks of an installation, newest first; also of a deleted one.
+ * Returns a page of the upgrades and rollbacks of an installation, newest first; also of a deleted
+ * one.
  * @throws ResourceNotFoundError; ValidationError (a foreign cursor).
  */
 export async function listVersionChanges(

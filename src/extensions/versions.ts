@@ -1,4 +1,5 @@
-// Versions of an extension (specification 2.15): the grants that each asks for. A published version never changes.
+// Versions of an extension (specification 2.15): the grants that each asks for. A published version
+// never changes.
 //
 //   state      moved by   to         also
 //   (none)     publish    offered
@@ -56,8 +57,8 @@ async function chooseLatest(app: App, trx: Db, extension: queries.ExtensionRow) 
 
 /**
  * Publishes a version of an extension.
- * @throws ResourceNotFoundError; ForbiddenError for an extension of another organization; ValidationError;
- * ConflictError for a version of the same precedence, and beyond 1,000.
+ * @throws ResourceNotFoundError; ForbiddenError for an extension of another organization;
+ * ValidationError; ConflictError for a version of the same precedence, and beyond 1,000.
  */
 export function publishVersion(
   app: App,

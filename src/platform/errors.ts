@@ -1,8 +1,11 @@
-// Refusals of the service: a class for each `_tag` of specification 7, with the schema and the answers
-// of the error. HTTP and the command line map them once (daemon/http/errors.ts,
+// Refusals of the service: a class for each `_tag` of specification 7, with the schema and the
+// answers of the error. HTTP and the command line map them once (daemon/http/errors.ts,
 // commands/base/failure.ts). A refusal by a remote server is an Outcome (src/mail/smtp/outcome.ts).
 
-/** Reasons of refusals as the metrics count them (src/platform/runtime/metrics.ts): finer than `_tag`. */
+/**
+ * Reasons of refusals as the metrics count them (src/platform/runtime/metrics.ts): finer than
+ * `_tag`.
+ */
 export const refusalReasons = [
   'validation',
   'not-found',

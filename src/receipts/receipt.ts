@@ -1,5 +1,5 @@
-// Builds the receipt of a message: its events, attempts and envelope, with the proof that they are in the sealed
-// log of the organization. verify.ts checks one.
+// Builds the receipt of a message: its events, attempts and envelope, with the proof that they are
+// in the sealed log of the organization. verify.ts checks one.
 import type { Caller } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
 import {
@@ -46,7 +46,10 @@ function attemptsOf({ id, email, attempts }: DeliveryRow): ReceiptAttempt[] {
 
 const mostSeals = 10;
 
-/** Returns the first events of a message, the number of all, a tree that has these and no more, and the deliveries. */
+/**
+ * Returns the first events of a message, the number of all, a tree that has these and no more, and
+ * the deliveries.
+ */
 async function sealedLog(app: App, organizationId: string, id: string) {
   const { db } = app.store;
   const countNow = async () => Number((await countLogOfMessage(db, id))?.count ?? 0);

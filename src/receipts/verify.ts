@@ -1,7 +1,8 @@
 // Checks a receipt with nothing but itself, the mail and public keys: no store, no network. Pure.
 //
-// Each part is bound to the next: the mail to `digest` of an attempt, the attempt to `evidence` of an event, the
-// event to the root by its path, the root to the signature of the head, the number of events to that of the summary.
+// Each part is bound to the next: the mail to `digest` of an attempt, the attempt to `evidence` of
+// an event, the event to the root by its path, the root to the signature of the head, the number of
+// events to that of the summary.
 import { hash } from 'node:crypto';
 import { leafHash } from '../history/events/leaf.ts';
 import { isSignedBy, isSummarySignedBy, keyIdOf } from '../history/seals/head.ts';
@@ -152,7 +153,9 @@ function eventProblems(whole: AnyReceipt): ReceiptProblem[] {
   return problems;
 }
 
-/** Compares the signed counts with those of the receipt, which has the first 1,000 events at most. */
+/**
+ * Compares the signed counts with those of the receipt, which has the first 1,000 events at most.
+ */
 function summaryProblems(whole: AnyReceipt): ReceiptProblem[] {
   if (!('summary' in whole)) return [];
   const { message, envelope, events, head, summary, summarySignature } = whole;

@@ -1,6 +1,6 @@
-// Every column with texts that the root key encrypts. A rotation encrypts each of them anew. A test compares
-// this table with a store that holds every kind of secret, and with the calls of the cipher
-// (test/secrets/encrypted-columns.test.ts).
+// Every column with texts that the root key encrypts. A rotation encrypts each of them anew. A test
+// compares this table with a store that holds every kind of secret, and with the calls of the
+// cipher (test/secrets/encrypted-columns.test.ts).
 import { objectKeyContext } from '../core/blobs/blobs.ts';
 import { contextOf as receiptKeyContext } from '../history/seals/keys.ts';
 import { domainKeyContext } from '../identity/domains/signing-keys.ts';

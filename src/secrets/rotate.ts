@@ -1,5 +1,6 @@
-// Replaces the root key while daemons run. Each step is one commit, and the rows of `root_keys` say which steps
-// are done. So a rotation that was killed goes on where it was, and two at once do the same work.
+// Replaces the root key while daemons run. Each step is one commit, and the rows of `root_keys` say
+// which steps are done. So a rotation that was killed goes on where it was, and two at once do the
+// same work.
 //
 //   step      | what it does                                             | killed after it, the next one
 //   ----------+----------------------------------------------------------+----------------------------------------
@@ -29,8 +30,8 @@ import { hasStaleText, lockStaleTexts, setText } from './queries.ts';
 
 const rowsAtOnce = 100;
 /**
- * Time from the commit of a new key to the first token with it: daemons learn of it within a few seconds, and a
- * mail composed again needs the key of its first time.
+ * Time from the commit of a new key to the first token with it: daemons learn of it within a few
+ * seconds, and a mail composed again needs the key of its first time.
  */
 const leadMs = 30_000;
 const lookMs = 500;
@@ -54,8 +55,8 @@ export interface Rotated {
 
 /**
  * Replaces the root key, or ends a rotation that was killed.
- * @throws ConfigError if the keys come from a place that this process cannot write, and it has no new key;
- * ConflictError if a daemon lacks the new key
+ * @throws ConfigError if the keys come from a place that this process cannot write, and it has no
+ * new key; ConflictError if a daemon lacks the new key
  */
 export async function rotateRootKey(
   app: App,
@@ -96,7 +97,10 @@ function refuseUnreachable({ store, secrets, config }: App): void {
   );
 }
 
-/** Returns the id of a key that follows the one in force. Locks that key, so that two rotations add only one. */
+/**
+ * Returns the id of a key that follows the one in force. Locks that key, so that two rotations add
+ * only one.
+ */
 async function addKey({ secrets, random, clock }: App, trx: Db): Promise<string> {
   await lockKeyInForce(trx, 'update');
   secrets.reload();
@@ -117,8 +121,8 @@ async function addKey({ secrets, random, clock }: App, trx: Db): Promise<string>
 }
 
 /**
- * Waits until every live daemon has reported the key, or was silent. Daemons on SQLite report nothing: the only
- * one reads the file again when it meets the new key.
+ * Waits until every live daemon has reported the key, or was silent. Daemons on SQLite report
+ * nothing: the only one reads the file again when it meets the new key.
  */
 async function waitForDaemons({ store, clock, secrets }: App, key: string): Promise<void> {
   if (store.kind === 'sqlite') return;

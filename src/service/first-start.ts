@@ -28,8 +28,8 @@ const sandboxSender = `hello@${sandboxDomain}`;
 const sandboxMailbox = `inbox@${sandboxDomain}`;
 
 /**
- * Creates the first organization and its sandbox, unless they exist. For every command that opens the
- * store.
+ * Creates the first organization and its sandbox, unless they exist. For every command that opens
+ * the store.
  */
 export async function ensureDefaultOrganization(app: App): Promise<void> {
   if (await findFirstOrganization(app.store.db)) return;
@@ -56,8 +56,8 @@ async function storeSandbox(app: App, trx: Db, organizationId: string): Promise<
 }
 
 /**
- * Runs the daemon's first start: creates the first organization if it is missing, and an owner's key for a
- * person if that organization never had a key.
+ * Runs the daemon's first start: creates the first organization if it is missing, and an owner's
+ * key for a person if that organization never had a key.
  * @returns the key in plain text, to be printed once; null on every other start.
  */
 export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
@@ -81,10 +81,16 @@ const sandboxRemedy =
   'is refused, as no answer and no bounce could come back (a relay on this machine takes it). Make a sender ' +
   'of your own domain: svc senders create --email hello@example.com --default';
 
-/** The warning about a store before its first start, in a configuration whose mail leaves the machine. */
+/**
+ * The warning about a store before its first start, in a configuration whose mail leaves the
+ * machine.
+ */
 export const newStoreDoubt = `the first default sender is ${sandboxSender}: its mail to others ${sandboxRemedy}`;
 
-/** Returns the warning that the default sender is of the sandbox although mail leaves the machine, or null. */
+/**
+ * Returns the warning that the default sender is of the sandbox although mail leaves the machine,
+ * or null.
+ */
 export async function sandboxDoubt({ config, store }: App): Promise<string | null> {
   if (!doesMailLeave(config.delivery)) return null;
   const organization = await findFirstOrganization(store.db);
@@ -96,7 +102,9 @@ export async function sandboxDoubt({ config, store }: App): Promise<string | nul
   return `the default sender is ${sender.email}: its mail to others ${sandboxRemedy}`;
 }
 
-/** Returns a recipient for the first message that never leaves this machine, in any configuration. */
+/**
+ * Returns a recipient for the first message that never leaves this machine, in any configuration.
+ */
 function firstRecipient({ delivery, smtp, mailboxes }: Config): { email: string; whose: string } {
   const choose = createRouter(delivery, smtp.inbound, mailboxes.hostedDomain);
   return choose(sandboxMailbox, true, { organizationId: '', email: sandboxMailbox }).kind ===
@@ -124,8 +132,8 @@ Send a first message to ${whose}:
 }
 
 /**
- * Prints the text of a first start by `print`. Without it (standard output is a log that others keep) the
- * text goes to `first-key` in dataDir, readable only by the owner.
+ * Prints the text of a first start by `print`. Without it (standard output is a log that others
+ * keep) the text goes to `first-key` in dataDir, readable only by the owner.
  */
 export function announceFirstStart(
   { config, log }: App,

@@ -1,5 +1,5 @@
-// The service for the daemon, every command and every test: the capabilities of app.ts, with the calls from
-// lower folders to higher ones. Starts no server and no job.
+// The service for the daemon, every command and every test: the capabilities of app.ts, with the
+// calls from lower folders to higher ones. Starts no server and no job.
 import { findKnownCampaigns } from '../campaigns/campaigns/queries.ts';
 import { type App, type AppOverrides, type Hooks, openApp } from '../core/app.ts';
 import type { Config } from '../core/config/config.ts';

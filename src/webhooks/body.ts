@@ -30,7 +30,9 @@ export async function bodyOf(app: App, delivery: BodySource): Promise<string> {
   return body;
 }
 
-/** Returns a body as these permissions show it. The same body and permissions give the same bytes. */
+/**
+ * Returns a body as these permissions show it. The same body and permissions give the same bytes.
+ */
 export function cutBody(body: string, type: string, permissions: PermissionMap): string {
   if (isShown(type, permissions)) return body;
   const { data, ...event } = JSON.parse(body) as { data: object };

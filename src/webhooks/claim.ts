@@ -82,8 +82,8 @@ function inTurn(work: readonly EndpointWork[], last: string): EndpointWork[] {
 }
 
 /**
- * Leases the wished deliveries. Cancels those made before their endpoint was disabled, and events that an
- * installation may not have any more.
+ * Leases the wished deliveries. Cancels those made before their endpoint was disabled, and events
+ * that an installation may not have any more.
  */
 export async function claim(
   app: App,

@@ -1,5 +1,5 @@
-// Operations on the deliveries of an endpoint (specification 4.9): lists, single deliveries and tests.
-// Posting is loop.ts.
+// Operations on the deliveries of an endpoint (specification 4.9): lists, single deliveries and
+// tests. Posting is loop.ts.
 import { type Page, toPage } from '../core/api/pagination.ts';
 import type { Caller } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
@@ -58,7 +58,9 @@ export async function listDeliveries(
   );
 }
 
-/** Returns the total of a list; without other filters than status, from the counters (counters.ts). */
+/**
+ * Returns the total of a list; without other filters than status, from the counters (counters.ts).
+ */
 async function totalOf(db: Db, endpointId: string, filter: DeliveryFilter): Promise<number> {
   const { status, eventType, since } = filter;
   if (eventType !== undefined || since !== undefined) {

@@ -29,8 +29,8 @@ export interface EndpointWork {
 }
 
 /**
- * Returns endpoints by id after `after`, at most `limit`. Takes three index reads for each endpoint, however
- * many of its deliveries wait.
+ * Returns endpoints by id after `after`, at most `limit`. Takes three index reads for each
+ * endpoint, however many of its deliveries wait.
  */
 export const endpointsWithWork = own.all((db, after: string, limit: number) => {
   const firstDue = (isReplay: number) => sql`(select min(d.due_at) from webhook_deliveries d
@@ -86,7 +86,10 @@ interface Settled
   worker: string;
 }
 
-/** Settles a claimed delivery. Returns false if another daemon has claimed it or the delivery is gone. */
+/**
+ * Settles a claimed delivery. Returns false if another daemon has claimed it or the delivery is
+ * gone.
+ */
 export const settleClaimed = own.change(
   (db, values: Settled) =>
     db

@@ -59,7 +59,9 @@ export class EndpointQueues {
     return this.#queues.get(endpointId);
   }
 
-  /** Returns the queue of an endpoint as it is now: address, secrets and headers may have changed. */
+  /**
+   * Returns the queue of an endpoint as it is now: address, secrets and headers may have changed.
+   */
   of(endpoint: EndpointRow): Queue {
     const { id, organization_id: organizationId } = endpoint;
     const known = this.#queues.get(id);

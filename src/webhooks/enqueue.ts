@@ -70,7 +70,10 @@ async function endpointsOf(app: App, trx: Db, events: readonly LoggedEvent[]) {
   return found;
 }
 
-/** Which events the endpoints of installations reach: those of their mailboxes, which are the subjects. */
+/**
+ * Which events the endpoints of installations reach: those of their mailboxes, which are the
+ * subjects.
+ */
 class Reaches {
   readonly #app: App;
   readonly #trx: Db;
@@ -118,7 +121,10 @@ async function enqueue(app: App, trx: Db, events: readonly LoggedEvent[]): Promi
   );
 }
 
-/** Queues recorded events for their endpoints. `take` throws WebhookEnqueueError, or the store's error. */
+/**
+ * Queues recorded events for their endpoints. `take` throws WebhookEnqueueError, or the store's
+ * error.
+ */
 export const webhookSink: EventSink = {
   wants: (app, organizationId) => knownEndpoints(app).mayHave(organizationId),
   async take(app, trx, events) {

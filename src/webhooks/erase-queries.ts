@@ -1,4 +1,5 @@
-// SQL that erases posted bodies of events, and the receivers' responses, which may echo them. Rows only.
+// SQL that erases posted bodies of events, and the receivers' responses, which may echo them. Rows
+// only.
 import { sql } from 'kysely';
 import { type Db, tables } from '../platform/store/db.ts';
 import type { WebhookTables } from './rows.ts';

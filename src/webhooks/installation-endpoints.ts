@@ -1,5 +1,6 @@
-// The endpoints of installations of extensions. Each installation has one at most, which the API of webhooks shows
-// but does not change: src/extensions makes, changes and ends it with its installation.
+// The endpoints of installations of extensions. Each installation has one at most, which the API of
+// webhooks shows but does not change: src/extensions makes, changes and ends it with its
+// installation.
 //
 //   state      event                               to         also
 //   active     its installation is disabled        suspended  waiting deliveries are kept, none is posted
@@ -23,7 +24,9 @@ import { webhookNoun } from './schema.ts';
 import { makeSecret, rotated } from './secrets.ts';
 import { urlProblem } from './url-rules.ts';
 
-/** Number of deliveries that an upgrade cancels at once. The loop cancels others when they are due. */
+/**
+ * Number of deliveries that an upgrade cancels at once. The loop cancels others when they are due.
+ */
 const mostCancelled = 1_000;
 
 /** Rights of the endpoint of an installation. */

@@ -52,7 +52,9 @@ export class EndpointsOf {
     return this.#byId.get(id);
   }
 
-  /** Returns the endpoints that want events of a kind. The number of kinds is bounded (names.ts). */
+  /**
+   * Returns the endpoints that want events of a kind. The number of kinds is bounded (names.ts).
+   */
   wanting(type: string): readonly KnownEndpoint[] {
     let found = this.#byType.get(type);
     if (!found) {

@@ -1,4 +1,5 @@
-// SQL for lists of deliveries and attempts: pages of an endpoint, by status, kind and time. Rows only.
+// SQL for lists of deliveries and attempts: pages of an endpoint, by status, kind and time. Rows
+// only.
 //
 //   filter              | read from the index                            | in order by
 //   --------------------+------------------------------------------------+------------------
@@ -85,7 +86,10 @@ export async function findDelivery(
   return row?.endpoint_id === endpointId ? row : null;
 }
 
-/** Returns deliveries in one status, made from `since` to before `until`, after id `after`, oldest first. */
+/**
+ * Returns deliveries in one status, made from `since` to before `until`, after id `after`, oldest
+ * first.
+ */
 export function selectDeliveries(
   db: Db,
   endpointId: string,

@@ -1,5 +1,5 @@
-// Posts events as they happen to a program on this machine, for development. Reads the store, so no daemon,
-// tunnel or endpoint is needed. Signs with a secret that is constant for a store.
+// Posts events as they happen to a program on this machine, for development. Reads the store, so no
+// daemon, tunnel or endpoint is needed. Signs with a secret that is constant for a store.
 import { isIP } from 'node:net';
 import type { App } from '../core/app.ts';
 import { followLog } from '../history/events/follow.ts';

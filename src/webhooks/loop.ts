@@ -1,5 +1,6 @@
-// Engine of webhooks: finds endpoints with due deliveries, starts claims and posts, and sleeps until the next
-// due time. Claims are claim.ts, posts under-way.ts, outcomes settle.ts (the state table).
+// Engine of webhooks: finds endpoints with due deliveries, starts claims and posts, and sleeps
+// until the next due time. Claims are claim.ts, posts under-way.ts, outcomes settle.ts (the state
+// table).
 //
 //   pressure | is on while                           | the next claim
 //   ---------+---------------------------------------+--------------------------------------
@@ -173,7 +174,10 @@ async function cancelOfDisabled(app: App, work: readonly EndpointWork[]): Promis
   return isMore;
 }
 
-/** Returns the next future due time. Overdue deliveries wait for room: each ended post wakes the loop. */
+/**
+ * Returns the next future due time. Overdue deliveries wait for room: each ended post wakes the
+ * loop.
+ */
 function nextDue(work: readonly EndpointWork[], now: number): number {
   let at = Infinity;
   for (const { status, live_due, replay_due } of work) {

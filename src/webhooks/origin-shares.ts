@@ -37,7 +37,9 @@ export class OriginShares {
     this.#forget(origin, one);
   }
 
-  /** Returns how many posts an endpoint may have at once; 0 if its organization's share is used up. */
+  /**
+   * Returns how many posts an endpoint may have at once; 0 if its organization's share is used up.
+   */
   shareOf(origin: string, organizationId: string, isQuick: boolean): number {
     const { places, asking } = this.#of(origin);
     if (!places.mayHold(organizationId)) return 0;

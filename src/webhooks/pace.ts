@@ -1,4 +1,5 @@
-// How one endpoint answers this daemon, and how many of its deliveries the daemon holds because of it.
+// How one endpoint answers this daemon, and how many of its deliveries the daemon holds because of
+// it.
 //
 //   an endpoint                           | may hold
 //   --------------------------------------+--------------------------------------------------

@@ -1,5 +1,5 @@
-// One POST to an endpoint over the client of outgoing HTTP: sends the body unchanged, keeps 4 KB of the response.
-// Never throws: failures are in the outcome.
+// One POST to an endpoint over the client of outgoing HTTP: sends the body unchanged, keeps 4 KB of
+// the response. Never throws: failures are in the outcome.
 import type { App } from '../core/app.ts';
 import { codeOf, messageOf } from '../platform/errors.ts';
 import { type HttpAnswer, HttpError, type HttpStep } from '../platform/net/http/answer.ts';

@@ -1,7 +1,8 @@
 // All SQL on `webhook_endpoints` and `webhook_changes`. Rows only, no decisions.
 //
-// Locks on PostgreSQL are taken in this order, each kind by id: endpoints, deliveries, counters. Enqueueing
-// and settling share the lock of an endpoint, so neither waits for the other. Both wait for its deletion.
+// Locks on PostgreSQL are taken in this order, each kind by id: endpoints, deliveries, counters.
+// Enqueueing and settling share the lock of an endpoint, so neither waits for the other. Both wait
+// for its deletion.
 import { type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../platform/store/db.ts';
 import { ownTables } from '../platform/store/own-tables.ts';
@@ -16,8 +17,8 @@ export const endpoints = own.rowsOf('webhook_endpoints', 'webhook');
 export const madeByHand = { where: sql<SqlBool>`installation_id is null` };
 
 /**
- * Counter of changes. Call `note` before the transaction records an event: endpoints that it reads afterwards
- * are then not cached, as the change may never be committed.
+ * Counter of changes. Call `note` before the transaction records an event: endpoints that it reads
+ * afterwards are then not cached, as the change may never be committed.
  */
 export const endpointChanges = own.changeCounter('webhook_changes');
 
@@ -31,8 +32,9 @@ export const findActiveEndpoints = own.all((db, organizationId: string) =>
 );
 
 /**
- * Returns the active endpoints among these; on PostgreSQL they cannot be deleted until the transaction ends.
- * If one is disabled meanwhile, `cancel_before` cancels the deliveries queued for it.
+ * Returns the active endpoints among these; on PostgreSQL they cannot be deleted until the
+ * transaction ends. If one is disabled meanwhile, `cancel_before` cancels the deliveries queued for
+ * it.
  */
 export const holdActive = own.all(
   (db, ids: readonly string[]) => {

@@ -1,5 +1,5 @@
-// A redelivery: one attempt now, awaited, in any state of the delivery and its endpoint. It leaves the
-// schedule unchanged: status, count of attempts and next time stay.
+// A redelivery: one attempt now, awaited, in any state of the delivery and its endpoint. It leaves
+// the schedule unchanged: status, count of attempts and next time stay.
 import type { Caller } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
 import { CapacityError, ResourceNotFoundError } from '../platform/errors.ts';

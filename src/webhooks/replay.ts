@@ -1,5 +1,5 @@
-// Queues logged events again for one endpoint, under their original `webhook-id`. Replays go after live
-// deliveries (`is_replay`).
+// Queues logged events again for one endpoint, under their original `webhook-id`. Replays go after
+// live deliveries (`is_replay`).
 import type { Caller } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
 import { logBetween } from '../history/events/log.ts';
@@ -72,8 +72,8 @@ function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
 }
 
 /**
- * Collects the distinct events to replay, up to `most`, and whether they are complete. Earlier replays left
- * further deliveries of the same event, which are skipped.
+ * Collects the distinct events to replay, up to `most`, and whether they are complete. Earlier
+ * replays left further deliveries of the same event, which are skipped.
  */
 async function collect(
   read: Read,
@@ -96,8 +96,8 @@ async function collect(
 
 /**
  * Queues logged events again, the oldest first; 10,000 replays of an endpoint may be pending.
- * @throws ResourceNotFoundError; ConflictError for a disabled endpoint, during another replay of it, and if
- * 10,000 are pending; CapacityError if its organization has no place for a replay.
+ * @throws ResourceNotFoundError; ConflictError for a disabled endpoint, during another replay of
+ * it, and if 10,000 are pending; CapacityError if its organization has no place for a replay.
  */
 export async function replayWebhook(
   app: App,

@@ -5,7 +5,10 @@ import type { DeliveryRow, WebhookTables } from './rows.ts';
 
 type OldDelivery = Pick<DeliveryRow, 'id' | 'endpoint_id' | 'status' | 'created_at'>;
 
-/** Returns the oldest ended deliveries made before `time`; rows locked by others wait for the next sweep. */
+/**
+ * Returns the oldest ended deliveries made before `time`; rows locked by others wait for the next
+ * sweep.
+ */
 export function oldDeliveries(trx: Db, time: number, limit: number): Promise<OldDelivery[]> {
   return tables<WebhookTables>(trx)
     .selectFrom('webhook_deliveries')
@@ -18,7 +21,9 @@ export function oldDeliveries(trx: Db, time: number, limit: number): Promise<Old
     .execute();
 }
 
-/** Deletes attempts older than `time`, also of younger or deleted deliveries; returns the number. */
+/**
+ * Deletes attempts older than `time`, also of younger or deleted deliveries; returns the number.
+ */
 export function deleteOldAttempts(trx: Db, time: number, limit: number): Promise<number> {
   return deleteOld(trx, 'webhook_attempts', 'id', 'at', time, limit);
 }

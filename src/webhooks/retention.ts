@@ -34,7 +34,9 @@ export async function sweepWebhooks(app: App): Promise<number> {
   return gone;
 }
 
-/** Deletes old deliveries and subtracts them from the counters, whose sum is the total of a list. */
+/**
+ * Deletes old deliveries and subtracts them from the counters, whose sum is the total of a list.
+ */
 async function deleteOld(trx: Db, time: number): Promise<number> {
   const rows = await oldDeliveries(trx, time, batch);
   await deleteDeliveries(

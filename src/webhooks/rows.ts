@@ -11,7 +11,9 @@ export interface EndpointRow {
   channels: string;
   /** JSON, encrypted; null for none. */
   headers: string | null;
-  /** `suspended`: its installation is disabled. Nothing is queued, and waiting deliveries are kept. */
+  /**
+   * `suspended`: its installation is disabled. Nothing is queued, and waiting deliveries are kept.
+   */
   status: 'active' | 'disabled' | 'suspended';
   disabled_reason: string | null;
   /** Encrypted. */

@@ -1,5 +1,5 @@
-// Encrypted columns of an endpoint: the secrets that sign its posts, and the values of its own headers. An
-// encrypted text is bound to its endpoint.
+// Encrypted columns of an endpoint: the secrets that sign its posts, and the values of its own
+// headers. An encrypted text is bound to its endpoint.
 import type { App } from '../core/app.ts';
 import type { Renew } from '../core/root-keys/root-keys.ts';
 import { fromJson } from '../platform/store/db.ts';

@@ -1,5 +1,5 @@
-// Settles attempts, many in one transaction: status, next attempt or end, record of the attempt, and health
-// of the endpoint.
+// Settles attempts, many in one transaction: status, next attempt or end, record of the attempt,
+// and health of the endpoint.
 //
 //   a delivery is | event                                         | then
 //   --------------+-----------------------------------------------+------------------------------------
@@ -47,7 +47,10 @@ export interface Disabled {
   reason: string;
 }
 
-/** Settles attempts in the order in which they ended. An attempt whose lease has run out changes nothing. */
+/**
+ * Settles attempts in the order in which they ended. An attempt whose lease has run out changes
+ * nothing.
+ */
 export async function settle(
   app: App,
   trx: Db,

@@ -28,8 +28,8 @@ function signatureOf(key: KeyObject, content: string | Buffer): string {
 }
 
 /**
- * Returns the headers of one attempt. `secrets` are the secrets in force or their keys, the newest first;
- * `at` is the time of the post, ms since 1970.
+ * Returns the headers of one attempt. `secrets` are the secrets in force or their keys, the newest
+ * first; `at` is the time of the post, ms since 1970.
  */
 export function signatureHeaders(
   secrets: readonly (string | KeyObject)[],
@@ -50,7 +50,8 @@ export function signatureHeaders(
 
 /**
  * Verifies a received post: returns the problem, or null if the signature is valid. Header names
- * are in lower case. The bytes of a body are compared as received. Without `now` the time is not checked.
+ * are in lower case. The bytes of a body are compared as received. Without `now` the time is not
+ * checked.
  */
 export function signatureProblem(
   secret: string,

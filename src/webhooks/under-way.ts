@@ -178,7 +178,10 @@ export class UnderWay {
     void post.then(() => this.#queues.forget(queue));
   }
 
-  /** Returns whether the endpoint of an installation is still active: disabling one stops it at once. */
+  /**
+   * Returns whether the endpoint of an installation is still active: disabling one stops it at
+   * once.
+   */
   async #mayPost({ endpoint }: Claimed): Promise<boolean> {
     if (endpoint.installation_id === null) return true;
     const known = await knownEndpoints(this.#app).find(
@@ -188,7 +191,10 @@ export class UnderWay {
     return known.find(endpoint.id) !== undefined;
   }
 
-  /** Posts one delivery. Frees its place after the post; the delivery stays held until it is settled. */
+  /**
+   * Posts one delivery. Frees its place after the post; the delivery stays held until it is
+   * settled.
+   */
   async #postOne(queue: Queue, { claimed, holder, body }: Task): Promise<void> {
     const { app, parts } = { app: this.#app, parts: this.#parts };
     const { delivery } = claimed;
@@ -270,7 +276,9 @@ export class UnderWay {
     }
   }
 
-  /** Lets posts end for `graceMs`, aborts the rest, and releases deliveries that were not posted. */
+  /**
+   * Lets posts end for `graceMs`, aborts the rest, and releases deliveries that were not posted.
+   */
   async end(graceMs: number): Promise<void> {
     for (const queue of this.#turns.drain()) {
       for (const { claimed, holder } of this.#queues.takeOut(queue, queue.waiting.length)) {

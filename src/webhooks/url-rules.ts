@@ -68,7 +68,8 @@ export async function urlProblem(app: Surroundings, text: string): Promise<strin
 }
 
 /**
- * The guard of posts to endpoints. Refuses this service itself, even if private addresses are allowed.
+ * The guard of posts to endpoints. Refuses this service itself, even if private addresses are
+ * allowed.
  */
 export function endpointGuard(app: Surroundings): AddressGuard {
   const { allowPrivateAddresses } = app.config.webhooks;

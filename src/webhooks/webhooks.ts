@@ -1,5 +1,5 @@
-// Webhook endpoints (specification 2.14, 4.9): create, list, change and delete them, and rotate their
-// secrets. Every change increments a counter, so that each process clears its cache.
+// Webhook endpoints (specification 2.14, 4.9): create, list, change and delete them, and rotate
+// their secrets. Every change increments a counter, so that each process clears its cache.
 //
 //   state     event                         to        also
 //   (none)    create                        active    the secret is shown this once
@@ -61,7 +61,8 @@ function differences(app: App, before: EndpointRow, after: EndpointRow): Details
 }
 
 /**
- * Refuses an installation of an extension: it has an endpoint of its own, which is limited by its grants.
+ * Refuses an installation of an extension: it has an endpoint of its own, which is limited by its
+ * grants.
  * @throws ForbiddenError.
  */
 function refuseInstallation({ installation }: Caller): void {
@@ -164,10 +165,10 @@ function statusColumns(
 }
 
 /**
- * Changes the given fields. Disabling cancels waiting deliveries and stops new ones; enabling clears
- * earlier failures.
- * @throws ForbiddenError for an installation; ResourceNotFoundError; ConflictError for the endpoint of an
- * installation; ValidationError for a URL that may not be posted to.
+ * Changes the given fields. Disabling cancels waiting deliveries and stops new ones; enabling
+ * clears earlier failures.
+ * @throws ForbiddenError for an installation; ResourceNotFoundError; ConflictError for the endpoint
+ * of an installation; ValidationError for a URL that may not be posted to.
  */
 export async function updateWebhook(
   app: App,

@@ -1,5 +1,6 @@
-// `npm run bench -- --backlog`: the cost of a standing queue. The same store grows from row count to row
-// count; first its rows wait for a retry while fresh messages pass, then all are ready to go.
+// `npm run bench -- --backlog`: the cost of a standing queue. The same store grows from row count
+// to row count; first its rows wait for a retry while fresh messages pass, then all are ready to
+// go.
 import { setTimeout as wait } from 'node:timers/promises';
 import { figuresRow, runRound } from './contender.ts';
 import { percentile } from './http-load.ts';
@@ -19,8 +20,8 @@ const organizations = 100;
 const domainsEach = 2;
 const warmUpMessages = 1_000;
 /**
- * Few connections beside a ready queue: the queue itself is the load, and the latency of one POST the
- * question.
+ * Few connections beside a ready queue: the queue itself is the load, and the latency of one POST
+ * the question.
  */
 const connectionsBesideReady = 4;
 const targetShare = 0.8;
@@ -139,7 +140,10 @@ async function throughReady(
   return { rows, perSecond, coreMs, row, queuedAfter: Math.max(0, rows + fresh - gone) };
 }
 
-/** Count of sent rows until now; a nearly empty queue is drained first, so that the next can be counted. */
+/**
+ * Count of sent rows until now; a nearly empty queue is drained first, so that the next can be
+ * counted.
+ */
 async function drainedBy(sink: BenchSink, rows: number, before: number): Promise<number> {
   if (rows <= 10_000) await wait(2_000);
   return (await sink.count()).received - before;

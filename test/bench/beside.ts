@@ -1,5 +1,5 @@
-// `npm run bench -- --beside`: sends beside work in the background, in turns with sends alone: a backup on both engines,
-// and the deletion of old messages among many.
+// `npm run bench -- --beside`: sends beside work in the background, in turns with sends alone: a
+// backup on both engines, and the deletion of old messages among many.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -19,7 +19,10 @@ import { type BenchMail, type BenchService, startBenchService } from './svc-cont
 
 const dayMs = 86_400_000;
 const lookMs = 500;
-/** Share of the seeded messages that are old enough to be deleted: more than a run of the bench deletes. */
+/**
+ * Share of the seeded messages that are old enough to be deleted: more than a run of the bench
+ * deletes.
+ */
 const oldShare = 0.5;
 
 interface BesideOptions extends BenchMail {

@@ -1,5 +1,6 @@
-// `npm run bench -- --campaigns`: how fast the real daemon sends a campaign run, in turns with POSTs of the same
-// mail, and the bytes of the store for each recipient. Figures are printed, never asserted.
+// `npm run bench -- --campaigns`: how fast the real daemon sends a campaign run, in turns with
+// POSTs of the same mail, and the bytes of the store for each recipient. Figures are printed, never
+// asserted.
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// `npm run bench -- --connections-idle`: the effect of thousands of idle connections and hundreds of slow
-// ones on a normal send, and their cost for the daemon in memory and processor time.
+// `npm run bench -- --connections-idle`: the effect of thousands of idle connections and hundreds
+// of slow ones on a normal send, and their cost for the daemon in memory and processor time.
 import { setTimeout as wait } from 'node:timers/promises';
 import { heldConnectionsObstacle, holdConnections } from '../support/held-connections.ts';
 import { percentile, postAll } from './http-load.ts';

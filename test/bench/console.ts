@@ -1,6 +1,6 @@
-// `npx node test/bench/console.ts [messages]`: each page of the console over a store with a million messages on SQLite.
-// Prints the p50 and p95 of 30 visits in the daemon's process (target: 60 ms), and the bytes of a first visit with all
-// assets, compressed (target: 60 KB). Never asserted.
+// `npx node test/bench/console.ts [messages]`: each page of the console over a store with a million
+// messages on SQLite. Prints the p50 and p95 of 30 visits in the daemon's process (target: 60 ms),
+// and the bytes of a first visit with all assets, compressed (target: 60 KB). Never asserted.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// One round of a race: hands messages to a contender, waits until the sink has them, and measures the time
-// and cost. Knows neither our API nor SMTP.
+// One round of a race: hands messages to a contender, waits until the sink has them, and measures
+// the time and cost. Knows neither our API nor SMTP.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type LoadResult, percentile } from './http-load.ts';
 import { cpuMs } from './process-cost.ts';

@@ -1,5 +1,5 @@
-// Reads the CPU profile that a daemon wrote at its end (`node --cpu-prof`): where its event loop spent
-// a span of time, by function and by file. Other threads (signing) are not in it.
+// Reads the CPU profile that a daemon wrote at its end (`node --cpu-prof`): where its event loop
+// spent a span of time, by function and by file. Other threads (signing) are not in it.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';

@@ -1,5 +1,6 @@
-// `npm run bench -- --fairness`: one organization has 100,000 messages ready to go; another sends single
-// ones. How long each of those takes to leave, by the times that the API shows for its delivery.
+// `npm run bench -- --fairness`: one organization has 100,000 messages ready to go; another sends
+// single ones. How long each of those takes to leave, by the times that the API shows for its
+// delivery.
 import { setTimeout as wait } from 'node:timers/promises';
 import { startBenchSink } from './processes.ts';
 import { say } from './progress.ts';

@@ -1,5 +1,5 @@
-// `npm run bench -- --inbound`: how fast the real daemon takes mail (250 after the durable commit), and when
-// this mail is parsed. Figures are printed, never asserted.
+// `npm run bench -- --inbound`: how fast the real daemon takes mail (250 after the durable commit),
+// and when this mail is parsed. Figures are printed, never asserted.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -35,7 +35,10 @@ function unparsed(file: string): number {
   }
 }
 
-/** Returns the core time of each kind of thread for one of `count` messages; a worker of ours parses. */
+/**
+ * Returns the core time of each kind of thread for one of `count` messages; a worker of ours
+ * parses.
+ */
 function coreMsByThread(
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,

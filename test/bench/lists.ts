@@ -1,6 +1,7 @@
-// `npm run bench -- --lists`: page 1 of every list of messages and blocks by each filter alone, and the
-// deletion of a message, among a million of one organization, on both engines. Once over a month, once
-// accepted within minutes; nearly all have one status and direction, ten have each of the others.
+// `npm run bench -- --lists`: page 1 of every list of messages and blocks by each filter alone, and
+// the deletion of a message, among a million of one organization, on both engines. Once over a
+// month, once accepted within minutes; nearly all have one status and direction, ten have each of
+// the others.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,7 +90,8 @@ async function measure(url: string, rows: number, span: Span): Promise<void> {
     const template = await makeTemplate(app, caller);
     const owned = await seedMessages(app, template, rows, { from: end - spans[span], to: end });
     await seedBlocks(app, id, rows / 5);
-    // Brings the store to the state after a while of use: PostgreSQL's autovacuum does this by itself.
+    // Brings the store to the state after a while of use: PostgreSQL's autovacuum does this by
+    // itself.
     if (app.store.kind === 'postgres') await sql`vacuum analyze`.execute(app.store.db);
     stop();
     const middle = new Date(end - spans[span] / 2 + 1).toISOString();

@@ -1,5 +1,5 @@
-// The configuration of the bench's own Postfix: tuned for this race, closed to everything outside loopback.
-// Each setting that does not serve speed has its reason beside it.
+// The configuration of the bench's own Postfix: tuned for this race, closed to everything outside
+// loopback. Each setting that does not serve speed has its reason beside it.
 
 export interface PostfixSettings {
   dir: string;
@@ -14,7 +14,10 @@ export interface PostfixSettings {
   milter: string | null;
 }
 
-/** Connections to the sink, of Postfix and of ours: Postfix is slower with fewer, not faster with more (README.md). */
+/**
+ * Connections to the sink, of Postfix and of ours: Postfix is slower with fewer, not faster with
+ * more (README.md).
+ */
 export const deliveriesAtOnce = 20;
 
 export function mainCf(settings: PostfixSettings): string {

@@ -1,5 +1,5 @@
-// A Postfix of the bench's own, apart from any on the machine: its own configuration, queue and processes in
-// a temporary directory, started and stopped by the bench.
+// A Postfix of the bench's own, apart from any on the machine: its own configuration, queue and
+// processes in a temporary directory, started and stopped by the bench.
 import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,

@@ -1,5 +1,6 @@
-// `npm run bench -- --store postgres`: one daemon on SQLite, then several on one PostgreSQL that is durable, all with the
-// same load. Beside the rates: commits, bytes of WAL and waits for locks of the server, and its core time.
+// `npm run bench -- --store postgres`: one daemon on SQLite, then several on one PostgreSQL that is
+// durable, all with the same load. Beside the rates: commits, bytes of WAL and waits for locks of
+// the server, and its core time.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// `npm run bench`: how fast the real daemon accepts (durable, SQLite FULL) and delivers signed mail to a
-// loopback sink, and the cost of a message. Figures are printed, never asserted.
+// `npm run bench`: how fast the real daemon accepts (durable, SQLite FULL) and delivers signed mail
+// to a loopback sink, and the cost of a message. Figures are printed, never asserted.
 import { figuresRow, runRound } from './contender.ts';
 import { prepareProfiling, profileClock, type Span } from './cpu-profile.ts';
 import { startBenchSink } from './processes.ts';

@@ -1,5 +1,5 @@
-// `npm run bench`: reads the options, prints the set-up, and starts the requested parts. Their figures and
-// how to read them: README.md beside this.
+// `npm run bench`: reads the options, prints the set-up, and starts the requested parts. Their
+// figures and how to read them: README.md beside this.
 import { cpus, tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchBacklog } from './backlog.ts';

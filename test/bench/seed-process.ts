@@ -1,6 +1,6 @@
 // Fills a store with queued messages, or times claims on it, in a separate process, while no daemon
-// runs: `seed-process.ts <job as JSON>` with the environment of the daemon. One message is accepted as
-// ever; the others are its rows with new ids, written by the product's own insert functions.
+// runs: `seed-process.ts <job as JSON>` with the environment of the daemon. One message is accepted
+// as ever; the others are its rows with new ids, written by the product's own insert functions.
 
 import { operatorOf } from '../../src/access/keys/roles.ts';
 import {

@@ -1,8 +1,8 @@
 // How an ordinary organization fares while another, an address and a bound key do their worst:
 //   npx node test/bench/siege.ts [--minutes 10] [--seed 1] [--each [KIND …]]
-// With --each every attack, or each named kind, runs alone for ten seconds, to see which of them hurts.
-// The attacks run in a process of their own (siege/attackers.ts). Figures are printed beside their goals,
-// never asserted.
+// With --each every attack, or each named kind, runs alone for ten seconds, to see which of them
+// hurts. The attacks run in a process of their own (siege/attackers.ts). Figures are printed beside
+// their goals, never asserted.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -76,7 +76,9 @@ interface Watched {
 const readStalls = async ({ httpPort }: BenchDaemon) =>
   stallsIn(await (await fetch(`http://127.0.0.1:${httpPort}/metrics`)).text());
 
-/** The stalls of the event loop, the most memory, and the cores that the processes used, of a phase. */
+/**
+ * The stalls of the event loop, the most memory, and the cores that the processes used, of a phase.
+ */
 async function watchDaemon({ daemon, attackersPid }: Watched, seconds: number) {
   const worst = { stallMs: 0, memoryMb: 0 };
   const before = await readStalls(daemon);

@@ -1,6 +1,6 @@
-// The receiving side of the benchmark in a process of its own: takes all mail over SMTP, counts all and
-// signed messages, and stores nothing. As lean as the load: the sink of the tests (test/support/smtp-sink.ts),
-// which stores and misbehaves, used a tenth of the machine.
+// The receiving side of the benchmark in a process of its own: takes all mail over SMTP, counts all
+// and signed messages, and stores nothing. As lean as the load: the sink of the tests
+// (test/support/smtp-sink.ts), which stores and misbehaves, used a tenth of the machine.
 import { createServer, type Socket } from 'node:net';
 import { standardExtensions } from '../support/smtp-sink.ts';
 
@@ -76,7 +76,10 @@ function serve(socket: Socket): void {
   });
 }
 
-/** Reports to the parent when `count` messages have arrived since the start, or that the deadline passed. */
+/**
+ * Reports to the parent when `count` messages have arrived since the start, or that the deadline
+ * passed.
+ */
 function waitFor({ count, deadlineMs }: { count: number; deadlineMs: number }): void {
   const tell = (error?: string) => {
     clearTimeout(timer);

@@ -1,5 +1,6 @@
-// A lean SMTP submission load for any server, the counterpart of http-load.ts for our API: persistent
-// connections over raw sockets, commands pipelined (RFC 2920) so that a message costs one round trip.
+// A lean SMTP submission load for any server, the counterpart of http-load.ts for our API:
+// persistent connections over raw sockets, commands pipelined (RFC 2920) so that a message costs
+// one round trip.
 import { connect, type Socket } from 'node:net';
 import type { LoadResult } from './http-load.ts';
 

@@ -1,6 +1,6 @@
-// `npm run bench -- --submission`: how fast the real daemon takes mail over SMTP submission, in turns with
-// its HTTP API and with a Postfix, and the cost of idle connections that have logged in. Figures are printed,
-// never asserted.
+// `npm run bench -- --submission`: how fast the real daemon takes mail over SMTP submission, in
+// turns with its HTTP API and with a Postfix, and the cost of idle connections that have logged in.
+// Figures are printed, never asserted.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type LoadResult, percentile, postAll } from './http-load.ts';
@@ -29,7 +29,9 @@ interface Way {
 const median = (values: number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** Prints the cost of idle connections to a fresh daemon: memory reserved by a load would hide it. */
+/**
+ * Prints the cost of idle connections to a fresh daemon: memory reserved by a load would hide it.
+ */
 async function printIdleCost(daemon: BenchService['daemon'], apiKey: string): Promise<void> {
   const hold = () => holdLoggedIn(daemon.submissionPort, apiKey);
   const first = await hold();

@@ -55,7 +55,9 @@ export interface BenchService {
   stop(): Promise<void>;
 }
 
-/** Starts a daemon on a new store; `extraEnv` is for the daemon alone, `storeEnv` for commands too. */
+/**
+ * Starts a daemon on a new store; `extraEnv` is for the daemon alone, `storeEnv` for commands too.
+ */
 export async function startBenchService(
   sinkPort: number,
   extraEnv: Record<string, string> = {},

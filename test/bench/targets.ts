@@ -40,7 +40,10 @@ export interface Verdict {
   contender: string;
   target: string;
   measured: string;
-  /** Core-ms of the other per core-ms of ours: a ratio that other load on the machine does not change. */
+  /**
+   * Core-ms of the other per core-ms of ours: a ratio that other load on the machine does not
+   * change.
+   */
   'core-ms ratio': string;
   verdict: 'ok' | 'short' | 'not measured';
 }

@@ -1,5 +1,5 @@
-// `npm run bench -- --templates`: how fast the real daemon fills a template of 3 KB with 12 values and a loop of
-// 10, in turns with HTML of the same size. Figures are printed, never asserted.
+// `npm run bench -- --templates`: how fast the real daemon fills a template of 3 KB with 12 values
+// and a loop of 10, in turns with HTML of the same size. Figures are printed, never asserted.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// `npm run bench -- --vs postfix`: this program and the local Postfix in turns, on one sink and with one
-// message, and the ratios beside the targets (targets.ts).
+// `npm run bench -- --vs postfix`: this program and the local Postfix in turns, on one sink and
+// with one message, and the ratios beside the targets (targets.ts).
 import { type Contender, combine, type Figures, figuresRow, runRound } from './contender.ts';
 import { startOpenDkim, whyNoOpenDkim } from './opendkim.ts';
 import { postfixVersion, startPostfix, whyNoPostfix } from './postfix.ts';

@@ -1,5 +1,5 @@
-// Commands run through the routes of their operations. The lists below name all that do not, with reasons;
-// an outdated entry fails too.
+// Commands run through the routes of their operations. The lists below name all that do not, with
+// reasons; an outdated entry fails too.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

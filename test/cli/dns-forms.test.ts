@@ -1,5 +1,5 @@
-// `svc domains dns --format`: each form is parsed back to the records, by a parser of its own grammar: RFC 1035 for zone
-// files, JSON, and the part of HCL that Terraform's resources use.
+// `svc domains dns --format`: each form is parsed back to the records, by a parser of its own
+// grammar: RFC 1035 for zone files, JSON, and the part of HCL that Terraform's resources use.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dnsText, type FormOptions } from '../../src/identity/domains/dns-forms.ts';
@@ -66,7 +66,9 @@ function parseJson(text: string, isRelative: boolean): Published[] {
 
 type Hcl = string | number | boolean | Hcl[];
 
-/** Reads the value of an argument: a string, a number, a boolean, a reference, or a list of strings. */
+/**
+ * Reads the value of an argument: a string, a number, a boolean, a reference, or a list of strings.
+ */
 function parseValue(text: string): Hcl {
   const unquote = (one: string) =>
     (JSON.parse(one) as string).replace(/\$\$\{/g, '${').replace(/%%\{/g, '%{');

@@ -115,7 +115,8 @@ describe('a store that this account may not read', () => {
     expect(stderr).not.toContain('There is no store');
   });
 
-  // Another account can run the command only where it can read the program: not in a folder of mktemp.
+  // Another account can run the command only where it can read the program: not in a folder of
+  // mktemp.
   const isForAll = (statSync(join(svc, '../..')).mode & 0o5) === 0o5;
   it.skipIf(process.getuid?.() !== 0 || !isForAll)(
     'leads to the account of the daemon',

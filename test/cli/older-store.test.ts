@@ -1,6 +1,7 @@
-// Every command against a store of an earlier schema: none but the named writers changes a schema, and all but the named
-// readers end with 7. Commands are found by their files, and their words are made from their arguments and flags.
-// Slow: each of 120 commands runs once against an earlier schema.
+// Every command against a store of an earlier schema: none but the named writers changes a schema,
+// and all but the named readers end with 7. Commands are found by their files, and their words are
+// made from their arguments and flags. Slow: each of 120 commands runs once against an earlier
+// schema.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -39,7 +40,10 @@ const onlyOnTerminals = ['mailboxes:review'];
 const named = [...writers, ...readers, ...(hasTerminal ? [] : onlyOnTerminals)];
 const others = listCommandIds().filter((id) => !named.includes(id));
 
-/** Words that no argument or flag tells: names of files that are read first, a list of values, one of two flags. */
+/**
+ * Words that no argument or flag tells: names of files that are read first, a list of values, one
+ * of two flags.
+ */
 const ownWords: Readonly<Record<string, string[]>> = {
   'backup:verify': ['made.db'],
   'daemon:drain': ['--ready-file', 'none.json'],
@@ -82,7 +86,10 @@ const organization = `insert into organizations (id, name, plan, payment_method_
   sending_status, onboarding_status, onboarding_generation, created_at, updated_at)
   values ('org_06dq2k0qz8h3v5m1r9t4w7xy', 'default', 'self-hosted', 0, 'UTC', 'active', 'approved', 1, 1, 1)`;
 
-/** Makes a store with these migrations, an organization and a secret, and the files that commands read. */
+/**
+ * Makes a store with these migrations, an organization and a secret, and the files that commands
+ * read.
+ */
 async function olderStore(
   kind: TestStore,
   own = known,

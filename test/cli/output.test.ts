@@ -1,4 +1,5 @@
-// Output of commands: the API's object with --json, otherwise plain text that cannot steer the terminal.
+// Output of commands: the API's object with --json, otherwise plain text that cannot steer the
+// terminal.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { card, inWords, plainText, table } from '../../commands/base/format.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';

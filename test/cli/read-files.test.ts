@@ -1,5 +1,5 @@
-// The files that commands read: each flag and argument by its form. A new one fails here until it is listed and
-// reads through commands/base/files.ts.
+// The files that commands read: each flag and argument by its form. A new one fails here until it
+// is listed and reads through commands/base/files.ts.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

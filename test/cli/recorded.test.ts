@@ -1,5 +1,5 @@
-// Every command that changes data records the change, like routes do (test/http/recorded.test.ts). The list
-// of commands is read from the files.
+// Every command that changes data records the change, like routes do (test/http/recorded.test.ts).
+// The list of commands is read from the files.
 import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -87,7 +87,10 @@ const changesNothing = [
 type Table = 'audit_entries' | 'events' | 'resource_events';
 type Ids = (name: string) => string;
 
-/** A change: its command line, standard input, and the table that records it (default: the audit log). */
+/**
+ * A change: its command line, standard input, and the table that records it (default: the audit
+ * log).
+ */
 interface Change {
   args: (idOf: Ids) => string[];
   input?: string;

@@ -1,5 +1,5 @@
-// bin/sendmail, called by other programs: cron, PHP, git send-email, scripts. Exit codes are those of
-// sysexits.h.
+// bin/sendmail, called by other programs: cron, PHP, git send-email, scripts. Exit codes are those
+// of sysexits.h.
 import { spawn } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { hostname } from 'node:os';

@@ -1,5 +1,5 @@
-// `messages show --raw` and `--attachment N`: unchanged bytes of sent and of received mail; and `@last` as
-// an id.
+// `messages show --raw` and `--attachment N`: unchanged bytes of sent and of received mail; and
+// `@last` as an id.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Tables for a person: they fit the width of the terminal, ids are whole, headings are words, times are local.
+// Tables for a person: they fit the width of the terminal, ids are whole, headings are words, times
+// are local.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fittedTable } from '../../commands/base/format.ts';
 import {

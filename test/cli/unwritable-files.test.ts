@@ -1,4 +1,5 @@
-// Files that cannot be written, for every command that writes files: the error names the file and the cause.
+// Files that cannot be written, for every command that writes files: the error names the file and
+// the cause.
 import { spawn } from 'node:child_process';
 import {
   cpSync,
@@ -26,7 +27,10 @@ const toPaths: Readonly<Record<string, (path: string) => string[]>> = {
   'templates:render': (path) => ['welcome', '--output', path],
 };
 
-/** Commands that write beside the store, into a folder of their own or where another command has written. */
+/**
+ * Commands that write beside the store, into a folder of their own or where another command has
+ * written.
+ */
 const elsewhere: Readonly<Record<string, string>> = {
   'dev:reset': 'the store',
   'migrate:copy': 'a copy of the store',

@@ -1,5 +1,5 @@
-// `messages send --wait` beside a real daemon: a line for each step of each recipient, the exit code, and
-// the effect of Ctrl-C.
+// `messages send --wait` beside a real daemon: a line for each step of each recipient, the exit
+// code, and the effect of Ctrl-C.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recipientLines } from '../../commands/base/follow.ts';
 import type { Delivery, Message } from '../../src/outbound/messages/schema.ts';

@@ -1,5 +1,5 @@
-// Ids as people type them: their last characters, or `@last`. Searches run on both stores; commands say on
-// standard error which id they took.
+// Ids as people type them: their last characters, or `@last`. Searches run on both stores; commands
+// say on standard error which id they took.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { completedPrefixes, wholeId } from '../../commands/base/whole-id.ts';
 import { routes } from '../../daemon/http/routes.ts';

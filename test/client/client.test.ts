@@ -1,4 +1,5 @@
-// The typed client: equal to the routes, its suite for plain Node, and docs/client.md against a daemon.
+// The typed client: equal to the routes, its suite for plain Node, and docs/client.md against a
+// daemon.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';

@@ -1,4 +1,5 @@
-// The package that `npm pack` makes, unpacked as npm installs it: its command works, and `svc/client` is there.
+// The package that `npm pack` makes, unpacked as npm installs it: its command works, and
+// `svc/client` is there.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

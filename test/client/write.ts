@@ -1,4 +1,5 @@
-// `npm run client`: writes client/operations.js and the types beside it from the routes. test/client holds them equal.
+// `npm run client`: writes client/operations.js and the types beside it from the routes.
+// test/client holds them equal.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

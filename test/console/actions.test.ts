@@ -1,5 +1,5 @@
-// Every action of every page, as the operator posts it: the form of the page has the fields that the API takes, and the
-// change is there afterwards.
+// Every action of every page, as the operator posts it: the form of the page has the fields that
+// the API takes, and the change is there afterwards.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pages } from '../../daemon/console/pages/pages.ts';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';
@@ -33,8 +33,8 @@ async function formOn(url: string, action: string): Promise<Record<string, strin
 }
 
 /**
- * Posts an action of a page by its form: the fields as the page has them, and those that a person fills. Returns the
- * path that it leads to, or the page that it shows.
+ * Posts an action of a page by its form: the fields as the page has them, and those that a person
+ * fills. Returns the path that it leads to, or the page that it shows.
  */
 async function act(url: string, action: string, fields: Record<string, string> = {}) {
   const path = url.replace('/console', '').split('?')[0] ?? '';

@@ -1,6 +1,6 @@
-// The console in a real Chromium: a newcomer's first minute, every page in both themes and two widths, mail that would
-// like to run or to call home. Without Chromium these tests are skipped, and say so.
-// Slow: a browser and axe look at 60 pages.
+// The console in a real Chromium: a newcomer's first minute, every page in both themes and two
+// widths, mail that would like to run or to call home. Without Chromium these tests are skipped,
+// and say so. Slow: a browser and axe look at 60 pages.
 import { type AddressInfo, createServer } from 'node:net';
 import axe from 'axe-core';
 import type { Browser, Locator, Page } from 'playwright-core';

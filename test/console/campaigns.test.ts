@@ -1,4 +1,5 @@
-// Campaigns in the console: what a person confirms is what runs, and a run shows its progress and its recipients.
+// Campaigns in the console: what a person confirms is what runs, and a run shows its progress and
+// its recipients.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countRun } from '../../src/people/runs/counters.ts';
 import type { RunRow } from '../../src/people/runs/queries.ts';

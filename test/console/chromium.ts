@@ -1,5 +1,6 @@
-// A real browser for tests: Chromium of this machine, by $CHROMIUM or in the PATH, else the one of @sparticuz/chromium.
-// Errors of scripts and of the content security policy, failed requests and requests to other hosts fail the test.
+// A real browser for tests: Chromium of this machine, by $CHROMIUM or in the PATH, else the one of
+// @sparticuz/chromium. Errors of scripts and of the content security policy, failed requests and
+// requests to other hosts fail the test.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -1,4 +1,5 @@
-// Extensions in the console: grants in words, and installations and upgrades by exactly what was shown.
+// Extensions in the console: grants in words, and installations and upgrades by exactly what was
+// shown.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
 import { grantableEvents, grantablePermissions, inOrder } from '../../src/extensions/schema.ts';

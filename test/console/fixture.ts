@@ -73,7 +73,10 @@ export async function fillPages(post: Post, mailbox: string): Promise<void> {
   await makeInstallation(post);
 }
 
-/** Follows the first link of each list to a page of one resource. Returns the path of each page that has one. */
+/**
+ * Follows the first link of each list to a page of one resource. Returns the path of each page that
+ * has one.
+ */
 export async function findPaths(
   get: (path: string) => Promise<string>,
 ): Promise<Map<string, string>> {

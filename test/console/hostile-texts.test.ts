@@ -1,5 +1,6 @@
-// Hostile text in each field of each answer of the API: a page has the same elements as with harmless text. `TEXTS=all`
-// tries each text in each field; without it, every fifth from a random one on.
+// Hostile text in each field of each answer of the API: a page has the same elements as with
+// harmless text. `TEXTS=all` tries each text in each field; without it, every fifth from a random
+// one on.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queryOf } from '../../daemon/console/api.ts';
 import { isKnownLink } from '../../daemon/console/html.ts';
@@ -20,7 +21,10 @@ const assets = {
   icon: '/console/assets/x.svg',
 };
 const instant = /^\d{4}-\d\d-\d\d(?:T|$)/;
-/** Parts that the service itself writes: addresses of files, and the version that a page asks for next. */
+/**
+ * Parts that the service itself writes: addresses of files, and the version that a page asks for
+ * next.
+ */
 const ours = new Set(['storageUrls', 'latestVersion']);
 
 const step = process.env['TEXTS'] === 'all' ? 1 : 10;

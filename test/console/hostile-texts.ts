@@ -1,4 +1,5 @@
-// Texts that would run a script, load from a host, change the page around them, or mislead the reader.
+// Texts that would run a script, load from a host, change the page around them, or mislead the
+// reader.
 
 /** Ends of the place in which a text stands. */
 const ends = [

@@ -1,5 +1,5 @@
-// The pages of the console: who sees which page and button, strangers' text on each of them, and the same for every
-// action. A browser is at work in browser.test.ts.
+// The pages of the console: who sees which page and button, strangers' text on each of them, and
+// the same for every action. A browser is at work in browser.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { html, isKnownLink } from '../../daemon/console/html.ts';
 import { pages } from '../../daemon/console/pages/pages.ts';

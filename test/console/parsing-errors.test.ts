@@ -1,4 +1,5 @@
-// The page of a received mail names the faults that the parser found, with their meaning and the raw mail.
+// The page of a received mail names the faults that the parser found, with their meaning and the
+// raw mail.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { receiveMail } from '../inbox/receiving/received-mail.ts';

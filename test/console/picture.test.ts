@@ -1,4 +1,5 @@
-// Whoever approves, changes or presses Send sees all that leaves: on each page of a decision, and by each command.
+// Whoever approves, changes or presses Send sees all that leaves: on each page of a decision, and
+// by each command.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSender } from '../../src/identity/senders/senders.ts';
 import type { MailboxAction } from '../../src/inbox/approvals/schema.ts';

@@ -1,5 +1,5 @@
-// `npm run screenshots`: twelve pictures of the console for the documents. Store and clock are the same each time, so
-// one machine draws the same bytes.
+// `npm run screenshots`: twelve pictures of the console for the documents. Store and clock are the
+// same each time, so one machine draws the same bytes.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';

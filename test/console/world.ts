@@ -1,4 +1,5 @@
-// A service with its console for tests: pages over HTTP without a socket, as a browser asks for them.
+// A service with its console for tests: pages over HTTP without a socket, as a browser asks for
+// them.
 import { parse } from 'parse5';
 import { Refusal } from '../../daemon/console/api.ts';
 import { routes } from '../../daemon/http/routes.ts';
@@ -21,7 +22,9 @@ export interface Answer {
 export interface Browser {
   cookie: string;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /** Posts a form of a page; the token of its forms comes with it unless the fields have another. */
+  /**
+   * Posts a form of a page; the token of its forms comes with it unless the fields have another.
+   */
   post(
     path: string,
     fields: Record<string, string>,
@@ -171,7 +174,10 @@ const textOf = (node: Node) =>
     .map(({ value = '' }) => value)
     .join('');
 
-/** Returns what a browser sends for a field, of one line without its breaks; null for an unchecked box. */
+/**
+ * Returns what a browser sends for a field, of one line without its breaks; null for an unchecked
+ * box.
+ */
 function sentBy(node: Node): string | null {
   if (node.nodeName === 'textarea') return textOf(node);
   if (node.nodeName === 'select') {
@@ -185,7 +191,9 @@ function sentBy(node: Node): string | null {
   return type === 'hidden' ? value : value.replaceAll(/[\r\n]/g, '');
 }
 
-/** Returns the fields that a browser sends for the button of an action; null for a page without it. */
+/**
+ * Returns the fields that a browser sends for the button of an action; null for a page without it.
+ */
 export function formOf(page: string, action: string): Record<string, string> | null {
   const posted = elementsOf(page).filter(
     (node) => node.nodeName === 'form' && attributeOf(node, 'method') === 'post',

@@ -1,5 +1,5 @@
-// Files that comments and documents name exist, and so do the headings of documents that comments cite: a
-// moved file or heading fails here.
+// Files that comments and documents name exist, and so do the headings of documents that comments
+// cite: a moved file or heading fails here.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -134,4 +134,16 @@ it('comments have neither none nor no as a predicate', () => {
     isNoneClauses(text).map((clause) => `${file}: ${clause}`),
   );
   expect(bad).toEqual([]);
+});
+
+it('lines of comments have at most 100 columns', () => {
+  const isTable = (line: string) => / \| |-{3,}|^\s*\/\/ {3}|^\s*\* {3}|biome-ignore/.test(line);
+  const long = [...code, ...tests].flatMap(({ file }) =>
+    readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      .filter((line) => /^\s*(?:\/\/|\/?\*)/.test(line) && [...line].length > 100)
+      .filter((line) => !isTable(line))
+      .map((line) => `${file}: ${line.trim()}`),
+  );
+  expect(long).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// The rows of docs/making/fields.md: each field of a request, and the values that it takes by the schema of its
-// route.
+// The rows of docs/making/fields.md: each field of a request, and the values that it takes by the
+// schema of its route.
 import { z } from 'zod';
 import { routes } from '../../daemon/http/routes.ts';
 

@@ -1,5 +1,5 @@
-// The generated parts of the documents equal the output of `npm run docs`, and every row that is completed
-// by hand has its words. Also the owner of each table, found in the code.
+// The generated parts of the documents equal the output of `npm run docs`, and every row that is
+// completed by hand has its words. Also the owner of each table, found in the code.
 import { describe, expect, it } from 'vitest';
 import { readMarkdown, tableRows } from './markdown.ts';
 import { files, installed, ownersOf, read, roomPlace, tables, written } from './write.ts';

@@ -1,5 +1,6 @@
-// Help texts are in plain words (CONTRIBUTING.md, "The change"): a verb first, short, the object named. The
-// texts are read from the loaded commands, so that flags built by shared code are held too.
+// Help texts are in plain words (CONTRIBUTING.md, "The change"): a verb first, short, the object
+// named. The texts are read from the loaded commands, so that flags built by shared code are held
+// too.
 import { describe, expect, it } from 'vitest';
 import { listCommandIds } from '../../commands/base/typed.ts';
 import { isNoneClauses, vaguePerThousand, wordsOf } from './plain-words.ts';

@@ -1,5 +1,5 @@
-// Reads our own Markdown files for the tests that hold them to the program: fences, tables, code spans,
-// sections. Supports only the Markdown that we write.
+// Reads our own Markdown files for the tests that hold them to the program: fences, tables, code
+// spans, sections. Supports only the Markdown that we write.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '../support/cli.ts';
@@ -44,7 +44,10 @@ export function readMarkdown(name: string): Markdown {
   return { text, prose, fences };
 }
 
-/** Reads README.md, the index of docs/ and the pages that the index lists, in that order: the pages for users. */
+/**
+ * Reads README.md, the index of docs/ and the pages that the index lists, in that order: the pages
+ * for users.
+ */
 export function userPages(): readonly (Markdown & { name: string })[] {
   const index = readMarkdown('docs/README.md');
   const links = tableRows(index.prose).flatMap(([cell = '']) => /\((.+)\)/.exec(cell)?.[1] ?? []);

@@ -1,4 +1,5 @@
-// The tests that are held to plain words: their titles (titles.test.ts) and comments (comments.test.ts).
+// The tests that are held to plain words: their titles (titles.test.ts) and comments
+// (comments.test.ts).
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,5 +1,6 @@
-// Measures of plain words, shared by the tests on comments and on documents: how often a text says "who"
-// or "what" in place of a noun, and predicates with "is no". CONTRIBUTING.md, "The change", has the rules.
+// Measures of plain words, shared by the tests on comments and on documents: how often a text says
+// "who" or "what" in place of a noun, and predicates with "is no". CONTRIBUTING.md, "The change",
+// has the rules.
 
 const vague = /^(?:who|whom|whose|what|whatever|whoever)$/i;
 

@@ -1,7 +1,7 @@
-// Every command that the program or a page for users prints parses as it stands: in help, error texts, advice,
-// explanations, and in the sentences of docs. Values that the program fills in are placeholders. Blocks of commands
-// in docs are parsed by readme.test.ts and run by readme-run.test.ts, examples of help are parsed by
-// test/cli/help.test.ts.
+// Every command that the program or a page for users prints parses as it stands: in help, error
+// texts, advice, explanations, and in the sentences of docs. Values that the program fills in are
+// placeholders. Blocks of commands in docs are parsed by readme.test.ts and run by
+// readme-run.test.ts, examples of help are parsed by test/cli/help.test.ts.
 import { Parser } from '@oclif/core';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
@@ -32,7 +32,9 @@ interface Printed {
   command: string;
 }
 
-/** Returns the text of a string, a template or a sum of them, with placeholders for computed parts. */
+/**
+ * Returns the text of a string, a template or a sum of them, with placeholders for computed parts.
+ */
 function textOf(node: ts.Node): string | null {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isTemplateExpression(node)) {
@@ -64,7 +66,10 @@ function textsIn(file: string): string[] {
 /** Ends a command that stands without quotes in a sentence. */
 const sentenceEnd = /[,;:)\n]|\.(?:\s|$)| (?:and|then|or) |\s\|\s/;
 
-/** Finds the commands in a text: up to the closing quote, or to the end of their part of the sentence. */
+/**
+ * Finds the commands in a text: up to the closing quote, or to the end of their part of the
+ * sentence.
+ */
 function commandsIn(text: string): string[] {
   const chosen = text.replaceAll(/\b([a-z]+)(?:\|[a-z0-9]+)+/g, '$1');
   const filled = chosen.replaceAll(/\$\([^)]*\)|…|\[[A-Z-]+\]|\bN\b/g, placeholder);
@@ -128,8 +133,8 @@ async function faultOf(command: string): Promise<string | null> {
 }
 
 /**
- * Returns whether a command needs nothing but its flags: it creates a resource below no other one. Its values may
- * be refused by more than its parser, so it must be run.
+ * Returns whether a command needs nothing but its flags: it creates a resource below no other one.
+ * Its values may be refused by more than its parser, so it must be run.
  */
 async function createsAlone(command: string): Promise<boolean> {
   const typed = interpret(shellWords(command), ids);

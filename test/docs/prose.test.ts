@@ -1,5 +1,5 @@
-// Documents are in plain words (CONTRIBUTING.md, "The change"): they name the noun, and their sentences are
-// short. Comments of the code: comments.test.ts.
+// Documents are in plain words (CONTRIBUTING.md, "The change"): they name the noun, and their
+// sentences are short. Comments of the code: comments.test.ts.
 import { globSync, readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { repository } from '../support/cli.ts';
@@ -16,8 +16,8 @@ const pages = [
 ].map((file) => ({ file, text: proseOf(file) }));
 
 /**
- * Returns a page without fences, code spans, targets of links, and headings that ask a question. Summaries of
- * commands and descriptions of fields are held by the tests of their sources.
+ * Returns a page without fences, code spans, targets of links, and headings that ask a question.
+ * Summaries of commands and descriptions of fields are held by the tests of their sources.
  */
 function proseOf(file: string): string {
   return readMarkdown(file)

@@ -1,8 +1,9 @@
-// README.md and the pages for users are followed: every block marked "sh run" is typed as printed, in order,
-// in one home with a daemon ("sh run stopped": after the daemon was stopped; "sh run endless": each line
-// until its first output, then Ctrl-C; "json save NAME": the block is saved). The ids that a reader would
-// fill in are filled in. Features that they list as missing are requested, too. Commands that end by Ctrl-C
-// are processes of their own, like the daemon; the others share one (svc-typed.ts).
+// README.md and the pages for users are followed: every block marked "sh run" is typed as printed,
+// in order, in one home with a daemon ("sh run stopped": after the daemon was stopped; "sh run
+// endless": each line until its first output, then Ctrl-C; "json save NAME": the block is saved).
+// The ids that a reader would fill in are filled in. Features that they list as missing are
+// requested, too. Commands that end by Ctrl-C are processes of their own, like the daemon; the
+// others share one (svc-typed.ts).
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';

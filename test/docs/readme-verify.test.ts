@@ -1,5 +1,5 @@
-// The lines of docs/webhooks.md that verify posts, run as printed in a process of their own: they accept
-// only posts signed with the secret.
+// The lines of docs/webhooks.md that verify posts, run as printed in a process of their own: they
+// accept only posts signed with the secret.
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// README.md and its linked pages for users are held to the program: every command, flag, key, variable, path
-// and script in them exists, and every configuration loads. readme-run.test.ts follows their instructions;
-// write.ts writes the table of commands.
+// README.md and its linked pages for users are held to the program: every command, flag, key,
+// variable, path and script in them exists, and every configuration loads. readme-run.test.ts
+// follows their instructions; write.ts writes the table of commands.
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';

@@ -1,5 +1,5 @@
-// The recipes of docs/submission.md: short, and followed as printed against a real daemon if their client is
-// installed. The others count as skipped.
+// The recipes of docs/submission.md: short, and followed as printed against a real daemon if their
+// client is installed. The others count as skipped.
 import { execFile } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,7 +9,10 @@ import { filesUnder } from './plain-tests.ts';
 
 const number = String.raw`\d{1,2}\b(?:\.\d{1,2}\b)?(?!\.\d)`;
 const list = `(${number}(?:(?:, | and | to |,? rules? )+${number})*)`;
-/** "specification 7 rules 3 and 4, 8.2", "the specification (4.1)", "section 5 of the specification". */
+/**
+ * "specification 7 rules 3 and 4, 8.2", "the specification (4.1)", "section 5 of the
+ * specification".
+ */
 const citation = new RegExp(
   String.raw`specification,? \(?${list}|sections? ${list} of the specification`,
   'gi',
@@ -23,7 +26,9 @@ function citesIn(text: string): string[] {
   );
 }
 
-/** A whole number behind "rule" is a rule of the section before it; a dotted one is a section again. */
+/**
+ * A whole number behind "rule" is a rule of the section before it; a dotted one is a section again.
+ */
 function numbersOf(cited: string): string[] {
   const cites: string[] = [];
   let section = '';

@@ -1,5 +1,5 @@
-// The suites of docs/testing.md, run as printed against a daemon with a virtual clock. Those without their program
-// count as skipped.
+// The suites of docs/testing.md, run as printed against a daemon with a virtual clock. Those
+// without their program count as skipped.
 import { execFile } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// Generated parts of documents: `npm run docs` writes them between two comments of the document, and
-// generated.test.ts fails for a difference. The last cell of a row that the program has no words for is
-// written by hand and kept.
+// Generated parts of documents: `npm run docs` writes them between two comments of the document,
+// and generated.test.ts fails for a difference. The last cell of a row that the program has no
+// words for is written by hand and kept.
 import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -155,7 +155,9 @@ function bytesIn(folder: string): number {
   return bytes.reduce((sum, size) => sum + size, lstatSync(folder).blocks * 512);
 }
 
-/** Measures the packages of `npm ci --omit=dev`; one that this platform does not need has no bytes. */
+/**
+ * Measures the packages of `npm ci --omit=dev`; one that this platform does not need has no bytes.
+ */
 export function installed(): { packages: number; megabytes: number } {
   const folders = installedFolders();
   const here = folders.map((path) => join(repository, path)).filter((path) => existsSync(path));
@@ -199,7 +201,9 @@ const parts: readonly Part[] = [
 
 export const files = [...new Set(parts.map(({ file }) => file))];
 
-/** Returns the document with its generated parts. @throws Error without the comments around a part. */
+/**
+ * Returns the document with its generated parts. @throws Error without the comments around a part.
+ */
 export async function written(file: string): Promise<string> {
   let text = read(file);
   for (const part of parts.filter((candidate) => candidate.file === file)) {
@@ -220,7 +224,9 @@ export async function written(file: string): Promise<string> {
   return file === 'docs/making/dependencies.md' ? withInstalled(text) : text;
 }
 
-/** File systems differ in the size of small files: this many megabytes more or less count as equal. */
+/**
+ * File systems differ in the size of small files: this many megabytes more or less count as equal.
+ */
 const sameMegabytes = 10;
 
 function withInstalled(text: string): string {

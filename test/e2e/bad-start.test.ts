@@ -1,5 +1,5 @@
-// Reasons that stop a start: one readable line on standard error, nothing on standard output, the exit code
-// of docs/commands.md.
+// Reasons that stop a start: one readable line on standard error, nothing on standard output, the
+// exit code of docs/commands.md.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// 5,000 idle connections and 500 slow ones on a real daemon; a normal send is still answered in less than
-// 100 ms, and memory is bounded. Exact figures: npm run bench -- --connections-idle.
+// 5,000 idle connections and 500 slow ones on a real daemon; a normal send is still answered in
+// less than 100 ms, and memory is bounded. Exact figures: npm run bench -- --connections-idle.
 // Slow: 5,000 connections are opened.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryMb } from '../bench/process-cost.ts';

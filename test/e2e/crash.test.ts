@@ -1,6 +1,6 @@
-// SIGKILL at random instants on one store: a message with a 201 (inbound: a 250) is never lost, and one in
-// flight is repeated at most once. CRASH_SEED=<the seed in the name of a failed test> repeats its round;
-// CRASH_ROUNDS=500 is a soak.
+// SIGKILL at random instants on one store: a message with a 201 (inbound: a 250) is never lost, and
+// one in flight is repeated at most once. CRASH_SEED=<the seed in the name of a failed test>
+// repeats its round; CRASH_ROUNDS=500 is a soak.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createTransport } from 'nodemailer';
@@ -105,8 +105,8 @@ describe('SIGKILL in the middle of 200 sends', () => {
   }
 
   /**
-   * Resolves at the instant of the kill: at the n-th answer, at the n-th delivery, or after a random time,
-   * so that every stretch of a message's way is hit.
+   * Resolves at the instant of the kill: at the n-th answer, at the n-th delivery, or after a
+   * random time, so that every stretch of a message's way is hit.
    */
   function instant(seed: number, answers: ReadonlyMap<number, string>): Promise<unknown> {
     const random = seededRandom(seed);
@@ -159,7 +159,9 @@ describe('SIGKILL in the middle of 200 sends', () => {
     );
   });
 
-  /** Expects at most one message for the answered `id`, and only allowed repeats among the copies. */
+  /**
+   * Expects at most one message for the answered `id`, and only allowed repeats among the copies.
+   */
   function expectOneLife(
     subject: string,
     id: string | undefined,
@@ -173,8 +175,9 @@ describe('SIGKILL in the middle of 200 sends', () => {
     if (id === undefined) expect(listed.length, context).toBeLessThanOrEqual(1);
     else expect([id], context).toEqual(listed.map((message) => message.id));
     expect(new Set(copied).size, context).toBe(listed.length);
-    // Two copies are allowed only where one had been sent before the crash: a committed message may be sent
-    // while its answer waits for the disk; the kill takes the answer, and the message is sent again.
+    // Two copies are allowed only where one had been sent before the crash: a committed message may
+    // be sent while its answer waits for the disk; the kill takes the answer, and the message is
+    // sent again.
     const most = wasOut ? 2 : 1;
     expect(copied.length, context).toBeLessThanOrEqual(Math.min(most, attempts));
   }

@@ -1,5 +1,5 @@
-// Direct mode with a real DNS server and real mail hosts, each on a loopback address of its own: the
-// host that is chosen, and hosts that are never dialled (RFC 5321 5.1, 7505).
+// Direct mode with a real DNS server and real mail hosts, each on a loopback address of its own:
+// the host that is chosen, and hosts that are never dialled (RFC 5321 5.1, 7505).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/outbound/messages/schema.ts';
 import {

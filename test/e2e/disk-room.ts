@@ -1,5 +1,6 @@
-// Two ways to take a daemon's room to write, and to give it back: a file system of a few megabytes (a tmpfs,
-// which needs root and is not possible in every container), and a limit on the size of files.
+// Two ways to take a daemon's room to write, and to give it back: a file system of a few megabytes
+// (a tmpfs, which needs root and is not possible in every container), and a limit on the size of
+// files.
 import { spawnSync } from 'node:child_process';
 import {
   closeSync,

@@ -1,6 +1,6 @@
-// One store that moves by the commands: from SQLite to PostgreSQL, through a backup into another database, and back to a
-// file. A daemon on each goes on where the last one was.
-// Slow: a dozen daemons and commands follow each other.
+// One store that moves by the commands: from SQLite to PostgreSQL, through a backup into another
+// database, and back to a file. A daemon on each goes on where the last one was. Slow: a dozen
+// daemons and commands follow each other.
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import type { Message } from '../../src/outbound/messages/schema.ts';

@@ -1,5 +1,5 @@
-// The first minute: an empty home and data directory, the printed curl line pasted into a shell, and the
-// message that arrives in the inbox.
+// The first minute: an empty home and data directory, the printed curl line pasted into a shell,
+// and the message that arrives in the inbox.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

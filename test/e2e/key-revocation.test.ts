@@ -1,5 +1,5 @@
-// A revocation by command with real processes: two daemons that know a key refuse it within a second; the
-// last use of a key, held in memory, is stored at the stop.
+// A revocation by command with real processes: two daemons that know a key refuse it within a
+// second; the last use of a key, held in memory, is stored at the stop.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { ApiKey } from '../../src/access/keys/schema.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
@@ -21,7 +21,10 @@ describe('svc keys revoke beside two daemons', () => {
     await schema.drop();
   });
 
-  /** Sends requests until the key is refused; returns when the last accepted one began, after `since`. */
+  /**
+   * Sends requests until the key is refused; returns when the last accepted one began, after
+   * `since`.
+   */
   async function lastAccepted(
     daemon: DaemonProcess,
     apiKey: string,

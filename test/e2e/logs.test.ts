@@ -1,5 +1,5 @@
-// The log of a daemon at its most detailed level, after good and bad requests of every kind, contains no key,
-// secret or text of a message.
+// The log of a daemon at its most detailed level, after good and bad requests of every kind,
+// contains no key, secret or text of a message.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Two daemons behind PgBouncer in transaction mode, where it is installed: sends, deliveries and received mail pass, and
-// a daemon hears of the commits of the other by its direct connection.
+// Two daemons behind PgBouncer in transaction mode, where it is installed: sends, deliveries and
+// received mail pass, and a daemon hears of the commits of the other by its direct connection.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

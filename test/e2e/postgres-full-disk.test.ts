@@ -1,5 +1,5 @@
-// A full disk under PostgreSQL: its tables lie on a small file system. Sends are refused with 503, nothing that was
-// answered with 201 is lost, and the service recovers.
+// A full disk under PostgreSQL: its tables lie on a small file system. Sends are refused with 503,
+// nothing that was answered with 201 is lost, and the service recovers.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,8 @@ const mostSends = 400;
 const name = 'full_disk';
 
 /**
- * Makes an empty database with its tables in `directory`, on a server of its own: any connection of a server may write a
- * page of such a table, and fail.
+ * Makes an empty database with its tables in `directory`, on a server of its own: any connection of
+ * a server may write a page of such a table, and fail.
  */
 async function databaseIn(directory: string) {
   execFileSync('chown', ['-R', 'postgres', directory]);

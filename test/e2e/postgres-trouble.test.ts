@@ -1,5 +1,5 @@
-// PostgreSQL that cannot be reached for a while, under a running service: every answer is a 503, none reports
-// an internal error, and the service recovers.
+// PostgreSQL that cannot be reached for a while, under a running service: every answer is a 503,
+// none reports an internal error, and the service recovers.
 import { afterEach, beforeEach, expect, inject, it } from 'vitest';
 import { addDomain } from '../../src/identity/domains/domains.ts';
 import { payload } from '../outbound/messages/fixtures.ts';

@@ -1,5 +1,5 @@
-// Two real daemons on one PostgreSQL: they share the queue, each message is sent once, and the claims of a
-// killed daemon are taken over when its lease ends (docs/making/store.md).
+// Two real daemons on one PostgreSQL: they share the queue, each message is sent once, and the
+// claims of a killed daemon are taken over when its lease ends (docs/making/store.md).
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Message } from '../../src/outbound/messages/schema.ts';

@@ -1,6 +1,7 @@
-// `svc rehearse` beside the run that it foretells: a daemon in capture mode with a virtual clock then does the same, row
-// for row. Each seed is a world of its own: contacts with quiet hours, simulated receivers, a plan, mail that waits.
-// Slow: each seed is a rehearsal and a real run over four days.
+// `svc rehearse` beside the run that it foretells: a daemon in capture mode with a virtual clock
+// then does the same, row for row. Each seed is a world of its own: contacts with quiet hours,
+// simulated receivers, a plan, mail that waits. Slow: each seed is a rehearsal and a real run over
+// four days.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

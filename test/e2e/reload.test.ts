@@ -1,4 +1,5 @@
-// SIGHUP: a running daemon takes the reloadable keys of its configuration file and the files that it names.
+// SIGHUP: a running daemon takes the reloadable keys of its configuration file and the files that
+// it names.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
-// Two daemons behind a proxy that looks at /readyz, under load: each is drained, stopped and started again, and no request
-// fails. By hand, from an earlier version: UPGRADE_FROM=/its/clone/bin/svc. Its daemons leave the proxy without a drain, as
-// not every version has it.
-// Slow: four daemons start, drain and stop one after the other.
+// Two daemons behind a proxy that looks at /readyz, under load: each is drained, stopped and
+// started again, and no request fails. By hand, from an earlier version:
+// UPGRADE_FROM=/its/clone/bin/svc. Its daemons leave the proxy without a drain, as not every
+// version has it. Slow: four daemons start, drain and stop one after the other.
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,7 +27,10 @@ const lookMs = 100;
 /** Number of looks after which the proxy has surely seen a 503. */
 const looks = 3;
 
-/** A proxy in front of daemons, without retries. It passes requests to those with a `/readyz` of 200. */
+/**
+ * A proxy in front of daemons, without retries. It passes requests to those with a `/readyz` of
+ * 200.
+ */
 class Balancer {
   readonly #backends = new Map<DaemonProcess, boolean>();
   readonly #server: Server;

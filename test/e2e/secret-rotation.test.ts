@@ -1,5 +1,5 @@
-// `svc secret rotate` beside real daemons under load: mail is signed and posts go on, without an error.
-// Slow: two daemons rotate the key under load.
+// `svc secret rotate` beside real daemons under load: mail is signed and posts go on, without an
+// error. Slow: two daemons rotate the key under load.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, inject, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Sending through a running daemon, by HTTP and by command, to a real SMTP server: the received mail, the
-// timeline, and the stop of the daemon.
+// Sending through a running daemon, by HTTP and by command, to a real SMTP server: the received
+// mail, the timeline, and the stop of the daemon.
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Message, TimelineEvent } from '../../src/outbound/messages/schema.ts';
@@ -158,7 +158,9 @@ describe('stopping a daemon', () => {
     return daemon;
   }
 
-  /** Sends to a server with this reply to the end of a mail; resolves once the mail is under way. */
+  /**
+   * Sends to a server with this reply to the end of a mail; resolves once the mail is under way.
+   */
   async function sendAndWait(daemon: DaemonProcess, reply: SinkReply): Promise<string> {
     const before = sink.commands.length;
     sink.on({ verb: 'dot', times: 1 }, reply);

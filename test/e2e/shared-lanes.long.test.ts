@@ -1,6 +1,6 @@
-// Four real daemons on one PostgreSQL before a provider that counts: together they have no more connections than its
-// rule, use nearly all of them, and keep its rate.
-// Slow: a rate per minute shows only over most of a minute.
+// Four real daemons on one PostgreSQL before a provider that counts: together they have no more
+// connections than its rule, use nearly all of them, and keep its rate. Slow: a rate per minute
+// shows only over most of a minute.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';

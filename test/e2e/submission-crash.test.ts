@@ -1,6 +1,6 @@
-// SIGKILL while 200 submitted mails are between DATA and 250, at random points: a mail with a 250 is stored
-// after the restart, and no mail is stored twice. CRASH_SEED=<the seed in the name of a failed test> repeats
-// its round; CRASH_ROUNDS=50 is a soak.
+// SIGKILL while 200 submitted mails are between DATA and 250, at random points: a mail with a 250
+// is stored after the restart, and no mail is stored twice. CRASH_SEED=<the seed in the name of a
+// failed test> repeats its round; CRASH_ROUNDS=50 is a soak.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/outbound/messages/schema.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';

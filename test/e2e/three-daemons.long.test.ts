@@ -1,7 +1,7 @@
-// Three real daemons on one PostgreSQL under mixed load, while daemons are killed, stopped and restarted. Then a checker
-// reads sink, receiver and store. DAEMONS_SEED repeats a round. DAEMONS_SECONDS=300 is a soak,
-// which also stops daemons for 90 seconds.
-// Slow: daemons die and start again for seconds, then all mail is waited for.
+// Three real daemons on one PostgreSQL under mixed load, while daemons are killed, stopped and
+// restarted. Then a checker reads sink, receiver and store. DAEMONS_SEED repeats a round.
+// DAEMONS_SECONDS=300 is a soak, which also stops daemons for 90 seconds. Slow: daemons die and
+// start again for seconds, then all mail is waited for.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';

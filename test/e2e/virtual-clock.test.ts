@@ -1,5 +1,5 @@
-// A daemon with a virtual clock, as a process: what falls due by an advance has settled when it returns.
-// Slow: daemons start again for each of their clocks.
+// A daemon with a virtual clock, as a process: what falls due by an advance has settled when it
+// returns. Slow: daemons start again for each of their clocks.
 import { existsSync, mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
-// examples/assistant against a real daemon: it reads a thread and proposes an answer, which is sent once a
-// person approves it; it proposes nothing twice, and reports rejections.
+// examples/assistant against a real daemon: it reads a thread and proposes an answer, which is sent
+// once a person approves it; it proposes nothing twice, and reports rejections.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,4 +1,5 @@
-// The systemd unit of README: its rights, and the signal of a reload. A unit is judged without being started.
+// The systemd unit of README: its rights, and the signal of a reload. A unit is judged without
+// being started.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

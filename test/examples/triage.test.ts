@@ -1,5 +1,6 @@
-// examples/triage against a real daemon, in both runtimes: published, installed, fed by received mail. It labels the
-// thread and proposes a reply under its own name, once for each event; a person approves it; uninstalled, it ends.
+// examples/triage against a real daemon, in both runtimes: published, installed, fed by received
+// mail. It labels the thread and proposes a reply under its own name, once for each event; a person
+// approves it; uninstalled, it ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

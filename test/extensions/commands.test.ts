@@ -1,5 +1,5 @@
-// `svc extensions install` and `upgrade`: grants are shown in words, asked for on a terminal, and named elsewhere. What
-// was shown is accepted, and nothing else.
+// `svc extensions install` and `upgrade`: grants are shown in words, asked for on a terminal, and
+// named elsewhere. What was shown is accepted, and nothing else.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type {
   Installation,

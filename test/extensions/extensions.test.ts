@@ -1,4 +1,5 @@
-// Extensions over HTTP: names, lists, public ones, deletion; and their versions: form, order, grants, withdrawal.
+// Extensions over HTTP: names, lists, public ones, deletion; and their versions: form, order,
+// grants, withdrawal.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { operatorOf } from '../../src/access/keys/roles.ts';

@@ -1,5 +1,5 @@
-// The permission that each route needs of an installation, written by hand and not derived from the code. A
-// route without a row fails matrix.test.ts.
+// The permission that each route needs of an installation, written by hand and not derived from the
+// code. A route without a row fails matrix.test.ts.
 import type { Permission } from '../../src/core/api/permission.ts';
 
 export const routesByPermission: Partial<Record<Permission, readonly string[]>> = {

@@ -1,5 +1,5 @@
-// Installations over HTTP (specification 2.15, 5.7): exactly the accepted grants, within the rights of the installer,
-// with one key and one endpoint that live and end with the installation.
+// Installations over HTTP (specification 2.15, 5.7): exactly the accepted grants, within the rights
+// of the installer, with one key and one endpoint that live and end with the installation.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/access/keys/keys.ts';

@@ -1,7 +1,8 @@
-// A daemon dies while it installs, upgrades, disables, rotates and uninstalls an extension. Whatever is stored, the key,
-// the endpoint and the installation agree about its grants, and nothing of a lost installation works. Each seed is one
-// death, before, within or after one of the transactions. KILL_POINTS=200 is a soak; KILL_SEED=<the seed in the name of a
-// failed test> repeats one.
+// A daemon dies while it installs, upgrades, disables, rotates and uninstalls an extension.
+// Whatever is stored, the key, the endpoint and the installation agree about its grants, and
+// nothing of a lost installation works. Each seed is one death, before, within or after one of the
+// transactions. KILL_POINTS=200 is a soak; KILL_SEED=<the seed in the name of a failed test>
+// repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';

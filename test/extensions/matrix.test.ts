@@ -1,5 +1,6 @@
-// Every route of the API, asked by installations with each single permission, scope and send mode. The expected
-// answers follow from the table in installation-rows.ts and from the rules below, which are written anew here.
+// Every route of the API, asked by installations with each single permission, scope and send mode.
+// The expected answers follow from the table in installation-rows.ts and from the rules below,
+// which are written anew here.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import { refusedAtDoor } from '../../src/access/keys/constraints.ts';

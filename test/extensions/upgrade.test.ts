@@ -1,5 +1,6 @@
-// Upgrades and rollbacks (specification 3, 4.9, 5.5): by a person, in place, with exactly the added grants. The order
-// of the checks, two upgrades at once, a dry run, and a rollback to the first version and forward again.
+// Upgrades and rollbacks (specification 3, 4.9, 5.5): by a person, in place, with exactly the added
+// grants. The order of the checks, two upgrades at once, a dry run, and a rollback to the first
+// version and forward again.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';

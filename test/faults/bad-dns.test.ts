@@ -1,5 +1,5 @@
-// A DNS that fails, is silent, loops, truncates or lies. All cases run at once through one service: first
-// against the bad DNS, then, once it is healed, to the end.
+// A DNS that fails, is silent, loops, truncates or lies. All cases run at once through one service:
+// first against the bad DNS, then, once it is healed, to the end.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { DnsFault, DnsServer } from '../support/dns-server.ts';
 import {

@@ -1,5 +1,5 @@
-// A mail host that misbehaves at every step. All cases run at once through one service, each with a domain and
-// an MX of its own: first against the bad server, then, once it is healed, to the end.
+// A mail host that misbehaves at every step. All cases run at once through one service, each with a
+// domain and an MX of its own: first against the bad server, then, once it is healed, to the end.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SinkReply } from '../support/smtp-sink-script.ts';
 import {

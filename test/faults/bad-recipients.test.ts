@@ -1,4 +1,5 @@
-// Servers that answer differently for recipients of one message: each recipient gets its own outcome.
+// Servers that answer differently for recipients of one message: each recipient gets its own
+// outcome.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { SmtpSink } from '../support/smtp-sink.ts';
 import type { SinkReply } from '../support/smtp-sink-script.ts';
@@ -63,7 +64,10 @@ it.each([
   expect(await statuses(id)).toEqual(['delivered', 'delivered', 'delivered']);
 });
 
-/** Faults, and how often each occurs until only a later attempt helps: a lost connection is retried at once. */
+/**
+ * Faults, and how often each occurs until only a later attempt helps: a lost connection is retried
+ * at once.
+ */
 const breaks: [string, SinkReply, number][] = [
   ['the connection drops', { drop: true }, 2],
   ['the server answers 421', '421 4.3.2 busy', 1],

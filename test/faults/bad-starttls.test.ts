@@ -1,5 +1,5 @@
-// A mail host with STARTTLS refused, broken or stripped. Without a demand for TLS the mail is sent in plain
-// text; when the domain's DANE records demand TLS, not a byte of it is sent in plain text.
+// A mail host with STARTTLS refused, broken or stripped. Without a demand for TLS the mail is sent
+// in plain text; when the domain's DANE records demand TLS, not a byte of it is sent in plain text.
 import { createHash, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SmtpSink, SmtpSinkOptions } from '../support/smtp-sink.ts';

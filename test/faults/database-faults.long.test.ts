@@ -1,5 +1,5 @@
-// PostgreSQL that fails at each statement of an accept, of a claim and of a settlement: nothing is answered that is not
-// stored, nothing is stored twice, and the next request after the fault works.
+// PostgreSQL that fails at each statement of an accept, of a claim and of a settlement: nothing is
+// answered that is not stored, nothing is stored twice, and the next request after the fault works.
 //
 //   fault     | at the statement
 //   ----------+---------------------------------------------------------------------------------------
@@ -30,7 +30,10 @@ const seed = Number(process.env['SEED'] ?? Date.now() % 1_000);
 const isWhole = process.env['FAULTS'] === 'all';
 const timeout = isWhole ? 600_000 : 60_000;
 
-/** Returns the places of the statements that a fault meets. A silent server costs its time-out each: it meets one. */
+/**
+ * Returns the places of the statements that a fault meets. A silent server costs its time-out each:
+ * it meets one.
+ */
 function placesOf(fault: Fault, statements: readonly string[]): number[] {
   const places = [...statements.keys()];
   if (isWhole) return places;

@@ -1,6 +1,6 @@
-// Every limit that is exact, over three daemons on one PostgreSQL, all under crowds at the same time: the buckets of a
-// plan, a quota at its edge, idempotency keys, the window of a warming plan and its change, one catch-all of a domain,
-// one run of a job.
+// Every limit that is exact, over three daemons on one PostgreSQL, all under crowds at the same
+// time: the buckets of a plan, a quota at its edge, idempotency keys, the window of a warming plan
+// and its change, one catch-all of a domain, one run of a job.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { updateOrganization } from '../../src/access/organizations/organizations.ts';
@@ -123,7 +123,10 @@ async function claims() {
   return { claimed: own.length, once: new Set(own.map(({ id }) => id)).size };
 }
 
-/** Three organizations verify one domain, then each of three mailboxes of the owner becomes its catch-all. */
+/**
+ * Three organizations verify one domain, then each of three mailboxes of the owner becomes its
+ * catch-all.
+ */
 async function catchAlls() {
   const domain = 'shared.example';
   const claimants = await Promise.all(

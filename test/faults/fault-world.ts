@@ -1,5 +1,5 @@
-// The world of the fault tests: the whole service in direct mode over a scripted DNS and scripted MX hosts on
-// loopback, under a virtual clock that moves only when everything else is at rest.
+// The world of the fault tests: the whole service in direct mode over a scripted DNS and scripted
+// MX hosts on loopback, under a virtual clock that moves only when everything else is at rest.
 import { connect, type Socket } from 'node:net';
 import { getMessage } from '../../src/outbound/messages/messages.ts';
 import type { Message } from '../../src/outbound/messages/schema.ts';
@@ -10,7 +10,9 @@ import type { SinkMessage } from '../support/smtp-sink-session.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const minuteMs = 60_000;
-/** The first retry is later than the end of the longest attempt, so that a test can tell them apart. */
+/**
+ * The first retry is later than the end of the longest attempt, so that a test can tell them apart.
+ */
 const scheduleMinutes = [27, 1];
 /** Turns of the event loop without any change before the clock may move. */
 const quietTurns = 300;
@@ -92,8 +94,8 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
   const { app, caller } = service;
   const world = service;
 
-  // The store works beside the event loop, so its writes are counted. It publishes changes at most every 10 ms
-  // of real time, in which the clock here might run on: here it publishes each at once.
+  // The store works beside the event loop, so its writes are counted. It publishes changes at most
+  // every 10 ms of real time, in which the clock here might run on: here it publishes each at once.
   let writing = 0;
   const listeners = new Set<() => void>();
   const write = app.store.write.bind(app.store);

@@ -1,5 +1,6 @@
-// Text from outside that the main thread reads: the time to read it grows at most in proportion to its length.
-// Each row names a reader and the longest text that reaches it; each reads long runs of each unit below.
+// Text from outside that the main thread reads: the time to read it grows at most in proportion to
+// its length. Each row names a reader and the longest text that reaches it; each reads long runs of
+// each unit below.
 import { describe, expect, it } from 'vitest';
 import { readMediaType } from '../../daemon/http/media-type.ts';
 import { recordsOf } from '../../src/identity/domains/dns-records.ts';

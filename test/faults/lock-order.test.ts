@@ -1,6 +1,6 @@
-// Two daemons on one PostgreSQL that lock the same rows do so in one order, so that neither is the victim of a
-// deadlock. A third transaction holds the row that one daemon asks for first: if the other held on to its own
-// first row meanwhile, they would deadlock when that row is free.
+// Two daemons on one PostgreSQL that lock the same rows do so in one order, so that neither is the
+// victim of a deadlock. A third transaction holds the row that one daemon asks for first: if the
+// other held on to its own first row meanwhile, they would deadlock when that row is free.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { beat, deleteDaemons } from '../../src/access/admission/queries.ts';
@@ -67,7 +67,10 @@ async function waiting(table: string, wanted: number): Promise<void> {
   while (Number((await query.execute(app.store.db)).rows[0]?.n) < wanted);
 }
 
-/** Starts both, in this order, while a transaction holds the rows that `hold` locks; then releases them. */
+/**
+ * Starts both, in this order, while a transaction holds the rows that `hold` locks; then releases
+ * them.
+ */
 async function meetAt(
   table: string,
   hold: (trx: Db) => Promise<unknown>,

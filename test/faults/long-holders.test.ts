@@ -1,6 +1,6 @@
-// Two daemons on one PostgreSQL. One works on a unit for ten minutes, longer than any lease; the other looks all the
-// while, and the clock jumps. A lease lives as long as its holder works, so the other daemon never takes the work, and
-// none is done twice.
+// Two daemons on one PostgreSQL. One works on a unit for ten minutes, longer than any lease; the
+// other looks all the while, and the clock jumps. A lease lives as long as its holder works, so the
+// other daemon never takes the work, and none is done twice.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -95,7 +95,10 @@ describe('a daemon that works longer than its lease keeps', () => {
     }
   }
 
-  /** Waits until the holder works, then lets the work take ten minutes of a jumping clock while `look` repeats. */
+  /**
+   * Waits until the holder works, then lets the work take ten minutes of a jumping clock while
+   * `look` repeats.
+   */
   async function workLong(look: () => Promise<unknown> = async () => {}): Promise<void> {
     await vi.waitFor(() => expect(gate.calls).toBe(1));
     for (let passed = 0; passed < workMs; passed += stepMs) {

@@ -1,8 +1,8 @@
-// A wall clock that jumps at random, up to 120 days either way, over an hour of work with restarts. Then it is right
-// again. Nothing is lost, nothing is deleted early, all proofs hold, and an hour later all jobs are on time. Each seed is
-// one such hour: a known one in `npm test`, random ones in `npm run test:long`. CLOCK_SEEDS=50 is a soak; CLOCK_SEED=<the
-// seed in the name of a failed test> repeats one.
-// Slow: each seed is two hours of all the work of a daemon.
+// A wall clock that jumps at random, up to 120 days either way, over an hour of work with restarts.
+// Then it is right again. Nothing is lost, nothing is deleted early, all proofs hold, and an hour
+// later all jobs are on time. Each seed is one such hour: a known one in `npm test`, random ones in
+// `npm run test:long`. CLOCK_SEEDS=50 is a soak; CLOCK_SEED=<the seed in the name of a failed test>
+// repeats one. Slow: each seed is two hours of all the work of a daemon.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { startJobs } from '../../daemon/scheduler/jobs.ts';
@@ -140,7 +140,9 @@ describe.each(stores)('an hour of a clock that jumps at random, on %s', (store) 
         },
       });
       const { clock, caller } = test;
-      /** Lets time pass until `answer`: on PostgreSQL a transaction that is repeated first rests. */
+      /**
+       * Lets time pass until `answer`: on PostgreSQL a transaction that is repeated first rests.
+       */
       const passing = <T>(answer: Promise<T>) => passingTime(clock, answer, 10);
       const organizationId = caller.organizationId;
       const posted = new Set<string>();

@@ -1,5 +1,6 @@
-// Every pool that organizations, or networks of clients, share: one holder takes all it can, and another still
-// gets its place within a second. A new pool adds a row. The pools are listed in docs/making/bounds.md.
+// Every pool that organizations, or networks of clients, share: one holder takes all it can, and
+// another still gets its place within a second. A new pool adds a row. The pools are listed in
+// docs/making/bounds.md.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// Two services over one PostgreSQL, both delivering, with every kind of write to many rows at once: the kinds
-// of work, and the conditions that hold for the store when all is quiet.
+// Two services over one PostgreSQL, both delivering, with every kind of write to many rows at once:
+// the kinds of work, and the conditions that hold for the store when all is quiet.
 import { sql } from 'kysely';
 import { inject } from 'vitest';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';

@@ -1,5 +1,5 @@
-// Servers that keep a client waiting: one organization's mail to them delays no other mail, and one such
-// server holds few resources.
+// Servers that keep a client waiting: one organization's mail to them delays no other mail, and one
+// such server holds few resources.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { operatorOf } from '../../src/access/keys/roles.ts';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
@@ -64,7 +64,10 @@ async function inFlight(): Promise<number> {
   return (await world.service.app.metrics.inFlight.get()).values[0]?.value ?? 0;
 }
 
-/** Measures the wait of another organization's mail from its acceptance, in ms; it has less than `within`. */
+/**
+ * Measures the wait of another organization's mail from its acceptance, in ms; it has less than
+ * `within`.
+ */
 async function otherWaits(within: number): Promise<number> {
   const { app } = world.service;
   const from = { email: 'a@small.example' };

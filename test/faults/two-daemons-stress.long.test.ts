@@ -1,7 +1,7 @@
-// Everything that locks many rows, by two services over one PostgreSQL at once: no transaction is refused
-// because of another, and the rows are consistent afterwards. STRESS_SECONDS=60 for a real run, STRESS_SEED to
-// repeat one.
-// Slow: sixty clients work for four seconds, and then everything is checked.
+// Everything that locks many rows, by two services over one PostgreSQL at once: no transaction is
+// refused because of another, and the rows are consistent afterwards. STRESS_SECONDS=60 for a real
+// run, STRESS_SEED to repeat one. Slow: sixty clients work for four seconds, and then everything is
+// checked.
 import { afterEach, expect, it } from 'vitest';
 import { type StressWorld, startStressWorld } from './stress-world.ts';
 

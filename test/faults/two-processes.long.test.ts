@@ -1,7 +1,7 @@
-// Two processes on one store. Invariants: two daemons never work on one SQLite file, and the second is refused
-// with a reason and leaves the first alone; commands beside the daemon lose nothing, and nothing is sent
-// twice. Several daemons on one PostgreSQL are supported: test/e2e/postgres.test.ts.
-// Slow: commands run as processes beside a daemon.
+// Two processes on one store. Invariants: two daemons never work on one SQLite file, and the second
+// is refused with a reason and leaves the first alone; commands beside the daemon lose nothing, and
+// nothing is sent twice. Several daemons on one PostgreSQL are supported:
+// test/e2e/postgres.test.ts. Slow: commands run as processes beside a daemon.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/outbound/messages/schema.ts';
 import {

@@ -1,5 +1,5 @@
-// Bursts of connections to a listener whose event loop works: the system accepts them all, so that it drops none of
-// other clients.
+// Bursts of connections to a listener whose event loop works: the system accepts them all, so that
+// it drops none of other clients.
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
@@ -23,7 +23,9 @@ const client = `
   }
 `;
 
-/** Holds the event loop while another thread connects; returns the number of connections by then. */
+/**
+ * Holds the event loop while another thread connects; returns the number of connections by then.
+ */
 async function connectedWhileHeld(port: number): Promise<number> {
   const count = new Int32Array(new SharedArrayBuffer(8));
   const worker = new Worker(client, { eval: true, workerData: { port, burst, count } });

@@ -1,5 +1,5 @@
-// The table of routes fails closed: these tests run over the list, so that each new route is covered once it
-// is mounted.
+// The table of routes fails closed: these tests run over the list, so that each new route is
+// covered once it is mounted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openApiDocument } from '../../daemon/http/openapi.ts';

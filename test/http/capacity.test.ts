@@ -1,5 +1,5 @@
-// The server under load and with hanging work: 503 before any code of a route, 504 by the clock, and health
-// checks that still answer; and its closing.
+// The server under load and with hanging work: 503 before any code of a route, 504 by the clock,
+// and health checks that still answer; and its closing.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Route } from '../../src/core/api/route.ts';

@@ -1,5 +1,6 @@
-// Names that each organization has for itself (docs/making/claims.md): the second holder in one organization is
-// refused, another organization has the same name at the same time, and an end of the claim frees it.
+// Names that each organization has for itself (docs/making/claims.md): the second holder in one
+// organization is refused, another organization has the same name at the same time, and an end of
+// the claim frees it.
 import { describe, expect, it } from 'vitest';
 import { createKey } from '../../src/access/keys/keys.ts';
 import { operatorOf } from '../../src/access/keys/roles.ts';
@@ -11,7 +12,9 @@ interface Claim {
   path: string;
   /** Returns a body with the name; `serial` makes everything else in it differ. */
   body(serial: number): object;
-  /** Answer to the second holder in one organization; 201 for a claim that is the same row again. */
+  /**
+   * Answer to the second holder in one organization; 201 for a claim that is the same row again.
+   */
   second?: number;
   /** Field by which its path names one. */
   named?: string;

@@ -1,5 +1,5 @@
-// The requests of one connection in their turns, and the memory for answers that clients do not take, over real
-// sockets. Clients of other addresses of this machine stand for other sites.
+// The requests of one connection in their turns, and the memory for answers that clients do not
+// take, over real sockets. Clients of other addresses of this machine stand for other sites.
 import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';

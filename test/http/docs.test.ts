@@ -1,5 +1,5 @@
-// The page /docs for its reader: as narrow as a phone, and with curl commands that work when pasted. Its
-// completeness is tested in openapi.test.ts.
+// The page /docs for its reader: as narrow as a phone, and with curl commands that work when
+// pasted. Its completeness is tested in openapi.test.ts.
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drawReference } from '../../daemon/http/docs.ts';
@@ -171,7 +171,8 @@ describe('the curl commands of a new service', () => {
     await service.close();
   });
 
-  // Only a rejected organization may apply again; an example names a domain that does not exist here.
+  // Only a rejected organization may apply again; an example names a domain that does not exist
+  // here.
   const other = new Map([
     ['reapplyForOnboardingReview', 409],
     ['enableCatchAll', 404],
@@ -224,7 +225,9 @@ describe('the page at a width of 400 px', () => {
   const style = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? '';
   const width = 400;
 
-  /** Returns the declarations of a selector that apply at this width, later ones over earlier ones. */
+  /**
+   * Returns the declarations of a selector that apply at this width, later ones over earlier ones.
+   */
   function ruleOf(selector: string): Record<string, string> {
     const applying = style.replace(
       /@media ([^{]+)\{((?:[^{}]*\{[^{}]*\})*)[^{}]*\}/g,

@@ -1,5 +1,5 @@
-// The streams of events over real sockets: permissions, events, mailboxes of bound keys, heartbeats, the end; and
-// their bounds.
+// The streams of events over real sockets: permissions, events, mailboxes of bound keys,
+// heartbeats, the end; and their bounds.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';

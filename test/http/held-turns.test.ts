@@ -1,6 +1,7 @@
-// Finds the work that holds the event loop: every route, page of the console, tool of MCP and job over a large store,
-// and bodies of 5 MB. No turn may work for over 100 ms. By hand, with every field of every body:
-// `HELD_ROWS=1000000 RUN_TIMEOUT=3600 npx vitest run test/http/held-turns.test.ts`.
+// Finds the work that holds the event loop: every route, page of the console, tool of MCP and job
+// over a large store, and bodies of 5 MB. No turn may work for over 100 ms. By hand, with every
+// field of every body: `HELD_ROWS=1000000 RUN_TIMEOUT=3600 npx vitest run
+// test/http/held-turns.test.ts`.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ZodObject } from 'zod';
 import { routes } from '../../daemon/http/routes.ts';
@@ -51,8 +52,8 @@ afterAll(async () => {
 type Work = [name: string, run: () => Promise<unknown>];
 
 /**
- * Does works one after the other; returns the milliseconds of the works that held a turn for too long, and the errors of
- * works that failed.
+ * Does works one after the other; returns the milliseconds of the works that held a turn for too
+ * long, and the errors of works that failed.
  */
 async function heldBy(works: AsyncIterable<Work>): Promise<Record<string, number | string>> {
   const record = recordTurns();

@@ -1,5 +1,5 @@
-// A service with its HTTP server for the tests of daemon/http: routes of the test's own, keys that are words,
-// every response checked against the OpenAPI document, and access to the log.
+// A service with its HTTP server for the tests of daemon/http: routes of the test's own, keys that
+// are words, every response checked against the OpenAPI document, and access to the log.
 import { PassThrough } from 'node:stream';
 import { z } from 'zod';
 import {

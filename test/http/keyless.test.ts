@@ -1,5 +1,6 @@
-// Every path that answers without a key, as the servers mount them: the capacity that it draws on, the number of
-// its handlers of one connection, and that nothing large is made anew for each request.
+// Every path that answers without a key, as the servers mount them: the capacity that it draws on,
+// the number of its handlers of one connection, and that nothing large is made anew for each
+// request.
 import diagnostics from 'node:diagnostics_channel';
 import { request } from 'node:http';
 import type { FastifyInstance } from 'fastify';
@@ -46,7 +47,9 @@ function pathsBelow(pattern: string): string[] {
   return [...assets, ...drawn, '/console/sign-in', '/console/open/x', '/console/live'];
 }
 
-/** Records the mounted paths, the bodies and the requests in work of the server that is made next. */
+/**
+ * Records the mounted paths, the bodies and the requests in work of the server that is made next.
+ */
 function watchServer(message: unknown): void {
   const { fastify } = message as { fastify: FastifyInstance };
   fastify.addHook('onRoute', ({ method, url: pattern }) => {

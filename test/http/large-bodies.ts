@@ -1,4 +1,5 @@
-// Bodies of 5 MB for routes that take JSON: as many bytes and values as the bounds of all bodies let through.
+// Bodies of 5 MB for routes that take JSON: as many bytes and values as the bounds of all bodies
+// let through.
 import { z } from 'zod';
 import type { Route } from '../../src/core/api/route.ts';
 
@@ -37,8 +38,8 @@ export function unknownFields(bytes = largeBytes, values = mostValues): string {
 }
 
 /**
- * Returns bodies for a route by name: one with all fields large, and one for each field, which takes all bytes and
- * values.
+ * Returns bodies for a route by name: one with all fields large, and one for each field, which
+ * takes all bytes and values.
  */
 export function largeBodies({ body }: Route, valid: unknown): Map<string, () => string> {
   const bodies = new Map<string, () => string>();

@@ -1,4 +1,5 @@
-// A large store for the walk of held-turns.test.ts: copies of the resources of an organization by SQL, on SQLite.
+// A large store for the walk of held-turns.test.ts: copies of the resources of an organization by
+// SQL, on SQLite.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { App } from '../../src/core/app.ts';
@@ -131,8 +132,9 @@ function growthsOf(side: Side, rows: number): Growth[] {
 }
 
 /**
- * Adds copies of the resources of an organization: this many contacts, messages and events, and more. A connection of
- * its own without checks of foreign keys, and with a large cache, takes half the time of the store's.
+ * Adds copies of the resources of an organization: this many contacts, messages and events, and
+ * more. A connection of its own without checks of foreign keys, and with a large cache, takes half
+ * the time of the store's.
  */
 export async function fillStore({ config }: App, side: Side, rows: number): Promise<void> {
   const { contactGroup, contact } = side.shared;

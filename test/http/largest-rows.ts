@@ -1,4 +1,5 @@
-// Rows of the largest size that can be stored, 100 for each list of the API, created by SQL on SQLite.
+// Rows of the largest size that can be stored, 100 for each list of the API, created by SQL on
+// SQLite.
 import { sql } from 'kysely';
 import type { App } from '../../src/core/app.ts';
 import { inThread, runOf } from './permission-rows.ts';
@@ -52,7 +53,10 @@ export interface Growth {
   copies?: number;
 }
 
-/** Growth of the rows in each list, by its path. Rows that several lists show grow with the first of them. */
+/**
+ * Growth of the rows in each list, by its path. Rows that several lists show grow with the first of
+ * them.
+ */
 export const growths: Record<string, (side: Side) => Growth[]> = {
   '/v1/messages': ({ shared }) => [
     {

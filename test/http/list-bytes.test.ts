@@ -1,4 +1,5 @@
-// Every route that answers a list reads at most 16 MB, over 100 rows of the largest size that can be stored.
+// Every route that answers a list reads at most 16 MB, over 100 rows of the largest size that can
+// be stored.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';

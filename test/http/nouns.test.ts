@@ -1,5 +1,5 @@
-// The nouns of all routes: their names, the prefixes of their ids, and their changes in the audit; and the five
-// routes that follow from a noun.
+// The nouns of all routes: their names, the prefixes of their ids, and their changes in the audit;
+// and the five routes that follow from a noun.
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { auditRoutes, routes } from '../../daemon/http/routes.ts';

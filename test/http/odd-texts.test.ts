@@ -1,5 +1,5 @@
-// Texts that the stores would keep differently: NUL, and half of a surrogate pair. Rejected on both stores,
-// with the field that holds them, anywhere in a request.
+// Texts that the stores would keep differently: NUL, and half of a surrogate pair. Rejected on both
+// stores, with the field that holds them, anywhere in a request.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BatchResult } from '../../src/outbound/messages/schema.ts';
 import { payload } from '../outbound/messages/fixtures.ts';

@@ -1,5 +1,5 @@
-// The OpenAPI document and the reference page: complete, valid, served without a key, and self-contained.
-// openapi-check.ts checks the responses of all HTTP tests against the document.
+// The OpenAPI document and the reference page: complete, valid, served without a key, and
+// self-contained. openapi-check.ts checks the responses of all HTTP tests against the document.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import diagnostics from 'node:diagnostics_channel';

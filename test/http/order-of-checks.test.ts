@@ -1,5 +1,5 @@
-// The order of checks: route, key, permission, rate limit, malformed body, fields, then the route; for a send,
-// its checks one after another.
+// The order of checks: route, key, permission, rate limit, malformed body, fields, then the route;
+// for a send, its checks one after another.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -396,7 +396,10 @@ describe('the checks of a send, one after another', () => {
     await api.close();
   });
 
-  /** Outcomes at the due time in the order of the checks, each with a change made after the acceptance. */
+  /**
+   * Outcomes at the due time in the order of the checks, each with a change made after the
+   * acceptance.
+   */
   const changes: [outcome: string, change: (keyId: string) => Promise<unknown>][] = [
     ['waits tenant-health', () => pauseOrganization(world.test.app, 'default', {})],
     [
@@ -415,7 +418,8 @@ describe('the checks of a send, one after another', () => {
     ['cancelled by key-constraints', (keyId) => setConstraints(keyId, narrow)],
     ['cancelled by test-key', () => closeMailbox(world.test.app, foreignMailboxes[1])],
     ['cancelled by onboarding', () => review('rejected')],
-    // The quota has room for one of its two recipients: the queue cannot see earlier that it must wait.
+    // The quota has room for one of its two recipients: the queue cannot see earlier that it must
+    // wait.
     ['waits daily-quota', () => useToday(world.test, 999)],
   ];
 

@@ -1,6 +1,7 @@
-// The callers that each route admits, written by hand and not derived from the code: one row for each route
-// of the API. A route without a row fails permissions.test.ts. Before the rows, the resources of the routes:
-// their creation, and the traits that resources.test.ts needs to test their common behaviour.
+// The callers that each route admits, written by hand and not derived from the code: one row for
+// each route of the API. A route without a row fails permissions.test.ts. Before the rows, the
+// resources of the routes: their creation, and the traits that resources.test.ts needs to test
+// their common behaviour.
 
 import { generateKeyPairSync } from 'node:crypto';
 import { createKey } from '../../src/access/keys/keys.ts';
@@ -595,8 +596,8 @@ export interface Row {
   /** A body that names a resource of another organization, which is a 404. */
   foreignBody?: (foreign: Side) => unknown;
   /**
-   * Returns a body that makes the same resource as another organization has: it is allowed, and reveals
-   * nothing.
+   * Returns a body that makes the same resource as another organization has: it is allowed, and
+   * reveals nothing.
    */
   sameBody?: (foreign: Side) => unknown;
   /** A filter by a value of another organization, which finds nothing. */

@@ -1,5 +1,5 @@
-// Two organizations with one resource of each kind, and a key for each kind of caller: the world of the
-// permission matrix.
+// Two organizations with one resource of each kind, and a key for each kind of caller: the world of
+// the permission matrix.
 
 import { makeKey } from '../../src/access/keys/key-format.ts';
 import { createKey, revokeKey } from '../../src/access/keys/keys.ts';

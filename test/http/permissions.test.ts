@@ -1,5 +1,5 @@
-// Every route × every caller × own and foreign organization: 401, 403, 404 or success by the table in
-// permission-rows.ts. The list of routes is the service's own.
+// Every route × every caller × own and foreign organization: 401, 403, 404 or success by the table
+// in permission-rows.ts. The list of routes is the service's own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import type { Role } from '../../src/access/keys/roles.ts';
@@ -55,7 +55,8 @@ it('every route has a row in the table of permissions, and every row a route', (
   expect({ missing, stale }, message).toEqual({ missing: [], stale: [] });
 });
 
-// On one store: keys and permissions are decided before it, and resources.test.ts holds the ownership of all nouns on both.
+// On one store: keys and permissions are decided before it, and resources.test.ts holds the
+// ownership of all nouns on both.
 describe('the permissions of routes', () => {
   let world: PermissionWorld;
   /** Snapshot of the foreign organization: no test changes it. */

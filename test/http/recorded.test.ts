@@ -1,5 +1,6 @@
-// Every route that changes data records the change: in the audit log, in the log of resources, or in a
-// timeline, in the transaction of the change (src/history/events/record.ts). The list of routes is the service's own.
+// Every route that changes data records the change: in the audit log, in the log of resources, or
+// in a timeline, in the transaction of the change (src/history/events/record.ts). The list of
+// routes is the service's own.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
@@ -13,7 +14,9 @@ import { type PermissionWorld, permissionWorld } from './permission-world.ts';
 const tables = ['audit_entries', 'resource_events', 'events'] as const;
 type Recorded = Partial<Record<(typeof tables)[number], number>>;
 
-/** Routes with changes outside the audit log: the table that records them, or null with the reason. */
+/**
+ * Routes with changes outside the audit log: the table that records them, or null with the reason.
+ */
 const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   // The thread lacks the label: test/inbox/threads/standing.test.ts.
   'DELETE /v1/mailboxes/{id}/threads/{threadId}/labels': null,
@@ -113,7 +116,8 @@ async function prepare(route: Route): Promise<Prepared> {
   const isShared = row.params !== undefined && !row.spends;
   const id = row.on && (isShared ? own.shared[row.on] : await own.fresh(row.on));
   serial++;
-  // Two bodies of a route differ by the parity of their serials at least: the second one changes something too.
+  // Two bodies of a route differ by the parity of their serials at least: the second one changes
+  // something too.
   if ((serial - (lastSerials.get(name) ?? serial - 1)) % 2 === 0) serial++;
   lastSerials.set(name, serial);
   const { generation } = (await getOrganization(world.test.app, 'default')).onboarding;

@@ -1,7 +1,8 @@
-// Specification 7, line by line, each test with its number, through the real routes and keys on both stores;
-// every answer is checked against the OpenAPI document. The single error classes: errors.test.ts. 7.6 (custom
-// tracking) comes with that resource, and so do FlagDisabledError, BillingProviderError, ExternalServiceError
-// and WebhookEnqueueError as answers: here only their shapes (7.9).
+// Specification 7, line by line, each test with its number, through the real routes and keys on
+// both stores; every answer is checked against the OpenAPI document. The single error classes:
+// errors.test.ts. 7.6 (custom tracking) comes with that resource, and so do FlagDisabledError,
+// BillingProviderError, ExternalServiceError and WebhookEnqueueError as answers: here only their
+// shapes (7.9).
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { errorHeaders } from '../../daemon/http/errors.ts';
 import { errorSchemas, responseHeaders } from '../../daemon/http/openapi-errors.ts';

@@ -1,5 +1,6 @@
-// Common behaviour of all resources, over HTTP and at the command line, on both stores. A resource joins by
-// its entry in permission-rows.ts; permissions.test.ts tests its callers in the same world.
+// Common behaviour of all resources, over HTTP and at the command line, on both stores. A resource
+// joins by its entry in permission-rows.ts; permissions.test.ts tests its callers in the same
+// world.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import type { Page } from '../../src/core/api/pagination.ts';

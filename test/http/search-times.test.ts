@@ -1,5 +1,6 @@
-// Stalls of the event loop by searches and filtered lists of a large store: 200,000 contacts and 20,000 documents
-// here; by hand with `SEARCH_ROWS=1000000 npx vitest run test/http/search-times.test.ts`.
+// Stalls of the event loop by searches and filtered lists of a large store: 200,000 contacts and
+// 20,000 documents here; by hand with `SEARCH_ROWS=1000000 npx vitest run
+// test/http/search-times.test.ts`.
 import { type RawBuilder, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';
@@ -33,8 +34,8 @@ const padded = (store: string) =>
   store === 'postgres' ? sql`lpad(i::text, 24, '0')` : sql`printf('%024d', i)`;
 
 /**
- * Updates the statistics of PostgreSQL between two inserts. Planned for an empty parent table, the check of a
- * foreign key scans the whole parent for each row, without an end.
+ * Updates the statistics of PostgreSQL between two inserts. Planned for an empty parent table, the
+ * check of a foreign key scans the whole parent for each row, without an end.
  */
 async function analyze(db: Db, store: string, table: string): Promise<void> {
   if (store === 'postgres') await sql`analyze ${sql.table(table)}`.execute(db);

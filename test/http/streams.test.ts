@@ -1,5 +1,5 @@
-// Routes that stream a body in or an answer out: the order of checks, and their bounds in number, bytes and
-// time. Over real sockets.
+// Routes that stream a body in or an answer out: the order of checks, and their bounds in number,
+// bytes and time. Over real sockets.
 import { once } from 'node:events';
 import { request as ask, type ClientRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';

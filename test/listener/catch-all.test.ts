@@ -1,5 +1,5 @@
-// The mailbox that takes a mail at RCPT: the owner of the address first, then the catch-all of the domain.
-// A paused mailbox defers mail, a deleted one refuses it.
+// The mailbox that takes a mail at RCPT: the owner of the address first, then the catch-all of the
+// domain. A paused mailbox defers mail, a deleted one refuses it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain, getDomain, listDnsRecords } from '../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';

@@ -1,5 +1,5 @@
-// All raw mails of test/fixtures with a `.words.json` beside them, over SMTP into one mailbox: each is read
-// with the words and files that a reader sees, and the search finds each of these words.
+// All raw mails of test/fixtures with a `.words.json` beside them, over SMTP into one mailbox: each
+// is read with the words and files that a reader sees, and the search finds each of these words.
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';

@@ -1,5 +1,5 @@
-// The folder of a mail received by SMTP, by its DMARC verdict. A real listener, a real DNS server, and the
-// mailbox over HTTP.
+// The folder of a mail received by SMTP, by its DMARC verdict. A real listener, a real DNS server,
+// and the mailbox over HTTP.
 import { sealMessage } from 'mailauth';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/core/config/config.ts';

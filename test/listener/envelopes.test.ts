@@ -1,4 +1,5 @@
-// Envelopes of the real world: return paths that no grammar has, and parameters that nobody offered.
+// Envelopes of the real world: return paths that no grammar has, and parameters that nobody
+// offered.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMailPath, readReturnPath } from '../../daemon/smtp/command-path.ts';
 import {

@@ -1,4 +1,5 @@
-// Slow, numerous and hungry clients, a failing store, and the stop: over real sockets with a virtual clock.
+// Slow, numerous and hungry clients, a failing store, and the stop: over real sockets with a
+// virtual clock.
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -18,7 +19,10 @@ let service: SmtpService;
 afterEach(() => service.close());
 
 const minute = 60_000;
-/** A client in DATA without Nagle's algorithm, which would gather minutes of this clock in one write. */
+/**
+ * A client in DATA without Nagle's algorithm, which would gather minutes of this clock in one
+ * write.
+ */
 async function dripping(port: number) {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
   let heard = '';
@@ -242,7 +246,8 @@ describe('the memory for messages', () => {
     await hungry.say('DATA');
     hungry.write(line.repeat(1_000));
     const same = await service.session();
-    // The reply to the next command follows once the bytes before it were read: two sessions, one loop.
+    // The reply to the next command follows once the bytes before it were read: two sessions, one
+    // loop.
     await expect
       .poll(async () => {
         const reply = await same.say('MAIL FROM:<a@example.com> SIZE=999999');

@@ -1,5 +1,5 @@
-// The collector joins the pieces of a message, makes its line ends CRLF, and releases the memory that it
-// reserved.
+// The collector joins the pieces of a message, makes its line ends CRLF, and releases the memory
+// that it reserved.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MailCollector } from '../../daemon/smtp/mail-collector.ts';
@@ -24,7 +24,10 @@ function collect(pieces: readonly Buffer[], maxBytes = ample) {
   return { message, refusal, held: held() };
 }
 
-/** Bytes rich in line ends and dots, cut into pieces; the last line ends with CRLF, as in the library. */
+/**
+ * Bytes rich in line ends and dots, cut into pieces; the last line ends with CRLF, as in the
+ * library.
+ */
 const pieces = fc
   .array(fc.array(fc.constantFrom(13, 10, 46, 0, 65, 255), { maxLength: 40 }), { maxLength: 20 })
   .map((list) => [...list.map((bytes) => Buffer.from(bytes)), Buffer.from('\r\n')]);

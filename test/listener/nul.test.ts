@@ -1,5 +1,5 @@
-// NUL bytes in received mail, wherever a client may put one: the mail is accepted and readable on both stores,
-// and its stored texts hold no NUL.
+// NUL bytes in received mail, wherever a client may put one: the mail is accepted and readable on
+// both stores, and its stored texts hold no NUL.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findMessageRow, findRecipients } from '../../src/outbound/messages/queries.ts';
 import { stores } from '../support/command.ts';

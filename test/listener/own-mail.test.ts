@@ -1,5 +1,5 @@
-// Mail of ours that returns to our own listener skips the DNS checks; foreign mail under a return path of ours
-// does not. Real sockets, a pipeline, and a real DNS server.
+// Mail of ours that returns to our own listener skips the DNS checks; foreign mail under a return
+// path of ours does not. Real sockets, a pipeline, and a real DNS server.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
 import { getMessage } from '../../src/outbound/messages/messages.ts';

@@ -1,4 +1,5 @@
-// Mail accepted by the listener, and its stored form (specification 2.2): over real sockets, on both stores.
+// Mail accepted by the listener, and its stored form (specification 2.2): over real sockets, on
+// both stores.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../src/access/keys/roles.ts';

@@ -1,5 +1,5 @@
-// SPF, DKIM and DMARC of a mail before its acceptance. The address of the client is a parameter, because every
-// real one here is loopback. DNS is a real server.
+// SPF, DKIM and DMARC of a mail before its acceptance. The address of the client is a parameter,
+// because every real one here is loopback. DNS is a real server.
 import { createPrivateKey } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/core/config/config.ts';

@@ -32,7 +32,10 @@ async function startListener(test: TestApp, limits: Partial<SmtpLimits>) {
   }
 }
 
-/** Starts a listener that trusts the tests' connections as a gateway, unless `options` say otherwise. */
+/**
+ * Starts a listener that trusts the tests' connections as a gateway, unless `options` say
+ * otherwise.
+ */
 export async function smtpService(
   options: TestAppOptions = {},
   limits: Partial<SmtpLimits> = {},

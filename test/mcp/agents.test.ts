@@ -1,4 +1,5 @@
-// A real MCP client over both transports: tools of the key, proposals, marks of mail from outside, and bad input.
+// A real MCP client over both transports: tools of the key, proposals, marks of mail from outside,
+// and bad input.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MailboxAction } from '../../src/inbox/approvals/schema.ts';

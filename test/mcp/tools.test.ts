@@ -1,4 +1,5 @@
-// The tools of MCP against the route table: names, schemas, requests, and the tools of each single permission.
+// The tools of MCP against the route table: names, schemas, requests, and the tools of each single
+// permission.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';

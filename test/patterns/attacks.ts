@@ -1,5 +1,5 @@
-// Hostile texts for a regular expression: texts that it matches, their beginnings and parts, repeated up to a length.
-// A text that almost matches at each place costs the most.
+// Hostile texts for a regular expression: texts that it matches, their beginnings and parts,
+// repeated up to a length. A text that almost matches at each place costs the most.
 
 /** Returns a number from 0 to 1. */
 export type Random = () => number;

@@ -1,5 +1,6 @@
-// Inputs that are short whatever comes from outside (data). A pattern of these files may grow faster than its input,
-// or be undecided, if verdicts.txt has it under the name of the input. bounded-patterns.test.ts attacks it there.
+// Inputs that are short whatever comes from outside (data). A pattern of these files may grow
+// faster than its input, or be undecided, if verdicts.txt has it under the name of the input.
+// bounded-patterns.test.ts attacks it there.
 
 interface BoundedInput {
   /** Longest text that the pattern meets. In UTF-8 a character takes three bytes at most. */

@@ -4,7 +4,10 @@ import { attacksOn, seeded } from './attacks.ts';
 import { boundedInputs } from './bounded-inputs.ts';
 import { readVerdicts } from './verdicts.ts';
 
-/** Most time of one search on the event loop, and in a worker, whose deadline is two seconds or less. */
+/**
+ * Most time of one search on the event loop, and in a worker, whose deadline is two seconds or
+ * less.
+ */
 const mostMs = { loop: 50, worker: 500 };
 
 function patternOf(literal: string): RegExp {

@@ -1,6 +1,7 @@
-// Part of `npm run check`: no pattern grows faster than its input. Asks recheck about new patterns only, and fails on
-// one without a verdict, and on a verdict whose pattern is gone. `npm run patterns` writes the verdicts of new ones,
-// and `npm run patterns -- --all` asks about all of them anew.
+// Part of `npm run check`: no pattern grows faster than its input. Asks recheck about new patterns
+// only, and fails on one without a verdict, and on a verdict whose pattern is gone. `npm run
+// patterns` writes the verdicts of new ones, and `npm run patterns -- --all` asks about all of them
+// anew.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

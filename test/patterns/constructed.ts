@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are source code
-// `new RegExp` within functions (data): each has the reason for which its text is ours, and patterns that it makes.
-// Text from outside is never a pattern: it is a string, or runs in re2js.
+// `new RegExp` within functions (data): each has the reason for which its text is ours, and
+// patterns that it makes. Text from outside is never a pattern: it is a string, or runs in re2js.
 import { loadScanners } from '../../src/outbound/tracking/load-scanners.ts';
 
 interface Constructed {

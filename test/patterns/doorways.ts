@@ -1,5 +1,5 @@
-// Functions of ours on the main thread that give text from outside to a library (data): the longest text that they
-// take, and hostile texts.
+// Functions of ours on the main thread that give text from outside to a library (data): the longest
+// text that they take, and hostile texts.
 import { authenticate } from '../../src/inbox/receiving/authenticate.ts';
 import { dmarcCheck } from '../../src/inbox/receiving/dmarc-check.ts';
 import { checkSpf } from '../../src/inbox/receiving/spf.ts';

@@ -1,4 +1,5 @@
-// Growth of time with hostile texts: the CPU time for a text of a length, and for one of twice that length.
+// Growth of time with hostile texts: the CPU time for a text of a length, and for one of twice that
+// length.
 
 import { startWork, workedMs } from '../support/work-time.ts';
 
@@ -35,8 +36,9 @@ const isFaster = (before: number, now: number) =>
   now > stallMs && now > mostGrowth * Math.max(before, stallMs / 4);
 
 /**
- * Returns the times of texts that grow faster than their length, up to `most` characters; null for none. Growth counts
- * if it shows again: a busy machine may slow the core between two texts, and a reader in quadratic time always shows it.
+ * Returns the times of texts that grow faster than their length, up to `most` characters; null for
+ * none. Growth counts if it shows again: a busy machine may slow the core between two texts, and a
+ * reader in quadratic time always shows it.
  */
 export async function fasterGrowth(
   run: (text: string) => unknown,

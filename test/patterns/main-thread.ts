@@ -1,5 +1,5 @@
-// The modules that the daemon's main thread can load: everything that its entry imports, now or later. Workers are
-// started by URL, so modules that only they import are not among them.
+// The modules that the daemon's main thread can load: everything that its entry imports, now or
+// later. Workers are started by URL, so modules that only they import are not among them.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';

@@ -1,5 +1,5 @@
-// Finds the regular expressions of the source: literals, and `new RegExp` at the top of a module or in a function.
-// A pattern at the top of a module is known once the module is loaded.
+// Finds the regular expressions of the source: literals, and `new RegExp` at the top of a module or
+// in a function. A pattern at the top of a module is known once the module is loaded.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';

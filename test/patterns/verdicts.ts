@@ -1,5 +1,5 @@
-// The verdicts of all patterns, by literal: verdicts.txt. The comparison with the source is here, the questions to
-// recheck are in check.ts.
+// The verdicts of all patterns, by literal: verdicts.txt. The comparison with the source is here,
+// the questions to recheck are in check.ts.
 import { readFileSync } from 'node:fs';
 import { boundedInputs } from './bounded-inputs.ts';
 import { constructed } from './constructed.ts';

@@ -1,5 +1,5 @@
-// Tags in any case, on both stores: every request that takes a tag compares it folded, and each answer shows the tag
-// as it was first written.
+// Tags in any case, on both stores: every request that takes a tag compares it folded, and each
+// answer shows the tag as it was first written.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -19,7 +19,10 @@ function variantsOf(value: unknown): unknown[] {
   return [];
 }
 
-/** Changes the lowest bit of the last character that stays of its kind: a digit, a letter or another. */
+/**
+ * Changes the lowest bit of the last character that stays of its kind: a digit, a letter or
+ * another.
+ */
 function flipped(text: string): string {
   if (text === '') return 'x';
   const at = Math.floor(text.length / 2);

@@ -1,4 +1,5 @@
-// Receipts of 1,000 messages, verified by a program in another language: examples/verify-receipt.py.
+// Receipts of 1,000 messages, verified by a program in another language:
+// examples/verify-receipt.py.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

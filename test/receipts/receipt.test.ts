@@ -1,4 +1,5 @@
-// Receipts on both stores: what they prove of real SMTP dialogues, and that a change of any part is named.
+// Receipts on both stores: what they prove of real SMTP dialogues, and that a change of any part is
+// named.
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

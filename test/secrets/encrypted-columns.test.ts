@@ -1,4 +1,5 @@
-// The table of encrypted columns against a store with every kind of secret, and against the calls of the cipher.
+// The table of encrypted columns against a store with every kind of secret, and against the calls
+// of the cipher.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -9,7 +10,10 @@ import { storeAllSecrets } from './all-secrets.ts';
 
 const byText = (a = '', b = '') => (a < b ? -1 : 1);
 
-/** Columns whose texts each file encrypts. A new call of the cipher needs a row here and in the table. */
+/**
+ * Columns whose texts each file encrypts. A new call of the cipher needs a row here and in the
+ * table.
+ */
 const callers: Readonly<Record<string, string[]>> = {
   'core/blobs/blobs.ts': ['blob_objects.sealed_key'],
   'history/seals/keys.ts': ['receipt_keys.private_key'],

@@ -1,5 +1,5 @@
-// Rotation of the root key: with writers beside it, after a kill at every step, and against processes that lack
-// a key.
+// Rotation of the root key: with writers beside it, after a kill at every step, and against
+// processes that lack a key.
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// Mail of the files in test/fixtures/submission, handed in over SMTP and with sendmail: `refused/FIELD--WHAT.eml` is
-// refused and the field named; `accepted/NAME.eml` leaves as `accepted/NAME.sent`.
+// Mail of the files in test/fixtures/submission, handed in over SMTP and with sendmail:
+// `refused/FIELD--WHAT.eml` is refused and the field named; `accepted/NAME.eml` leaves as
+// `accepted/NAME.sent`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { handIn } from '../../src/outbound/sending/hand-in.ts';

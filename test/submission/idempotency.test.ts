@@ -1,5 +1,5 @@
-// One idempotency key makes one message over SMTP, sendmail and HTTP: SMTP and sendmail replay each other, and a
-// key of another request is a conflict.
+// One idempotency key makes one message over SMTP, sendmail and HTTP: SMTP and sendmail replay each
+// other, and a key of another request is a conflict.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { handIn } from '../../src/outbound/sending/hand-in.ts';
 import { readPipedMail } from '../../src/outbound/sending/piped-mail.ts';

@@ -1,4 +1,5 @@
-// Login with an API key (RFC 4954): accepted forms, refusals and their count, and the session before it.
+// Login with an API key (RFC 4954): accepted forms, refusals and their count, and the session
+// before it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getMessage } from '../../src/outbound/messages/messages.ts';
 import {

@@ -1,5 +1,5 @@
-// Another certificate than in test-cert.ts, for other.test and localhost, with its P-256 key: for renewals.
-// Made once with openssl. Public, for tests only.
+// Another certificate than in test-cert.ts, for other.test and localhost, with its P-256 key: for
+// renewals. Made once with openssl. Public, for tests only.
 
 export const otherKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgRC0IONTwTZwoGQQX

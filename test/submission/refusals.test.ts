@@ -1,5 +1,5 @@
-// Refusals of a submitted mail: the errors of the API in its order of checks, as SMTP replies; and mail that is
-// never accepted. A refusal is one line of the log and one of the metrics.
+// Refusals of a submitted mail: the errors of the API in its order of checks, as SMTP replies; and
+// mail that is never accepted. A refusal is one line of the log and one of the metrics.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSubmissionListener } from '../../daemon/smtp/submission.ts';
 import { replyOf } from '../../daemon/smtp/submission-replies.ts';

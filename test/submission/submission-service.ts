@@ -1,5 +1,5 @@
-// A submission listener over a test app that relays to a sink, with helpers that log in and submit a mail.
-// 127.0.0.2 stands for an address of another machine.
+// A submission listener over a test app that relays to a sink, with helpers that log in and submit
+// a mail. 127.0.0.2 stands for an address of another machine.
 import { PassThrough } from 'node:stream';
 import { createSubmissionListener, type SubmissionOptions } from '../../daemon/smtp/submission.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';

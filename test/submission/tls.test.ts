@@ -1,5 +1,5 @@
-// TLS of the submission listener: STARTTLS and implicit TLS, both versions, renewed certificates, and plaintext
-// before the handshake that must not count after it.
+// TLS of the submission listener: STARTTLS and implicit TLS, both versions, renewed certificates,
+// and plaintext before the handshake that must not count after it.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';

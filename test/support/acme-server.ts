@@ -1,5 +1,5 @@
-// A certificate authority for tests (RFC 8555) on loopback: checks nonces and signatures of requests, looks
-// for the challenge itself, signs requests with its own root, and fails on demand.
+// A certificate authority for tests (RFC 8555) on loopback: checks nonces and signatures of
+// requests, looks for the challenge itself, signs requests with its own root, and fails on demand.
 import { createHash, createPublicKey, type JsonWebKey, verify, webcrypto } from 'node:crypto';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

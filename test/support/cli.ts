@@ -28,7 +28,9 @@ export interface CliWorkspace {
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
   run(args: readonly string[], options?: RunOptions): Promise<CliResult>;
-  /** Runs with `--json` and returns the object printed. @throws Error on any other exit code than 0. */
+  /**
+   * Runs with `--json` and returns the object printed. @throws Error on any other exit code than 0.
+   */
   json<T>(args: readonly string[], options?: RunOptions): Promise<T>;
   /** Starts a command and leaves it running; `close` ends it at the latest. */
   start(args: readonly string[]): ChildProcess;
@@ -77,8 +79,8 @@ async function runHosted(work: HostedRun): Promise<HostedResult | null> {
 }
 
 /**
- * Makes a fresh directory to run svc in, without a store. Its commands run in one process, concurrent
- * ones in separate processes; `inProcesses` gives each a process of its own.
+ * Makes a fresh directory to run svc in, without a store. Its commands run in one process,
+ * concurrent ones in separate processes; `inProcesses` gives each a process of its own.
  */
 export function cliWorkspace(
   env: Record<string, string> = {},
@@ -135,7 +137,9 @@ interface MadeStore {
   files: ReadonlyMap<string, Buffer>;
 }
 
-/** The store of `svc init`, made once for each process: its RSA key takes longer than most commands. */
+/**
+ * The store of `svc init`, made once for each process: its RSA key takes longer than most commands.
+ */
 let madeStore: Promise<MadeStore> | null = null;
 
 async function makeStore(): Promise<MadeStore> {

@@ -64,13 +64,17 @@ export interface StartOptions {
 /** A directory with a configuration by environment, where daemons and commands run. */
 export interface DaemonHome {
   readonly cli: CliWorkspace;
-  /** Key of the owner; '' before the first start, which leaves it in `first-key` of an empty home. */
+  /**
+   * Key of the owner; '' before the first start, which leaves it in `first-key` of an empty home.
+   */
   readonly apiKey: string;
   /** The `curl` line beside it; '' in any other home. */
   readonly curl: string;
   /** Makes the store, as the first start would; once. */
   makeStore(): Promise<void>;
-  /** Starts a daemon; resolves when it is ready. @throws Error with its output when it ends before. */
+  /**
+   * Starts a daemon; resolves when it is ready. @throws Error with its output when it ends before.
+   */
   start(options?: StartOptions): Promise<DaemonProcess>;
   /** Kills a process that still runs by SIGKILL, and removes the directory. */
   close(): Promise<void>;

@@ -1,5 +1,5 @@
-// A real DNS server on loopback, UDP and TCP: answers from zones that the test sets, as a recursive resolver
-// would (it follows CNAMEs and sets RA), and fails on demand.
+// A real DNS server on loopback, UDP and TCP: answers from zones that the test sets, as a recursive
+// resolver would (it follows CNAMEs and sets RA), and fails on demand.
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { createServer, type Socket } from 'node:net';
 import {

@@ -1,5 +1,5 @@
-// A service for each test of a `describe`, or one for all of them, and its HTTP face: their common set-up and
-// end.
+// A service for each test of a `describe`, or one for all of them, and its HTTP face: their common
+// set-up and end.
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type HttpApi, httpApi } from './http-client.ts';
 import { standIn } from './stand-in.ts';
@@ -36,8 +36,8 @@ export function eachApi(options: TestAppOptions = {}): { test: TestApp; api: Htt
 }
 
 /**
- * Makes one service with its HTTP face for all tests of a `describe`: for tests that start a worker, whose
- * start costs more than they do. Their names must differ.
+ * Makes one service with its HTTP face for all tests of a `describe`: for tests that start a
+ * worker, whose start costs more than they do. Their names must differ.
  */
 export function sharedApi(options: TestAppOptions = {}): { test: TestApp; api: HttpApi } {
   let test: TestApp | undefined;

@@ -1,6 +1,6 @@
-// The HTTP face of a test app, without a socket: the real routes, the real authenticator, and every answer
-// held to its route's schema and to the OpenAPI document. An answer that does not fit throws here, beside all
-// assertions of the test.
+// The HTTP face of a test app, without a socket: the real routes, the real authenticator, and every
+// answer held to its route's schema and to the OpenAPI document. An answer that does not fit throws
+// here, beside all assertions of the test.
 
 import type { Method } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';

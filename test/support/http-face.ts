@@ -1,5 +1,6 @@
-// HTTP servers with all routes that the tests of one process use one after another: mounting the routes
-// takes longer than most tests. One that is at work when its test closes it is closed for good.
+// HTTP servers with all routes that the tests of one process use one after another: mounting the
+// routes takes longer than most tests. One that is at work when its test closes it is closed for
+// good.
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
@@ -75,7 +76,9 @@ function makePooled(first: Served): PooledServer {
   };
 }
 
-/** Requests outside the routes get a separate server, because much state there belongs to one app. */
+/**
+ * Requests outside the routes get a separate server, because much state there belongs to one app.
+ */
 const isRoute = (url: string) => url.startsWith('/v1/') && !url.startsWith('/v1/events/stream');
 
 function ownServer(app: App, { authenticate, check }: Served): HttpServer {

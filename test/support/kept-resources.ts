@@ -1,5 +1,6 @@
-// Resources that all services of one process share, such as the workers of templates: starting a worker takes
-// longer than most tests. Their deadlines follow the clock of the system. An idle worker keeps no process alive.
+// Resources that all services of one process share, such as the workers of templates: starting a
+// worker takes longer than most tests. Their deadlines follow the clock of the system. An idle
+// worker keeps no process alive.
 import type { AppOverrides } from '../../src/core/app.ts';
 import { type Clock, systemClock } from '../../src/platform/runtime/clock.ts';
 

@@ -1,5 +1,5 @@
-// A service that dies at one of its transactions: from then on it writes nothing, and its waits never end.
-// Committed transactions stay committed, an open one is lost.
+// A service that dies at one of its transactions: from then on it writes nothing, and its waits
+// never end. Committed transactions stay committed, an open one is lost.
 import type { App } from '../../src/core/app.ts';
 import type { Store } from '../../src/platform/store/db.ts';
 import { watchWrites } from './watched-writes.ts';

@@ -1,5 +1,5 @@
-// Mail parsers that the tests of one process use one after another: starting the worker of one takes
-// longer than most tests. One that is at work when its service closes is closed with it.
+// Mail parsers that the tests of one process use one after another: starting the worker of one
+// takes longer than most tests. One that is at work when its service closes is closed with it.
 import { createMimeParser, type MimeParser } from '../../src/mail/parse/parser.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 
@@ -26,7 +26,9 @@ function makePooled(): PooledParser {
   };
 }
 
-/** Returns the parser of a service that closed, or a new one; for `AppOverrides.createMimeParser`. */
+/**
+ * Returns the parser of a service that closed, or a new one; for `AppOverrides.createMimeParser`.
+ */
 export function pooledParser({ clock }: { clock: Clock }): MimeParser {
   const pooled = free.pop() ?? makePooled();
   pooled.follow(clock);

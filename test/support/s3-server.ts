@@ -1,5 +1,5 @@
-// An S3 service on loopback for tests: one bucket in memory. It checks each signature (AWS Signature Version 4) by
-// the rules of AWS alone, and makes the faults that a test asks for.
+// An S3 service on loopback for tests: one bucket in memory. It checks each signature (AWS
+// Signature Version 4) by the rules of AWS alone, and makes the faults that a test asks for.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
-// Gathers one message of the SMTP sink as it comes: finds the end of DATA wherever the reads are cut
-// (RFC 5321 4.1.1.4), and takes out the stuffed dots.
+// Gathers one message of the SMTP sink as it comes: finds the end of DATA wherever the reads are
+// cut (RFC 5321 4.1.1.4), and takes out the stuffed dots.
 
 const crlf = Buffer.from('\r\n');
 const endMark = '\r\n.\r\n';

@@ -23,8 +23,8 @@ export type SinkReply =
 export interface SinkRule {
   verb: SinkVerb;
   /**
-   * Applies only to commands whose argument matches (`TO:<a@b.test>`), or for `dot` and the last BDAT the
-   * message: a part of it as a string, or a pattern.
+   * Applies only to commands whose argument matches (`TO:<a@b.test>`), or for `dot` and the last
+   * BDAT the message: a part of it as a string, or a pattern.
    */
   match?: RegExp | string;
   /** Applies to this many commands. */

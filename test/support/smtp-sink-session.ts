@@ -197,7 +197,8 @@ export class SinkSession {
   }
 
   /**
-   * Starts TLS; drops bytes that the client sent in the clear after STARTTLS (RFC 3207, command injection).
+   * Starts TLS; drops bytes that the client sent in the clear after STARTTLS (RFC 3207, command
+   * injection).
    */
   #upgrade(): void {
     this.#input = nothing;

@@ -1,6 +1,6 @@
-// A real SMTP server for tests: takes all mail, and misbehaves as scripted (the benchmark has a lean
-// one, test/bench/sink-process.ts). Our own rather than smtp-server: that one greets after 100 ms and
-// cannot break the protocol.
+// A real SMTP server for tests: takes all mail, and misbehaves as scripted (the benchmark has a
+// lean one, test/bench/sink-process.ts). Our own rather than smtp-server: that one greets after 100
+// ms and cannot break the protocol.
 import { createServer, type Socket } from 'node:net';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { type Clock, systemClock } from '../../src/platform/runtime/clock.ts';

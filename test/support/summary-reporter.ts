@@ -1,5 +1,5 @@
-// The end of a run: the slowest files, slow tests whose files give no reason, and the closing line that the continuous
-// integration reads, `N passed, N failed`, alone on a line.
+// The end of a run: the slowest files, slow tests whose files give no reason, and the closing line
+// that the continuous integration reads, `N passed, N failed`, alone on a line.
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
@@ -11,7 +11,10 @@ const reason = /\bslow(?: test)?s?: /i;
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1).padStart(6)} s`;
 
-/** Returns the slowest files with their times, and their tests over 10 s where the file gives no reason. */
+/**
+ * Returns the slowest files with their times, and their tests over 10 s where the file gives no
+ * reason.
+ */
 function slowLines(modules: readonly TestModule[]): string[] {
   const files = modules.map((module) => {
     const { duration, setupDuration, collectDuration } = module.diagnostic();

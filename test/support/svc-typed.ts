@@ -1,5 +1,5 @@
-// A folder for the PATH of a shell whose `svc` runs in the process that runs the commands of all tests
-// (cli-host.ts): a page of commands then costs the commands alone, without a hundred starts.
+// A folder for the PATH of a shell whose `svc` runs in the process that runs the commands of all
+// tests (cli-host.ts): a page of commands then costs the commands alone, without a hundred starts.
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// A proxy that fails as networks do: it breaks, or takes bytes and passes none on, while the server itself
-// goes on for all other clients.
+// A proxy that fails as networks do: it breaks, or takes bytes and passes none on, while the server
+// itself goes on for all other clients.
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
@@ -8,7 +8,10 @@ export interface TcpProxy {
   readonly connections: number;
   /** Cuts open connections; until `mend`, new ones are cut at once. */
   cut(): void;
-  /** Passes nothing more over open connections until `mend`, without closing them; new connections work. */
+  /**
+   * Passes nothing more over open connections until `mend`, without closing them; new connections
+   * work.
+   */
   freeze(): void;
   mend(): void;
   close(): Promise<void>;

@@ -7,7 +7,9 @@ const script = '/usr/bin/script';
 
 export const hasTerminal = existsSync(script);
 
-/** Types `keys` once the output since the previous turn holds `after`; without keys it only waits. */
+/**
+ * Types `keys` once the output since the previous turn holds `after`; without keys it only waits.
+ */
 interface Turn {
   after: string;
   keys?: string;

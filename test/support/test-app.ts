@@ -1,5 +1,6 @@
-// The service under test: a real store (SQLite in a temporary directory, or a schema of PostgreSQL),
-// a virtual clock, seeded randomness, first-started like a daemon's. Starts nothing that listens.
+// The service under test: a real store (SQLite in a temporary directory, or a schema of
+// PostgreSQL), a virtual clock, seeded randomness, first-started like a daemon's. Starts nothing
+// that listens.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

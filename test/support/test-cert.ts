@@ -1,5 +1,6 @@
-// A self-signed certificate for sink.test, *.sink.test, localhost and 127.0.0.1, valid 2020 to 2119,
-// and its P-256 key. Made once with openssl: Node cannot create certificates. Public, for tests only.
+// A self-signed certificate for sink.test, *.sink.test, localhost and 127.0.0.1, valid 2020 to
+// 2119, and its P-256 key. Made once with openssl: Node cannot create certificates. Public, for
+// tests only.
 
 export const testKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgZ6UbemFKc8G//rUq

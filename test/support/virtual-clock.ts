@@ -76,8 +76,8 @@ export function virtualClock(startMs = defaultStartMs): VirtualClock {
 const leapEndMs = 300_000;
 
 /**
- * Lets more than five minutes pass: most of the time at once, then five minutes. On PostgreSQL, after a jump, nothing
- * falls due by the new time for the length of a lease.
+ * Lets more than five minutes pass: most of the time at once, then five minutes. On PostgreSQL,
+ * after a jump, nothing falls due by the new time for the length of a lease.
  */
 export async function leap(
   { app, clock }: { app: { clock: Clock }; clock: VirtualClock },

@@ -1,5 +1,5 @@
-// The statements of the service, recorded at the drivers: the text and the values of every statement that
-// runs while it is watched, on every connection of this process.
+// The statements of the service, recorded at the drivers: the text and the values of every
+// statement that runs while it is watched, on every connection of this process.
 import Database from 'better-sqlite3';
 import pg from 'pg';
 

@@ -1,10 +1,12 @@
-// Measures work for tests of a bound: CPU time of this thread, on which the load of the machine has little
-// influence, at the pace of one machine.
+// Measures work for tests of a bound: CPU time of this thread, on which the load of the machine has
+// little influence, at the pace of one machine.
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Milliseconds that this thread's core was at work since `earlier`, as `longestStallMs` measures. */
+/**
+ * Milliseconds that this thread's core was at work since `earlier`, as `longestStallMs` measures.
+ */
 export function coreMs(earlier: NodeJS.CpuUsage): number {
   const { user, system } = process.threadCpuUsage(earlier);
   return (user + system) / 1_000;
@@ -24,8 +26,9 @@ function workOnSample(): number {
 }
 
 /**
- * Returns how many times longer this core now takes for a sample than the machine of the bounds, and at least 1.
- * It is the median of many short samples, so that those that another process interrupts do not count.
+ * Returns how many times longer this core now takes for a sample than the machine of the bounds,
+ * and at least 1. It is the median of many short samples, so that those that another process
+ * interrupts do not count.
  */
 function slowness(): number {
   const taken = Array.from({ length: samples }, () => {
@@ -40,8 +43,8 @@ function slowness(): number {
 const pacedFromMs = 20;
 
 /**
- * Returns the milliseconds that this thread's core was at work since `earlier`, divided by its slowness: a virtual
- * machine beside busy ones works at a quarter of its pace.
+ * Returns the milliseconds that this thread's core was at work since `earlier`, divided by its
+ * slowness: a virtual machine beside busy ones works at a quarter of its pace.
  */
 export function workedMs(earlier: NodeJS.CpuUsage): number {
   const ms = coreMs(earlier);
@@ -105,13 +108,16 @@ function ownWorkOf(turn: Turn, collections: readonly PerformanceEntry[]): number
 export interface TurnRecord {
   /** Runs a work under its name; its error is ignored. */
   during(name: string, work: () => Promise<unknown>): Promise<void>;
-  /** Ends the record. Returns the longest turn of each work in ms, without collections of garbage. */
+  /**
+   * Ends the record. Returns the longest turn of each work in ms, without collections of garbage.
+   */
   end(): Promise<Map<string, number>>;
 }
 
 /**
- * Records by a timer how long this thread's core works without a turn of its timers. Collections of garbage do not
- * count: V8 shares them with threads that a busy machine gives no core, and then one of 7 ms takes 50.
+ * Records by a timer how long this thread's core works without a turn of its timers. Collections of
+ * garbage do not count: V8 shares them with threads that a busy machine gives no core, and then one
+ * of 7 ms takes 50.
  */
 export function recordTurns(): TurnRecord {
   collectGarbage();
@@ -152,7 +158,9 @@ export function recordTurns(): TurnRecord {
   };
 }
 
-/** Returns the longest turn of the event loop until `work` ended, in ms as `recordTurns` measures. */
+/**
+ * Returns the longest turn of the event loop until `work` ended, in ms as `recordTurns` measures.
+ */
 export async function longestStallMs(work: Promise<unknown>): Promise<number> {
   const record = recordTurns();
   await record.during('work', () => work);

@@ -1,4 +1,5 @@
-// Anchors of signed heads: lines of the log, or posts to `receipts.webhook`; and the keys that check them.
+// Anchors of signed heads: lines of the log, or posts to `receipts.webhook`; and the keys that
+// check them.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';

@@ -1,5 +1,5 @@
-// The posted body of an event (src/webhooks/body.ts): made once, kept, bounded, and blank once its message is
-// deleted.
+// The posted body of an event (src/webhooks/body.ts): made once, kept, bounded, and blank once its
+// message is deleted.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App, MessagePresenter } from '../../src/core/app.ts';

@@ -1,5 +1,5 @@
-// While sends press in, webhooks give way: claims are a second apart, unless a due delivery has waited too
-// long.
+// While sends press in, webhooks give way: claims are a second apart, unless a due delivery has
+// waited too long.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

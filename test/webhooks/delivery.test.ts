@@ -1,5 +1,5 @@
-// The state table of a delivery (src/webhooks/settle.ts), each move against a real receiver on loopback:
-// retries and their times, ends, and the state of failing endpoints.
+// The state table of a delivery (src/webhooks/settle.ts), each move against a real receiver on
+// loopback: retries and their times, ends, and the state of failing endpoints.
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -58,7 +58,9 @@ describe.each(stores)('a delivery, on %s', (store) => {
     await loop.idle();
   }
 
-  /** Advances hours by a leap of the wall clock, because a PostgreSQL store has 17,000 timers a day. */
+  /**
+   * Advances hours by a leap of the wall clock, because a PostgreSQL store has 17,000 timers a day.
+   */
   async function passTime(ms: number): Promise<void> {
     if (ms <= hourMs / 2) await test.clock.advance(Math.max(0, ms));
     else await leap(test, ms);

@@ -1,5 +1,5 @@
-// Webhook endpoints (specification 2.14, 4.9): their stored fields, permissions, refusals, and the end of
-// their deliveries when they are disabled or deleted.
+// Webhook endpoints (specification 2.14, 4.9): their stored fields, permissions, refusals, and the
+// end of their deliveries when they are disabled or deleted.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createKey } from '../../src/access/keys/keys.ts';

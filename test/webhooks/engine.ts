@@ -1,5 +1,5 @@
-// Endpoints, events and deliveries as the rest of the service would make them, and a receiver on loopback that
-// a test writes line by line.
+// Endpoints, events and deliveries as the rest of the service would make them, and a receiver on
+// loopback that a test writes line by line.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// From an event to its deliveries: in one transaction, for each active endpoint that subscribes to it, from a
-// cache of the endpoints.
+// From an event to its deliveries: in one transaction, for each active endpoint that subscribes to
+// it, from a cache of the endpoints.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { byOperator, record, told } from '../../src/history/events/record.ts';

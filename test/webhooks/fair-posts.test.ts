@@ -1,5 +1,5 @@
-// Places of posts, of held deliveries and of connections are shared by organizations: slow endpoints of one
-// hold back no other (src/webhooks/{under-way,held-places,turns,pace}.ts).
+// Places of posts, of held deliveries and of connections are shared by organizations: slow
+// endpoints of one hold back no other (src/webhooks/{under-way,held-places,turns,pace}.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -26,7 +26,9 @@ describe.each(stores)('a second organization, on %s', (store) => {
   let other: TestApp;
   let to: Receiver;
   let loop: WebhookLoop;
-  /** Errors in the log: after one the loop pauses for a second, which the clock does not give it. */
+  /**
+   * Errors in the log: after one the loop pauses for a second, which the clock does not give it.
+   */
   let troubles: string[];
   /** Requests without an answer. */
   let held: number;
@@ -96,8 +98,8 @@ describe.each(stores)('a second organization, on %s', (store) => {
   };
 
   /**
-   * Waits for a delivery while the clock goes on, at a 25th of real time: it passes less than two seconds
-   * before `until` gives up, and never stands still while a slow database answers.
+   * Waits for a delivery while the clock goes on, at a 25th of real time: it passes less than two
+   * seconds before `until` gives up, and never stands still while a slow database answers.
    */
   async function deliveredWithinASecond(endpoint: string): Promise<void> {
     const startedAt = performance.now();

@@ -1,4 +1,5 @@
-// The first webhook of a developer: the answer to a private URL, the test that waits, and the last error.
+// The first webhook of a developer: the answer to a private URL, the test that waits, and the last
+// error.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

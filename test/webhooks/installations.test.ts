@@ -1,5 +1,5 @@
-// What an installation hears by its webhook, by the log and by the stream: the events of its version, of its
-// mailboxes, cut to what its permissions show, and nothing once it is disabled.
+// What an installation hears by its webhook, by the log and by the stream: the events of its
+// version, of its mailboxes, cut to what its permissions show, and nothing once it is disabled.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

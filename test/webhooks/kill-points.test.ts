@@ -1,6 +1,6 @@
-// A daemon dies while events are queued, claimed, posted and settled: no event is lost, none is posted under
-// two ids, and counters equal rows. Each seed is one death at one point. KILL_POINTS=300 is a soak;
-// KILL_SEED=<the seed in the name of a failed test> repeats one.
+// A daemon dies while events are queued, claimed, posted and settled: no event is lost, none is
+// posted under two ids, and counters equal rows. Each seed is one death at one point.
+// KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { record, recordTimeline } from '../../src/history/events/record.ts';

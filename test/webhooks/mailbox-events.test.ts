@@ -1,5 +1,5 @@
-// Events of a mailbox are posted as they were published: each `mailbox.*` event, over a real connection,
-// signed so that the published verifier takes it.
+// Events of a mailbox are posted as they were published: each `mailbox.*` event, over a real
+// connection, signed so that the published verifier takes it.
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {

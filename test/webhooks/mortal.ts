@@ -1,5 +1,5 @@
-// A service that dies at a point of a test's choice: from then on it writes nothing and posts nothing, and
-// its waits never end. Committed transactions stay committed, an open one is lost.
+// A service that dies at a point of a test's choice: from then on it writes nothing and posts
+// nothing, and its waits never end. Committed transactions stay committed, an open one is lost.
 import type { App } from '../../src/core/app.ts';
 import type { Store } from '../../src/platform/store/db.ts';
 import type { Poster } from '../../src/webhooks/post.ts';

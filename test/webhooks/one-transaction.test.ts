@@ -1,5 +1,6 @@
-// For each kind of event: the change, its event, its delivery and its timeline row are stored together or not at
-// all, wherever the transaction fails; and the posted bytes are always the same and fit the schema.
+// For each kind of event: the change, its event, its delivery and its timeline row are stored
+// together or not at all, wherever the transaction fails; and the posted bytes are always the same
+// and fit the schema.
 
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Statistics by calendar day (specification 2.14) over changes of daylight saving, in zones with 30 and
-// 45 minutes, and when the zone of the organization changes.
+// Statistics by calendar day (specification 2.14) over changes of daylight saving, in zones with 30
+// and 45 minutes, and when the zone of the organization changes.
 import { describe, expect, it } from 'vitest';
 import { updateOrganization } from '../../src/access/organizations/organizations.ts';
 import { moveCounts } from '../../src/webhooks/counters.ts';

@@ -1,5 +1,5 @@
-// URLs that are never posted to: hostile URLs at registration, and hostile answers of the DNS when a
-// connection is made. Resolver and connector are the test's; nothing is dialled.
+// URLs that are never posted to: hostile URLs at registration, and hostile answers of the DNS when
+// a connection is made. Resolver and connector are the test's; nothing is dialled.
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// A proposed mail as a text that a person edits: a line per address, the subject, an empty line, the words.
-// The differences become the edits that an approval takes.
+// A proposed mail as a text that a person edits: a line per address, the subject, an empty line,
+// the words. The differences become the edits that an approval takes.
 import type { ApproveAction } from '../../../src/inbox/replies/schema.ts';
 import { textOfHtml } from '../../../src/mail/mime/html-text.ts';
 import { UsageError } from '../failure.ts';
@@ -73,8 +73,9 @@ function read(typed: string): Read {
 }
 
 /**
- * Returns the person's changes; empty without any. Changed words drop the HTML, which would still hold the
- * proposed ones. @throws UsageError for an empty mail, or an unknown field above the words.
+ * Returns the person's changes; empty without any. Changed words drop the HTML, which would still
+ * hold the proposed ones. @throws UsageError for an empty mail, or an unknown field above the
+ * words.
  */
 export function editsFrom(mail: ProposedMail, typed: string): Edits {
   if (typed.trim() === '') throw new UsageError('the edited mail is empty: the edit was discarded');

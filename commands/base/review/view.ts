@@ -1,5 +1,5 @@
-// Shows a proposal to a reviewer: the end of the thread before the proposal, then sender, recipients and words. The
-// whole text is from outside.
+// Shows a proposal to a reviewer: the end of the thread before the proposal, then sender,
+// recipients and words. The whole text is from outside.
 import type { MailPicture, ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import type { ThreadMessage } from '../../../src/inbox/threads/schema.ts';
 import { textOfHtml } from '../../../src/mail/mime/html-text.ts';
@@ -33,8 +33,8 @@ function shownText(text: string, { lines, characters }: Room, more: string): str
 }
 
 /**
- * Returns all words of a mail: text, HTML as text with hidden words, and the notes on the HTML. Without `cut` the texts
- * are whole, and the source of the HTML follows.
+ * Returns all words of a mail: text, HTML as text with hidden words, and the notes on the HTML.
+ * Without `cut` the texts are whole, and the source of the HTML follows.
  */
 export function wordsShown(
   mail: Pick<ProposedMail, 'text' | 'html'>,

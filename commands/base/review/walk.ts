@@ -1,5 +1,6 @@
-// A walk through the open proposals of a mailbox or of all, the oldest first: each is shown and decided on, or left
-// as it is. Proposals that arrive meanwhile join it; decisions of others meanwhile are reported.
+// A walk through the open proposals of a mailbox or of all, the oldest first: each is shown and
+// decided on, or left as it is. Proposals that arrive meanwhile join it; decisions of others
+// meanwhile are reported.
 //
 //   answer    the proposal
 //   approve   goes, with the edits made so far; after a temporary refusal it stays open and is asked again
@@ -178,7 +179,9 @@ async function decideOn(walk: Walk, first: ShownAction): Promise<Outcome> {
   }
 }
 
-/** Asks about a proposal that may be gone meanwhile. A walk of one mailbox ends with its mailbox. */
+/**
+ * Asks about a proposal that may be gone meanwhile. A walk of one mailbox ends with its mailbox.
+ */
 async function visit(walk: Walk, place: Place): Promise<Outcome> {
   try {
     const action = await read(walk, place);
@@ -191,7 +194,8 @@ async function visit(walk: Walk, place: Place): Promise<Outcome> {
 }
 
 /**
- * Asks about each open proposal, of one mailbox or of all (null), until none is left or the person quits.
+ * Asks about each open proposal, of one mailbox or of all (null), until none is left or the person
+ * quits.
  * @throws ResourceNotFoundError (mailbox), InterruptedError.
  */
 export async function reviewProposals(

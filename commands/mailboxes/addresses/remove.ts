@@ -1,4 +1,5 @@
-// `svc mailboxes addresses remove`. Removal of a primary address: src/identity/mailboxes/mailboxes.ts.
+// `svc mailboxes addresses remove`. Removal of a primary address:
+// src/identity/mailboxes/mailboxes.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../../base/command.ts';
 import { printCard } from '../../base/output.ts';

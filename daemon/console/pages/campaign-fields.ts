@@ -25,7 +25,9 @@ export function fieldsOf(given: Form): Part {
   `;
 }
 
-/** Returns the body of a request for a campaign. Line breaks of the content stay as they are typed. */
+/**
+ * Returns the body of a request for a campaign. Line breaks of the content stay as they are typed.
+ */
 export function bodyOf(given: Form): object {
   const text = (name: string) => given[name]?.trim() || undefined;
   const [from, fromName] = [text('from'), text('fromName')];

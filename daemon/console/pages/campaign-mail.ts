@@ -1,4 +1,5 @@
-// The mail of a campaign as a run of now would send it, on each page on which a person decides about it.
+// The mail of a campaign as a run of now would send it, on each page on which a person decides
+// about it.
 import { campaignRoutes } from '../../../src/campaigns/campaigns/routes.ts';
 import { refusalOf, withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';

@@ -1,4 +1,5 @@
-// Campaigns: made, changed, tested. campaign-estimate.ts estimates and starts a run, campaign-run.ts shows one.
+// Campaigns: made, changed, tested. campaign-estimate.ts estimates and starts a run,
+// campaign-run.ts shows one.
 import { campaignRoutes, campaignRunRoutes } from '../../../src/campaigns/campaigns/routes.ts';
 import type { RunSummary } from '../../../src/campaigns/campaigns/run-schema.ts';
 import type { Campaign } from '../../../src/campaigns/campaigns/schema.ts';

@@ -1,4 +1,5 @@
-// The warming of a domain: its ramp against what was sent, the evidence, the holds, and what a person may decide.
+// The warming of a domain: its ramp against what was sent, the evidence, the holds, and what a
+// person may decide.
 import type { Doorway } from '../../../src/core/api/route.ts';
 import { warmingRoutes } from '../../../src/identity/warming/routes.ts';
 import type { Warming } from '../../../src/identity/warming/schema.ts';

@@ -1,5 +1,5 @@
-// Installations of extensions: their grants in words, and upgrades with their difference first. extension-install.ts
-// installs one.
+// Installations of extensions: their grants in words, and upgrades with their difference first.
+// extension-install.ts installs one.
 import { type Doorway, sendModes } from '../../../src/core/api/route.ts';
 import { installationStatuses } from '../../../src/extensions/installation-queries.ts';
 import { installationRoutes } from '../../../src/extensions/installation-routes.ts';

@@ -1,5 +1,5 @@
-// Mailboxes as a mail program shows them: folders, threads, search. thread.ts shows one thread, drafts.ts what is
-// written, activity.ts what keys did.
+// Mailboxes as a mail program shows them: folders, threads, search. thread.ts shows one thread,
+// drafts.ts what is written, activity.ts what keys did.
 import { mailboxRoutes } from '../../../src/identity/mailboxes/routes.ts';
 import { threadRoutes } from '../../../src/inbox/threads/routes.ts';
 import type { Thread } from '../../../src/inbox/threads/schema.ts';

@@ -1,5 +1,5 @@
-// The first page: what waits, what binds, what needs work, and the last 14 days. Each line leads to its page and names
-// the command that tells the same.
+// The first page: what waits, what binds, what needs work, and the last 14 days. Each line leads to
+// its page and names the command that tells the same.
 import { planRoutes } from '../../../src/access/admission/routes.ts';
 import type { Doorway } from '../../../src/core/api/route.ts';
 import { domainRoutes } from '../../../src/identity/domains/routes.ts';

@@ -1,4 +1,5 @@
-// Rates by day or hour, by recipient domain, of opens and clicks, and the usage and cost of a month.
+// Rates by day or hour, by recipient domain, of opens and clicks, and the usage and cost of a
+// month.
 import { usageRoutes } from '../../../src/identity/reputation/routes.ts';
 import type { ChannelStats } from '../../../src/identity/reputation/schema.ts';
 import { dayIn, wallTimeIn } from '../../../src/platform/runtime/calendar.ts';

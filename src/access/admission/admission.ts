@@ -35,8 +35,8 @@ interface Known {
 }
 
 /**
- * The send rates of organizations, from memory. A request reads no store, except for one counter every half
- * second, so that a changed plan takes effect in every daemon within a second.
+ * The send rates of organizations, from memory. A request reads no store, except for one counter
+ * every half second, so that a changed plan takes effect in every daemon within a second.
  */
 class OrganizationRates {
   readonly #app: App;
@@ -74,7 +74,8 @@ class OrganizationRates {
 }
 
 /**
- * The owner of a draw. Without a key (a campaign, the command line), only the organization's bucket counts.
+ * The owner of a draw. Without a key (a campaign, the command line), only the organization's bucket
+ * counts.
  */
 export type Drawer = Pick<Caller, 'organizationId' | 'keyId'>;
 
@@ -223,7 +224,9 @@ export class Admission {
   }
 }
 
-/** Returns the tokens that a draw leaves of a full bucket with `leavesHalf`; it may always draw one. */
+/**
+ * Returns the tokens that a draw leaves of a full bucket with `leavesHalf`; it may always draw one.
+ */
 export function halfOf(full: number): number {
   return Math.floor(full / 2);
 }

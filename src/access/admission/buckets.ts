@@ -1,11 +1,13 @@
-// Token buckets (specification 8.1): a single one, draws on several at once (all or none), and the buckets
-// that this process remembers. Whole numbers only: a refill that is a fraction short would break the promise
-// of Retry-After. Knows no organization and no store.
+// Token buckets (specification 8.1): a single one, draws on several at once (all or none), and the
+// buckets that this process remembers. Whole numbers only: a refill that is a fraction short would
+// break the promise of Retry-After. Knows no organization and no store.
 //
-// A draw of N needs N tokens. If N exceeds the capacity, the draw needs a full bucket and leaves it in debt
-// for the rest, so that waiting is always enough and the sustained rate holds.
+// A draw of N needs N tokens. If N exceeds the capacity, the draw needs a full bucket and leaves it
+// in debt for the rest, so that waiting is always enough and the sustained rate holds.
 
-/** Tokens are counted in millionths: rates down to 0.001 a second refill by a whole number each ms. */
+/**
+ * Tokens are counted in millionths: rates down to 0.001 a second refill by a whole number each ms.
+ */
 const unitsPerToken = 1_000_000;
 
 /**
@@ -89,8 +91,8 @@ export function waitMs(buckets: readonly Bucket[], tokens: number, nowMs: number
 }
 
 /**
- * Draws from all buckets and returns 0, or from none and returns `waitMs`. `leaving` more tokens must be there,
- * and stay.
+ * Draws from all buckets and returns 0, or from none and returns `waitMs`. `leaving` more tokens
+ * must be there, and stay.
  */
 export function draw(
   buckets: readonly Bucket[],

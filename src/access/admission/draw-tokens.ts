@@ -13,8 +13,8 @@ export interface DrawnTokens {
 }
 
 /**
- * Draws up to `wanted` tokens, in few steps, as each may be a transaction. `leavesHalf`: half of the bucket
- * stays for requests, so that they need not wait for mail that can.
+ * Draws up to `wanted` tokens, in few steps, as each may be a transaction. `leavesHalf`: half of
+ * the bucket stays for requests, so that they need not wait for mail that can.
  * @throws CapacityError if the store is needed and unavailable.
  */
 export async function drawTokens(

@@ -1,6 +1,6 @@
-// Detects other daemons on this store. SQLite has one daemon by its lock. On PostgreSQL each writes a
-// heartbeat every second, off the path of requests. Only a daemon that is surely alone keeps the rate limits
-// in its own memory; in doubt it assumes company.
+// Detects other daemons on this store. SQLite has one daemon by its lock. On PostgreSQL each writes
+// a heartbeat every second, off the path of requests. Only a daemon that is surely alone keeps the
+// rate limits in its own memory; in doubt it assumes company.
 //
 //   state    event                                                  next
 //   company  at the start, or its own heartbeat is 3 s late         draws go through the store
@@ -131,7 +131,9 @@ class StorePeers implements Peers {
     }
   }
 
-  /** Names in the log, once for each change, the settings that other live daemons have otherwise. */
+  /**
+   * Names in the log, once for each change, the settings that other live daemons have otherwise.
+   */
   #nameSettings(rows: readonly DaemonRow[]): void {
     const own = rows.find(({ id }) => id === this.#id);
     if (!own) return;

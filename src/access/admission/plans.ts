@@ -1,5 +1,5 @@
-// Limits of a plan (specification 8). Plans are data of the configuration, which this file reads. Rates are
-// per second, caps per UTC day.
+// Limits of a plan (specification 8). Plans are data of the configuration, which this file reads.
+// Rates are per second, caps per UTC day.
 import type { Config } from '../../core/config/config.ts';
 import { builtInPlans } from '../../core/config/schema.ts';
 import { type Rate, rateOf } from './buckets.ts';

@@ -1,5 +1,6 @@
-// The place of this daemon among the live ones, for limits that all daemons of a store have in common (portion.ts).
-// Its heartbeat (peers.ts) is its lease on a part. Times are of `clock.elapsed()`.
+// The place of this daemon among the live ones, for limits that all daemons of a store have in
+// common (portion.ts). Its heartbeat (peers.ts) is its lease on a part. Times are of
+// `clock.elapsed()`.
 //
 //   this daemon | event                                            | its part
 //   ------------+--------------------------------------------------+------------------------------------------
@@ -9,7 +10,8 @@
 //   any         | no heartbeat for 3 s                             | none, until the next one
 //   any         | a heartbeat after 6 s without one                | as a new one: others may have taken its part
 //
-// A part that grows does so last: each other daemon has seen the change within 5 s, or has had no heartbeat for 3 s.
+// A part that grows does so last: each other daemon has seen the change within 5 s, or has had no
+// heartbeat for 3 s.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { noPortion, type Place, wholePortion } from '../../platform/runtime/portion.ts';

@@ -1,9 +1,10 @@
-// Whether an organization may send, and how much today (specification 7 rules 3 and 4, 8.2). Checked and
-// counted inside the accept transaction, so that concurrent sends never exceed it by one.
+// Whether an organization may send, and how much today (specification 7 rules 3 and 4, 8.2).
+// Checked and counted inside the accept transaction, so that concurrent sends never exceed it by
+// one.
 //
-// Each recipient of an accepted message counts, duplicates folded. Blocked addresses, test keys and the
-// simulator count too, as their messages are accepted like any other. Refused and replayed sends do not
-// count. Scheduled mail counts on the day on which it goes.
+// Each recipient of an accepted message counts, duplicates folded. Blocked addresses, test keys and
+// the simulator count too, as their messages are accepted like any other. Refused and replayed
+// sends do not count. Scheduled mail counts on the day on which it goes.
 import type { App } from '../../core/app.ts';
 import { ForbiddenError, PaymentRequiredError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';

@@ -1,5 +1,6 @@
-// Compares the settings of the daemons on one store. Each goes by its own configuration, so a limit or a route that one of
-// them has otherwise holds for a part of the mail only. The store has digests: a password is never there.
+// Compares the settings of the daemons on one store. Each goes by its own configuration, so a limit
+// or a route that one of them has otherwise holds for a part of the mail only. The store has
+// digests: a password is never there.
 import { hash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { valueAt } from '../../core/config/config.ts';
@@ -20,8 +21,8 @@ const sharedKeys = configKeys
   .filter((path) => shared.test(path) && !ofOneDaemon.has(path));
 
 /**
- * Returns JSON with the digest of each setting that the daemons of a store should share. The digests need the root key,
- * since a reader of the store could otherwise guess a short password.
+ * Returns JSON with the digest of each setting that the daemons of a store should share. The
+ * digests need the root key, since a reader of the store could otherwise guess a short password.
  */
 export function settingsOf(app: App): string {
   return JSON.stringify(
@@ -36,8 +37,8 @@ function digestOf(app: App, value: unknown): string {
 }
 
 /**
- * Returns the settings that another daemon has otherwise. Skips settings that only one of the two versions knows, and daemons
- * with other root keys, whose digests tell nothing.
+ * Returns the settings that another daemon has otherwise. Skips settings that only one of the two
+ * versions knows, and daemons with other root keys, whose digests tell nothing.
  */
 export function differingSettings(own: DaemonRow, other: DaemonRow): string[] {
   if (own.settings === null || other.settings === null) return [];

@@ -85,8 +85,8 @@ export async function sweepBuckets(app: App): Promise<void> {
 }
 
 /**
- * Creates the function that draws from the rate-limit buckets that all daemons share. Its calls reject with
- * CapacityError if the store cannot be written.
+ * Creates the function that draws from the rate-limit buckets that all daemons share. Its calls
+ * reject with CapacityError if the store cannot be written.
  */
 export function createSharedDraws(app: App): DrawShared {
   const drawInGroup = groupWrites(

@@ -1,6 +1,6 @@
-// Turns the plaintext of a key into a caller (specification 5). Known keys come from memory (changes.ts): the
-// request neither reads nor writes the store. A revocation takes effect at once in this process, and within a
-// second in others.
+// Turns the plaintext of a key into a caller (specification 5). Known keys come from memory
+// (changes.ts): the request neither reads nor writes the store. A revocation takes effect at once
+// in this process, and within a second in others.
 import { timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -51,7 +51,9 @@ export class Authenticator {
     return key.caller;
   }
 
-  /** Writes `lastUsedAt` of the keys used since the last call. The scheduler calls it each minute. */
+  /**
+   * Writes `lastUsedAt` of the keys used since the last call. The scheduler calls it each minute.
+   */
   async flushLastUsed(): Promise<void> {
     const used = this.#used;
     this.#used = new Map();

@@ -23,7 +23,8 @@ export const knownKeys = perApp(
 );
 
 /**
- * Clears the cache. Call it after the commit of a revocation, a rotation or a change of a caller's fields.
+ * Clears the cache. Call it after the commit of a revocation, a rotation or a change of a caller's
+ * fields.
  */
 export function keysChanged(app: App): void {
   knownKeys(app).forget();

@@ -1,6 +1,6 @@
-// Constraints of a key: client addresses, reachable mailboxes, and From addresses and domains. They are
-// checked on every request, so ranges are parsed once for each cached key. src/identity/mailboxes/bound-keys.ts checks
-// the mailboxes of a namespace.
+// Constraints of a key: client addresses, reachable mailboxes, and From addresses and domains. They
+// are checked on every request, so ranges are parsed once for each cached key.
+// src/identity/mailboxes/bound-keys.ts checks the mailboxes of a namespace.
 
 import { allows, type Permission } from '../../core/api/permission.ts';
 import type { Caller, KeyConstraints, Method, SendMode } from '../../core/api/route.ts';
@@ -26,8 +26,8 @@ function rangesOf(constraints: KeyConstraints): AddressRange[] {
 }
 
 /**
- * Refuses a request from `peer`, the remote address of the connection; null if the key allows it. The text
- * names the address but not the ranges: a thief of the key learns none.
+ * Refuses a request from `peer`, the remote address of the connection; null if the key allows it.
+ * The text names the address but not the ranges: a thief of the key learns none.
  */
 export function outsideRanges(
   { constraints }: Caller,
@@ -57,8 +57,8 @@ const cutPaths = [mailboxesPath, '/v1/mailbox-actions', '/v1/events/stream'];
 export const ownInstallationPath = '/v1/extension-installations/me';
 
 /**
- * Paths that each installation may read, whatever its permissions and its mailboxes. The stream shows it the
- * events of its version.
+ * Paths that each installation may read, whatever its permissions and its mailboxes. The stream
+ * shows it the events of its version.
  */
 const ownPaths = [ownInstallationPath, '/v1/events/stream'];
 
@@ -72,9 +72,10 @@ export function isBound(constraints: KeyConstraints | null): boolean {
 }
 
 /**
- * Returns the stored text of an idempotency key. A key that is bound to mailboxes, or does not send at once, has
- * claims of its own, which its rotations keep: it can neither block nor read a claim of its organization.
- * Idempotency keys have 255 characters at most, so none can equal a longer claim.
+ * Returns the stored text of an idempotency key. A key that is bound to mailboxes, or does not send
+ * at once, has claims of its own, which its rotations keep: it can neither block nor read a claim
+ * of its organization. Idempotency keys have 255 characters at most, so none can equal a longer
+ * claim.
  */
 export function claimKeyOf(
   { constraints, sendMode, lineage }: Pick<Caller, 'constraints' | 'sendMode' | 'lineage'>,
@@ -118,9 +119,9 @@ const modeWords: Readonly<Record<SendMode, string>> = {
 };
 
 /**
- * Refuses an operation that needs `permission`; null if the key has it. A key limited to mailboxes, one that
- * only proposes, and an installation never configure mailboxes: they could then choose the mail that they
- * receive and the name under which they send.
+ * Refuses an operation that needs `permission`; null if the key has it. A key limited to mailboxes,
+ * one that only proposes, and an installation never configure mailboxes: they could then choose the
+ * mail that they receive and the name under which they send.
  */
 export function refusedPermission(
   { permissions, constraints, sendMode, installation }: Caller,
@@ -161,8 +162,8 @@ export function refusedServiceMail(caller: Caller, operation: string): Forbidden
 }
 
 /**
- * Refuses an operation that needs `permission` at its place; null if it is allowed. Without `place` a bound
- * key is refused.
+ * Refuses an operation that needs `permission` at its place; null if it is allowed. Without `place`
+ * a bound key is refused.
  */
 export function refusedAtPlace(
   caller: Caller,
@@ -173,7 +174,9 @@ export function refusedAtPlace(
   return outsideMailboxes(caller, place) ?? refusedPermission(caller, permission);
 }
 
-/** Refuses as `refusedAtPlace` does, and a request from a `peer` outside the networks of its key. */
+/**
+ * Refuses as `refusedAtPlace` does, and a request from a `peer` outside the networks of its key.
+ */
 export function refusedAtDoor(
   caller: Caller,
   peer: string | undefined,
@@ -215,7 +218,10 @@ export function beyondOrigins(
   );
 }
 
-/** Refuses mail from `email`, in the normal form of src/platform/net/address.ts; null if it is allowed. */
+/**
+ * Refuses mail from `email`, in the normal form of src/platform/net/address.ts; null if it is
+ * allowed.
+ */
 export function beyondSenders(
   { constraints }: Pick<Caller, 'constraints'>,
   email: string,

@@ -1,5 +1,5 @@
-// The keys of installations of extensions. Each installation has one, which lists and changes of keys leave
-// out: src/extensions makes, changes and ends it with its installation.
+// The keys of installations of extensions. Each installation has one, which lists and changes of
+// keys leave out: src/extensions makes, changes and ends it with its installation.
 import type { PermissionMap } from '../../core/api/permission.ts';
 import type { Caller, KeyConstraints, SendMode } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -86,8 +86,9 @@ export async function changeInstallationKey(
 }
 
 /**
- * Replaces a key; the old one ends at once. Scheduled mail of the old one goes out with the new one. Call
- * `keysChanged` after the commit. @throws ForbiddenError if the key can do more than the caller.
+ * Replaces a key; the old one ends at once. Scheduled mail of the old one goes out with the new
+ * one. Call `keysChanged` after the commit. @throws ForbiddenError if the key can do more than the
+ * caller.
  */
 export async function replaceInstallationKey(
   app: App,

@@ -1,11 +1,10 @@
 // API keys (specification 2.4, 4.3): create, list, change, rotate, revoke. authenticator.ts decides
 // about access; every change that removes rights is counted here.
 //
-// state     moved by        to        also
-// (none)    create, rotate  active    plaintext shown once
-// active    revoke, rotate  inactive  for good; refused everywhere within a second
-// active    rotate (grace)  active    expires at the end of the grace period; its replacement is valid too
-// active    expiresAt       expired   isActive stays true: `expiresAt` shows it
+// state moved by to also (none) create, rotate active plaintext shown once active revoke, rotate
+// inactive for good; refused everywhere within a second active rotate (grace) active expires at the
+// end of the grace period; its replacement is valid too active expiresAt expired isActive stays
+// true: `expiresAt` shows it
 
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import { allows, type PermissionMap } from '../../core/api/permission.ts';
@@ -73,15 +72,17 @@ export function callerOf(row: queries.KeyRow): Caller {
 }
 
 /**
- * Returns the current successor of a key: itself, or its replacement by rotations; null once that is revoked.
- * An expired key makes no new requests, but earlier ones stay valid.
+ * Returns the current successor of a key: itself, or its replacement by rotations; null once that
+ * is revoked. An expired key makes no new requests, but earlier ones stay valid.
  */
 export async function standingFor(db: Db, keyId: string): Promise<Caller | null> {
   const row = await queries.findHeir(db, keyId);
   return row ? callerOf(row) : null;
 }
 
-/** Returns the caller of the key of an installation; null while it is disabled, and once it is gone. */
+/**
+ * Returns the caller of the key of an installation; null while it is disabled, and once it is gone.
+ */
 export async function installationFor(db: Db, installationId: string): Promise<Caller | null> {
   const row = await queries.findKeyOfInstallation(db, installationId);
   return row ? callerOf(row) : null;
@@ -195,8 +196,9 @@ export async function requireUnrevoked(
 }
 
 /**
- * Enforces "A key can never make a key that can do more than itself", also for the plaintext of a rotation.
- * `named` begins the text of a refusal. @throws ForbiddenError; UnauthorizedError if the caller was revoked.
+ * Enforces "A key can never make a key that can do more than itself", also for the plaintext of a
+ * rotation. `named` begins the text of a refusal. @throws ForbiddenError; UnauthorizedError if the
+ * caller was revoked.
  */
 export async function requireNoMoreThan(
   db: Db,
@@ -289,8 +291,9 @@ export async function getKey(app: App, caller: Caller, id: string): Promise<ApiK
 }
 
 /**
- * Changes name, description or constraints. Constraints need a caller that could create the key, both before
- * and after the change. @throws ResourceNotFoundError; ForbiddenError for a key stronger than the caller.
+ * Changes name, description or constraints. Constraints need a caller that could create the key,
+ * both before and after the change. @throws ResourceNotFoundError; ForbiddenError for a key
+ * stronger than the caller.
  */
 export async function updateKey(
   app: App,
@@ -327,8 +330,8 @@ export async function updateKey(
 }
 
 /**
- * Replaces a key by one with the same owner, name, permissions, constraints and expiry. The old one ends now,
- * or after the grace period.
+ * Replaces a key by one with the same owner, name, permissions, constraints and expiry. The old one
+ * ends now, or after the grace period.
  * @throws ResourceNotFoundError; ConflictError (revoked, expired or replaced); ForbiddenError.
  */
 export async function rotateKey(
@@ -379,7 +382,8 @@ export async function revokeKey(app: App, caller: Caller, id: string): Promise<D
   await app.store.write(async (trx) => {
     const row = await getRow(trx, caller.organizationId, id);
     requireNoStronger(caller, row);
-    // The grace period of the keys that it replaced ends with it: a revocation leaves no key of its line.
+    // The grace period of the keys that it replaced ends with it: a revocation leaves no key of its
+    // line.
     const earlier =
       row.replaced_by === null ? await queries.findReplacedKeys(trx, row.lineage) : [];
     const details = { name: row.name, role: row.role_name };

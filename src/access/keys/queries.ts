@@ -73,8 +73,8 @@ export const findKeyOfInstallation = own.first((db, installationId: string) =>
 );
 
 /**
- * Returns the keys that stand for these (`made_id`): each itself, or its replacement by rotation. Keys without an
- * active successor are left out.
+ * Returns the keys that stand for these (`made_id`): each itself, or its replacement by rotation.
+ * Keys without an active successor are left out.
  */
 export const findHeirs = own.all((db, ids: readonly string[]) =>
   db
@@ -99,7 +99,10 @@ export function findHeir(db: Db, id: string): Promise<KeyRow | undefined> {
     .executeTakeFirst();
 }
 
-/** Ends a replaced key at `expiresAt`. Returns false if it was inactive or replaced: one caller wins. */
+/**
+ * Ends a replaced key at `expiresAt`. Returns false if it was inactive or replaced: one caller
+ * wins.
+ */
 export async function replaceKey(
   db: Db,
   id: string,

@@ -1,5 +1,5 @@
-// Roles and their permissions, and the check behind every grant: does one permission map cover another? The
-// vocabulary is src/core/api/permission.ts.
+// Roles and their permissions, and the check behind every grant: does one permission map cover
+// another? The vocabulary is src/core/api/permission.ts.
 import {
   actionsOf,
   allows,
@@ -43,7 +43,10 @@ export function rolePermissions(name: string): PermissionMap {
   return isRole(name) ? permissionsOfRole[name] : {};
 }
 
-/** Tells whether `holder` grants all of `wanted`, even after a later version adds resources or actions. */
+/**
+ * Tells whether `holder` grants all of `wanted`, even after a later version adds resources or
+ * actions.
+ */
 export function covers(holder: PermissionMap, wanted: PermissionMap): boolean {
   return Object.entries(wanted).every(([resource, actions]) =>
     // Only a wildcard covers a wildcard: `allows` treats `*` like any other action.
@@ -51,7 +54,10 @@ export function covers(holder: PermissionMap, wanted: PermissionMap): boolean {
   );
 }
 
-/** Returns the actions that a permission map may name for a resource or `*`; empty for unknown names. */
+/**
+ * Returns the actions that a permission map may name for a resource or `*`; empty for unknown
+ * names.
+ */
 export function grantableActions(resource: string): string[] {
   if (resource === '*') return [...new Set(resources.flatMap(actionsOf)), '*'];
   if (!(resources as readonly string[]).includes(resource)) return [];
@@ -59,8 +65,8 @@ export function grantableActions(resource: string): string[] {
 }
 
 /**
- * Parses permissions of the command line such as `messages:send` into a map. Validation later rejects unknown
- * words.
+ * Parses permissions of the command line such as `messages:send` into a map. Validation later
+ * rejects unknown words.
  */
 export function permissionMapOf(permissions: readonly string[]): Record<string, string[]> {
   const map = new Map<string, string[]>();
@@ -71,7 +77,9 @@ export function permissionMapOf(permissions: readonly string[]): Record<string, 
   return Object.fromEntries(map);
 }
 
-/** Returns the caller of the command line: a person who can read the store may do everything in it. */
+/**
+ * Returns the caller of the command line: a person who can read the store may do everything in it.
+ */
 export function operatorOf(organizationId: string): Caller {
   return {
     organizationId,

@@ -1,7 +1,7 @@
-// Checks of a send by the rights of its key: permission, send mode, mailboxes and From (constraints.ts). They are
-// asked at the accept of the caller, and at the due time of scheduled mail of the key as it is then. A replacement
-// by rotation stands for the key, until that is revoked. An expired key makes no new requests, but its earlier mail
-// is accepted and still leaves.
+// Checks of a send by the rights of its key: permission, send mode, mailboxes and From
+// (constraints.ts). They are asked at the accept of the caller, and at the due time of scheduled
+// mail of the key as it is then. A replacement by rotation stands for the key, until that is
+// revoked. An expired key makes no new requests, but its earlier mail is accepted and still leaves.
 import type { Permission } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { SendCheck } from '../../core/api/send-check.ts';
@@ -92,7 +92,9 @@ export const constraintsCheck: SendCheck<
     sender: { email: string } | null;
     /** Sender and Resent fields of a mail sent as MIME; known only at the accept. */
     origins?: readonly ClaimedOrigin[];
-    /** Address that mail of the service speaks for, in place of its From; known only at the accept. */
+    /**
+     * Address that mail of the service speaks for, in place of its From; known only at the accept.
+     */
     onBehalfOf?: string | null;
   }
 > = {

@@ -1,5 +1,6 @@
-// Organizations: making, finding, listing, changing, pausing and resuming them. All by the operator, and
-// audited as such. Onboarding is in onboarding.ts; limits and usage belong to other areas.
+// Organizations: making, finding, listing, changing, pausing and resuming them. All by the
+// operator, and audited as such. Onboarding is in onboarding.ts; limits and usage belong to other
+// areas.
 //
 //   sendingStatus  event     to       also
 //   enabled        pause     paused   pausedAt, pauseReason; every send is a 403 with the reason
@@ -134,7 +135,10 @@ async function getRow(app: App, idOrName: string): Promise<queries.OrganizationR
   return row;
 }
 
-/** Finds the operator's own organization, whatever its name. @throws ResourceNotFoundError before the first start */
+/**
+ * Finds the operator's own organization, whatever its name. @throws ResourceNotFoundError before
+ * the first start
+ */
 export async function getFirstOrganization(db: Db): Promise<queries.OrganizationRow> {
   const row = await queries.findFirstOrganization(db);
   if (!row) throw new ResourceNotFoundError('organization', 'the first');
@@ -147,8 +151,8 @@ export async function getOrganization(app: App, idOrName: string): Promise<Organ
 }
 
 /**
- * Returns the operator as the author of a change to an organization. A change to all organizations is recorded in the
- * first one, the operator's own.
+ * Returns the operator as the author of a change to an organization. A change to all organizations
+ * is recorded in the first one, the operator's own.
  */
 export async function operatorIn(db: Db, organizationId: string | null): Promise<Doer> {
   return byOperator(organizationId ?? (await getFirstOrganization(db)).id);
@@ -209,9 +213,10 @@ function settingsOf(organization: Organization) {
 }
 
 /**
- * Changes the given settings. The quota takes effect with the next send, rate limit and tracking in every
- * daemon within a second, periods of retention with the next run of the job.
- * @throws ValidationError (unknown plan or time zone), ConflictError (name taken), ResourceNotFoundError.
+ * Changes the given settings. The quota takes effect with the next send, rate limit and tracking in
+ * every daemon within a second, periods of retention with the next run of the job.
+ * @throws ValidationError (unknown plan or time zone), ConflictError (name taken),
+ * ResourceNotFoundError.
  */
 export async function updateOrganization(
   app: App,

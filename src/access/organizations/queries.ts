@@ -19,7 +19,9 @@ export interface OrganizationRow {
   /** 1 if sends without a setting of their own are tracked. */
   track_opens: number;
   track_clicks: number;
-  /** Days after which messages, and their content, are deleted; null leaves it to the configuration. */
+  /**
+   * Days after which messages, and their content, are deleted; null leaves it to the configuration.
+   */
   messages_days: number | null;
   content_days: number | null;
   created_at: number;
@@ -72,8 +74,8 @@ export const organizationIdsEnding: IdsEnding = async (db, _organizationId, endi
 };
 
 /**
- * Inserts an organization. Returns false if the name is taken. On PostgreSQL, waits for a process that
- * inserts the same name.
+ * Inserts an organization. Returns false if the name is taken. On PostgreSQL, waits for a process
+ * that inserts the same name.
  */
 export async function insertOrganization(db: Db, row: OrganizationRow): Promise<boolean> {
   const inserted = await tables<OrganizationTables>(db)
@@ -86,8 +88,8 @@ export async function insertOrganization(db: Db, row: OrganizationRow): Promise<
 }
 
 /**
- * Returns the paused organizations. Hot: every claim reads them. On PostgreSQL they stay paused until the
- * transaction ends.
+ * Returns the paused organizations. Hot: every claim reads them. On PostgreSQL they stay paused
+ * until the transaction ends.
  */
 export const lockPausedOrganizations = own.all(
   (db) => {
@@ -108,7 +110,9 @@ export function findTrackingOrganizations(
     .execute();
 }
 
-/** Returns the next `limit` organizations after an id that have a period of retention of their own. */
+/**
+ * Returns the next `limit` organizations after an id that have a period of retention of their own.
+ */
 export function findRetainingOrganizations(
   db: Db,
   { after, limit }: { after: string; limit: number },

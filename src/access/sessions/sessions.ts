@@ -1,5 +1,5 @@
-// Sessions of the console. The browser holds a token, the store its hash. A session has the rights of its key at each
-// request; that of the operator has all rights in one organization.
+// Sessions of the console. The browser holds a token, the store its hash. A session has the rights
+// of its key at each request; that of the operator has all rights in one organization.
 //
 //   state    | event                                      | state
 //   ---------+--------------------------------------------+--------
@@ -101,7 +101,10 @@ export async function makeLink(app: App, organizationId: string): Promise<string
   return token;
 }
 
-/** Uses a link up, and begins its session. Returns the session's token; null for a used or expired link. */
+/**
+ * Uses a link up, and begins its session. Returns the session's token; null for a used or expired
+ * link.
+ */
 export async function useLink(app: App, linkToken: string): Promise<string | null> {
   const token = newToken(app.random);
   const now = app.clock.now();

@@ -14,7 +14,10 @@ function assertKnown(kind: string, ids: readonly string[], known: readonly strin
   if (missing !== undefined) throw new ResourceNotFoundError(kind, missing);
 }
 
-/** Limit of the conditions of all groups by query of an audience: each contact is compared with all of them. */
+/**
+ * Limit of the conditions of all groups by query of an audience: each contact is compared with all
+ * of them.
+ */
 const mostConditions = 100;
 
 /** Returns the queries of groups. @throws ValidationError above the limit of conditions. */
@@ -56,8 +59,8 @@ export async function assertAudience(
 }
 
 /**
- * Returns an audience for the reads of this room. It keeps the queries of groups as they are now, so a run does
- * not depend on later changes. Groups that are gone have no members.
+ * Returns an audience for the reads of this room. It keeps the queries of groups as they are now,
+ * so a run does not depend on later changes. Groups that are gone have no members.
  * @throws ValidationError for groups by query with too many conditions.
  */
 export async function snapshotAudience(

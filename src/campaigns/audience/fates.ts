@@ -8,8 +8,8 @@ import type { Store } from '../../platform/store/db.ts';
 import { countFatesIn, type FatesQuestion } from './queries.ts';
 
 /**
- * Most contacts of a slice that are judged one by one. Of more, only those with a reason are: that reads the slice
- * once more, and costs a third of judging each.
+ * Most contacts of a slice that are judged one by one. Of more, only those with a reason are: that
+ * reads the slice once more, and costs a third of judging each.
  */
 const mostJudgedEach = 20_000;
 
@@ -21,8 +21,8 @@ export interface Fates {
 }
 
 /**
- * Counts the contacts of an audience as they would be judged now. Duplicates are not known before the run: an
- * address belongs to one contact. `sizes` is for tests.
+ * Counts the contacts of an audience as they would be judged now. Duplicates are not known before
+ * the run: an address belongs to one contact. `sizes` is for tests.
  * @throws CapacityError if counting takes too long, or as `Store.aside` does.
  */
 export async function countFates(

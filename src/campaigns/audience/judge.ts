@@ -1,5 +1,5 @@
-// Judges candidates of a run in the transaction that makes their messages: whether they are still in the audience,
-// and whether a reason forbids the mail. The first reason of `skipReasons` counts.
+// Judges candidates of a run in the transaction that makes their messages: whether they are still
+// in the audience, and whether a reason forbids the mail. The first reason of `skipReasons` counts.
 import { hash } from 'node:crypto';
 import { findActiveBlocks, findGroupBlocksAmong } from '../../people/blocks/queries.ts';
 import type { BlockReason } from '../../people/blocks/schema.ts';
@@ -145,8 +145,8 @@ function judge(row: ForRunRow, facts: Facts): Judged {
 }
 
 /**
- * Judges contacts, in the order of ids. Contacts that are gone, or no longer in the audience, are missing in the
- * answer. On PostgreSQL it locks the contacts against deletion.
+ * Judges contacts, in the order of ids. Contacts that are gone, or no longer in the audience, are
+ * missing in the answer. On PostgreSQL it locks the contacts against deletion.
  */
 export async function judgeContacts(
   trx: Db,

@@ -55,7 +55,9 @@ function waysInto(
   ];
 }
 
-/** Returns a select of all ids in the range that the audience includes, each once; null for none. */
+/**
+ * Returns a select of all ids in the range that the audience includes, each once; null for none.
+ */
 function includedIds(
   db: Db,
   organizationId: string,
@@ -84,8 +86,8 @@ function isIncluded(
 }
 
 /**
- * Counts the contacts of an audience in a range by fate; null is a message. Judges each of them up to `mostJudgedEach`,
- * and of more those that an index gives a reason for.
+ * Counts the contacts of an audience in a range by fate; null is a message. Judges each of them up
+ * to `mostJudgedEach`, and of more those that an index gives a reason for.
  */
 export async function countFatesIn(
   db: Db,

@@ -59,8 +59,8 @@ interface Candidates {
 }
 
 /**
- * Reads contacts that the audience includes, by id, beside the event loop. They may still be judged out
- * (judge.ts). A read may find none before the end: go on after `reached`.
+ * Reads contacts that the audience includes, by id, beside the event loop. They may still be judged
+ * out (judge.ts). A read may find none before the end: go on after `reached`.
  * @throws OverdueError; CapacityError as `Store.aside` does. Both are temporary.
  */
 export async function readCandidates(
@@ -84,8 +84,9 @@ export async function readCandidates(
 }
 
 /**
- * Reads which of these contacts match a query of the audience, beside the event loop: a query can take a millisecond
- * for each contact, which no transaction has. If all of them take too long, the answer is about the first ones only.
+ * Reads which of these contacts match a query of the audience, beside the event loop: a query can
+ * take a millisecond for each contact, which no transaction has. If all of them take too long, the
+ * answer is about the first ones only.
  * @throws OverdueError; CapacityError as `Store.aside` does. Both are temporary.
  */
 export async function readMatches(

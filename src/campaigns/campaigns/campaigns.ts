@@ -1,5 +1,5 @@
-// Campaigns, the resource: content and audience of mail to many contacts. Runs send them (runs.ts). A run takes
-// snapshots when it starts, so later changes reach only later runs.
+// Campaigns, the resource: content and audience of mail to many contacts. Runs send them (runs.ts).
+// A run takes snapshots when it starts, so later changes reach only later runs.
 import type { TemplateWarning } from '../../content/rendering/compiled.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
@@ -93,8 +93,9 @@ async function store(
 
 /**
  * Creates a campaign.
- * @throws ValidationError; ResourceNotFoundError for a group, contact, conversation or template that is not
- * there; ConflictError for a template that is not published; ForbiddenError without templates:read.
+ * @throws ValidationError; ResourceNotFoundError for a group, contact, conversation or template
+ * that is not there; ConflictError for a template that is not published; ForbiddenError without
+ * templates:read.
  */
 export async function createCampaign(
   app: App,

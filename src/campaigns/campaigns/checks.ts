@@ -52,7 +52,8 @@ function toCheck(
 
 /**
  * Checks a campaign but its audience before it is saved, and returns advice about its content.
- * @throws ResourceNotFoundError for a missing resource; ValidationError for content that cannot be filled; ConflictError for a template that is not published.
+ * @throws ResourceNotFoundError for a missing resource; ValidationError for content that cannot be
+ * filled; ConflictError for a template that is not published.
  */
 export async function checkCampaign(
   app: App,
@@ -70,8 +71,8 @@ export async function checkCampaign(
 
 /**
  * Refuses a run that could not begin now.
- * @throws ValidationError, ResourceNotFoundError; ForbiddenError for a sender that may not send, or a paused
- * organization.
+ * @throws ValidationError, ResourceNotFoundError; ForbiddenError for a sender that may not send, or
+ * a paused organization.
  */
 export async function assertRunnable(
   app: App,

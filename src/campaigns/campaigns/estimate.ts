@@ -22,7 +22,10 @@ async function domainOfSender(
   return sender === undefined || sender instanceof ServiceError ? null : sender.domainId;
 }
 
-/** Estimates a run of a campaign that would start now, or at a time. @throws ResourceNotFoundError; CapacityError. */
+/**
+ * Estimates a run of a campaign that would start now, or at a time. @throws ResourceNotFoundError;
+ * CapacityError.
+ */
 export async function estimateCampaign(
   app: App,
   caller: Caller,

@@ -1,5 +1,6 @@
-// Freezes a run when it is made: content with template and brand, sender, policy and the rule of its audience. Later
-// changes of these resources leave the run as it is. Members of the audience are read at its start.
+// Freezes a run when it is made: content with template and brand, sender, policy and the rule of
+// its audience. Later changes of these resources leave the run as it is. Members of the audience
+// are read at its start.
 import type { App } from '../../core/app.ts';
 import { stageContent } from '../../outbound/sending/store-content.ts';
 import type { RunRow } from '../../people/runs/queries.ts';

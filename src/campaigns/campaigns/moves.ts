@@ -1,5 +1,5 @@
-// Every move of a run from status to status, by a person or by the service. Each is audited, and published
-// where a kind of event exists.
+// Every move of a run from status to status, by a person or by the service. Each is audited, and
+// published where a kind of event exists.
 //
 //   status                 event     to         also
 //   (none)                 created   scheduled  due at its time; frozen in the same transaction
@@ -134,8 +134,8 @@ function kindOf(from: RunStatus, to: RunStatus, author: Author) {
 }
 
 /**
- * Moves a run that is locked (`lockRun`) and as it was read then. `change` overrides the columns that
- * follow from the status, such as `due_at` (docs: the table above).
+ * Moves a run that is locked (`lockRun`) and as it was read then. `change` overrides the columns
+ * that follow from the status, such as `due_at` (docs: the table above).
  * @throws ConflictError that names the status and the possible moves.
  */
 export async function moveRun(

@@ -22,7 +22,9 @@ interface Body extends Pick<CampaignEmail, 'html' | 'text' | 'attachments' | 'te
   contactIds: string[];
 }
 
-/** Returns the columns of a content and its audience. Lists do not read the large parts, in `body`. */
+/**
+ * Returns the columns of a content and its audience. Lists do not read the large parts, in `body`.
+ */
 export function contentColumns({
   email: { html, text, attachments, templateData, ...email },
   audience: { contactIds, ...audience },

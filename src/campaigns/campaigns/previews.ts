@@ -8,7 +8,10 @@ import { factsOf } from './present-campaign.ts';
 import { campaigns } from './queries.ts';
 import type { RenderCampaign, TestCampaign } from './schema.ts';
 
-/** Shows the mail of a campaign as one contact would get it, or without values of a contact. @throws ResourceNotFoundError; ForbiddenError. */
+/**
+ * Shows the mail of a campaign as one contact would get it, or without values of a contact. @throws
+ * ResourceNotFoundError; ForbiddenError.
+ */
 export async function renderCampaign(
   app: App,
   caller: Caller,

@@ -1,4 +1,5 @@
-// The sentences of `svc campaigns show`: why a run stands where it does, until when, and the command that helps.
+// The sentences of `svc campaigns show`: why a run stands where it does, until when, and the
+// command that helps.
 
 import type { Help } from '../../outbound/explain/explain-words.ts';
 import { fromNow, timeInWords } from '../../outbound/explain/time-words.ts';

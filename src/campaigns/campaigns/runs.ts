@@ -1,5 +1,5 @@
-// Runs of campaigns, as persons make and move them. moves.ts has the table of all moves; src/campaigns/walk
-// starts runs, sends their mail and ends them.
+// Runs of campaigns, as persons make and move them. moves.ts has the table of all moves;
+// src/campaigns/walk starts runs, sends their mail and ends them.
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -83,7 +83,10 @@ function newRun(app: App, caller: Caller, asked: Asked, frozen: FrozenColumns): 
   };
 }
 
-/** Returns the run that this request has made before, or undefined. @throws ConflictError for other content. */
+/**
+ * Returns the run that this request has made before, or undefined. @throws ConflictError for other
+ * content.
+ */
 async function replayed(
   db: Db,
   { organizationId }: Caller,
@@ -133,9 +136,11 @@ async function storeRun(app: App, caller: Caller, asked: Asked): Promise<Run> {
 }
 
 /**
- * Makes a run of a campaign, and freezes it. A repeat with the same key returns the run of the first request.
- * @throws ValidationError, ResourceNotFoundError; ForbiddenError for a sender that may not send, or a paused
- * organization; ConflictError for a key of another request, or a template that is not published.
+ * Makes a run of a campaign, and freezes it. A repeat with the same key returns the run of the
+ * first request.
+ * @throws ValidationError, ResourceNotFoundError; ForbiddenError for a sender that may not send, or
+ * a paused organization; ConflictError for a key of another request, or a template that is not
+ * published.
  */
 export async function createRun(
   app: App,
@@ -174,7 +179,10 @@ export async function getRun(app: App, caller: Caller, place: RunPlace): Promise
   return presentWholeRun(db, await runs.get(db, caller.organizationId, id));
 }
 
-/** Lists a page of the runs of a campaign, newest first. @throws ResourceNotFoundError; ValidationError. */
+/**
+ * Lists a page of the runs of a campaign, newest first. @throws ResourceNotFoundError;
+ * ValidationError.
+ */
 export async function listRuns(
   app: App,
   { organizationId }: Caller,
@@ -191,9 +199,10 @@ export async function listRuns(
 }
 
 /**
- * Makes a run to the contacts that have failed in an ended run: those without a message, and those with a failed
- * one. Its content and audience are the campaign's of now. Contacts that another retry of the run has judged are left
- * out: a retry that is asked for twice reaches each of them once.
+ * Makes a run to the contacts that have failed in an ended run: those without a message, and those
+ * with a failed one. Its content and audience are the campaign's of now. Contacts that another
+ * retry of the run has judged are left out: a retry that is asked for twice reaches each of them
+ * once.
  * @throws as `createRun`; ConflictError while the run has not ended, or if nobody failed.
  */
 export async function retryRun(
@@ -278,7 +287,10 @@ export async function resumeRun(
 /** Deliveries of a run that one transaction cancels. */
 export const cancelledAtOnce = 500;
 
-/** Ends a run for good: mail that has not left is cancelled. @throws ResourceNotFoundError, ConflictError. */
+/**
+ * Ends a run for good: mail that has not left is cancelled. @throws ResourceNotFoundError,
+ * ConflictError.
+ */
 export async function cancelRun(
   app: App,
   caller: Caller,

@@ -1,14 +1,20 @@
 // Values of a contact that a content reads. A message keeps only these.
 import type { CompiledTemplate } from '../../content/rendering/compiled.ts';
 
-/** Paths of one or two names, such as `firstName` and `location.city`; null for all values of the contact. */
+/**
+ * Paths of one or two names, such as `firstName` and `location.city`; null for all values of the
+ * contact.
+ */
 export type ContactPaths = readonly string[] | null;
 
 const ends: Readonly<Record<string, string>> = { '{{': '}}', '{%': '%}' };
 const name = '[A-Za-z_][\\w-]*';
 const read = new RegExp(`(?<![\\w.-])contact(?![\\w-])((?:\\s*\\.\\s*${name}){1,2})?`, 'g');
 
-/** Finds the tags of Liquid. Searches once for an end that no longer follows, so it takes linear time. */
+/**
+ * Finds the tags of Liquid. Searches once for an end that no longer follows, so it takes linear
+ * time.
+ */
 function* tagsIn(text: string): Generator<string> {
   const start = /\{[{%]/g;
   const missing = new Set<string>();
@@ -26,7 +32,9 @@ function* tagsIn(text: string): Generator<string> {
   }
 }
 
-/** Finds the paths. Content that uses `contact` as a whole, or computes a name, reads all values. */
+/**
+ * Finds the paths. Content that uses `contact` as a whole, or computes a name, reads all values.
+ */
 export function contactPathsIn(compiled: CompiledTemplate): ContactPaths {
   const { subject, preheader, html, text, partials, textPartials } = compiled;
   const texts = [subject, preheader, html, text];

@@ -1,5 +1,5 @@
-// Messages of a run: prepared outside of transactions, as filling takes a worker, and accepted in the
-// transaction of a page, through all checks of a send.
+// Messages of a run: prepared outside of transactions, as filling takes a worker, and accepted in
+// the transaction of a page, through all checks of a send.
 import { campaignsRight } from '../../access/keys/send-checks.ts';
 import { findContactValues } from '../../content/templates/scope.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -79,8 +79,9 @@ export interface PreparationEnds {
 }
 
 /**
- * Prepares the messages of contacts, in their order, up to the first that no worker has room to fill now (large
- * values take the room of few messages), or that is not begun at the end of the turn.
+ * Prepares the messages of contacts, in their order, up to the first that no worker has room to
+ * fill now (large values take the room of few messages), or that is not begun at the end of the
+ * turn.
  * @throws CapacityError without room for the first one: try again
  */
 export async function prepareDispatch(
@@ -192,8 +193,8 @@ function requestOf(
 }
 
 /**
- * Accepts prepared messages of one run inside a page's transaction, in their order. A refusal stops no other
- * message: the caller decides about the run.
+ * Accepts prepared messages of one run inside a page's transaction, in their order. A refusal stops
+ * no other message: the caller decides about the run.
  */
 export async function dispatch(
   app: App,

@@ -1,5 +1,5 @@
-// The mail of a campaign before it runs: checked when it is saved, shown for one contact, and sent to a few
-// addresses as a test. All three compose it as a run does.
+// The mail of a campaign before it runs: checked when it is saved, shown for one contact, and sent
+// to a few addresses as a test. All three compose it as a run does.
 import { hash } from 'node:crypto';
 import { campaignsRight } from '../../access/keys/send-checks.ts';
 import type { TemplateWarning } from '../../content/rendering/compiled.ts';
@@ -43,8 +43,8 @@ type ContactValues = Readonly<Record<string, unknown>>;
 const testMark = '[Test] ';
 
 /**
- * Checks the content of a campaign that is saved, and returns advice about it. A sender that may not send is
- * refused at the run, as it may be verified by then.
+ * Checks the content of a campaign that is saved, and returns advice about it. A sender that may
+ * not send is refused at the run, as it may be verified by then.
  * @throws as `draftRunContent`, and ValidationError for content that cannot be filled
  */
 export async function checkCampaignMail(
@@ -89,8 +89,8 @@ const missingValues = new Set(['contact-missing', 'missing-variable']);
 
 /**
  * Shows the mail as this contact would get it, or without values of a contact.
- * @throws ForbiddenError without contacts:read, or templates:read for a template; ResourceNotFoundError; as
- * `draftRunContent`
+ * @throws ForbiddenError without contacts:read, or templates:read for a template;
+ * ResourceNotFoundError; as `draftRunContent`
  */
 export async function renderCampaignMail(
   app: App,
@@ -155,8 +155,8 @@ async function previewOf(
 }
 
 /**
- * Sends the campaign to a few addresses, each with the values of its contact if there is one. The mails are
- * ordinary messages: they count, and every check of a send holds.
+ * Sends the campaign to a few addresses, each with the values of its contact if there is one. The
+ * mails are ordinary messages: they count, and every check of a send holds.
  * @throws as `draftRunContent`
  */
 export async function testCampaignMail(

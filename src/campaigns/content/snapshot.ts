@@ -1,5 +1,5 @@
-// The content of a run: read once when the run is made, stored once, and shared by all of its messages. Later
-// changes of campaign, template, brand and sender leave the run as it is.
+// The content of a run: read once when the run is made, stored once, and shared by all of its
+// messages. Later changes of campaign, template, brand and sender leave the run as it is.
 import { brandValuesOf, findBrandForTemplate } from '../../content/brands/values.ts';
 import type { BrandValues, CompiledTemplate } from '../../content/rendering/compiled.ts';
 import { withFooter } from '../../content/rendering/footer.ts';
@@ -38,7 +38,10 @@ export interface RunMailing {
   contentId: string;
   /** The subject; null if it is filled for each contact. */
   subject: string | null;
-  /** An empty name leaves out the name that the sender has by then; so does an empty list of Reply-To. */
+  /**
+   * An empty name leaves out the name that the sender has by then; so does an empty list of
+   * Reply-To.
+   */
   from: { email: string; name?: string };
   /** Null in runs of earlier versions without a Reply-To of the campaign or the sender. */
   replyTo: string[] | null;
@@ -64,8 +67,8 @@ export interface DraftedRun extends RunContent {
 
 /**
  * Reads the content of a campaign as it is now.
- * @throws ForbiddenError for a sender that may not send; ResourceNotFoundError and ConflictError for a
- * template that is missing or not published; ValidationError for a footer without a brand
+ * @throws ForbiddenError for a sender that may not send; ResourceNotFoundError and ConflictError
+ * for a template that is missing or not published; ValidationError for a footer without a brand
  */
 export async function draftRunContent(
   app: App,
@@ -121,7 +124,10 @@ export async function draftRunContent(
   };
 }
 
-/** Stores the content of a run in the transaction that makes the run; returns the fields of its messages. */
+/**
+ * Stores the content of a run in the transaction that makes the run; returns the fields of its
+ * messages.
+ */
 export async function storeMailing(
   app: App,
   trx: Db,

@@ -1,6 +1,7 @@
-// Mails to confirm by address. The bounds of a group (limits.ts) begin anew with each group, with a contact that is
-// deleted and made again, and with each organization: together they would let a caller flood a stranger, outside of
-// its quota. Each daemon counts its own mails, and forgets them when it ends.
+// Mails to confirm by address. The bounds of a group (limits.ts) begin anew with each group, with a
+// contact that is deleted and made again, and with each organization: together they would let a
+// caller flood a stranger, outside of its quota. Each daemon counts its own mails, and forgets them
+// when it ends.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';

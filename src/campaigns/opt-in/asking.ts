@@ -49,8 +49,8 @@ export async function optInGroup(
 }
 
 /**
- * Refuses mail to these addresses as a send of the caller to them is refused. Mail that asks for confirmation waits
- * for its quota, so none is needed now.
+ * Refuses mail to these addresses as a send of the caller to them is refused. Mail that asks for
+ * confirmation waits for its quota, so none is needed now.
  * @throws ConflictError without a sender that may send; the error of a send for any other refusal
  */
 export async function checkAsking(
@@ -140,7 +140,10 @@ interface Standing {
   hasLeft: boolean;
 }
 
-/** Words of an organization in a mail to confirm. The mail has those of the moment in which it was asked for. */
+/**
+ * Words of an organization in a mail to confirm. The mail has those of the moment in which it was
+ * asked for.
+ */
 export interface AskedTexts {
   /** Name of the group. */
   group: string;
@@ -148,7 +151,10 @@ export interface AskedTexts {
   sender: string;
 }
 
-/** Reads the texts of a mail that is asked for now. @throws ConflictError without a sender that may send */
+/**
+ * Reads the texts of a mail that is asked for now. @throws ConflictError without a sender that may
+ * send
+ */
 export async function readTexts(
   db: Db,
   { id, organization_id: organizationId, name }: UnsubscribeGroupRow,

@@ -1,5 +1,5 @@
-// Imports contacts that have to confirm a group. Their mails are due one after the other, so that the mails of
-// single requests do not stand behind them.
+// Imports contacts that have to confirm a group. Their mails are due one after the other, so that
+// the mails of single requests do not stand behind them.
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import type { Caller, StreamedBody } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -19,7 +19,8 @@ import { mailsPerSecond } from './limits.ts';
 
 /**
  * Returns the function that asks the contacts of an import, by transaction.
- * @throws ForbiddenError for a test key and for one that may not send at once; else as `checkAskingAny`
+ * @throws ForbiddenError for a test key and for one that may not send at once; else as
+ * `checkAskingAny`
  */
 export async function askImported(
   app: App,

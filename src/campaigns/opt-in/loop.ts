@@ -1,6 +1,6 @@
-// Mails the links to confirm. An import makes 100,000 of them due; they leave at a bounded pace, each
-// organization in turn, and those that an import placed later than its first ones yield to single requests. What
-// becomes of a due mail is in mail-due.ts.
+// Mails the links to confirm. An import makes 100,000 of them due; they leave at a bounded pace,
+// each organization in turn, and those that an import placed later than its first ones yield to
+// single requests. What becomes of a due mail is in mail-due.ts.
 import { admissionOf } from '../../access/admission/admission.ts';
 import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { findSpent } from '../../access/admission/quota.ts';
@@ -24,7 +24,10 @@ export function createConfirmationLoop(app: App): DueLoop {
   /** The last organization of the turn before. */
   let after = '';
   let nextTurn = 0;
-  /** Ends of the waits of organizations, on the steady clock. Lost with the daemon: it then looks again. */
+  /**
+   * Ends of the waits of organizations, on the steady clock. Lost with the daemon: it then looks
+   * again.
+   */
   const waits = new Map<string, number>();
   return createDueLoop(app, {
     name: 'confirmations',
@@ -53,8 +56,8 @@ export function createConfirmationLoop(app: App): DueLoop {
 }
 
 /**
- * Mails confirmations of an organization, and returns the end of its wait, or null. After an error they wait, so that
- * other organizations go on.
+ * Mails confirmations of an organization, and returns the end of its wait, or null. After an error
+ * they wait, so that other organizations go on.
  */
 async function mailOrWait(app: App, organizationId: string, now: number): Promise<number | null> {
   try {
@@ -69,7 +72,10 @@ async function mailOrWait(app: App, organizationId: string, now: number): Promis
   }
 }
 
-/** Mails the first due confirmations of an organization. Draws as a campaign run does: requests go first. */
+/**
+ * Mails the first due confirmations of an organization. Draws as a campaign run does: requests go
+ * first.
+ */
 async function mailDue(app: App, organizationId: string, now: number): Promise<number | null> {
   const drawer = { organizationId, keyId: null };
   const due = await findDue(app.store.db, organizationId, now, mailsPerSecond);

@@ -80,7 +80,10 @@ export async function mailIn(app: App, trx: Db, turn: Turn): Promise<Mailed> {
   return mailRows(app, trx, allowances, { ...turn, rows, ids, sender: sender.email });
 }
 
-/** Locks the contacts of the first due rows, and reads the rows anew: another daemon may have mailed them. */
+/**
+ * Locks the contacts of the first due rows, and reads the rows anew: another daemon may have mailed
+ * them.
+ */
 async function lockDue(
   trx: Db,
   organizationId: string,

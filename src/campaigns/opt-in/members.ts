@@ -1,5 +1,5 @@
-// Members of a double opt-in group: contacts that were asked to confirm it. Adding one never counts as consent:
-// only the button behind the link in its mail does (confirm.ts).
+// Members of a double opt-in group: contacts that were asked to confirm it. Adding one never counts
+// as consent: only the button behind the link in its mail does (confirm.ts).
 import { openAllowances } from '../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
@@ -42,8 +42,8 @@ function present(row: ConfirmationRow): Member {
 
 /**
  * Returns the addresses of locked contacts, in the order of `ids`.
- * @throws ResourceNotFoundError for an unknown contact; ValidationError for one without an address. `places`
- * is the list of the request.
+ * @throws ResourceNotFoundError for an unknown contact; ValidationError for one without an address.
+ * `places` is the list of the request.
  */
 async function addressesOf(
   trx: Db,
@@ -63,10 +63,11 @@ async function addressesOf(
 }
 
 /**
- * Adds contacts to a double opt-in group and returns the result for each, in the order of the request.
- * @throws ForbiddenError for a key that may not send at once, ResourceNotFoundError for an unknown group or
- * contact, ValidationError for a contact without an address, ConflictError for a group without `confirm` or
- * an organization without a sender; nothing is added then
+ * Adds contacts to a double opt-in group and returns the result for each, in the order of the
+ * request.
+ * @throws ForbiddenError for a key that may not send at once, ResourceNotFoundError for an unknown
+ * group or contact, ValidationError for a contact without an address, ConflictError for a group
+ * without `confirm` or an organization without a sender; nothing is added then
  */
 export async function addMembers(
   app: App,
@@ -114,7 +115,10 @@ export async function addMembers(
   });
 }
 
-/** Returns a page of members, the newest contact first. @throws ResourceNotFoundError, ValidationError (cursor) */
+/**
+ * Returns a page of members, the newest contact first. @throws ResourceNotFoundError,
+ * ValidationError (cursor)
+ */
 export async function listMembers(
   app: App,
   { organizationId }: Caller,
@@ -137,8 +141,8 @@ export async function listMembers(
 }
 
 /**
- * Takes contacts out of a group. They get no campaign of it until they confirm again. Ignores contacts outside
- * of it. @throws ResourceNotFoundError
+ * Takes contacts out of a group. They get no campaign of it until they confirm again. Ignores
+ * contacts outside of it. @throws ResourceNotFoundError
  */
 export function removeMembers(
   app: App,

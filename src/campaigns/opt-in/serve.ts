@@ -1,5 +1,5 @@
-// Serves `/c/{token}` on the main HTTP face and on tracking hosts. GET shows a button and changes nothing, as
-// scanners follow links. POST confirms.
+// Serves `/c/{token}` on the main HTTP face and on tracking hosts. GET shows a button and changes
+// nothing, as scanners follow links. POST confirms.
 import type { App } from '../../core/app.ts';
 import { brokenLink, recipientPageHeaders } from '../../outbound/tracking/recipient-page.ts';
 import type { TrackedAnswer } from '../../outbound/tracking/serve.ts';
@@ -22,7 +22,10 @@ const statuses: Readonly<Record<PageState['is'], number>> = {
   void: 410,
 };
 
-/** Answers paths below `/c/`; returns null for any other. @throws CapacityError if nothing can be written. */
+/**
+ * Answers paths below `/c/`; returns null for any other. @throws CapacityError if nothing can be
+ * written.
+ */
 export async function serveConfirming(
   app: App,
   request: LeaveRequest,

@@ -1,5 +1,5 @@
-// Tokens of links to confirm a group. A token has all data of its mail, encrypted. Its time tells a link that was
-// used, or whose mail is too old, from the link of a later mail.
+// Tokens of links to confirm a group. A token has all data of its mail, encrypted. Its time tells a
+// link that was used, or whose mail is too old, from the link of a later mail.
 import type { App } from '../../core/app.ts';
 import { exactly } from '../../platform/runtime/secrets.ts';
 

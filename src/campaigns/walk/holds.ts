@@ -1,4 +1,5 @@
-// Reasons to hold a run. They are checked before each page, in the page's transaction, in this order.
+// Reasons to hold a run. They are checked before each page, in the page's transaction, in this
+// order.
 //
 //   holdReason       | cause                                        | ends
 //   -----------------+----------------------------------------------+----------------------------------

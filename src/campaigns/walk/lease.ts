@@ -1,5 +1,6 @@
-// Leases of runs: of several daemons on one store one walks a run. A timer renews the lease while its holder takes a
-// turn, and only its holder moves the run. The lease of a dead daemon ends automatically.
+// Leases of runs: of several daemons on one store one walks a run. A timer renews the lease while
+// its holder takes a turn, and only its holder moves the run. The lease of a dead daemon ends
+// automatically.
 //
 //   lease                            | event                         | then
 //   ---------------------------------+-------------------------------+--------------------------------

@@ -1,5 +1,6 @@
-// The loop of one daemon over due runs: each step begins the turn of one run, and waits for its end or for its time.
-// A turn that takes longer, as its organization waits for its own reads or workers, goes on beside the turns of others.
+// The loop of one daemon over due runs: each step begins the turn of one run, and waits for its end
+// or for its time. A turn that takes longer, as its organization waits for its own reads or
+// workers, goes on beside the turns of others.
 //
 //   status      | a turn
 //   ------------+------------------------------------------------------------
@@ -8,8 +9,8 @@
 //   held        | looks whether the cause has ended (unwalked.ts)
 //   cancelled   | cancels some of its queued mail (unwalked.ts)
 //
-// The first turn of a daemon also frees mail that was queued before the run was resumed.
-// Turns go by time and end between two contacts (turns.ts). After an error the run waits (trouble.ts).
+// The first turn of a daemon also frees mail that was queued before the run was resumed. Turns go
+// by time and end between two contacts (turns.ts). After an error the run waits (trouble.ts).
 import type { App } from '../../core/app.ts';
 import { releaseRun } from '../../outbound/queue/desk/runs.ts';
 import {

@@ -16,7 +16,10 @@ import type { RunState } from '../../people/runs/queries.ts';
 import type { RunLimit } from '../../people/runs/schema.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 
-/** Most deliveries of a run in the queue: a pause bites at once, and a large run makes a small backlog. */
+/**
+ * Most deliveries of a run in the queue: a pause bites at once, and a large run makes a small
+ * backlog.
+ */
 const mostQueued = 5_000;
 const tokenPauseMs = 500;
 const queuePauseMs = 1_000;
@@ -24,8 +27,8 @@ const lookAgainMs = 15_000;
 const rarelyMs = 3_600_000;
 
 /**
- * Returns the pause after which a run looks whether the cause of a wait or a hold has ended. A clock that is
- * advanced plays each look of the days between, so there are fewer.
+ * Returns the pause after which a run looks whether the cause of a wait or a hold has ended. A
+ * clock that is advanced plays each look of the days between, so there are fewer.
  */
 export function lookPauseMs({ join }: Pick<Clock, 'join'>): number {
   return join ? rarelyMs : lookAgainMs;

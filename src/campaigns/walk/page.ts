@@ -1,6 +1,6 @@
-// One page of a running run. Its contacts are read, and their messages prepared, before the transaction that
-// judges them again and stores everything (store-page.ts). A crash before its commit costs tokens, and the same
-// page is prepared again, so each contact is judged exactly once.
+// One page of a running run. Its contacts are read, and their messages prepared, before the
+// transaction that judges them again and stores everything (store-page.ts). A crash before its
+// commit costs tokens, and the same page is prepared again, so each contact is judged exactly once.
 import { admissionOf } from '../../access/admission/admission.ts';
 import type { App } from '../../core/app.ts';
 import { findRunState, type RunState } from '../../people/runs/queries.ts';
@@ -11,7 +11,9 @@ import { preparePage } from './prepare-page.ts';
 import { holdOrWait, storePage } from './store-page.ts';
 import { snapshotsOf } from './walked-run.ts';
 
-/** Walks one page of a run that this worker has leased, up to the contact at which the turn ends. */
+/**
+ * Walks one page of a run that this worker has leased, up to the contact at which the turn ends.
+ */
 export async function walkPage(
   app: App,
   worker: string,

@@ -1,5 +1,5 @@
-// Reads the contacts of a page and prepares their messages, outside of any transaction: it takes workers and
-// time. The tokens of messages that go at once are drawn here too.
+// Reads the contacts of a page and prepares their messages, outside of any transaction: it takes
+// workers and time. The tokens of messages that go at once are drawn here too.
 import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
@@ -45,7 +45,10 @@ export interface Page {
   timezone: string;
 }
 
-/** Prepares the next page of a run with room for messages, or its first contacts if the turn ends before. */
+/**
+ * Prepares the next page of a run with room for messages, or its first contacts if the turn ends
+ * before.
+ */
 export async function preparePage(
   app: App,
   run: RunState,
@@ -117,7 +120,9 @@ export async function findOmitted(db: Db, run: RunState): Promise<string[]> {
   return run.only_new === 1 ? findOtherRuns(db, run) : [];
 }
 
-/** Reads which candidates match the queries of the audience. Shortens a page that takes too long. */
+/**
+ * Reads which candidates match the queries of the audience. Shortens a page that takes too long.
+ */
 async function matched(
   app: App,
   question: Question,

@@ -1,5 +1,5 @@
-// Quiet hours of a contact: the time of day, in its zone, at which it wants no mail. They may pass midnight. Their
-// end is a time of day too, also on a day with a change of clocks.
+// Quiet hours of a contact: the time of day, in its zone, at which it wants no mail. They may pass
+// midnight. Their end is a time of day too, also on a day with a change of clocks.
 import { dayAfter, dayIn, minuteIn, timeIn } from '../../platform/runtime/calendar.ts';
 
 /** Longest delay of a message by quiet hours. */
@@ -18,8 +18,8 @@ function minuteOf(timeOfDay: string): number {
 }
 
 /**
- * Returns the end of the quiet hours in which `now` lies, in ms since 1970; null outside of them. Equal start and
- * end mean no quiet hours.
+ * Returns the end of the quiet hours in which `now` lies, in ms since 1970; null outside of them.
+ * Equal start and end mean no quiet hours.
  */
 export function endOfQuietHours(
   { start, end }: QuietHours,

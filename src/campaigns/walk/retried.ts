@@ -1,5 +1,5 @@
-// The contacts of a run that repeats another: those that failed there, for whom no message could be made or whose
-// message failed. Bounced and complained messages did not fail.
+// The contacts of a run that repeats another: those that failed there, for whom no message could be
+// made or whose message failed. Bounced and complained messages did not fail.
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import { selectNotSkipped } from '../../people/runs/walk-queries.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -11,8 +11,8 @@ interface Asked {
 }
 
 /**
- * Reads a page of the ledger of the repeated run. All failed contacts up to `reached` are in `ids`; it is `until`
- * at the end.
+ * Reads a page of the ledger of the repeated run. All failed contacts up to `reached` are in `ids`;
+ * it is `until` at the end.
  */
 export async function readFailed(
   db: Db,

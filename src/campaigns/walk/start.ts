@@ -1,5 +1,6 @@
-// The start of a scheduled run when its time has come. It is frozen since it was made (campaigns/freeze.ts); only the
-// members of its audience are read now, before the transaction that moves the run.
+// The start of a scheduled run when its time has come. It is frozen since it was made
+// (campaigns/freeze.ts); only the members of its audience are read now, before the transaction that
+// moves the run.
 //
 //   the run                                     | then
 //   --------------------------------------------+-----------------------------------------------
@@ -10,7 +11,8 @@
 //   not send any more                           |
 //   its audience cannot be read now             | tried again
 //
-// Runs of versions before the freeze have no snapshots: they are frozen here, and fail if they cannot be.
+// Runs of versions before the freeze have no snapshots: they are frozen here, and fail if they
+// cannot be.
 
 import { openAllowances } from '../../access/admission/quota.ts';
 import { campaignsRight, checksOfKey } from '../../access/keys/send-checks.ts';
@@ -159,7 +161,10 @@ async function readMembers(
   };
 }
 
-/** Returns the number of contacts to judge, or 0 if it cannot be counted in time: the end of the run corrects it. */
+/**
+ * Returns the number of contacts to judge, or 0 if it cannot be counted in time: the end of the run
+ * corrects it.
+ */
 async function estimateTotal(app: App, run: RunState, question: FatesQuestion): Promise<number> {
   try {
     if (run.retry_of === null) return (await countFates(app.store, question)).total;

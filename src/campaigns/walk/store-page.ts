@@ -1,11 +1,11 @@
-// The transaction of a page. It judges the contacts as they are now, makes messages, writes the ledger and moves
-// the run's place. The page ends early, before a contact
+// The transaction of a page. It judges the contacts as they are now, makes messages, writes the
+// ledger and moves the run's place. The page ends early, before a contact
 //
 //   that has changed since its message was prepared   | and is prepared again at once
 //   without a token, a place, or room in the quota    | and the run waits (pace.ts)
 //
-// Order of locks: the campaign (for a run that leaves out contacts of others), the counters of the quota, the run,
-// the warming plan, contacts, then those of an accepted send.
+// Order of locks: the campaign (for a run that leaves out contacts of others), the counters of the
+// quota, the run, the warming plan, contacts, then those of an accepted send.
 import { openAllowances } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
@@ -96,8 +96,8 @@ function waiting({ clock }: App, wait: Wait | null): Partial<RunRow> {
 }
 
 /**
- * Returns the question of a page as of now. Runs that leave out contacts of each other take turns: a contact of
- * two pages at once would be in neither ledger yet.
+ * Returns the question of a page as of now. Runs that leave out contacts of each other take turns:
+ * a contact of two pages at once would be in neither ledger yet.
  */
 async function lockQuestion(trx: Db, { run, question }: Page): Promise<Page['question']> {
   if (!leavesOut(run)) return question;

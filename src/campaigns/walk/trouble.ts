@@ -1,4 +1,5 @@
-// A turn that throws puts its run off, so that the others go on. The run says why, until a turn succeeds.
+// A turn that throws puts its run off, so that the others go on. The run says why, until a turn
+// succeeds.
 //
 //   waitReason | error                                                        | tried again after
 //   -----------+--------------------------------------------------------------+------------------

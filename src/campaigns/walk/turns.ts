@@ -1,5 +1,5 @@
-// Turns of due runs: organizations take turns by the time that their runs took, then the runs of each. A turn
-// walks a page, and ends between two contacts.
+// Turns of due runs: organizations take turns by the time that their runs took, then the runs of
+// each. A turn walks a page, and ends between two contacts.
 //
 //   time of a turn                    | then
 //   ----------------------------------+---------------------------------------------------------------
@@ -67,7 +67,10 @@ export class RunTurns {
   /** Turns among the runs of each organization with due runs. */
   #runs = new Map<string, FairShare>();
 
-  /** Returns the due run whose turn is next, or undefined without one. Organizations of `busy` have a turn. */
+  /**
+   * Returns the due run whose turn is next, or undefined without one. Organizations of `busy` have
+   * a turn.
+   */
   next<Run extends Due>(
     due: readonly Run[],
     busy: Pick<ReadonlyMap<string, unknown>, 'has'> = new Map(),

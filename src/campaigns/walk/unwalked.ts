@@ -1,5 +1,5 @@
-// Turns of runs that are not walked: held ones, until their cause has ended, and cancelled ones, until all of their
-// queued mail is cancelled.
+// Turns of runs that are not walked: held ones, until their cause has ended, and cancelled ones,
+// until all of their queued mail is cancelled.
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
 import { cancelRun } from '../../outbound/queue/desk/runs.ts';
@@ -12,7 +12,10 @@ import { snapshotsOf } from './walked-run.ts';
 
 type Leased = Pick<RunState, 'id' | 'organization_id'>;
 
-/** Resumes a held run whose cause has ended, or looks again later. Another cause takes the place of an ended one. */
+/**
+ * Resumes a held run whose cause has ended, or looks again later. Another cause takes the place of
+ * an ended one.
+ */
 export async function lookAtHeld(app: App, worker: string, leased: Leased): Promise<void> {
   const { id } = leased;
   const snapshots = await snapshotsOf(app, leased);

@@ -1,5 +1,5 @@
-// A run with its snapshots, as the walk reads it. Snapshots never change after the start, so each is read and
-// parsed once while the run is walked.
+// A run with its snapshots, as the walk reads it. Snapshots never change after the start, so each
+// is read and parsed once while the run is walked.
 
 import { callerOf } from '../../access/keys/keys.ts';
 import { findHeir } from '../../access/keys/queries.ts';
@@ -50,8 +50,8 @@ export async function snapshotsOf(
 }
 
 /**
- * Returns the caller of which a run has the rights: its key, or the operator. Null once that key is revoked, or may
- * no longer run campaigns.
+ * Returns the caller of which a run has the rights: its key, or the operator. Null once that key is
+ * revoked, or may no longer run campaigns.
  */
 export async function callerOfRun(
   db: Db,

@@ -1,5 +1,5 @@
-// Brands, the resource (specification 2.9, 4.6). An organization has at most one default brand: the look of
-// templates that name none, and of the unsubscribe page.
+// Brands, the resource (specification 2.9, 4.6). An organization has at most one default brand: the
+// look of templates that name none, and of the unsubscribe page.
 import { lockOrganization } from '../../access/organizations/queries.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
@@ -22,8 +22,8 @@ import {
 import { brandDigestOf, brandValuesOf, cssDigestOf } from './values.ts';
 
 /**
- * Most characters of CSS and links in all brands of an organization. A page of 100 brands is written as JSON
- * at once, which takes 20 ms for each million of characters.
+ * Most characters of CSS and links in all brands of an organization. A page of 100 brands is
+ * written as JSON at once, which takes 20 ms for each million of characters.
  */
 const mostCharacters = 2_000_000;
 
@@ -147,7 +147,9 @@ async function checkSum(trx: Db, organizationId: string): Promise<void> {
   );
 }
 
-/** Finds the brand of a change. Locks the organization: changes of its brands run one after another. */
+/**
+ * Finds the brand of a change. Locks the organization: changes of its brands run one after another.
+ */
 async function lockedBrand(
   trx: Db,
   organizationId: string,
@@ -180,7 +182,8 @@ function known(row: queries.BrandRow | undefined, slug: string): queries.BrandRo
 }
 
 /**
- * Changes the given settings, and of assets, footer and address the given fields. A list is replaced.
+ * Changes the given settings, and of assets, footer and address the given fields. A list is
+ * replaced.
  * @throws ResourceNotFoundError; ConflictError if the brands of the organization become too large.
  */
 export function updateBrand(

@@ -1,6 +1,7 @@
-// The look that pages of recipients take from the CSS of a brand: a few colours, the font and the corners of
-// buttons. Nothing of the CSS itself reaches a page: values are read, checked and written anew, so that no
-// rule can hide a button, load a file or leave the style sheet. Colours without contrast are left out.
+// The look that pages of recipients take from the CSS of a brand: a few colours, the font and the
+// corners of buttons. Nothing of the CSS itself reaches a page: values are read, checked and
+// written anew, so that no rule can hide a button, load a file or leave the style sheet. Colours
+// without contrast are left out.
 
 /** Values for the style of a page; null keeps that of the service. */
 export interface CssLook {
@@ -34,8 +35,8 @@ const places: ReadonlyMap<string, 'body' | 'heading' | 'link' | 'button'> = new 
 /** Pieces of a style sheet that are read: each takes about a µs. */
 const mostPieces = 20_000;
 /**
- * Escapes, comments, strings, and the characters between them that decide about rules. An escaped quote begins no
- * string: each would be searched for its end.
+ * Escapes, comments, strings, and the characters between them that decide about rules. An escaped
+ * quote begins no string: each would be searched for its end.
  */
 const opaque =
   /\\[\s\S]|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|[{};()]/g;
@@ -62,7 +63,10 @@ function walk(css: string, found: (end: string, text: string) => void): void {
   }
 }
 
-/** Reads the rules of a style sheet that are in no other rule; of equal declarations the last one counts. */
+/**
+ * Reads the rules of a style sheet that are in no other rule; of equal declarations the last one
+ * counts.
+ */
 function placesIn(css: string): Map<string, Declarations> {
   const all = new Map<string, Declarations>();
   let depth = 0;

@@ -24,8 +24,8 @@ export function brandValuesOf(row: Shown): BrandValues {
 }
 
 /**
- * Finds the brand of a template: the one that it names, or the default brand without a name. Returns null if
- * that brand is missing.
+ * Finds the brand of a template: the one that it names, or the default brand without a name.
+ * Returns null if that brand is missing.
  */
 export async function findBrandForTemplate(
   db: Db,

@@ -1,5 +1,5 @@
-// Families of templates, the resource (specification 2.8, 4.6). A template is in one family at most: its row
-// names it. A change of members locks the family first, then the template.
+// Families of templates, the resource (specification 2.8, 4.6). A template is in one family at
+// most: its row names it. A change of members locks the family first, then the template.
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -130,7 +130,10 @@ export async function deleteFamily(app: App, caller: Caller, id: string): Promis
 
 type Way = 'added' | 'removed';
 
-/** Changes the family of a template, and records it. Without a change the family is returned as it is. */
+/**
+ * Changes the family of a template, and records it. Without a change the family is returned as it
+ * is.
+ */
 function changeMember(
   app: App,
   caller: Caller,

@@ -1,5 +1,5 @@
-// Makes the objects of a commit from the files of a workspace. Runs before the transaction that stores them,
-// which then only inserts rows.
+// Makes the objects of a commit from the files of a workspace. Runs before the transaction that
+// stores them, which then only inserts rows.
 import type { Db } from '../../platform/store/db.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 import { deflated } from './deflate.ts';

@@ -1,5 +1,5 @@
-// Compression of objects. Small ones are compressed at once, larger ones by threads of Node.js, so that the
-// event loop never waits for them.
+// Compression of objects. Small ones are compressed at once, larger ones by threads of Node.js, so
+// that the event loop never waits for them.
 import { promisify } from 'node:util';
 import { deflate, deflateSync, inflate, inflateSync } from 'node:zlib';
 

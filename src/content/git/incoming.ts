@@ -1,5 +1,5 @@
-// Checks commits that come by a push or a bundle, each as a save is checked: its files, their names and sizes.
-// Returns what the repository then stores: only objects that these commits need.
+// Checks commits that come by a push or a bundle, each as a save is checked: its files, their names
+// and sizes. Returns what the repository then stores: only objects that these commits need.
 import { ValidationError } from '../../platform/errors.ts';
 import { sliceTurns } from '../../platform/runtime/turns.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -233,7 +233,9 @@ class IncomingReader {
   readonly #flat = new Map<string, FlatTree>();
   #keptFiles = 0;
 
-  /** Flattens a tree within the limits of a template. `at` is its path, for the texts of refusals. */
+  /**
+   * Flattens a tree within the limits of a template. `at` is its path, for the texts of refusals.
+   */
   async #flatten(tree: string, at = ''): Promise<FlatTree> {
     const known = this.#flat.get(tree);
     if (known) return known;
@@ -312,7 +314,10 @@ class IncomingReader {
   }
 }
 
-/** Returns the commits that have all earlier ones as ancestors: those of an unbroken line on the head. */
+/**
+ * Returns the commits that have all earlier ones as ancestors: those of an unbroken line on the
+ * head.
+ */
 function closingOf(commits: readonly (Commit & { oid: string })[], head: string): Set<string> {
   const closing = new Set<string>();
   let before = head;

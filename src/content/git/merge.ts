@@ -1,5 +1,5 @@
-// Three-way merge of files: a file that only one side changed is that side's. Pure. Lines are not merged: half of
-// each side can be no valid template, and nobody has seen it.
+// Three-way merge of files: a file that only one side changed is that side's. Pure. Lines are not
+// merged: half of each side can be no valid template, and nobody has seen it.
 import type { TemplateFiles } from '../rendering/compiled.ts';
 
 /** A file that both sides changed, each in its way. Null: without the file. */

@@ -1,5 +1,6 @@
-// Git objects as bytes: files (blobs), trees and commits, written so that `git fsck --strict` accepts them, and
-// read strictly. The format is that of gitformat-loose-object(5), without the header that git hashes with it.
+// Git objects as bytes: files (blobs), trees and commits, written so that `git fsck --strict`
+// accepts them, and read strictly. The format is that of gitformat-loose-object(5), without the
+// header that git hashes with it.
 import { createHash } from 'node:crypto';
 import { ValidationError } from '../../platform/errors.ts';
 

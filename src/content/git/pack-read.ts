@@ -1,5 +1,6 @@
-// Reads a pack (gitformat-pack(5)) from a client that may be hostile: every size is checked before memory is taken
-// for it, and the work runs in slices, so that the event loop never waits for a whole pack.
+// Reads a pack (gitformat-pack(5)) from a client that may be hostile: every size is checked before
+// memory is taken for it, and the work runs in slices, so that the event loop never waits for a
+// whole pack.
 import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { MalformedRequestError, ValidationError } from '../../platform/errors.ts';
@@ -144,10 +145,14 @@ function deltaSize(delta: Buffer, from: number): { size: number; at: number } {
   return { size: Number.POSITIVE_INFINITY, at };
 }
 
-/** Bytes up to which a loop is faster than a call of `copy`: a delta can have 500,000 instructions. */
+/**
+ * Bytes up to which a loop is faster than a call of `copy`: a delta can have 500,000 instructions.
+ */
 const shortCopy = 32;
 
-/** Bytes of a delta that are read in one turn of the event loop: 15 ms before the loop is compiled. */
+/**
+ * Bytes of a delta that are read in one turn of the event loop: 15 ms before the loop is compiled.
+ */
 const deltaSliceBytes = 65_536;
 
 /** Applies the instructions of a delta; `take` checks the size of the result before it is made. */
@@ -214,7 +219,8 @@ async function checkDigest(pack: Buffer): Promise<void> {
 
 /**
  * Returns the objects of a pack by id.
- * @throws ValidationError for a broken or too large pack; MalformedRequestError (413) for too many bytes
+ * @throws ValidationError for a broken or too large pack; MalformedRequestError (413) for too many
+ * bytes
  */
 export async function readPack(
   pack: Buffer,

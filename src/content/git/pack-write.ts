@@ -1,5 +1,5 @@
-// Packs made from stored objects (gitformat-pack(5)). The store has the compressed bytes that a pack needs, so
-// making one only copies them.
+// Packs made from stored objects (gitformat-pack(5)). The store has the compressed bytes that a
+// pack needs, so making one only copies them.
 import { createHash } from 'node:crypto';
 import { InternalError } from '../../platform/errors.ts';
 import { sliceTurns } from '../../platform/runtime/turns.ts';

@@ -27,7 +27,9 @@ interface Section {
   isFlushed: boolean;
 }
 
-/** Reads lines up to a flush. @throws MalformedRequestError for a broken line, or more than `most` */
+/**
+ * Reads lines up to a flush. @throws MalformedRequestError for a broken line, or more than `most`
+ */
 export function readLines(body: Buffer, from: number, most: number): Section {
   const lines: string[] = [];
   for (let at = from; at < body.length; ) {

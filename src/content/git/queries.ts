@@ -15,8 +15,8 @@ export interface ObjectRow {
   /** Compressed, as packs have it. */
   content: Buffer;
   /**
-   * Place of a commit in the history of main, from 1. Trees and files have the place of the first commit with
-   * them. Null for objects that await a merge.
+   * Place of a commit in the history of main, from 1. Trees and files have the place of the first
+   * commit with them. Null for objects that await a merge.
    */
   position: number | null;
   /** 1 for a commit with every earlier commit among its ancestors. */
@@ -39,7 +39,9 @@ interface GitTables {
 
 const own = ownTables<GitTables>();
 
-/** Sums the compressed objects of the histories of templates by organization. Reads the whole table. */
+/**
+ * Sums the compressed objects of the histories of templates by organization. Reads the whole table.
+ */
 export const sumObjects = own.all((db) =>
   db
     .selectFrom('git_objects')
@@ -121,7 +123,10 @@ export async function countAfter(db: Db, repositoryId: string, after: number, to
   return { objects: Number(objects), bytes: Number(bytes ?? 0) };
 }
 
-/** Returns up to `limit` objects of main after a position and an id, up to another position, in this order. */
+/**
+ * Returns up to `limit` objects of main after a position and an id, up to another position, in this
+ * order.
+ */
 export async function selectAfter(
   db: Db,
   repositoryId: string,

@@ -1,5 +1,6 @@
-// The git repositories of templates, in the store: the branch main and its history, which only grows. Each commit has its
-// place in the history, so that a look-up, a page of history or a fetch reads rows and walks no graph.
+// The git repositories of templates, in the store: the branch main and its history, which only
+// grows. Each commit has its place in the history, so that a look-up, a page of history or a fetch
+// reads rows and walks no graph.
 import type { Db } from '../../platform/store/db.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 import type { PackedObject, PreparedCommit } from './commit.ts';

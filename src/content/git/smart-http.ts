@@ -1,5 +1,5 @@
-// Git's smart HTTP, as much as clone, fetch and push need (gitprotocol-http(5), gitprotocol-pack(5)): version 0,
-// one branch, no shallow clones. Pure but for the store.
+// Git's smart HTTP, as much as clone, fetch and push need (gitprotocol-http(5),
+// gitprotocol-pack(5)): version 0, one branch, no shallow clones. Pure but for the store.
 import { MalformedRequestError, ValidationError } from '../../platform/errors.ts';
 import { sliceTurns } from '../../platform/runtime/turns.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -61,8 +61,8 @@ function odd(line: string): MalformedRequestError {
 }
 
 /**
- * Answers a request to fetch with the commits that the client lacks. Asks for its commits until it names one of
- * main or is done.
+ * Answers a request to fetch with the commits that the client lacks. Asks for its commits until it
+ * names one of main or is done.
  */
 export async function* answerFetch(
   db: Db,

@@ -1,5 +1,5 @@
-// Compiles templates in a worker, each under a deadline. compile/compile-sources.ts does the compiling;
-// Light to import: the worker starts with the first template.
+// Compiles templates in a worker, each under a deadline. compile/compile-sources.ts does the
+// compiling; Light to import: the worker starts with the first template.
 import type { App } from '../../core/app.ts';
 import { CapacityError, ValidationError } from '../../platform/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
@@ -26,7 +26,10 @@ function refuse(why: Refusal): Error {
 
 const poolOf = perApp((app: App) => app.keep('compile', makePool));
 
-/** `limitMs` is for tests: the limits of files leave no template that surely takes a second on every machine. */
+/**
+ * `limitMs` is for tests: the limits of files leave no template that surely takes a second on every
+ * machine.
+ */
 function makePool(clock: Clock, limitMs = deadlineMs) {
   return new WorkerPool<CompilePayload, CompileOutcome>({
     clock,
@@ -92,7 +95,8 @@ export async function compileTemplate(
 }
 
 /**
- * Returns advice about the HTML of a mail as it would be sent; an empty list if that takes too long.
+ * Returns advice about the HTML of a mail as it would be sent; an empty list if that takes too
+ * long.
  * @throws CapacityError beyond the share of the organization
  */
 export async function lintContent(

@@ -1,5 +1,5 @@
-// The shapes that compiling and filling share. A template is compiled once per version: MJML, partials and CSS
-// become HTML with Liquid in it. Each send fills the Liquid.
+// The shapes that compiling and filling share. A template is compiled once per version: MJML,
+// partials and CSS become HTML with Liquid in it. Each send fills the Liquid.
 
 /** Files of a workspace by path, such as `body.mjml` or `partials/header.mjml`. */
 export type TemplateFiles = Readonly<Record<string, string>>;

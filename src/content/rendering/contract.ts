@@ -1,6 +1,6 @@
-// The input contract of a template: `contract.json`, a JSON Schema that the data of each send must satisfy.
-// Schemas are written by users, so patterns run in linear time and nothing is fetched. For workers: compiling
-// a schema of 64 KB takes longer than the event loop has.
+// The input contract of a template: `contract.json`, a JSON Schema that the data of each send must
+// satisfy. Schemas are written by users, so patterns run in linear time and nothing is fetched. For
+// workers: compiling a schema of 64 KB takes longer than the event loop has.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import { TemplateProblem } from './problem.ts';
@@ -10,7 +10,9 @@ export type Contract = Readonly<Record<string, unknown>>;
 const contractBounds = {
   bytes: 64 * 1024,
   depth: 32,
-  /** Keywords and schemas: ajv nests code for each. 1,000 take 0.3 s, and 4,000 overflow the stack. */
+  /**
+   * Keywords and schemas: ajv nests code for each. 1,000 take 0.3 s, and 4,000 overflow the stack.
+   */
   parts: 1000,
   /** Patterns take up to 10 ms each. */
   patterns: 50,
@@ -226,7 +228,10 @@ function sizeOf(value: unknown): number {
   return Object.values(value).reduce((sum: number, one) => sum + sizeOf(one), 1);
 }
 
-/** Product of the sizes of schema and data up to which all errors are looked for, not the first alone. */
+/**
+ * Product of the sizes of schema and data up to which all errors are looked for, not the first
+ * alone.
+ */
 const mostForAllErrors = 2_000_000;
 
 /** Names the field of an error below `prefix`, such as `email.templateData.user.name`. */

@@ -1,5 +1,6 @@
-// Reads CSS without building it: finds the addresses that it would load and bounds its cost, before css-inline sees
-// it. css-inline is native: no deadline ends it, so the work must be bounded beforehand. Pure and linear.
+// Reads CSS without building it: finds the addresses that it would load and bounds its cost, before
+// css-inline sees it. css-inline is native: no deadline ends it, so the work must be bounded
+// beforehand. Pure and linear.
 
 /** Limits of one style sheet. */
 export const cssLimits = {
@@ -172,7 +173,10 @@ class CssReader {
     this.#urlFunction(start);
   }
 
-  /** Reads `url(` to its end, or to the string in it. Each part in one step: one pattern is quadratic. */
+  /**
+   * Reads `url(` to its end, or to the string in it. Each part in one step: one pattern is
+   * quadratic.
+   */
   #urlFunction(start: number): void {
     this.#match(space);
     const quote = this.#css[this.#at];

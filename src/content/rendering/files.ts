@@ -1,5 +1,5 @@
-// Rules for the files of a template, before anything reads them. Their names must work in a git tree and on
-// every file system, also where `A` and `a` are one name. Pure.
+// Rules for the files of a template, before anything reads them. Their names must work in a git
+// tree and on every file system, also where `A` and `a` are one name. Pure.
 import { type FieldErrors, ValidationError } from '../../platform/errors.ts';
 import type { TemplateFiles } from './compiled.ts';
 
@@ -25,7 +25,8 @@ const notInText = /[\u0000-\u0008\u000b\u000e-\u001f]/;
 
 function hasGitFolder(path: string): boolean {
   const plain = path.replace(ignored, '').toLowerCase();
-  // NTFS drops dots and spaces at the end, reads `.git::$INDEX_ALLOCATION` as `.git`, and knows it as `git~1`.
+  // NTFS drops dots and spaces at the end, reads `.git::$INDEX_ALLOCATION` as `.git`, and knows it
+  // as `git~1`.
   return /(?:^|\/)(?:\.git|git~1)(?:[ .]*(?:\/|$)|:)/.test(plain);
 }
 
@@ -95,7 +96,10 @@ function* collisionsOf(paths: readonly string[]): Generator<[string, string]> {
   }
 }
 
-/** Returns the problem of the name at `index` with an earlier entry of the same folded name, or null. */
+/**
+ * Returns the problem of the name at `index` with an earlier entry of the same folded name, or
+ * null.
+ */
 function clash(components: readonly string[], index: number, other: Entry): string | null {
   const nameOf = (last = '') => [...components.slice(0, index), last].join('/');
   const name = components[index];

@@ -1,4 +1,5 @@
-// Fills a compiled template: contract first, then subject, preheader, HTML and text. Pure, for workers.
+// Fills a compiled template: contract first, then subject, preheader, HTML and text. Pure, for
+// workers.
 import { LiquidError, type Template } from 'liquidjs';
 import type {
   BrandValues,

@@ -1,6 +1,6 @@
-// Fills templates in a worker, each fill under a deadline: a template or its data can ask for more work than
-// the event loop has time for. fill-compiled.ts does the filling. Light to import: the worker starts with the
-// first fill.
+// Fills templates in a worker, each fill under a deadline: a template or its data can ask for more
+// work than the event loop has time for. fill-compiled.ts does the filling. Light to import: the
+// worker starts with the first fill.
 import type { App } from '../../core/app.ts';
 import { CapacityError, ValidationError } from '../../platform/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
@@ -84,7 +84,10 @@ function valuesOf(values: FillValues, dataField: string): string {
 }
 
 export interface FillOptions {
-  /** The field of the caller that holds the data, such as `email.templateData`: errors about data begin with it. */
+  /**
+   * The field of the caller that holds the data, such as `email.templateData`: errors about data
+   * begin with it.
+   */
   dataField: string;
   /** Leaves HTML and text out of the answer. */
   isBrief?: boolean;

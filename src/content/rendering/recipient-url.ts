@@ -1,9 +1,12 @@
-// The unsubscribe URL inside a stored content, which several recipients may share. Each copy gets the link of
-// its own recipient in place of it.
+// The unsubscribe URL inside a stored content, which several recipients may share. Each copy gets
+// the link of its own recipient in place of it.
 import type { App } from '../../core/app.ts';
 
 const path = '/u/of-this-recipient';
-/** The service may have had another public URL when the content was stored, with at most this length. */
+/**
+ * The service may have had another public URL when the content was stored, with at most this
+ * length.
+ */
 const longestBase = 300;
 const scheme = /https?:\/\/./;
 const notInUrl = /[\s"'<>()]/;
@@ -33,7 +36,9 @@ export function withRecipientUrl<Text extends string | null>(text: Text, url: st
   return (parts.join('') + text.slice(from)) as Text;
 }
 
-/** Returns the place between `from` and `end` where the URL that goes on at `end` begins, or null. */
+/**
+ * Returns the place between `from` and `end` where the URL that goes on at `end` begins, or null.
+ */
 function startOfUrl(text: string, from: number, end: number): number | null {
   let start = end;
   while (start > from && !notInUrl.test(text.charAt(start - 1))) start--;

@@ -1,5 +1,5 @@
-// Composes the content of a mail from a template and its brand. Sends and previews call the same function, so
-// that a preview has the bytes of the mail.
+// Composes the content of a mail from a template and its brand. Sends and previews call the same
+// function, so that a preview has the bytes of the mail.
 import type { App } from '../../core/app.ts';
 import { domainOf } from '../../platform/net/address.ts';
 import type { BrandRow } from '../brands/queries.ts';
@@ -14,15 +14,17 @@ import type {
 import { fillTemplate } from '../rendering/fill.ts';
 import { recipientUrl } from '../rendering/recipient-url.ts';
 
-/** A compiled template. Equal keys have equal texts, so that its parsed form may be kept by its key. */
+/**
+ * A compiled template. Equal keys have equal texts, so that its parsed form may be kept by its key.
+ */
 export interface KeyedTemplate {
   key: string;
   compiled: CompiledTemplate;
 }
 
 /**
- * Composes a mail. `brandRow` is the brand of the template, as `findBrandForTemplate` found it. `dataField` is
- * the field of the data, for errors.
+ * Composes a mail. `brandRow` is the brand of the template, as `findBrandForTemplate` found it.
+ * `dataField` is the field of the data, for errors.
  * @throws ValidationError for data that the template does not accept
  */
 export async function composeFromTemplate(

@@ -1,4 +1,5 @@
-// New templates: from the files of a body, or as copies. The first commit is made before the transaction.
+// New templates: from the files of a body, or as copies. The first commit is made before the
+// transaction.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Details } from '../../history/audit/audit.ts';
@@ -58,7 +59,8 @@ async function store(
 
 /**
  * Creates a draft. Its files are the first commit.
- * @throws ValidationError for files that do not compile; ConflictError if another template has the slug.
+ * @throws ValidationError for files that do not compile; ConflictError if another template has the
+ * slug.
  */
 export async function createTemplate(
   app: App,

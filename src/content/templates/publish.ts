@@ -1,5 +1,5 @@
-// Publishes a template: compiles the head of main beside the transaction, then stores it as a version if the
-// head is still the same.
+// Publishes a template: compiles the head of main beside the transaction, then stores it as a
+// version if the head is still the same.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record, told } from '../../history/events/record.ts';

@@ -85,8 +85,8 @@ export const findTemplatesBySlugs = own.all(
 );
 
 /**
- * Reads compiled templates, as JSON, by the ids of their versions. A version never changes, so callers
- * may cache it by its id.
+ * Reads compiled templates, as JSON, by the ids of their versions. A version never changes, so
+ * callers may cache it by its id.
  */
 export const findCompiled = own.all((db, versionIds: readonly string[]) =>
   db

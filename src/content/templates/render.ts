@@ -148,7 +148,10 @@ function distinct(warnings: readonly TemplateWarning[]): TemplateWarning[] {
   return [...seen.values()];
 }
 
-/** Returns the values of `sample.json`, or none. @throws ValidationError for any other JSON than an object */
+/**
+ * Returns the values of `sample.json`, or none. @throws ValidationError for any other JSON than an
+ * object
+ */
 function sampleOf(files: TemplateFiles): Record<string, unknown> {
   const text = files['sample.json'];
   if (text === undefined) return {};

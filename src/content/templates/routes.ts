@@ -1,4 +1,5 @@
-// The HTTP operations on templates (specification 4.6). Those on their workspaces: workspace/routes.ts.
+// The HTTP operations on templates (specification 4.6). Those on their workspaces:
+// workspace/routes.ts.
 import { area } from '../../core/api/area.ts';
 import { nounRoutes } from '../../core/api/noun-routes.ts';
 import { pageOf } from '../../core/api/pagination.ts';

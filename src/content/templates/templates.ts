@@ -1,5 +1,5 @@
-// Templates, the resource (specification 2.8, 4.6). Their files lie in a git repository (workspace/); publish.ts
-// compiles them. Only a published template is sent.
+// Templates, the resource (specification 2.8, 4.6). Their files lie in a git repository
+// (workspace/); publish.ts compiles them. Only a published template is sent.
 //
 //   status              | event     | next
 //   --------------------+-----------+-----------
@@ -8,7 +8,8 @@
 //   draft, published    | archived  | archived
 //   any                 | deleted   | (none)
 //
-// Publishing an archived template brings it back. Messages keep the id and the version of a deleted template.
+// Publishing an archived template brings it back. Messages keep the id and the version of a deleted
+// template.
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';

@@ -1,5 +1,5 @@
-// Shared schemas of header values: addresses in the service's normal form, and text without line breaks
-// (a 422, never silently cleaned).
+// Shared schemas of header values: addresses in the service's normal form, and text without line
+// breaks (a 422, never silently cleaned).
 import { z } from 'zod';
 import { isHeaderSafe, parseAddress } from '../../platform/net/address.ts';
 

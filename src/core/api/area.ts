@@ -1,5 +1,5 @@
-// Defaults for the routes of an area, derived from its name, their method and their path. A route declares
-// only its differences.
+// Defaults for the routes of an area, derived from its name, their method and their path. A route
+// declares only its differences.
 import type { z } from 'zod';
 import type { Noun } from './noun.ts';
 import type { Permission, Resource } from './permission.ts';
@@ -72,8 +72,8 @@ function declare(name: string, parts: AreaParts, method: Method) {
 }
 
 /**
- * Declares routes of an area: `at.get('/v1/email/senders', {…})`. The compiler requires `resource` unless the
- * area has the name of a resource.
+ * Declares routes of an area: `at.get('/v1/email/senders', {…})`. The compiler requires `resource`
+ * unless the area has the name of a resource.
  */
 export function area<Parts extends AreaParts>(
   name: Parts extends { resource: Resource } ? string : Resource,

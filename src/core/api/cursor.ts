@@ -18,8 +18,8 @@ export interface CursorPosition {
 }
 
 /**
- * Cuts rows to a page of `limit`. One row more tells that another page follows; `positionOf` returns the position
- * of the last row of this one.
+ * Cuts rows to a page of `limit`. One row more tells that another page follows; `positionOf`
+ * returns the position of the last row of this one.
  */
 export function cutPage<Row>(
   scope: readonly unknown[],

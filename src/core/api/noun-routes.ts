@@ -1,5 +1,5 @@
-// The five routes of a noun: list, create, show, change and delete. Names of operations follow from the noun,
-// and summaries from its words. A route states its differences.
+// The five routes of a noun: list, create, show, change and delete. Names of operations follow from
+// the noun, and summaries from its words. A route states its differences.
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import type { Area, AreaRoute } from './area.ts';

@@ -1,5 +1,6 @@
-// Schemas of lists (specification 2.3, 8.3): page-based ones with `page` from 1, and lists by cursor (cursor.ts).
-// `limit` is 20 by default and at most 100; a value out of range is refused, never clamped.
+// Schemas of lists (specification 2.3, 8.3): page-based ones with `page` from 1, and lists by
+// cursor (cursor.ts). `limit` is 20 by default and at most 100; a value out of range is refused,
+// never clamped.
 import { z } from 'zod';
 
 const defaultLimit = 20;
@@ -53,7 +54,10 @@ export function pageOf<T extends z.ZodType>(item: T) {
   });
 }
 
-/** Wraps the rows of one page. A null total was not counted; the response gives the known lower bound. */
+/**
+ * Wraps the rows of one page. A null total was not counted; the response gives the known lower
+ * bound.
+ */
 export function toPage<T>(items: T[], total: number | null, { page, limit }: PageRequest): Page<T> {
   if (total !== null) {
     return { items, pagination: { page, limit, total, totalPages: Math.ceil(total / limit) } };

@@ -1,5 +1,5 @@
-// What each permission lets a program do, in words for the person who grants it. Each completes the sentence "it
-// may …".
+// What each permission lets a program do, in words for the person who grants it. Each completes the
+// sentence "it may …".
 import type { Permission } from './permission.ts';
 
 export const permissionWords: Readonly<Record<Permission, string>> = {

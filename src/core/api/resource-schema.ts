@@ -13,7 +13,10 @@ export function idOf(kind: IdKind, problem: string) {
     .register(idKinds, { kinds: [kind] });
 }
 
-/** Parameters of a path with `{id}`. The error for an id of another kind names the kind in `what`: `a block`. */
+/**
+ * Parameters of a path with `{id}`. The error for an id of another kind names the kind in `what`:
+ * `a block`.
+ */
 export function idPath(kind: IdKind, what: string) {
   return z.strictObject({ id: idOf(kind, `is not ${what} id`) });
 }

@@ -7,8 +7,8 @@ import type { Noun } from './noun.ts';
 import type { Permission, PermissionMap } from './permission.ts';
 
 /**
- * Limits of a key: networks that may use it, mailboxes that it reaches, and senders of its mail. Absent
- * fields limit nothing. src/access/keys/constraints.ts interprets them.
+ * Limits of a key: networks that may use it, mailboxes that it reaches, and senders of its mail.
+ * Absent fields limit nothing. src/access/keys/constraints.ts interprets them.
  */
 export interface KeyConstraints {
   /** Allowed From addresses, in the normal form of src/platform/net/address.ts. */
@@ -96,7 +96,10 @@ export interface RouteRequest<Params, Query, Headers, Body> {
 /** Path in OpenAPI's form: `/v1/messages/{id}`. */
 export type RoutePath = `/v1/${string}`;
 
-/** Deprecation of an operation (specification 9.3): in the reference and in headers of each response. */
+/**
+ * Deprecation of an operation (specification 9.3): in the reference and in headers of each
+ * response.
+ */
 export interface Deprecation {
   /** Replacement, as named in the reference. */
   replacement: string;
@@ -116,7 +119,10 @@ export interface FileAnswer {
   isMail?: true;
 }
 
-/** Answer to a request with `dryRun: true`, status 200: shows the result of the route, and changes nothing. */
+/**
+ * Answer to a request with `dryRun: true`, status 200: shows the result of the route, and changes
+ * nothing.
+ */
 export interface DryRun<Body = unknown> {
   output: z.ZodType;
   run(
@@ -244,8 +250,8 @@ export interface Doorway<Answer = unknown>
 }
 
 /**
- * Declares a route that faces ask within the process: it has no path over HTTP, and no place in the reference. A key
- * that is bound to mailboxes never reaches one.
+ * Declares a route that faces ask within the process: it has no path over HTTP, and no place in the
+ * reference. A key that is bound to mailboxes never reaches one.
  */
 export function internalRoute<
   Answer,

@@ -1,5 +1,6 @@
-// Problems of zod schemas in plain words, for requests and typed flags alike. Each reads on after the name of
-// its field: "subject: is required". A message that a schema gives itself goes before these.
+// Problems of zod schemas in plain words, for requests and typed flags alike. Each reads on after
+// the name of its field: "subject: is required". A message that a schema gives itself goes before
+// these.
 import type { z } from 'zod';
 import { findNearest } from '../config/nearest.ts';
 
@@ -155,8 +156,8 @@ function fieldsOf(schema: z.core.$ZodType): readonly string[] {
 const nameOf = (field: string) => field.slice(field.lastIndexOf('.') + 1);
 
 /**
- * Returns the field that an unknown one probably means: the same name elsewhere, a similar one beside it, or a
- * similar one elsewhere.
+ * Returns the field that an unknown one probably means: the same name elsewhere, a similar one
+ * beside it, or a similar one elsewhere.
  */
 function nearestField(schema: z.core.$ZodType, path: readonly string[], key: string) {
   const beside = path.map((part) => `${/^\d+$/.test(part) ? '0' : part}.`).join('');

@@ -7,7 +7,8 @@ import type { Db } from '../../platform/store/db.ts';
 import type { App } from '../app.ts';
 
 /**
- * Time of a check: when a send is accepted; when scheduled mail falls due, which a refusal cancels; or both.
+ * Time of a check: when a send is accepted; when scheduled mail falls due, which a refusal cancels;
+ * or both.
  */
 export type Asked = 'accepting' | 'due' | 'both';
 

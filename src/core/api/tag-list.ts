@@ -1,5 +1,5 @@
-// Changes of a resource's tags. Tags are compared in any case: each occurs once, in the order in which it was added
-// and as it was first written.
+// Changes of a resource's tags. Tags are compared in any case: each occurs once, in the order in
+// which it was added and as it was first written.
 import { ValidationError } from '../../platform/errors.ts';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 

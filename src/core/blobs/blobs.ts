@@ -1,5 +1,5 @@
-// Blobs: attachments and raw mail. Content of at least `storage.inlineBytes` lies as an object outside the database,
-// where `storage.driver` says so; all other content lies in the row.
+// Blobs: attachments and raw mail. Content of at least `storage.inlineBytes` lies as an object
+// outside the database, where `storage.driver` says so; all other content lies in the row.
 //
 // An object is durable before the blob that names it is committed:
 //
@@ -93,8 +93,8 @@ const digestOf = (content: Buffer) => createHash('sha256').update(content).diges
 const staged = new WeakMap<Buffer, Map<string, string>>();
 
 /**
- * Stores large contents outside the database, if the configuration says so. `draftBlob` then finds them there.
- * Returns undefined if there is nothing to do.
+ * Stores large contents outside the database, if the configuration says so. `draftBlob` then finds
+ * them there. Returns undefined if there is nothing to do.
  * @throws CapacityError if the place does not take them
  */
 export function stageContents(
@@ -126,7 +126,8 @@ async function stageAll(
 }
 
 /**
- * Makes content durable as an object and returns its key; null while an equal object is being removed.
+ * Makes content durable as an object and returns its key; null while an equal object is being
+ * removed.
  * @throws CapacityError if its place does not take it
  */
 export async function storeObject(
@@ -167,14 +168,19 @@ async function wantedObject(
   return findObject(trx, key);
 }
 
-/** Makes a key for an object, encrypted with the root key; null if objects are not to be encrypted. */
+/**
+ * Makes a key for an object, encrypted with the root key; null if objects are not to be encrypted.
+ */
 async function newSealedKey(app: App, trx: Db, key: string): Promise<string | null> {
   if (!app.config.storage.encrypt) return null;
   await holdRootKey(app, trx);
   return app.secrets.encrypt(app.random.bytes(blobKeyBytes), objectKeyContext(key));
 }
 
-/** Drafts the row of a blob: `front`, then `content`, which lies outside the database if it was staged. */
+/**
+ * Drafts the row of a blob: `front`, then `content`, which lies outside the database if it was
+ * staged.
+ */
 export function draftBlob(
   app: App,
   organizationId: string,

@@ -1,5 +1,5 @@
-// Moves large contents to another place while daemons run. Each step is one commit that changes a blob or an object
-// only if it is as it was read. A repetition finds what is left.
+// Moves large contents to another place while daemons run. Each step is one commit that changes a
+// blob or an object only if it is as it was read. A repetition finds what is left.
 import { NoBlobError } from '../../platform/store/blobs/place.ts';
 import { rowsOfPages } from '../../platform/store/row-pages.ts';
 import type { App } from '../app.ts';
@@ -114,12 +114,13 @@ async function readUnmoved(app: App, row: BlobObjectRow): Promise<Buffer | null>
 }
 
 /**
- * Copies an object, then names its new place, then removes the old copy. Other moves may do the same at once: the
- * object keeps its key, so that all copies are the same. A copy without a row costs only space.
+ * Copies an object, then names its new place, then removes the old copy. Other moves may do the
+ * same at once: the object keeps its key, so that all copies are the same. A copy without a row
+ * costs only space.
  *
- * A move in the other direction may remove the copy that this one made, as its old copy has the same name. If it did so
- * before this move looks for the copy, this move makes it again. If it does so later, the row names its old place by
- * then, and the other move makes the copy again.
+ * A move in the other direction may remove the copy that this one made, as its old copy has the
+ * same name. If it did so before this move looks for the copy, this move makes it again. If it does
+ * so later, the row names its old place by then, and the other move makes the copy again.
  */
 async function moveObject(app: App, row: BlobObjectRow, to: ObjectDriver): Promise<boolean> {
   const { store } = app;

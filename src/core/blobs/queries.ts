@@ -139,7 +139,10 @@ export const wantObject = own.run((db, key: string, now: number) =>
 const isUnused = sql<boolean>`not exists (
   select 1 from blobs where blobs.object_key = blob_objects.key)`;
 
-/** Returns objects without a blob whose time is not known, in the order of their keys. Looks at `limit` objects. */
+/**
+ * Returns objects without a blob whose time is not known, in the order of their keys. Looks at
+ * `limit` objects.
+ */
 export const findNewlyUnused = own.all((db, after: string, limit: number) =>
   db
     .selectFrom((from) =>
@@ -201,7 +204,9 @@ export const endRemoval = own.run((db, key: string) =>
   db.deleteFrom('blob_objects').where('key', '=', key).where('state', '=', 'removing'),
 );
 
-/** Returns blobs after `after` that lie whole in the database and have at least `leastBytes`, by id. */
+/**
+ * Returns blobs after `after` that lie whole in the database and have at least `leastBytes`, by id.
+ */
 export const findLargeInside = own.all((db, after: string, leastBytes: number, limit: number) =>
   db
     .selectFrom('blobs')
@@ -255,7 +260,10 @@ export const putInside = own.change((db, id: string, key: string, data: Buffer) 
     .where('object_key', '=', key),
 );
 
-/** Records that an object lies in another place. Returns 0 for an object that was moved or removed meanwhile. */
+/**
+ * Records that an object lies in another place. Returns 0 for an object that was moved or removed
+ * meanwhile.
+ */
 export const replaceDriver = own.change((db, was: BlobObjectRow, driver: ObjectDriver) =>
   db
     .updateTable('blob_objects')

@@ -1,5 +1,5 @@
-// Removes objects that no blob refers to, a day after the last one. Looks at all of them: deletions of mail then need
-// not lock what others share.
+// Removes objects that no blob refers to, a day after the last one. Looks at all of them: deletions
+// of mail then need not lock what others share.
 import { messageOf } from '../../platform/errors.ts';
 import type { App } from '../app.ts';
 import { timeOfAge } from '../clock/age.ts';
@@ -13,14 +13,16 @@ import {
   findNewlyUnused,
 } from './queries.ts';
 
-/** Time between the last blob of an object and its removal: more than any request or attempt takes. */
+/**
+ * Time between the last blob of an object and its removal: more than any request or attempt takes.
+ */
 export const unusedForMs = 86_400_000;
 const perLook = 500;
 const perRemoval = 100;
 
 /**
- * Dates objects that became unused, and removes those that have been for a day. Ends after the current one if the
- * signal aborts.
+ * Dates objects that became unused, and removes those that have been for a day. Ends after the
+ * current one if the signal aborts.
  * @returns the number of removed objects
  */
 export async function sweepObjects(app: App, signal: AbortSignal): Promise<number> {

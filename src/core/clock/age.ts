@@ -13,7 +13,10 @@ import { type ClockStateRow, findClockState } from './queries.ts';
 
 const trustedAfterMs = 3_600_000;
 
-/** Returns the stored state of a clock that is trusted: wall and steady time have agreed for an hour. Else null. */
+/**
+ * Returns the stored state of a clock that is trusted: wall and steady time have agreed for an
+ * hour. Else null.
+ */
 async function trustedState(app: App): Promise<Partial<ClockStateRow> | null> {
   const { clock, store } = app;
   if (clock.join) return {};
@@ -29,7 +32,10 @@ export async function isClockTrusted(app: App): Promise<boolean> {
   return (await trustedState(app)) !== null;
 }
 
-/** Returns the time before which data is surely older than `ageMs`; 0 while the clock is not trusted. */
+/**
+ * Returns the time before which data is surely older than `ageMs`; 0 while the clock is not
+ * trusted.
+ */
 export async function timeOfAge(app: App, ageMs: number): Promise<number> {
   const state = await trustedState(app);
   if (!state) return 0;

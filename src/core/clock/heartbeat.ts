@@ -1,4 +1,5 @@
-// The heartbeat of the store's clock. It finds a jump between two runs, and stores jumps for the time after a restart.
+// The heartbeat of the store's clock. It finds a jump between two runs, and stores jumps for the
+// time after a restart.
 //
 //   a start                                           | then
 //   --------------------------------------------------+------------------------------------------
@@ -24,7 +25,9 @@ function jumpOfStart(now: number, beatAt: number): number {
   return passedMs < -jumpToleranceMs || passedMs > longestStopMs ? passedMs : 0;
 }
 
-/** Records a jump. Times of earlier jumps no longer count once both times have agreed for a year. */
+/**
+ * Records a jump. Times of earlier jumps no longer count once both times have agreed for a year.
+ */
 async function recordJump(trx: Db, now: number, jumpMs: number): Promise<void> {
   const state = await findClockState(trx);
   const isOver = (state?.agreed_ms ?? 0) > longestAgeMs;
@@ -34,8 +37,8 @@ async function recordJump(trx: Db, now: number, jumpMs: number): Promise<void> {
 }
 
 /**
- * Starts the heartbeat of a daemon, before all work that falls due by the clock. The returned function ends it with a
- * last beat.
+ * Starts the heartbeat of a daemon, before all work that falls due by the clock. The returned
+ * function ends it with a last beat.
  */
 export async function startHeartbeat(app: App): Promise<() => Promise<void>> {
   const { clock, store, log } = app;

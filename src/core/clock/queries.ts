@@ -6,7 +6,10 @@ import { ownTables } from '../../platform/store/own-tables.ts';
 export interface ClockStateRow {
   /** Time of the last heartbeat of any daemon; 0 before the first. */
   beat_at: number;
-  /** Milliseconds since the last jump in which wall and steady time agreed, as heartbeats counted them. */
+  /**
+   * Milliseconds since the last jump in which wall and steady time agreed, as heartbeats counted
+   * them.
+   */
   agreed_ms: number;
   /** Time right after the last jump; null without a jump. */
   jumped_at: number | null;

@@ -26,7 +26,10 @@ function wordsOf(error: unknown): string {
   return words[code] ?? message;
 }
 
-/** Checks `delivery.providersFile` and the certificates of the SMTP listeners; `now` in ms since 1970. */
+/**
+ * Checks `delivery.providersFile` and the certificates of the SMTP listeners; `now` in ms since
+ * 1970.
+ */
 export function checkFiles({ config, origin }: LoadedConfig, now: number): FileFindings {
   const problems: string[] = [];
   const warnings: string[] = [];

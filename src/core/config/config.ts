@@ -38,7 +38,8 @@ interface LoadRequest {
   /** Overrides all other sources; for flags of a command and for tests. */
   overrides?: ConfigInput;
   /**
-   * Accepts missing secrets, and a user name without its password: for commands, which use only the store.
+   * Accepts missing secrets, and a user name without its password: for commands, which use only the
+   * store.
    */
   withoutSecrets?: boolean;
 }
@@ -212,7 +213,8 @@ const otherVariables: readonly string[] = ['SVC_CONFIG', 'SVC_ORG', 'SVC_API_KEY
 const numberPattern = /^-?\d+(\.\d+)?$/;
 
 /**
- * Parses a value. Keeps text that does not fit the key's type, so that validation states the expected one.
+ * Parses a value. Keeps text that does not fit the key's type, so that validation states the
+ * expected one.
  */
 function readValue(key: ConfigKey, text: string): unknown {
   if (key.nullable && text === 'null') return null;
@@ -250,9 +252,9 @@ function unknownVariable(name: string): string {
 }
 
 /**
- * Returns the keys set by the environment, and one line for each unknown SVC_ variable. An empty variable
- * counts as unset; `null` is the null of a nullable key. A secret may come from the file named by
- * `SVC_…_FILE`.
+ * Returns the keys set by the environment, and one line for each unknown SVC_ variable. An empty
+ * variable counts as unset; `null` is the null of a nullable key. A secret may come from the file
+ * named by `SVC_…_FILE`.
  */
 function readEnvironment({ env, cwd, withoutSecrets }: EnvironmentRequest): {
   settings: Setting[];

@@ -19,8 +19,8 @@ export interface ConfigFile {
   shownAs: string;
   values: Record<string, unknown>;
   /**
-   * Returns the position of the deepest part of `path` in the file: its value, or with `ofKey` its key. Lines
-   * and columns count from 1; `complete` is true if the whole path exists.
+   * Returns the position of the deepest part of `path` in the file: its value, or with `ofKey` its
+   * key. Lines and columns count from 1; `complete` is true if the whole path exists.
    */
   locate(path: readonly PropertyKey[], ofKey?: boolean): FilePosition;
 }
@@ -94,8 +94,8 @@ export function usualPlaces(env: Environment, cwd: string): string[] {
 }
 
 /**
- * Returns the first configuration file in this order: `file` (--config), $SVC_CONFIG, then the usual places;
- * null if all are missing.
+ * Returns the first configuration file in this order: `file` (--config), $SVC_CONFIG, then the
+ * usual places; null if all are missing.
  * @throws ConfigError if a named file is missing, or a file cannot be read or is not YAML
  */
 export function findConfigFile(

@@ -1,4 +1,5 @@
-// Suggestions ("did you mean …?") for names of the configuration. Pure; the caller passes the candidates.
+// Suggestions ("did you mean …?") for names of the configuration. Pure; the caller passes the
+// candidates.
 
 /** Returns the number of single-character edits between two words (Levenshtein). */
 function editDistance(one: string, other: string): number {

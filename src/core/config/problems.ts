@@ -239,7 +239,9 @@ export function findContradictions(config: Config): Contradiction[] {
   ];
 }
 
-/** Tells whether mail to some recipients is handed to another server, be it a relay on this machine. */
+/**
+ * Tells whether mail to some recipients is handed to another server, be it a relay on this machine.
+ */
 export function doesMailLeave({ mode, routes }: Config['delivery']): boolean {
   return mode !== 'capture' || routes.some(({ via }) => via !== 'capture');
 }

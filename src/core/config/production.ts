@@ -1,5 +1,5 @@
-// The configuration file that `svc init --production` writes: the keys that a server on the Internet needs, each
-// with its reason.
+// The configuration file that `svc init --production` writes: the keys that a server on the
+// Internet needs, each with its reason.
 import { stringify } from 'yaml';
 import { configKeys } from './keys.ts';
 

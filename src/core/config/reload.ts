@@ -1,5 +1,6 @@
-// Keys that a running daemon takes from a changed configuration (SIGHUP). Their values are replaced in the
-// configuration in use, which every part reads at the time of need. All other keys need a restart.
+// Keys that a running daemon takes from a changed configuration (SIGHUP). Their values are replaced
+// in the configuration in use, which every part reads at the time of need. All other keys need a
+// restart.
 import { isDeepStrictEqual } from 'node:util';
 import { type Config, setAt, valueAt } from './config.ts';
 import { configKeys } from './keys.ts';
@@ -26,7 +27,10 @@ function mayChange(path: string, before: unknown, after: unknown): boolean {
   return reloadable.includes(path);
 }
 
-/** Puts the reloadable values of `next` into `current`. Returns the changed keys, and those left as they are. */
+/**
+ * Puts the reloadable values of `next` into `current`. Returns the changed keys, and those left as
+ * they are.
+ */
 export function reloadConfig(current: Config, next: Config): ReloadedKeys {
   const keys: ReloadedKeys = { changed: [], needRestart: [] };
   for (const { path } of configKeys) {

@@ -1,5 +1,6 @@
 // Every key of the configuration with its bounds, default and one-line reason. The reasons become
-// config.example.yaml, so they address readers of that file. problems.ts has the rules between keys.
+// config.example.yaml, so they address readers of that file. problems.ts has the rules between
+// keys.
 import { z } from 'zod';
 import { delivery, http, smtpInbound, smtpSubmission } from './sections.ts';
 import { tracking } from './tracking.ts';

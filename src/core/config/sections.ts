@@ -1,5 +1,6 @@
-// The two large parts of schema.ts: the listeners (HTTP, incoming mail, submission) and outgoing mail (mode,
-// routes, relay, retries). Defines keys only; src/mail/smtp/route.ts chooses and uses the routes.
+// The two large parts of schema.ts: the listeners (HTTP, incoming mail, submission) and outgoing
+// mail (mode, routes, relay, retries). Defines keys only; src/mail/smtp/route.ts chooses and uses
+// the routes.
 import { z } from 'zod';
 import {
   choice,
@@ -147,7 +148,10 @@ const route = z
       z.strictObject({
         ...routePattern,
         via: z.literal('relay'),
-        /** Host of the smarthost; null for the smarthost of `delivery.relay` with all of its settings. */
+        /**
+         * Host of the smarthost; null for the smarthost of `delivery.relay` with all of its
+         * settings.
+         */
         host: host.nullable().default(null),
         ...relayAccess,
         /** Absent for those of `delivery.relay` without a host, else for all. */

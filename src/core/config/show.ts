@@ -1,5 +1,5 @@
-// The configuration in readable form: `svc config show` and config.example.yaml (`svc config example`). Both
-// use the list of keys; neither shows a secret.
+// The configuration in readable form: `svc config show` and config.example.yaml (`svc config
+// example`). Both use the list of keys; neither shows a secret.
 import { stringify } from 'yaml';
 import { type LoadedConfig, valueAt } from './config.ts';
 import { type ConfigKey, type ConfigSection, configKeys, configTree } from './keys.ts';

@@ -1,5 +1,5 @@
-// The part of schema.ts about open and click links: their own listeners, and certificates for tracking hosts.
-// src/outbound/tracking uses it.
+// The part of schema.ts about open and click links: their own listeners, and certificates for
+// tracking hosts. src/outbound/tracking uses it.
 import { z } from 'zod';
 import {
   choice,

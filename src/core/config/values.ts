@@ -1,5 +1,5 @@
-// The kinds of configuration values. Each validator carries one text about the expected value, so that every
-// mistake reads "found X, expected Y". schema.ts defines the keys.
+// The kinds of configuration values. Each validator carries one text about the expected value, so
+// that every mistake reads "found X, expected Y". schema.ts defines the keys.
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseAddress } from '../../platform/net/address.ts';
@@ -58,7 +58,9 @@ export function choice<const Words extends readonly [string, ...string[]]>(words
   return z.enum(words, `one of ${words.join(', ')}`);
 }
 
-/** Accepts one non-empty line of text. `expected` describes the value in error texts: "expected …". */
+/**
+ * Accepts one non-empty line of text. `expected` describes the value in error texts: "expected …".
+ */
 export function lineOfText(expected = 'text') {
   return z
     .string(expected)
@@ -141,7 +143,10 @@ export const recipientPattern = z
 const senderExpected =
   'a domain (example.com), *.example.com, an address (a@example.com) or the id of an organization (org_…)';
 
-/** Returns the sender of a route in the form of stored addresses; null for one that no mail can have. */
+/**
+ * Returns the sender of a route in the form of stored addresses; null for one that no mail can
+ * have.
+ */
 function parseSender(text: string): string | null {
   const folded = text.toLowerCase();
   if (folded.startsWith('org_')) return idPattern('organization').test(folded) ? folded : null;

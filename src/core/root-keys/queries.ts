@@ -48,8 +48,9 @@ export async function updateRootKey(
 }
 
 /**
- * Locks the key in force until the transaction ends: `share` among the writers of encrypted texts, `update`
- * against them. Undefined before the first key, or if the key was replaced while this call waited.
+ * Locks the key in force until the transaction ends: `share` among the writers of encrypted texts,
+ * `update` against them. Undefined before the first key, or if the key was replaced while this call
+ * waited.
  */
 export function lockKeyInForce(
   db: Db,

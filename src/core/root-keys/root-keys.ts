@@ -1,8 +1,9 @@
-// The root keys of this process against those of the store. The store names the key in force; its bytes lie
-// in a file or in the environment (src/platform/runtime/key-ring.ts).
+// The root keys of this process against those of the store. The store names the key in force; its
+// bytes lie in a file or in the environment (src/platform/runtime/key-ring.ts).
 //
-// An encrypted text is stored only under `holdRootKey`, a lock that its transactions share. A rotation takes
-// the lock alone to change the key, so no text of the earlier key is stored after that, whatever a daemon knows.
+// An encrypted text is stored only under `holdRootKey`, a lock that its transactions share. A
+// rotation takes the lock alone to change the key, so no text of the earlier key is stored after
+// that, whatever a daemon knows.
 //
 //   a key      | event                                              | then
 //   -----------+----------------------------------------------------+------------------------------------
@@ -73,8 +74,8 @@ async function insertFirst(
 }
 
 /**
- * Records the key `first`, or else the newest one, in a store without a key, and learns which keys are in
- * force. @throws UnreachableError if this process lacks one that the store needs
+ * Records the key `first`, or else the newest one, in a store without a key, and learns which keys
+ * are in force. @throws UnreachableError if this process lacks one that the store needs
  */
 export async function settleRootKeys(user: KeyUser, first?: string): Promise<void> {
   if ((await selectRootKeys(user.store.db)).length === 0) {
@@ -87,8 +88,9 @@ export async function settleRootKeys(user: KeyUser, first?: string): Promise<voi
 export type Renew = (text: string, context: string) => string;
 
 /**
- * Keeps the root key in force until the transaction ends. Call it in each transaction that stores encrypted
- * texts, before they are made, or pass texts that were made before through the returned function.
+ * Keeps the root key in force until the transaction ends. Call it in each transaction that stores
+ * encrypted texts, before they are made, or pass texts that were made before through the returned
+ * function.
  * @throws InternalError if this process lacks the key in force
  */
 export async function holdRootKey(user: KeyUser, trx: Db): Promise<Renew> {
@@ -118,8 +120,8 @@ async function settleFirst(user: KeyUser, trx: Db): Promise<void> {
 const lookMs = 1_000;
 
 /**
- * Learns new keys from other processes: after commits, at most once a second. Returns the end of the watch.
- * `onTrouble` gets the errors of `learnRootKeys`.
+ * Learns new keys from other processes: after commits, at most once a second. Returns the end of
+ * the watch. `onTrouble` gets the errors of `learnRootKeys`.
  */
 export function watchRootKeys(user: KeyUser, onTrouble: (error: unknown) => void): () => void {
   const { store, secrets, clock } = user;

@@ -105,7 +105,9 @@ function toEntry(row: AuditRow): AuditEntry {
   };
 }
 
-/** Lists the changes in an organization, newest first. @throws ValidationError (a foreign cursor). */
+/**
+ * Lists the changes in an organization, newest first. @throws ValidationError (a foreign cursor).
+ */
 export async function listAudit(app: App, caller: Caller, query: AuditQuery): Promise<AuditPage> {
   const { action, resource, since, limit, cursor } = query;
   const scope = ['audit', caller.organizationId, action, resource, since];

@@ -1,4 +1,5 @@
-// All SQL on `erasures`: deleted resources whose copies are still to be erased. Rows only, no decisions.
+// All SQL on `erasures`: deleted resources whose copies are still to be erased. Rows only, no
+// decisions.
 import { type Db, engineOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 

@@ -1,5 +1,5 @@
-// Follows the log of an organization as it grows: each event once, from a given place (log-reader.ts), with rests in a
-// long past.
+// Follows the log of an organization as it grows: each event once, from a given place
+// (log-reader.ts), with rests in a long past.
 import type { App } from '../../core/app.ts';
 import { type Clock, sleep } from '../../platform/runtime/clock.ts';
 import { type LogEntry, readEvents } from './log.ts';
@@ -75,7 +75,9 @@ export async function followLog(
   return tellEntries(reader, following, signal);
 }
 
-/** Follows the log as `followLog` does, and gives the new places of each read without their data. */
+/**
+ * Follows the log as `followLog` does, and gives the new places of each read without their data.
+ */
 export async function followPlaces(
   app: App,
   organizationId: string,

@@ -1,6 +1,6 @@
-// Events as they are recorded, for the sealer (src/history/seals/sealer.ts): how many each organization has, and
-// their hashes, so that the sealer need not read them back. An event of a transaction that is rolled back counts
-// too: a hash is used only for an event that the store has.
+// Events as they are recorded, for the sealer (src/history/seals/sealer.ts): how many each
+// organization has, and their hashes, so that the sealer need not read them back. An event of a
+// transaction that is rolled back counts too: a hash is used only for an event that the store has.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { type Hash, leafHash, leafText } from './leaf.ts';
@@ -10,7 +10,10 @@ import type { LogRow } from './log-queries.ts';
 export const mostHashes = 50_000;
 
 class FreshEvents {
-  /** Called after each event with the number of those that its organization has; null without a sealer. */
+  /**
+   * Called after each event with the number of those that its organization has; null without a
+   * sealer.
+   */
   onCount: ((count: number) => void) | null = null;
   #counts = new Map<string, number>();
   readonly #hashes = new Map<string, Hash>();

@@ -3,7 +3,10 @@ import type { Db } from '../../platform/store/db.ts';
 import { type Hash, leafHash, leafText } from './leaf.ts';
 import { countWithin, selectLogSizes, selectResourceRows, selectStepRows } from './log-queries.ts';
 
-/** Returns the hashes of stored events; deleted events have none. Reads data of about `bytesAtOnce` at a time. */
+/**
+ * Returns the hashes of stored events; deleted events have none. Reads data of about `bytesAtOnce`
+ * at a time.
+ */
 export async function hashEvents(
   db: Db,
   organizationId: string,

@@ -1,19 +1,20 @@
-// An event as a leaf of the sealed log (src/history/seals): JSON of fixed fields in a fixed order, so that any
-// program builds the same text from a receipt. Id, message and recipient have 55 random bits each: after their
-// deletion, a hash alone tells nothing.
+// An event as a leaf of the sealed log (src/history/seals): JSON of fixed fields in a fixed order,
+// so that any program builds the same text from a receipt. Id, message and recipient have 55 random
+// bits each: after their deletion, a hash alone tells nothing.
 import { hash } from 'node:crypto';
 import type { LogRow } from './log-queries.ts';
 import { typeOfStep } from './names.ts';
 
 /**
- * SHA-256 as 32 characters of Latin-1, one for each byte. Node makes it at a third of the cost of a Buffer (0.4 µs
- * against 1.1), and strings compare as they are.
+ * SHA-256 as 32 characters of Latin-1, one for each byte. Node makes it at a third of the cost of a
+ * Buffer (0.4 µs against 1.1), and strings compare as they are.
  */
 export type Hash = string;
 
 /**
- * Returns the text of a leaf: `[id, organizationId, type, subject, recipientId, status, timestamp, data, facts]`
- * without spaces. `timestamp` is in ms since 1970; `data` and `facts` are objects or null.
+ * Returns the text of a leaf: `[id, organizationId, type, subject, recipientId, status, timestamp,
+ * data, facts]` without spaces. `timestamp` is in ms since 1970; `data` and `facts` are objects or
+ * null.
  */
 export function leafText(row: LogRow): string {
   const { id, organization_id, event_type, subject, recipient_id, status, timestamp } = row;

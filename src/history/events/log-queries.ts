@@ -220,7 +220,8 @@ export interface LogPlace extends LogHead {
 }
 
 /**
- * Returns the places of events between two ids, in the order of ids: the first `limit` of each table.
+ * Returns the places of events between two ids, in the order of ids: the first `limit` of each
+ * table.
  */
 export async function selectLogPlaces(
   db: Db,
@@ -245,8 +246,8 @@ export async function selectLogPlaces(
 }
 
 /**
- * Returns the first events of a message that the log has, in the order of ids. The message is the only condition:
- * with its organization, SQLite would read the whole log of that.
+ * Returns the first events of a message that the log has, in the order of ids. The message is the
+ * only condition: with its organization, SQLite would read the whole log of that.
  */
 export const selectLogOfMessage = ownTables<{ events: EventRow }>().all(
   (db, messageId: string, limit: number) =>
@@ -290,8 +291,8 @@ const stepsBetween = ownTables<unknown>().all(
 );
 
 /**
- * Returns events of the log with ids between `after` and `before`, in the order of ids: at most `limit`, and
- * of those on resources no more than `mostBytes`, but one at least.
+ * Returns events of the log with ids between `after` and `before`, in the order of ids: at most
+ * `limit`, and of those on resources no more than `mostBytes`, but one at least.
  */
 export async function selectLogBetween(
   db: Db,
@@ -321,7 +322,9 @@ export async function selectLogBetween(
     .slice(0, limit);
 }
 
-/** Returns the first organization after this id that has events in these tables; null at the end. */
+/**
+ * Returns the first organization after this id that has events in these tables; null at the end.
+ */
 export async function nextOrganization(
   db: Db,
   of: readonly LogTable[],

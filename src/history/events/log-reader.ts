@@ -1,10 +1,11 @@
-// A reader of the log as it grows. A transaction can commit after another one that has later ids. So the latest part of
-// the log (the overlap) is read again, and events that were already published are dropped.
+// A reader of the log as it grows. A transaction can commit after another one that has later ids.
+// So the latest part of the log (the overlap) is read again, and events that were already published
+// are dropped.
 //
-// On PostgreSQL events are published in the order of their transactions, and only once no earlier transaction runs. So
-// a reader that reconnects with the id of its last event misses and repeats nothing. A transaction longer than the
-// overlap does not delay other events; its own may be published out of order. On SQLite transactions are serial, and
-// ids are in their order.
+// On PostgreSQL events are published in the order of their transactions, and only once no earlier
+// transaction runs. So a reader that reconnects with the id of its last event misses and repeats
+// nothing. A transaction longer than the overlap does not delay other events; its own may be
+// published out of order. On SQLite transactions are serial, and ids are in their order.
 //
 //   the clock        | the reader
 //   -----------------+-----------------------------------------------------------------------------------------
@@ -32,7 +33,10 @@ import {
  */
 const overlapMs = { postgres: 5_000, sqlite: 1_000 } as const;
 const placesAtOnce = 2_000;
-/** Ids of a wrong clock are found so long before a right clock makes such ids: longer than a client pauses. */
+/**
+ * Ids of a wrong clock are found so long before a right clock makes such ids: longer than a client
+ * pauses.
+ */
 const foreseenMs = 600_000;
 /** Longest time until a daemon finds a jump. */
 const unnoticedMs = 60_000;
@@ -273,8 +277,8 @@ function leave(reader: Reader, floor: string): void {
 }
 
 /**
- * Continues a reader after its last event. If a clock that ran ahead made that event, or others since, the reader goes on
- * after the former, and from the time at which the clock was set back.
+ * Continues a reader after its last event. If a clock that ran ahead made that event, or others
+ * since, the reader goes on after the former, and from the time at which the clock was set back.
  */
 async function continueAfter(reader: Reader, after: string, edge: string): Promise<void> {
   const { app, overlapMs: overlap } = reader;

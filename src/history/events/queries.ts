@@ -1,5 +1,5 @@
-// SQL on `events`, the timeline of messages (specification 2.2), and on `resource_events`, the events of all
-// other resources; log-queries.ts reads both in order. Rows only, no decisions.
+// SQL on `events`, the timeline of messages (specification 2.2), and on `resource_events`, the
+// events of all other resources; log-queries.ts reads both in order. Rows only, no decisions.
 import { type Db, engineOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 

@@ -1,5 +1,5 @@
-// The part of an event that an installation of an extension may see: all of it with the permission to read its
-// resource, or else only ids.
+// The part of an event that an installation of an extension may see: all of it with the permission
+// to read its resource, or else only ids.
 import { allows, type Permission, type PermissionMap } from '../../core/api/permission.ts';
 import type { EventType } from './names.ts';
 
@@ -75,8 +75,8 @@ function idsIn(data: object, depth: number): Record<string, unknown> {
 }
 
 /**
- * Returns the data of an event as these permissions show it: whole, or only the ids in it. A deleted resource
- * says so in both cases.
+ * Returns the data of an event as these permissions show it: whole, or only the ids in it. A
+ * deleted resource says so in both cases.
  */
 export function shownData(type: string, data: object, permissions: PermissionMap): object {
   if (isShown(type, permissions)) return data;

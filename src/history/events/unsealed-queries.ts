@@ -1,5 +1,6 @@
-// Owner of `unsealed_events`: the events that a transaction recorded wait here for their seal. The rows of a
-// transaction appear with its commit, so that seals go by the order of commits, not by times or ids.
+// Owner of `unsealed_events`: the events that a transaction recorded wait here for their seal. The
+// rows of a transaction appear with its commit, so that seals go by the order of commits, not by
+// times or ids.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 

@@ -1,5 +1,5 @@
-// The signed head of an organization's sealed log (as RFC 9162, 4.10): its size and root at a time, signed by an
-// Ed25519 key (RFC 8032). Pure.
+// The signed head of an organization's sealed log (as RFC 9162, 4.10): its size and root at a time,
+// signed by an Ed25519 key (RFC 8032). Pure.
 import {
   createHash,
   createPrivateKey,
@@ -37,7 +37,10 @@ function textOf(
   return Buffer.from(`svc-receipts-v1\n${organizationId}\n${size}\n${root}\n${at}\n`);
 }
 
-/** Returns the id of a public key in base64: the first 16 hex digits of the SHA-256 of its raw bytes. */
+/**
+ * Returns the id of a public key in base64: the first 16 hex digits of the SHA-256 of its raw
+ * bytes.
+ */
 export function keyIdOf(publicKey: string): string {
   const raw = Buffer.from(publicKey, 'base64');
   return createHash('sha256').update(raw).digest('hex').slice(0, idDigits);

@@ -1,4 +1,5 @@
-// The keys that sign heads. The first one is made at the first seal; its private half is stored encrypted.
+// The keys that sign heads. The first one is made at the first seal; its private half is stored
+// encrypted.
 import type { KeyObject } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { holdRootKey } from '../../core/root-keys/root-keys.ts';
@@ -39,7 +40,9 @@ async function makeKey(app: App): Promise<ReceiptKeyRow> {
   }, 'now');
 }
 
-/** Returns the key that signs now. Two processes that begin together may each make one: both verify. */
+/**
+ * Returns the key that signs now. Two processes that begin together may each make one: both verify.
+ */
 export async function findSigner(app: App): Promise<Signer> {
   const kept = signers(app);
   if (kept.known) return kept.known;

@@ -1,4 +1,5 @@
-// Proofs that events are in the sealed log: a path for each from its leaf to the root of the signed head.
+// Proofs that events are in the sealed log: a path for each from its leaf to the root of the signed
+// head.
 import type { App } from '../../core/app.ts';
 import { type Hash, leafHash, leafText } from '../events/leaf.ts';
 import type { LogRow } from '../events/log-queries.ts';

@@ -42,7 +42,10 @@ export const findTree = own.first((db, organizationId: string) =>
   db.selectFrom('event_trees').selectAll().where('organization_id', '=', organizationId),
 );
 
-/** Returns the trees after this organization that were sealed since `since`, in the order of organizations. */
+/**
+ * Returns the trees after this organization that were sealed since `since`, in the order of
+ * organizations.
+ */
 export const selectTrees = own.all((db, since: number, after: string, limit: number) =>
   db
     .selectFrom('event_trees')

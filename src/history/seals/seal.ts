@@ -1,6 +1,7 @@
-// Seals the log of an organization: hashes its new events in the order of their commits, appends them to its tree,
-// and signs the head. Behind the commits of the events, so that no send waits for it. A list of events and its seal
-// change in one transaction, so that each committed event is sealed once. Clocks and ids have no part in it.
+// Seals the log of an organization: hashes its new events in the order of their commits, appends
+// them to its tree, and signs the head. Behind the commits of the events, so that no send waits for
+// it. A list of events and its seal change in one transaction, so that each committed event is
+// sealed once. Clocks and ids have no part in it.
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
@@ -65,8 +66,8 @@ function withGrown(read: ReadTile, grown: readonly GrownTile[]): ReadTile {
 const underWay = perApp<App, Map<string, Promise<unknown>>>(() => new Map());
 
 /**
- * Seals all committed events of an organization, in bounded steps. Returns the tree; undefined if nothing was ever
- * sealed.
+ * Seals all committed events of an organization, in bounded steps. Returns the tree; undefined if
+ * nothing was ever sealed.
  */
 export async function sealLog(app: App, organizationId: string): Promise<TreeRow | undefined> {
   const seals = underWay(app);
@@ -109,7 +110,10 @@ async function nextLists({ store }: App, organizationId: string): Promise<Unseal
   return end === -1 ? lists : lists.slice(0, end + 1);
 }
 
-/** Returns the leaves of the lists: hashed when they were recorded, or read back. Deleted events have none. */
+/**
+ * Returns the leaves of the lists: hashed when they were recorded, or read back. Deleted events
+ * have none.
+ */
 async function leavesOf(
   app: App,
   organizationId: string,
@@ -166,7 +170,9 @@ async function sealLeaves(app: App, organizationId: string, next: NextSeal): Pro
   freshEvents(app).drop(leaves.map(({ id }) => id));
 }
 
-/** Returns the signed tree with the leaves, and the tiles that they change; no tree without leaves. */
+/**
+ * Returns the signed tree with the leaves, and the tiles that they change; no tree without leaves.
+ */
 async function growTree(
   app: App,
   organizationId: string,

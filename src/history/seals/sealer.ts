@@ -1,6 +1,6 @@
-// Seals the logs of a daemon while it runs. Seals an organization once it has 2,048 new events or its first new one
-// is ten seconds old; and all organizations at each sweep, for the events of other processes. A seal costs a
-// signature and a few tiles, so that many events share one.
+// Seals the logs of a daemon while it runs. Seals an organization once it has 2,048 new events or
+// its first new one is ten seconds old; and all organizations at each sweep, for the events of
+// other processes. A seal costs a signature and a few tiles, so that many events share one.
 //
 // state   | event                                    | then
 // --------+------------------------------------------+-------------------------------------------------

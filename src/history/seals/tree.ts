@@ -1,6 +1,6 @@
-// Merkle trees (RFC 9162, 2.1) whose nodes are stored in tiles of 256: a tile of level 0 has the hashes of 256
-// leaves, a tile of level 1 the roots of 256 full tiles below it, and so on. So an append writes one tile of each
-// level, and a proof reads a few. Pure.
+// Merkle trees (RFC 9162, 2.1) whose nodes are stored in tiles of 256: a tile of level 0 has the
+// hashes of 256 leaves, a tile of level 1 the roots of 256 full tiles below it, and so on. So an
+// append writes one tile of each level, and a proof reads a few. Pure.
 import { hash } from 'node:crypto';
 import type { Hash } from '../events/leaf.ts';
 
@@ -64,8 +64,8 @@ function pathOver(hashes: readonly Hash[], index: number): Hash[] {
 }
 
 /**
- * Returns the root that a path leads to from a leaf (RFC 9162, 2.1.3.2); null for a path of another length
- * than that of this leaf in a tree of this size.
+ * Returns the root that a path leads to from a leaf (RFC 9162, 2.1.3.2); null for a path of another
+ * length than that of this leaf in a tree of this size.
  */
 export function rootOfPath(
   leaf: Hash,
@@ -106,7 +106,9 @@ function countOn(level: number, size: number): number {
   return Math.floor(size / tileSize ** level);
 }
 
-/** Returns the places of the last, unfinished tiles of a tree: one of each level that has hashes. */
+/**
+ * Returns the places of the last, unfinished tiles of a tree: one of each level that has hashes.
+ */
 export function edgeOf(size: number): TilePlace[] {
   const places: TilePlace[] = [];
   for (let level = 0; level < mostLevels && countOn(level, size) > 0; level += 1) {
@@ -155,7 +157,10 @@ export interface GrownTile extends TilePlace {
   hashes: readonly Hash[];
 }
 
-/** Returns the tiles that change when these leaves follow the `size` leaves of a tree, the lowest first. */
+/**
+ * Returns the tiles that change when these leaves follow the `size` leaves of a tree, the lowest
+ * first.
+ */
 export function append(size: number, leaves: readonly Hash[], read: ReadTile): GrownTile[] {
   const grown: GrownTile[] = [];
   let added = leaves;

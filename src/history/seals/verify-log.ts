@@ -1,5 +1,5 @@
-// Compares the log of an organization with its sealed tree: hashes each event anew, and the tree up to its signed
-// head. Names each event that is not the one that was sealed.
+// Compares the log of an organization with its sealed tree: hashes each event anew, and the tree up
+// to its signed head. Names each event that is not the one that was sealed.
 //
 //   the log has                       | the tree has     | then
 //   ----------------------------------+------------------+--------------------------------------------
@@ -125,8 +125,8 @@ async function compareRows(
 }
 
 /**
- * Compares the log of an organization with its sealed tree. Names 1,000 changed events at most. `onProgress`
- * gets the number of hashes so far, and of all.
+ * Compares the log of an organization with its sealed tree. Names 1,000 changed events at most.
+ * `onProgress` gets the number of hashes so far, and of all.
  */
 export async function verifyLog(
   app: App,

@@ -1,5 +1,5 @@
-// Look-ups of a domain's records: all at once, over the configured resolver. dns-records.ts has the expected
-// records and judges the values; diagnoses/ explains the wrong ones.
+// Look-ups of a domain's records: all at once, over the configured resolver. dns-records.ts has the
+// expected records and judges the values; diagnoses/ explains the wrong ones.
 import type { App } from '../../core/app.ts';
 import {
   createProbe,
@@ -67,7 +67,10 @@ async function checkRecord(
   return { record, name, check, isTemporary: true };
 }
 
-/** RFC 7489 6.6.3: a name without a DMARC record of its own has the record of its organizational domain. */
+/**
+ * RFC 7489 6.6.3: a name without a DMARC record of its own has the record of its organizational
+ * domain.
+ */
 async function inherited(
   probe: Probe,
   facts: Facts,
@@ -81,8 +84,8 @@ async function inherited(
 }
 
 /**
- * Checks each expected record, in order, and explains the wrong ones. Asks with an empty cache: a caller that has
- * just published a record must not get a cached answer.
+ * Checks each expected record, in order, and explains the wrong ones. Asks with an empty cache: a
+ * caller that has just published a record must not get a cached answer.
  */
 export async function checkRecords(app: App, { domain, keys }: DomainRows): Promise<CheckResult[]> {
   const { config, clock, random } = app;

@@ -1,5 +1,5 @@
-// Turns for look-ups of domains: two at a time for an organization; others wait in their order. A second
-// look-up of the same thing gets the answer of the first.
+// Turns for look-ups of domains: two at a time for an organization; others wait in their order. A
+// second look-up of the same thing gets the answer of the first.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 

@@ -30,8 +30,8 @@ const longestName = 253;
 
 /**
  * Creates new DKIM keys of the same algorithms. The old ones sign until DNS has the new ones. On a
- * local domain the change takes effect at once. `selector` names the key; with keys of both algorithms,
- * `rsa` and `ed` follow it.
+ * local domain the change takes effect at once. `selector` names the key; with keys of both
+ * algorithms, `rsa` and `ed` follow it.
  * @throws ResourceNotFoundError; ConflictError (selector in use); ValidationError (name too long).
  */
 export async function rotateDkim(
@@ -58,7 +58,8 @@ export async function rotateDkim(
 
 /**
  * Adds a key that was made elsewhere, in PEM. It signs once DNS has its record.
- * @throws ResourceNotFoundError; ConflictError (selector in use); ValidationError for a key that cannot sign.
+ * @throws ResourceNotFoundError; ConflictError (selector in use); ValidationError for a key that
+ * cannot sign.
  */
 export async function importDkim(
   app: App,

@@ -1,4 +1,5 @@
-// DNS records in the forms that other programs read: zone files, dig, JSON, Terraform and the import of Cloudflare.
+// DNS records in the forms that other programs read: zone files, dig, JSON, Terraform and the
+// import of Cloudflare.
 import type { DnsRecord } from './schema.ts';
 
 export const dnsForms = ['table', 'zone', 'dig', 'json', 'terraform', 'cloudflare'] as const;
@@ -19,7 +20,10 @@ const ttl = 3_600;
 /** Most octets of one string of a TXT record (RFC 1035, 3.3). */
 const longestString = 255;
 
-/** Returns the name below the domain; `@` for the domain itself, and the whole name for one outside of it. */
+/**
+ * Returns the name below the domain; `@` for the domain itself, and the whole name for one outside
+ * of it.
+ */
 function relativeName(name: string, domain: string): string {
   if (name === domain) return '@';
   return name.endsWith(`.${domain}`) ? name.slice(0, -domain.length - 1) : name;
@@ -58,7 +62,10 @@ function lineOf(record: Published, options: FormOptions): string {
   return [ownerOf(name, options), ttl, 'IN', type, dataOf(record)].join('\t');
 }
 
-/** Returns a zone file (RFC 1035, 5), each record with a comment. With relative names it states its origin. */
+/**
+ * Returns a zone file (RFC 1035, 5), each record with a comment. With relative names it states its
+ * origin.
+ */
 function zoneOf(records: readonly Published[], options: FormOptions, comment = ''): string {
   const head = options.isRelative ? [`$ORIGIN ${options.domain}.`] : [];
   return [...head, ...records.map((record) => lineOf(record, options) + comment)].join('\n');

@@ -64,8 +64,8 @@ export function provingKeys(keys: readonly DomainKeyRow[]): DomainKeyRow[] {
 }
 
 /**
- * Returns the key in use: the newest published one that proves the domain, else the newest one to be
- * published.
+ * Returns the key in use: the newest published one that proves the domain, else the newest one to
+ * be published.
  */
 export function primaryKey(keys: readonly DomainKeyRow[]): DomainKeyRow | undefined {
   const proving = provingKeys(keys);
@@ -74,8 +74,8 @@ export function primaryKey(keys: readonly DomainKeyRow[]): DomainKeyRow | undefi
 
 /**
  * Returns every record of a domain, in the order in which people publish them. A local domain has
- * none: its mail never leaves the machine. `keys` are in the order of generations; keys that were replaced less
- * than 7 days before `now` are included.
+ * none: its mail never leaves the machine. `keys` are in the order of generations; keys that were
+ * replaced less than 7 days before `now` are included.
  */
 export function recordsOf(
   domain: DomainRow,

@@ -1,5 +1,5 @@
-// Sending domains: adding, listing, deleting. Their keys change in dkim-change.ts, their records are checked in
-// verification.ts; src/identity/senders decides which addresses may send from them.
+// Sending domains: adding, listing, deleting. Their keys change in dkim-change.ts, their records
+// are checked in verification.ts; src/identity/senders decides which addresses may send from them.
 
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';

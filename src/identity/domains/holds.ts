@@ -8,7 +8,10 @@ import { getDomainRows, toDomain } from './domains.ts';
 import { domainHeld } from './events.ts';
 import { findSendingDomain } from './queries.ts';
 
-/** Records the events in the transaction that holds the domains. Skips names whose domain was deleted. */
+/**
+ * Records the events in the transaction that holds the domains. Skips names whose domain was
+ * deleted.
+ */
 export async function tellHolds(app: App, trx: Db, holds: readonly NewHold[]): Promise<void> {
   for (const { organizationId, domain, finding } of holds) {
     const found = await findSendingDomain(trx, organizationId, domain);

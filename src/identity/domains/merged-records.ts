@@ -30,8 +30,8 @@ export function mergedSpf(records: readonly string[], host: string): string {
 const tagName = /^[a-z]+$/i;
 
 /**
- * Splits a tag into its name, in lower case, and its value. One expression for both took 2.5 s for 2,000
- * blanks.
+ * Splits a tag into its name, in lower case, and its value. One expression for both took 2.5 s for
+ * 2,000 blanks.
  */
 export function readTag(part: string): [name: string, value: string] {
   const at = part.indexOf('=');
@@ -40,7 +40,8 @@ export function readTag(part: string): [name: string, value: string] {
 }
 
 /**
- * Adds `address` to the report addresses of a DMARC record. A record without a policy gets the weakest one.
+ * Adds `address` to the report addresses of a DMARC record. A record without a policy gets the
+ * weakest one.
  */
 export function mergedDmarc(record: string, address: string): string {
   const parts = record.split(';').filter((part) => part.trim() !== '');

@@ -1,6 +1,6 @@
-// The owner of a domain name now. Several organizations may register a name, and at most one of them has it
-// verified. Mailbox addresses, catch-alls, postmaster, report addresses, senders proven by token and tracking
-// hosts hang on the name. `verified_at` is set for the last owner alone.
+// The owner of a domain name now. Several organizations may register a name, and at most one of
+// them has it verified. Mailbox addresses, catch-alls, postmaster, report addresses, senders proven
+// by token and tracking hosts hang on the name. `verified_at` is set for the last owner alone.
 //
 //   verified in | registered in            | mail for the name                          | sends from it
 //   ------------+--------------------------+--------------------------------------------+--------------
@@ -10,8 +10,9 @@
 //   B           | B, and A or not          | those of B alone; unknown addresses: 550   | B
 //   nobody      | no last owner among them | 550                                        | nobody
 //
-// When B verifies the name, the same transaction ends the ownership of A. The claims of A have no effect from
-// then on, also if B leaves. `Hooks.nameReleases` deletes them, so that B can take the same addresses.
+// When B verifies the name, the same transaction ends the ownership of A. The claims of A have no
+// effect from then on, also if B leaves. `Hooks.nameReleases` deletes them, so that B can take the
+// same addresses.
 import type { App } from '../../core/app.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -41,8 +42,8 @@ export async function findOwner(db: Db, name: string): Promise<Registration | un
 }
 
 /**
- * Returns the verified domain of a name in another organization. Locks all domains of the name until the end
- * of the transaction, so that two organizations cannot verify it at once.
+ * Returns the verified domain of a name in another organization. Locks all domains of the name
+ * until the end of the transaction, so that two organizations cannot verify it at once.
  */
 export async function findOtherOwner(
   trx: Db,
@@ -55,8 +56,8 @@ export async function findOtherOwner(
 }
 
 /**
- * Deletes what other organizations had on a verified name. Runs after each check: the daemon may have stopped
- * since the name changed hands.
+ * Deletes what other organizations had on a verified name. Runs after each check: the daemon may
+ * have stopped since the name changed hands.
  */
 export async function releaseName(
   app: App,
@@ -69,7 +70,9 @@ export async function releaseName(
   }
 }
 
-/** Returns the refusal of a claim on a name that another organization has verified. It names nobody. */
+/**
+ * Returns the refusal of a claim on a name that another organization has verified. It names nobody.
+ */
 export function ownedElsewhere(resource: string, domain: string, remedy: string): ConflictError {
   const text = `${domain} is in use: another organization of this service has verified it`;
   return new ConflictError(resource, `${text}. ${remedy}`);

@@ -1,4 +1,5 @@
-// All SQL on `domains` and `domain_keys` except due checks (check-queries.ts). Reads and writes rows, decides nothing.
+// All SQL on `domains` and `domain_keys` except due checks (check-queries.ts). Reads and writes
+// rows, decides nothing.
 import { type Kysely, sql } from 'kysely';
 import type { DkimAlgorithm } from '../../mail/mime/dkim-key.ts';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
@@ -61,13 +62,17 @@ export const findSendingDomain = own.first((db, organizationId: string, domain: 
     .where('domain', '=', domain),
 );
 
-/** Returns whether a domain is known on this machine only: the sandbox, which nobody has verified. */
+/**
+ * Returns whether a domain is known on this machine only: the sandbox, which nobody has verified.
+ */
 export const isLocalDomain = own.first(
   (db, id: string) => db.selectFrom('domains').select('is_local').where('id', '=', id),
   (row) => row?.is_local === 1,
 );
 
-/** Finds a domain of the organization that was verified by DNS or by the operator; the oldest one. */
+/**
+ * Finds a domain of the organization that was verified by DNS or by the operator; the oldest one.
+ */
 export const findProvenDomain = own.first((db, organizationId: string) =>
   db
     .selectFrom('domains')
@@ -97,7 +102,10 @@ export const selectRegistrations = own.all((db, name: string) =>
   db.selectFrom('domains').select(registration).where('domain', '=', name).orderBy('id'),
 );
 
-/** Returns registrations with this return-path host, the oldest first. Empty for a host that is not ours. */
+/**
+ * Returns registrations with this return-path host, the oldest first. Empty for a host that is not
+ * ours.
+ */
 export const selectReturnPathRegistrations = own.all((db, host: string) =>
   db
     .selectFrom('domains')
@@ -245,7 +253,9 @@ export async function setKeyPublished(db: Db, id: string, isPublished: boolean):
     .execute();
 }
 
-/** Retires keys for good. Their private halves stay, to compose sent mail again with its signatures. */
+/**
+ * Retires keys for good. Their private halves stay, to compose sent mail again with its signatures.
+ */
 export async function retireKeys(db: Db, ids: readonly string[], now: number): Promise<void> {
   if (ids.length === 0) return;
   await tables<DomainTables>(db)

@@ -26,12 +26,17 @@ export function readDomainName(text: string): DomainName {
   return { domain };
 }
 
-/** Returns the registrable part (`example.co.uk` of `mail.example.co.uk`); null for a public suffix. */
+/**
+ * Returns the registrable part (`example.co.uk` of `mail.example.co.uk`); null for a public suffix.
+ */
 export function organizationalDomain(domain: string): string | null {
   return getDomain(domain, { allowPrivateDomains: true, validateHostname: false });
 }
 
-/** Returns the name below a registry's suffix, even for names of a hosting company; null for a suffix. */
+/**
+ * Returns the name below a registry's suffix, even for names of a hosting company; null for a
+ * suffix.
+ */
 export function registeredDomain(domain: string): string | null {
   return getDomain(domain, { validateHostname: false });
 }

@@ -81,7 +81,8 @@ function newestOfEach(rows: readonly SigningKeyRow[]): SigningKeyRow[] {
 const signingKeysFor = perApp((app: App) => new SigningKeys(app));
 
 /**
- * Returns the newest published key of each algorithm. Empty for a deleted domain, or without a published key.
+ * Returns the newest published key of each algorithm. Empty for a deleted domain, or without a
+ * published key.
  * @throws InternalError if a key cannot be decrypted with this installation's secret.
  */
 export function signingKeysOf(app: App, domainId: string): Promise<SigningKey[]> {
@@ -89,8 +90,8 @@ export function signingKeysOf(app: App, domainId: string): Promise<SigningKey[]>
 }
 
 /**
- * Returns the keys with these selectors in their order, including retired ones, to make past signatures
- * again. Leaves out deleted keys.
+ * Returns the keys with these selectors in their order, including retired ones, to make past
+ * signatures again. Leaves out deleted keys.
  * @throws InternalError if a key cannot be decrypted with this installation's secret.
  */
 export function pastSigningKeys(
@@ -107,8 +108,9 @@ export function forgetSigningKeys(app: App, domainId: string): void {
 }
 
 /**
- * Checks that the root keys of this process are those of the store, and records the first one. A store of an
- * earlier version names none: then they must decrypt a key. @throws UnreachableError that explains what to do.
+ * Checks that the root keys of this process are those of the store, and records the first one. A
+ * store of an earlier version names none: then they must decrypt a key. @throws UnreachableError
+ * that explains what to do.
  */
 export async function checkSecret(app: App): Promise<void> {
   const isNamed = (await selectRootKeys(app.store.db)).length > 0;

@@ -1,18 +1,12 @@
 // Verification of domains: the consequences of look-ups (check-records.ts), and their schedule,
 // which checks a few due domains at once. No transaction awaits DNS.
 //
-// status              found               to                 also
-// any                 proven              verified           unpublished keys that were found are
-// used
-// not verified        proven, in use      unchanged          another organization has verified the name
-// pending             not proven          pending            next check after as long as it has
-// existed
-// pending             DNS did not answer  temporary-failure
-// temporary-failure   not proven          pending
-// verified            not proven          verified           told once a day; after 3 days: failed
-// verified            DNS did not answer  verified           proves nothing either way
-// failed              anything else       failed             checked daily
-// any                 --force             verified           all keys count as published
+// status found to also any proven verified unpublished keys that were found are used not verified
+// proven, in use unchanged another organization has verified the name pending not proven pending
+// next check after as long as it has existed pending DNS did not answer temporary-failure
+// temporary-failure not proven pending verified not proven verified told once a day; after 3 days:
+// failed verified DNS did not answer verified proves nothing either way failed anything else failed
+// checked daily any --force verified all keys count as published
 //
 // From `verified` on the name is that of this organization alone (owners.ts).
 import type { Caller } from '../../core/api/route.ts';
@@ -206,8 +200,8 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<C
 }
 
 /**
- * Marks all keys as published without asking DNS. The schedule no longer checks the domain. The sandbox is an
- * ordinary domain after it: its mail may leave the machine.
+ * Marks all keys as published without asking DNS. The schedule no longer checks the domain. The
+ * sandbox is an ordinary domain after it: its mail may leave the machine.
  */
 async function force(app: App, caller: Caller, id: string): Promise<StoredDomain> {
   const { organizationId } = caller;
@@ -240,7 +234,8 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
 
 /**
  * Checks a domain's records now. `force` verifies it without DNS; only the operator may use it.
- * @throws ResourceNotFoundError, ForbiddenError; ConflictError if another organization has verified the name.
+ * @throws ResourceNotFoundError, ForbiddenError; ConflictError if another organization has verified
+ * the name.
  */
 export async function verifyDomain(
   app: App,

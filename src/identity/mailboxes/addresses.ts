@@ -33,8 +33,8 @@ interface NewAddress {
 type Place = Pick<queries.MailboxAddressRow, 'source' | 'domain_id'>;
 
 /**
- * Returns the hosted domain for an address. A local part that sends for another organization is taken: its
- * answers would reach this one.
+ * Returns the hosted domain for an address. A local part that sends for another organization is
+ * taken: its answers would reach this one.
  */
 async function hostedPlace(
   trx: Db,
@@ -78,7 +78,9 @@ async function ownPlace(
   return { source: 'customDomain', domain_id: own.id };
 }
 
-/** Gives a mailbox an address. @throws ValidationError on `field`, ConflictError (taken; domain). */
+/**
+ * Gives a mailbox an address. @throws ValidationError on `field`, ConflictError (taken; domain).
+ */
 export async function storeAddress(
   app: App,
   trx: Db,

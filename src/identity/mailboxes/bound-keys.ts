@@ -1,5 +1,6 @@
-// Checks of keys limited to a namespace; the mailboxes, and the events of mailboxes, that lists and streams
-// show to keys with limits. src/access/keys/constraints.ts has refused everything else before.
+// Checks of keys limited to a namespace; the mailboxes, and the events of mailboxes, that lists and
+// streams show to keys with limits. src/access/keys/constraints.ts has refused everything else
+// before.
 
 import { beyondMailboxes, isBound } from '../../access/keys/constraints.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -42,8 +43,8 @@ export function reachOf(app: App, { constraints }: Caller) {
 }
 
 /**
- * Returns the test by which the log of events is cut to the mailboxes of this key; undefined for a key that
- * is not bound. A mailbox that joins the namespace later is reached too.
+ * Returns the test by which the log of events is cut to the mailboxes of this key; undefined for a
+ * key that is not bound. A mailbox that joins the namespace later is reached too.
  */
 export function eventReachOf(
   { store }: App,

@@ -1,5 +1,5 @@
-// Mailboxes (specification 2.5): the resource, and the look-up of the mailbox for an address. Rules for
-// addresses are in addresses.ts, catch-alls in catch-all.ts.
+// Mailboxes (specification 2.5): the resource, and the look-up of the mailbox for an address. Rules
+// for addresses are in addresses.ts, catch-alls in catch-all.ts.
 //
 //   status   moved by  to       also
 //   active   pause     paused   RCPT gets 450 4.2.1; mail from it is a 409
@@ -117,8 +117,8 @@ async function lockMailbox(
 
 /**
  * Stores a mailbox inside a transaction, with audit entry and event.
- * @throws ValidationError (slug, address, a domain of another organization), ConflictError (slug or address
- * taken, domain not verified), ResourceNotFoundError (namespace).
+ * @throws ValidationError (slug, address, a domain of another organization), ConflictError (slug or
+ * address taken, domain not verified), ResourceNotFoundError (namespace).
  */
 export async function storeMailbox(
   app: App,
@@ -230,7 +230,9 @@ function changeMailbox(
   });
 }
 
-/** Returns the From for mail of the mailbox. @throws ValidationError if the mailbox may not use it. */
+/**
+ * Returns the From for mail of the mailbox. @throws ValidationError if the mailbox may not use it.
+ */
 async function checkedFrom(
   trx: Db,
   { id, organization_id }: queries.MailboxRow,
@@ -271,7 +273,10 @@ export async function updateMailbox(
   }));
 }
 
-/** Pauses a mailbox: it neither receives nor sends until it is resumed. @throws ResourceNotFoundError. */
+/**
+ * Pauses a mailbox: it neither receives nor sends until it is resumed. @throws
+ * ResourceNotFoundError.
+ */
 export function pauseMailbox(app: App, caller: Caller, id: string): Promise<Mailbox> {
   const paused: Told = { action: 'mailbox.paused', kind: events.mailboxPaused };
   return changeMailbox(app, caller, id, paused, async () => ({ status: 'paused' }));
@@ -283,7 +288,9 @@ export function resumeMailbox(app: App, caller: Caller, id: string): Promise<Mai
   return changeMailbox(app, caller, id, resumed, async () => ({ status: 'active' }));
 }
 
-/** Adds an address to a mailbox. @throws ResourceNotFoundError, and the errors of `storeAddress`. */
+/**
+ * Adds an address to a mailbox. @throws ResourceNotFoundError, and the errors of `storeAddress`.
+ */
 export function addAddress(
   app: App,
   caller: Caller,
@@ -321,7 +328,10 @@ export function removeAddress(
   });
 }
 
-/** Deletes addresses of a mailbox, and returns the change of its row. The last one stays its primary address. */
+/**
+ * Deletes addresses of a mailbox, and returns the change of its row. The last one stays its primary
+ * address.
+ */
 async function withoutAddresses(
   trx: Db,
   row: queries.MailboxRow,
@@ -341,7 +351,10 @@ async function withoutAddresses(
   };
 }
 
-/** Deletes the addresses that mailboxes have on domains whose name another organization has verified. */
+/**
+ * Deletes the addresses that mailboxes have on domains whose name another organization has
+ * verified.
+ */
 export const releaseAddresses: ReleaseName = async (app, { formerIds }) => {
   const { db } = app.store;
   for (const { id, organization_id } of await queries.selectMailboxesOn(db, formerIds)) {
@@ -380,7 +393,10 @@ export async function deleteMailbox(app: App, caller: Caller, id: string): Promi
   return { success: true, message: `Mailbox ${id} is deleted, and its addresses are free` };
 }
 
-/** Returns the events of a mailbox, by cursor. @throws ResourceNotFoundError, ValidationError (cursor). */
+/**
+ * Returns the events of a mailbox, by cursor. @throws ResourceNotFoundError, ValidationError
+ * (cursor).
+ */
 export async function listMailboxEvents(
   app: App,
   caller: Caller,
@@ -395,8 +411,8 @@ export async function listMailboxEvents(
 type Receiver = Pick<queries.ReceiverRow, 'id' | 'organization_id' | 'status'>;
 
 /**
- * The receivers of an address: the mailbox with this address and the catch-all of its domain, if the owner of the
- * domain has them; and the standing of the domain.
+ * The receivers of an address: the mailbox with this address and the catch-all of its domain, if
+ * the owner of the domain has them; and the standing of the domain.
  */
 export interface Receivers {
   own: Receiver | undefined;
@@ -444,8 +460,8 @@ export async function findReceiversOf(db: Db, addresses: readonly string[]): Pro
 }
 
 /**
- * Returns whether mail for the address stays on this machine: a mailbox here receives it, or the next owner of
- * its domain is not known yet.
+ * Returns whether mail for the address stays on this machine: a mailbox here receives it, or the
+ * next owner of its domain is not known yet.
  */
 export async function isLocalAddress(db: Db, address: string): Promise<boolean> {
   const { own, catchAll, domain } = await findReceivers(db, address);

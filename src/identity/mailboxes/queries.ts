@@ -116,8 +116,8 @@ export async function selectInNamespace(
 }
 
 /**
- * A mailbox with the address that matched, or with the domain if it matched as catch-all; or a registration of
- * the domain (src/identity/domains/owners.ts).
+ * A mailbox with the address that matched, or with the domain if it matched as catch-all; or a
+ * registration of the domain (src/identity/domains/owners.ts).
  */
 export interface ReceiverRow {
   kind: 'mailbox' | 'registration';
@@ -246,7 +246,10 @@ export function findFirstMailbox(
   return found.executeTakeFirst();
 }
 
-/** Returns the organizations of the mailboxes with these folded addresses; unknown addresses are left out. */
+/**
+ * Returns the organizations of the mailboxes with these folded addresses; unknown addresses are
+ * left out.
+ */
 export const findOwners = own.all((db, addresses: readonly string[]) =>
   db
     .selectFrom('mailbox_addresses')
@@ -378,7 +381,10 @@ export async function selectCaughtDomains(db: Db, mailboxId: string): Promise<st
   return rows.map((row) => row.domain_id);
 }
 
-/** Makes the mailbox the catch-all in place of another. Returns false if another domain has the same name. */
+/**
+ * Makes the mailbox the catch-all in place of another. Returns false if another domain has the same
+ * name.
+ */
 export async function putCatchAll(db: Db, row: CatchAllRow): Promise<boolean> {
   const put = await tables<MailboxTables>(db)
     .insertInto('catch_alls')

@@ -1,5 +1,5 @@
-// The HTTP operations on mailboxes, their addresses and namespaces (specification 4.4), and on the catch-all
-// of a domain (4.7).
+// The HTTP operations on mailboxes, their addresses and namespaces (specification 4.4), and on the
+// catch-all of a domain (4.7).
 import { area } from '../../core/api/area.ts';
 import { pageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';

@@ -110,7 +110,9 @@ export async function lockHeldDomains(
   }));
 }
 
-/** Frees a domain after a review: its past results no longer count. Returns false if it is not held. */
+/**
+ * Frees a domain after a review: its past results no longer count. Returns false if it is not held.
+ */
 export function liftDomainHold(
   app: App,
   trx: Db,

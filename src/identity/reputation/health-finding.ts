@@ -44,7 +44,9 @@ function reachedBy(attempted: number) {
     count >= limit.count && count / attempted >= limit.rate;
 }
 
-/** Judges these sums, the worst finding first. Returns null if they are healthy or prove nothing. */
+/**
+ * Judges these sums, the worst finding first. Returns null if they are healthy or prove nothing.
+ */
 export function findingOf(limits: Limits, sums: HealthTally): Finding | null {
   const { attempted, hard_bounced: bounces, complained: complaints } = sums;
   if (attempted < limits.minimumSends) return null;
@@ -66,8 +68,8 @@ export function findingOf(limits: Limits, sums: HealthTally): Finding | null {
 }
 
 /**
- * Returns the reason why a warming window is unsafe, bounces first; null if it is safe, or if too little was
- * sent.
+ * Returns the reason why a warming window is unsafe, bounces first; null if it is safe, or if too
+ * little was sent.
  */
 export function warmingFindingOf({ minimumSends }: Limits, sums: HealthTally): Finding | null {
   const { attempted, hard_bounced: bounces, complained: complaints } = sums;

@@ -1,8 +1,8 @@
-// Channel stats, time series, recipient domains, and usage and its price by month (specification 2.16). Reads
-// counters only, so that the cost does not depend on the number of messages.
+// Channel stats, time series, recipient domains, and usage and its price by month (specification
+// 2.16). Reads counters only, so that the cost does not depend on the number of messages.
 //
-// A message and its outcomes belong to the hour of its acceptance: a rate never compares the outcomes of one
-// day with the mail of another. In rates each recipient's copy counts as one.
+// A message and its outcomes belong to the hour of its acceptance: a rate never compares the
+// outcomes of one day with the mail of another. In rates each recipient's copy counts as one.
 import { limitsOf, type PlanLimits } from '../../access/admission/plans.ts';
 import { sumUsage } from '../../access/admission/queries.ts';
 import { getOrganization } from '../../access/organizations/organizations.ts';
@@ -25,8 +25,8 @@ import type {
 } from './schema.ts';
 
 /**
- * Returns the included emails: from the configuration, or the daily quota of the whole month; null for no
- * limit.
+ * Returns the included emails: from the configuration, or the daily quota of the whole month; null
+ * for no limit.
  */
 function includedEmails({ includedEmails, dailyEmails }: PlanLimits, month: Range): number | null {
   if (includedEmails !== undefined) return includedEmails;
@@ -34,8 +34,8 @@ function includedEmails({ includedEmails, dailyEmails }: PlanLimits, month: Rang
 }
 
 /**
- * Returns the usage of a month, until now for the current one. Reads at most 31 rows of days and 744 of
- * hours.
+ * Returns the usage of a month, until now for the current one. Reads at most 31 rows of days and
+ * 744 of hours.
  */
 export async function getUsage(app: App, caller: Caller, query: UsageQuery): Promise<Usage> {
   const { db } = app.store;
@@ -82,7 +82,9 @@ function share(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;
 }
 
-/** Returns the results of messages accepted in the range. @throws ValidationError for a bad range. */
+/**
+ * Returns the results of messages accepted in the range. @throws ValidationError for a bad range.
+ */
 export async function channelStats(
   app: App,
   caller: Caller,
@@ -138,7 +140,9 @@ export async function timeseries(
   return { timezone: range.timezone, interval, items };
 }
 
-/** Returns mail by recipient domain, over whole days (UTC). @throws ValidationError for a bad range. */
+/**
+ * Returns mail by recipient domain, over whole days (UTC). @throws ValidationError for a bad range.
+ */
 export async function domainStats(
   app: App,
   caller: Caller,

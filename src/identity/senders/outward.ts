@@ -1,5 +1,5 @@
-// Recipients whose mail leaves the machine in the present configuration. A relay on loopback (a catcher of
-// test mail) counts as this machine.
+// Recipients whose mail leaves the machine in the present configuration. A relay on loopback (a
+// catcher of test mail) counts as this machine.
 import type { App } from '../../core/app.ts';
 import { createRouter, type Route, type RouteSender } from '../../mail/smtp/route.ts';
 import { isLoopbackHost } from '../../platform/net/network-address.ts';

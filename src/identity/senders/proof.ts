@@ -34,7 +34,10 @@ export const sealedAs = (senderId: string) => `senderProof:${senderId}`;
 /** Proofs of an organization whose links work. */
 const mostPending = 20;
 
-/** @throws ConflictError if the organization, which the transaction has locked, has too many other pending proofs */
+/**
+ * @throws ConflictError if the organization, which the transaction has locked, has too many other
+ * pending proofs
+ */
 export async function assertRoomForProof(
   app: App,
   trx: Db,
@@ -54,8 +57,8 @@ export async function assertRoomForProof(
 type ProofTimes = readonly number[];
 
 /**
- * Returns the times of the mails to an address with the next one, or the refusal of a sixth one within a day. Stores
- * nothing; `startProof` does.
+ * Returns the times of the mails to an address with the next one, or the refusal of a sixth one
+ * within a day. Stores nothing; `startProof` does.
  */
 export async function nextProofMail(
   app: App,
@@ -110,8 +113,8 @@ export async function sweepProofMails(app: App): Promise<void> {
 }
 
 /**
- * Refuses a proof if another organization has verified the domain: that one alone sends from it. A proof beside its
- * verification is without effect (resolve.ts) and ends at the next check.
+ * Refuses a proof if another organization has verified the domain: that one alone sends from it. A
+ * proof beside its verification is without effect (resolve.ts) and ends at the next check.
  */
 export async function refusedProof(
   db: Db,

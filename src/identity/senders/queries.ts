@@ -1,5 +1,6 @@
-// All SQL on `senders`. Reads and writes rows, decides nothing. The status of a sender's domain comes from
-// the domains area, by name: a domain may be added after its senders, and deleted before them.
+// All SQL on `senders`. Reads and writes rows, decides nothing. The status of a sender's domain
+// comes from the domains area, by name: a domain may be added after its senders, and deleted before
+// them.
 import { type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, fromJson, isOneOf, tables, toJson } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -15,7 +16,9 @@ export interface SenderRow {
   /** The domain of `email`. */
   domain: string;
   name: string | null;
-  /** Time when the address itself was verified. An address on a verified domain does not need it. */
+  /**
+   * Time when the address itself was verified. An address on a verified domain does not need it.
+   */
   verified_at: number | null;
   /** Hash of the token in the last mail that asked for proof; null once it was used. */
   verification_token_hash: string | null;
@@ -97,7 +100,10 @@ export const findSendersElsewhere = own.all(
     })),
 );
 
-/** Returns the senders of a domain that proved their addresses, in other organizations than this one. */
+/**
+ * Returns the senders of a domain that proved their addresses, in other organizations than this
+ * one.
+ */
 export const selectProvenElsewhere = own.all((db, organizationId: string, domain: string) =>
   db
     .selectFrom('senders')
@@ -128,8 +134,8 @@ export async function clearDefaultSender(
 }
 
 /**
- * Finds the sender whose last mail had the token with this hash. `isLocked` locks it until the end of the transaction:
- * of two answers with one token, one finds it.
+ * Finds the sender whose last mail had the token with this hash. `isLocked` locks it until the end
+ * of the transaction: of two answers with one token, one finds it.
  */
 export function findSenderByToken(
   db: Db,
@@ -144,7 +150,10 @@ export function findSenderByToken(
     .executeTakeFirst();
 }
 
-/** Returns the encrypted token of the mail `messageId`; undefined once another mail or the proof came. */
+/**
+ * Returns the encrypted token of the mail `messageId`; undefined once another mail or the proof
+ * came.
+ */
 export async function findProofToken(
   db: Db,
   messageId: string,
@@ -156,7 +165,10 @@ export async function findProofToken(
     .executeTakeFirst();
 }
 
-/** Counts the unverified senders of an organization with a token in force; leaves the sender `except` out. */
+/**
+ * Counts the unverified senders of an organization with a token in force; leaves the sender
+ * `except` out.
+ */
 export async function countPendingProofs(
   db: Db,
   organizationId: string,

@@ -1,6 +1,6 @@
-// Allowed From addresses of mail, resolved inside the accept transaction for every send: two prepared
-// statements each; a third one asks for the owner of a domain that is not verified here. The resource itself is
-// senders.ts.
+// Allowed From addresses of mail, resolved inside the accept transaction for every send: two
+// prepared statements each; a third one asks for the owner of a domain that is not verified here.
+// The resource itself is senders.ts.
 
 import { findFirstOrganization } from '../../access/organizations/queries.ts';
 import { ConflictError, ForbiddenError } from '../../platform/errors.ts';
@@ -44,11 +44,11 @@ export type FindHostedSender = (
 const noneHosted: FindHostedSender = async () => undefined;
 
 /**
- * Returns the sender of one message: `from`, or the organization's default sender. Every address of a verified
- * domain is allowed, except inactive senders. So are verified senders of a domain that no organization has
- * verified, and addresses that `findHosted` finds on the domain of its owner.
- * @throws ForbiddenError that names the address, its domain and the remedy; ConflictError if the mailbox of
- * the address is paused.
+ * Returns the sender of one message: `from`, or the organization's default sender. Every address of
+ * a verified domain is allowed, except inactive senders. So are verified senders of a domain that
+ * no organization has verified, and addresses that `findHosted` finds on the domain of its owner.
+ * @throws ForbiddenError that names the address, its domain and the remedy; ConflictError if the
+ * mailbox of the address is paused.
  */
 export async function resolveSender(
   db: Db,
@@ -87,8 +87,9 @@ export async function resolveSender(
 type Refused = ForbiddenError | ConflictError;
 
 /**
- * Returns the sender of mail that the service writes: the default sender of the first organization, without its
- * Reply-To. The organization that asked for the mail never gets an answer that quotes the mail.
+ * Returns the sender of mail that the service writes: the default sender of the first organization,
+ * without its Reply-To. The organization that asked for the mail never gets an answer that quotes
+ * the mail.
  * @throws ConflictError without a sender that may send.
  */
 async function resolveServiceSender(db: Db, findHosted = noneHosted): Promise<ResolvedSender> {
@@ -113,7 +114,10 @@ interface SenderQuestion {
   onBehalfOf?: string | null;
 }
 
-/** Resolves the senders of a batch, in order. Equal requests are resolved once; a refusal is a value. */
+/**
+ * Resolves the senders of a batch, in order. Equal requests are resolved once; a refusal is a
+ * value.
+ */
 export async function resolveSenders(
   db: Db,
   requests: readonly SenderQuestion[],

@@ -142,10 +142,12 @@ export function newSenderRow(
 }
 
 /**
- * Creates a sender identity, verified at once on a verified domain; any other address is mailed a token, as a send of
- * the caller. The first one of an organization is its default unless `isDefault` is given.
- * @throws ValidationError; ConflictError if the address is a sender already, or a hosted mailbox elsewhere, or too many
- * proofs are pending; RateLimitedError, PaymentRequiredError or ForbiddenError for a caller that may not send the mail.
+ * Creates a sender identity, verified at once on a verified domain; any other address is mailed a
+ * token, as a send of the caller. The first one of an organization is its default unless
+ * `isDefault` is given.
+ * @throws ValidationError; ConflictError if the address is a sender already, or a hosted mailbox
+ * elsewhere, or too many proofs are pending; RateLimitedError, PaymentRequiredError or
+ * ForbiddenError for a caller that may not send the mail.
  */
 export async function createSender(app: App, caller: Caller, input: CreateSender): Promise<Sender> {
   const { organizationId } = caller;
@@ -171,7 +173,10 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
   });
 }
 
-/** Draws on the send rate of a key for the mail to an address that needs proof. @throws RateLimitedError. */
+/**
+ * Draws on the send rate of a key for the mail to an address that needs proof. @throws
+ * RateLimitedError.
+ */
 async function drawForProof(
   app: App,
   caller: Caller,

@@ -1,5 +1,6 @@
-// Deferral of direct sends by plans with `direct: defer`: each first attempt takes a place of the open window
-// of its domain, in the transaction of its claim. Further attempts take none, as their mail already counts.
+// Deferral of direct sends by plans with `direct: defer`: each first attempt takes a place of the
+// open window of its domain, in the transaction of its claim. Further attempts take none, as their
+// mail already counts.
 //
 //   open window   a first attempt
 //   with places   goes, and takes one
@@ -34,8 +35,8 @@ function planOf(plans: DeferringPlans, row: Candidate): string | undefined {
 }
 
 /**
- * Opens the places that the candidates of a claim need, or returns null if no plan defers one of them. Hot:
- * without such plans it reads one counter each half second.
+ * Opens the places that the candidates of a claim need, or returns null if no plan defers one of
+ * them. Hot: without such plans it reads one counter each half second.
  */
 export async function openDeferral(
   app: App,

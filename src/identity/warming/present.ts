@@ -1,5 +1,5 @@
-// Presentation of a plan in the API: with its domain, windows, decisions, evidence, and other reasons that
-// hold the mail of the domain (specification 2.11).
+// Presentation of a plan in the API: with its domain, windows, decisions, evidence, and other
+// reasons that hold the mail of the domain (specification 2.11).
 
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
@@ -73,8 +73,8 @@ function evidenceHours({ config }: App): number {
 }
 
 /**
- * Returns the results of a plan's mail within `evidenceHours`, or since its open window began if that is
- * longer.
+ * Returns the results of a plan's mail within `evidenceHours`, or since its open window began if
+ * that is longer.
  */
 export async function evidenceOf(
   app: App,

@@ -1,5 +1,5 @@
-// All SQL on `warming_plans`, `warming_batches`, `warming_decisions` and `warming_changes`. Reads and writes
-// rows, decides nothing.
+// All SQL on `warming_plans`, `warming_batches`, `warming_decisions` and `warming_changes`. Reads
+// and writes rows, decides nothing.
 import { type SqlBool, sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -66,7 +66,9 @@ const own = ownTables<WarmingTables>();
 
 const on = tables<WarmingTables>;
 
-/** Condition in the exact words of the index `warming_plans_live`; otherwise that index is not used. */
+/**
+ * Condition in the exact words of the index `warming_plans_live`; otherwise that index is not used.
+ */
 const isLive = sql<SqlBool>`status in ('active', 'paused', 'held')`;
 
 /** Inserts a plan. Returns false if the domain has one that is active, paused or held. */
@@ -137,8 +139,8 @@ export const selectDeferringPlans = own.all((db) =>
 );
 
 /**
- * Returns the free places of these plans by plan: none without an open window. Ended plans and those that do
- * not defer are absent.
+ * Returns the free places of these plans by plan: none without an open window. Ended plans and
+ * those that do not defer are absent.
  */
 export const selectPlaces = own.all(
   (db, planIds: readonly string[]) =>
@@ -162,7 +164,9 @@ export const selectPlaces = own.all(
     ),
 );
 
-/** Returns the free places like `selectPlaces`. They stay as they are until the transaction ends. */
+/**
+ * Returns the free places like `selectPlaces`. They stay as they are until the transaction ends.
+ */
 export async function lockPlaces(
   trx: Db,
   planIds: readonly string[],

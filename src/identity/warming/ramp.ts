@@ -1,5 +1,5 @@
-// Calculates the growth of a warming plan (specification 3): the allowance of each window, and a preview of
-// the whole ramp. Pure functions.
+// Calculates the growth of a warming plan (specification 3): the allowance of each window, and a
+// preview of the whole ramp. Pure functions.
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { dayMs } from '../reputation/metrics.ts';
 
@@ -27,8 +27,8 @@ export function firstAllowance(growth: Growth): number {
 }
 
 /**
- * Returns the allowance of the window after a safe one. Calculates in whole hundredths, as 100 × 1.1 is a
- * little more than 110.
+ * Returns the allowance of the window after a safe one. Calculates in whole hundredths, as 100 ×
+ * 1.1 is a little more than 110.
  */
 export function nextAllowance(previous: number, growth: Omit<Growth, 'initialDailyRecipients'>) {
   const { dailyGrowthPercent, targetDailyRecipients } = growth;

@@ -1,6 +1,6 @@
-// Places of runs of campaigns in the window of a warming domain. A run takes at most those that the open window
-// has left, after direct sends and other runs. They are counted when a message is made, also for a message that
-// is sent later, and the message is not counted again.
+// Places of runs of campaigns in the window of a warming domain. A run takes at most those that the
+// open window has left, after direct sends and other runs. They are counted when a message is made,
+// also for a message that is sent later, and the message is not counted again.
 //
 //   plan of the domain              | a run
 //   --------------------------------+------------------------------------------
@@ -30,8 +30,9 @@ export async function runPlaces(db: Db, domainId: string): Promise<RunPlaces> {
 }
 
 /**
- * Returns the places of a domain. Until the transaction ends, no other run takes any of them, and the window stays
- * as it is. Direct sends are not delayed, so they may take more than the window has.
+ * Returns the places of a domain. Until the transaction ends, no other run takes any of them, and
+ * the window stays as it is. Direct sends are not delayed, so they may take more than the window
+ * has.
  */
 export async function lockRunPlaces(trx: Db, domainId: string): Promise<RunPlaces> {
   const found = await findPlanOf(trx, domainId);

@@ -1,7 +1,6 @@
-// Domains with a live plan, by organization, in the memory of this process: every send needs them. Also the
-// plans that defer direct sends: every claim needs them.
-// A change by another process is seen within a second (src/platform/store/changes.ts), one by this
-// process at once.
+// Domains with a live plan, by organization, in the memory of this process: every send needs them.
+// Also the plans that defer direct sends: every claim needs them. A change by another process is
+// seen within a second (src/platform/store/changes.ts), one by this process at once.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { committedIn, KnownRows } from '../../platform/store/changes.ts';
@@ -51,8 +50,8 @@ class WarmedDomains {
   }
 
   /**
-   * Returns the plans that defer, of all organizations; a new object after each change of a plan. Reads the
-   * store, or inside a transaction what is committed, if memory is stale.
+   * Returns the plans that defer, of all organizations; a new object after each change of a plan.
+   * Reads the store, or inside a transaction what is committed, if memory is stale.
    */
   async deferring(db: Db = this.#app.store.db): Promise<DeferringPlans> {
     const reader = committedIn(this.#app.store, db);
@@ -73,8 +72,8 @@ class WarmedDomains {
   }
 
   /**
-   * Returns the plans that defer as they are now: if memory knows any, reads the counter of changes. The queue
-   * sleeps after a change, and would otherwise miss one within the half second.
+   * Returns the plans that defer as they are now: if memory knows any, reads the counter of
+   * changes. The queue sleeps after a change, and would otherwise miss one within the half second.
    */
   async deferringNow(): Promise<DeferringPlans> {
     const known = await this.deferring();

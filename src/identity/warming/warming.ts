@@ -1,5 +1,5 @@
-// Warming a sending domain (specification 2.11, 3, 4.7): starting a plan, showing it, and decisions by a
-// person. Windows open and close in windows.ts.
+// Warming a sending domain (specification 2.11, 3, 4.7): starting a plan, showing it, and decisions
+// by a person. Windows open and close in windows.ts.
 //
 //   status              event    to         also
 //   (none)              start    active     the first window opens; the domain has to be verified
@@ -106,7 +106,8 @@ function newPlan(
 }
 
 /**
- * Returns the plan of a domain. @throws ResourceNotFoundError for an unknown domain, or one without a plan.
+ * Returns the plan of a domain. @throws ResourceNotFoundError for an unknown domain, or one without
+ * a plan.
  */
 async function getPlan(db: Db, organizationId: string, domainId: string): Promise<PlanRow> {
   await domains.get(db, organizationId, domainId);
@@ -158,7 +159,10 @@ async function decideOf(
   return decided;
 }
 
-/** Pauses a plan: no other window opens until it is resumed. @throws ResourceNotFoundError, ConflictError. */
+/**
+ * Pauses a plan: no other window opens until it is resumed. @throws ResourceNotFoundError,
+ * ConflictError.
+ */
 export function pauseWarming(
   app: App,
   caller: Caller,

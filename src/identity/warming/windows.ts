@@ -1,6 +1,6 @@
-// The windows of a plan over time (specification 3). One opens with the plan; from then on a job checks each
-// minute. A window closes and the next opens in one transaction, so that a crash leaves neither a plan
-// without a window nor one with two.
+// The windows of a plan over time (specification 3). One opens with the plan; from then on a job
+// checks each minute. A window closes and the next opens in one transaction, so that a crash leaves
+// neither a plan without a window nor one with two.
 //
 //   window     event                                            next
 //   (none)     the one before opened, below the target          scheduled
@@ -18,8 +18,8 @@
 //   active           safe, below the target                     the next window opens
 //   paused           safe, below the target                     the next window waits for the resume
 //
-// A window that was checked late is judged by all mail sent since it began. The next one begins at its end,
-// or now if that was more than an hour ago: no allowance grows while no daemon runs.
+// A window that was checked late is judged by all mail sent since it began. The next one begins at
+// its end, or now if that was more than an hour ago: no allowance grows while no daemon runs.
 import type { App } from '../../core/app.ts';
 import { byService, record, told } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -93,7 +93,8 @@ interface Windows {
 }
 
 /**
- * Reads the windows of a plan from its two newest: one open and one scheduled, or one closed and the next.
+ * Reads the windows of a plan from its two newest: one open and one scheduled, or one closed and
+ * the next.
  */
 export async function windowsOf(trx: Db, plan: PlanRow): Promise<Windows> {
   const newest = await selectBatches(trx, plan.id, 2);

@@ -112,8 +112,8 @@ export interface Doing extends ActionOf {
 }
 
 /**
- * Records actions of keys, in the transactions that perform them. Returns their ids; null for the operator,
- * whose acts are not actions.
+ * Records actions of keys, in the transactions that perform them. Returns their ids; null for the
+ * operator, whose acts are not actions.
  */
 export async function storeActions(
   app: App,
@@ -182,8 +182,8 @@ export async function listActions(
 }
 
 /**
- * Returns a page of the actions in all mailboxes that the caller reaches, newest first. Leaves out deleted
- * mailboxes. @throws ValidationError (cursor).
+ * Returns a page of the actions in all mailboxes that the caller reaches, newest first. Leaves out
+ * deleted mailboxes. @throws ValidationError (cursor).
  */
 export async function listAllActions(
   app: App,
@@ -208,8 +208,8 @@ export function requirePerson({ owner }: Caller): void {
 
 /**
  * Moves a proposal to `approved` or `rejected`, once, by a person, and deletes its content.
- * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError if it is decided or expired, or
- * its mailbox is paused.
+ * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError if it is decided or
+ * expired, or its mailbox is paused.
  */
 export async function decide(
   app: App,
@@ -302,8 +302,8 @@ export function rejectAction(
 }
 
 /**
- * Expires the open proposals of an installation that ends, within the transaction that ends it. `reason` is
- * their failure.
+ * Expires the open proposals of an installation that ends, within the transaction that ends it.
+ * `reason` is their failure.
  */
 export async function expireProposalsOf(
   trx: Db,

@@ -1,5 +1,6 @@
-// Agent activity (specification 4.4): counts of actions and events in a mailbox. Whole hours come from
-// counters, partial hours at the ends of a range from rows. Events are counted as they are published.
+// Agent activity (specification 4.4): counts of actions and events in a mailbox. Whole hours come
+// from counters, partial hours at the ends of a range from rows. Events are counted as they are
+// published.
 import type { Caller } from '../../core/api/route.ts';
 import type { App, EventSink } from '../../core/app.ts';
 import { countResourceEvents } from '../../history/events/queries.ts';

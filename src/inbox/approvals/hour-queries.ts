@@ -57,7 +57,8 @@ export function noteEvent(
 export type CountedRow = Pick<HourRow, 'kind' | 'name' | 'state' | 'count'>;
 
 /**
- * Returns the sums of the hours from `from` to before `to` (ms since 1970), or of all time without a range.
+ * Returns the sums of the hours from `from` to before `to` (ms since 1970), or of all time without
+ * a range.
  */
 export async function sumHours(
   db: Db,

@@ -1,5 +1,5 @@
-// The picture of a mail that somebody decides on: all that would leave, and what its HTML has beside the words. Drafts,
-// proposals, the console, the commands and MCP draw from it.
+// The picture of a mail that somebody decides on: all that would leave, and what its HTML has
+// beside the words. Drafts, proposals, the console, the commands and MCP draw from it.
 import type { App } from '../../core/app.ts';
 import { notesOnHtml } from '../../mail/mime/html/notes.ts';
 import type { MailPicture } from './schema.ts';
@@ -7,7 +7,10 @@ import type { MailPicture } from './schema.ts';
 /** A mail as a draft or a proposal has it. */
 export type Pictured = Omit<MailPicture, 'notes'>;
 
-/** Returns the picture of a mail of an organization. @throws CapacityError if the parse worker is full */
+/**
+ * Returns the picture of a mail of an organization. @throws CapacityError if the parse worker is
+ * full
+ */
 export async function pictureOf<Mail extends Pictured>(
   { mime }: App,
   organizationId: string,

@@ -1,5 +1,5 @@
-// All SQL on `mailbox_proposals` and `mailbox_proposal_parts`: the mail of an action while it is open. Rows
-// only, no decisions.
+// All SQL on `mailbox_proposals` and `mailbox_proposal_parts`: the mail of an action while it is
+// open. Rows only, no decisions.
 import { type Db, tables } from '../../platform/store/db.ts';
 
 interface ProposalTables {
@@ -34,7 +34,9 @@ export async function findProposal(db: Db, actionId: string): Promise<string | u
   return row?.content;
 }
 
-/** Returns the MIME of a proposal (part 0) or an attachment (from 1); undefined once it is decided. */
+/**
+ * Returns the MIME of a proposal (part 0) or an attachment (from 1); undefined once it is decided.
+ */
 export async function findProposalPart(
   db: Db,
   actionId: string,

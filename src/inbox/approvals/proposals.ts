@@ -60,8 +60,8 @@ export interface Proposal {
 
 /**
  * Stores a mail as a proposal. The caller holds the mailbox.
- * @throws RateLimitedError if 100 are open; MalformedRequestError (413) if the open ones would be too large;
- * ForbiddenError for the operator.
+ * @throws RateLimitedError if 100 are open; MalformedRequestError (413) if the open ones would be
+ * too large; ForbiddenError for the operator.
  */
 export async function storeProposal(
   app: App,
@@ -155,7 +155,8 @@ export async function readFrozen<Content extends ProposedMail>(
 }
 
 /**
- * Returns the MIME of a proposal; its digest is the SHA-256 of these bytes. @throws ResourceNotFoundError.
+ * Returns the MIME of a proposal; its digest is the SHA-256 of these bytes. @throws
+ * ResourceNotFoundError.
  */
 export async function readProposedMime(
   { store: { db } }: App,

@@ -1,5 +1,5 @@
-// All SQL on `mailbox_actions`. Rows only, no decisions. Each insert and each change of state also updates
-// the counts of its hour.
+// All SQL on `mailbox_actions`. Rows only, no decisions. Each insert and each change of state also
+// updates the counts of its hour.
 import type { Expression, SqlBool } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -127,7 +127,10 @@ export function selectActions(
     .execute();
 }
 
-/** Returns count and bytes of the open proposals in a mailbox, and the time when the first one expires. */
+/**
+ * Returns count and bytes of the open proposals in a mailbox, and the time when the first one
+ * expires.
+ */
 export async function countOpen(
   db: Db,
   mailboxId: string,

@@ -1,6 +1,6 @@
-// Adapter to mailauth: SPF (RFC 7208), DKIM (RFC 6376), ARC (RFC 8617) and DMARC (RFC 9989) of one received
-// mail, as verdicts for the message (specification 2.2). check-sender.ts decides on a refusal. All look-ups
-// use the given resolver.
+// Adapter to mailauth: SPF (RFC 7208), DKIM (RFC 6376), ARC (RFC 8617) and DMARC (RFC 9989) of one
+// received mail, as verdicts for the message (specification 2.2). check-sender.ts decides on a
+// refusal. All look-ups use the given resolver.
 //
 //   check        | looks up                     | at the same time as | DNS for at most
 //   SPF          | the record of MAIL FROM      | DKIM, policy        | 5 s
@@ -56,13 +56,15 @@ export interface Authentication {
   spfVerdict: AuthVerdict;
   /** `fail` only if DNS trouble left no aligned check open; else `temperror`. */
   dmarcVerdict: AuthVerdict;
-  /** Result of the whole chain (RFC 8617 4.4): `pass`, `fail` or `none`; `temperror` if not checked. */
+  /**
+   * Result of the whole chain (RFC 8617 4.4): `pass`, `fail` or `none`; `temperror` if not checked.
+   */
   arcVerdict: AuthVerdict;
   /** Trusted sealer that saw DMARC pass, if it fails or stays open here; else null. */
   trustedSealer: string | null;
   /**
-   * Policy of the author's domain: `none`, `quarantine`, `reject`. Null without a readable record. Of several
-   * authors it is `reject` if one of them fails under that policy.
+   * Policy of the author's domain: `none`, `quarantine`, `reject`. Null without a readable record.
+   * Of several authors it is `reject` if one of them fails under that policy.
    */
   dmarcPolicy: string | null;
   /** Domain whose record gave the policy, else the author's organizational domain. */
@@ -97,7 +99,10 @@ function asVerdict(result: string | undefined): AuthVerdict {
   return result !== undefined && verdicts.has(result) ? (result as AuthVerdict) : 'none';
 }
 
-/** Returns `fail` for a changed body (RFC 8601 2.7.1). mailauth calls it neutral outside its strict mode. */
+/**
+ * Returns `fail` for a changed body (RFC 8601 2.7.1). mailauth calls it neutral outside its strict
+ * mode.
+ */
 function dkimVerdictOf({ status, bodyHash, bodyHashExpecting }: DKIMResult): AuthVerdict {
   const verdict = asVerdict(status.result);
   const isChanged = Boolean(bodyHash && bodyHashExpecting) && bodyHash !== bodyHashExpecting;
@@ -179,8 +184,8 @@ interface DkimFound {
 }
 
 /**
- * Checks DKIM and ARC. mailauth looks up keys one after the other, so each signature gets an equal part of
- * the time. Signatures that a sender puts first cannot use up the time of another.
+ * Checks DKIM and ARC. mailauth looks up keys one after the other, so each signature gets an equal
+ * part of the time. Signatures that a sender puts first cannot use up the time of another.
  */
 async function checkDkim(
   { pieces, signatures, author }: BoundMail,
@@ -205,8 +210,8 @@ async function checkDkim(
 }
 
 /**
- * Returns the identifiers of the checks that ended with `result`. Null if a check ended so as a whole, before
- * its identifiers were known.
+ * Returns the identifiers of the checks that ended with `result`. Null if a check ended so as a
+ * whole, before its identifiers were known.
  */
 function identifiersOf(
   result: 'pass' | 'temperror',
@@ -228,10 +233,10 @@ function identifiersOf(
 }
 
 /**
- * Checks a mail. Never rejects. DNS trouble is `temperror` of the affected check only. A mail that mailauth
- * cannot read is `permerror`. Waits 7 s for the DNS at most, and hashes the whole body if it is signed or
- * sealed. Reads at most ten DKIM signatures, and 256 KB and 2,000 lines of header. With a longer header DMARC
- * is `permerror`.
+ * Checks a mail. Never rejects. DNS trouble is `temperror` of the affected check only. A mail that
+ * mailauth cannot read is `permerror`. Waits 7 s for the DNS at most, and hashes the whole body if
+ * it is signed or sealed. Reads at most ten DKIM signatures, and 256 KB and 2,000 lines of header.
+ * With a longer header DMARC is `permerror`.
  */
 export async function authenticate(raw: Buffer, session: AuthSession): Promise<Authentication> {
   const { clock } = session;

@@ -1,5 +1,5 @@
-// Limits a received mail for the checks of authenticate.ts: bounds its header and number of signatures, drops
-// the body unless it is signed or sealed, and yields the bytes in chunks.
+// Limits a received mail for the checks of authenticate.ts: bounds its header and number of
+// signatures, drops the body unless it is signed or sealed, and yields the bytes in chunks.
 import { type FieldSpan, findBodyStart, scanFields } from '../../mail/mime/header-fields.ts';
 import { sliceTurns } from '../../platform/runtime/turns.ts';
 
@@ -7,8 +7,8 @@ const maxSignatures = 10;
 /** Longest From field in bytes. mailauth takes 5 ms a KB to read a hostile one. */
 const mostFromBytes = 8 * 1024;
 /**
- * A run of white space that no tag of a seal needs, and a run of CR. mailauth trims both in quadratic time: 60 KB
- * hold the event loop for seconds.
+ * A run of white space that no tag of a seal needs, and a run of CR. mailauth trims both in
+ * quadratic time: 60 KB hold the event loop for seconds.
  */
 const longSpace = /(?<![ \t\r\n])[ \t\r\n]{100}/;
 const longReturns = /(?<!\r)\r{100}/;
@@ -25,9 +25,9 @@ export interface BoundMail {
 }
 
 /**
- * Limits the header block of a raw mail: drops lines before its first field, From fields of over 8 KB, seals with
- * long white space and all but ten DKIM signatures. Ends the header at a run of CR. Without a signature or seal it
- * drops the body too, because no check needs its hash.
+ * Limits the header block of a raw mail: drops lines before its first field, From fields of over 8
+ * KB, seals with long white space and all but ten DKIM signatures. Ends the header at a run of CR.
+ * Without a signature or seal it drops the body too, because no check needs its hash.
  */
 export function boundMail(raw: Buffer): BoundMail {
   const { spans, bodyStart, end, cutBy } = scanFields(raw);

@@ -1,5 +1,6 @@
-// Limits the DNS look-ups of one check of a mail: their number, the time of each, and the total time. Beyond
-// a limit only this check sees DNS trouble, so that no sender can starve one check by another.
+// Limits the DNS look-ups of one check of a mail: their number, the time of each, and the total
+// time. Beyond a limit only this check sees DNS trouble, so that no sender can starve one check by
+// another.
 import { type Clock, within } from '../../platform/runtime/clock.ts';
 
 /** Answers like `dns.promises.resolve`. Rejects with `code` ENOTFOUND, ENODATA, or a fault. */
@@ -27,13 +28,18 @@ function dnsFault(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-/** Treats an invalid name as one that does not exist, so that a sender gains no `temperror` by it. */
+/**
+ * Treats an invalid name as one that does not exist, so that a sender gains no `temperror` by it.
+ */
 function asLookupFault(error: unknown): unknown {
   const isBadName = error instanceof Error && 'code' in error && error.code === 'EBADNAME';
   return isBadName ? dnsFault('ENOTFOUND') : error;
 }
 
-/** Wraps a resolver in limits. Beyond them it rejects with ETIMEOUT or EREFUSED, also for later questions. */
+/**
+ * Wraps a resolver in limits. Beyond them it rejects with ETIMEOUT or EREFUSED, also for later
+ * questions.
+ */
 export function boundLookups(
   resolver: AuthResolver,
   clock: Clock,

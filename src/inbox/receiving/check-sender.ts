@@ -1,5 +1,5 @@
-// Decides whether to check the sender of a mail, and refuses mail by the DMARC policy of the author's domain.
-// authenticate.ts does the check.
+// Decides whether to check the sender of a mail, and refuses mail by the DMARC policy of the
+// author's domain. authenticate.ts does the check.
 //
 //   policy     | DMARC     | answer, with `smtp.inbound.enforceDmarc`
 //   reject     | fail      | 550 5.7.1
@@ -59,7 +59,9 @@ const checksOf = perApp(({ config }: App) => ({
   deferrals: recentlyUsed<Deferrals>(mostCounted),
 }));
 
-/** Counts a deferral of this client and domain. Returns false if it had its share within the hour. */
+/**
+ * Counts a deferral of this client and domain. Returns false if it had its share within the hour.
+ */
 function takeDeferral(app: App, remoteAddress: string, domain: string): boolean {
   const { deferrals } = checksOf(app);
   const key = `${networkOf(remoteAddress)} ${domain}`;
@@ -89,8 +91,9 @@ function refusalFor(
 }
 
 /**
- * Returns the verdicts, or the refusal that DMARC requires. Skips the check for trusted networks of the
- * configuration, and for this daemon when it delivers our mail to itself. Then all verdicts are null.
+ * Returns the verdicts, or the refusal that DMARC requires. Skips the check for trusted networks of
+ * the configuration, and for this daemon when it delivers our mail to itself. Then all verdicts are
+ * null.
  */
 export async function checkSender(
   app: App,

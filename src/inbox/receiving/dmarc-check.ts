@@ -1,5 +1,5 @@
-// DMARC (RFC 9989) of a mail: reads the policy of the author while SPF and DKIM still run, then derives the
-// verdict from the passed identifiers. check-sender.ts decides on mail that fails.
+// DMARC (RFC 9989) of a mail: reads the policy of the author while SPF and DKIM still run, then
+// derives the verdict from the passed identifiers. check-sender.ts decides on mail that fails.
 import type { ARCResult, DKIMVerifyResult, DMARCResult } from 'mailauth';
 import { parseAddressList } from '../../mail/mime/header-addresses.ts';
 import { readHeaderBlock } from '../../mail/mime/header-fields.ts';
@@ -9,7 +9,9 @@ import { type AuthResolver, boundLookups, lookupMs } from './check-lookups.ts';
 
 const policyMs = 5_000;
 const alignmentMs = 2_000;
-/** Enough for a walk of 8 for the author and each of 10 passed domains, or for each of 10 authors. */
+/**
+ * Enough for a walk of 8 for the author and each of 10 passed domains, or for each of 10 authors.
+ */
 const mostLookups = 100;
 /** Most authors that are checked. A reader is shown the first. */
 const mostAuthors = 10;
@@ -17,9 +19,10 @@ const mostAuthors = 10;
 type Author = Pick<DKIMVerifyResult, 'headerFrom' | 'fromFields'>;
 
 /**
- * Adds the authors that a reader is shown, where mailauth reads From in a different way. `from` holds only the From
- * fields, as a mail. A difference counts as several authors, so that the pass of a second author never vouches for
- * the shown author. Malformed addresses of mailauth are left out.
+ * Adds the authors that a reader is shown, where mailauth reads From in a different way. `from`
+ * holds only the From fields, as a mail. A difference counts as several authors, so that the pass
+ * of a second author never vouches for the shown author. Malformed addresses of mailauth are left
+ * out.
  */
 export function withShownAuthors<Found extends Author>(found: Found, from: Buffer): Found {
   const values = readHeaderBlock(from).all('from');
@@ -95,8 +98,8 @@ export function dmarcCheck(from: Buffer, resolver: AuthResolver, clock: Clock): 
 }
 
 /**
- * Gives `permerror` to a mail without exactly one author. Still reads the policy of each author and reports
- * the first that fails under `reject`, so that a second author cannot hide the first.
+ * Gives `permerror` to a mail without exactly one author. Still reads the policy of each author and
+ * reports the first that fails under `reject`, so that a second author cannot hide the first.
  */
 async function judgeEach(
   check: DmarcCheck,
@@ -114,8 +117,9 @@ async function judgeEach(
 }
 
 /**
- * Derives the verdict from the passed identifiers. A failure becomes `temperror` only if an open check is
- * aligned and could have made it pass, so that a sender cannot cause it with a domain of his own.
+ * Derives the verdict from the passed identifiers. A failure becomes `temperror` only if an open
+ * check is aligned and could have made it pass, so that a sender cannot cause it with a domain of
+ * his own.
  */
 export async function judge(check: DmarcCheck, evidence: Evidence): Promise<Judged> {
   const { author, isWhole, passed, open, arc } = evidence;

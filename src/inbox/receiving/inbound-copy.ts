@@ -1,5 +1,6 @@
-// Drafts the rows of a received message: one copy for each addressed mailbox, so that organizations share
-// nothing and each deletes its own. Pure except for new ids. Specification 2.2 defines the fields.
+// Drafts the rows of a received message: one copy for each addressed mailbox, so that organizations
+// share nothing and each deletes its own. Pure except for new ids. Specification 2.2 defines the
+// fields.
 
 import type { App } from '../../core/app.ts';
 import { draftBlob } from '../../core/blobs/blobs.ts';
@@ -37,7 +38,10 @@ export interface InboundMail {
   receivedAt: number;
 }
 
-/** Most recipients shown. The raw mail keeps all of them, and 100 mailboxes may be addressed at once. */
+/**
+ * Most recipients shown. The raw mail keeps all of them, and 100 mailboxes may be addressed at
+ * once.
+ */
 const mostRecipients = 500;
 const unknownSender = 'unknown@invalid';
 
@@ -46,8 +50,8 @@ function orNull<T>(list: readonly T[]): string | null {
 }
 
 /**
- * Lists the header's To and Cc. Lists as Bcc the addresses of this mailbox that the header does not name.
- * Those of other mailboxes stay hidden.
+ * Lists the header's To and Cc. Lists as Bcc the addresses of this mailbox that the header does not
+ * name. Those of other mailboxes stay hidden.
  */
 function draftRecipients(
   app: App,
@@ -152,7 +156,10 @@ function draftCopy(
   };
 }
 
-/** Returns the answered ids (RFC 5322 3.6.4): In-Reply-To, then References from the newest to the oldest. */
+/**
+ * Returns the answered ids (RFC 5322 3.6.4): In-Reply-To, then References from the newest to the
+ * oldest.
+ */
 function answersIn({ inReplyTo, references }: ParsedMail): string[] {
   return [...new Set([inReplyTo ?? [], ...references.toReversed()].flat())];
 }

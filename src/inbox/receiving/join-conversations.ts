@@ -1,6 +1,6 @@
-// Assigns replies to conversations. Received mail that names one of our messages (In-Reply-To, References;
-// our Message-ID holds the message's id, unless a relay replaced it) joins the conversation of that message before
-// its 250.
+// Assigns replies to conversations. Received mail that names one of our messages (In-Reply-To,
+// References; our Message-ID holds the message's id, unless a relay replaced it) joins the
+// conversation of that message before its 250.
 import type { App } from '../../core/app.ts';
 import { findConversationParts } from '../../outbound/messages/conversation-queries.ts';
 import { furtherIdsIn, namedMessage } from '../../outbound/messages/own-message-id.ts';
@@ -10,8 +10,8 @@ import type { Db } from '../../platform/store/db.ts';
 import type { InboundCopy } from './inbound-copy.ts';
 
 /**
- * Returns the copies, with the conversation of each reply. Needs two queries per batch, and none without
- * mail that names another.
+ * Returns the copies, with the conversation of each reply. Needs two queries per batch, and none
+ * without mail that names another.
  */
 export async function withConversations(
   trx: Db,
@@ -40,7 +40,8 @@ export async function withConversations(
       return part?.organization_id === copy.message.organization_id ? part.conversation_id : null;
     };
     const id = copy.answers.map(conversationOf).find((one) => one !== null) ?? null;
-    // Mail that we sent into the conversation, to a mailbox of this organization, is counted already.
+    // Mail that we sent into the conversation, to a mailbox of this organization, is counted
+    // already.
     const isOurs = id !== null && conversationOf(copy.message.message_id_header) === id;
     return isOurs ? copy : { ...copy, message: { ...copy.message, conversation_id: id } };
   });

@@ -1,5 +1,6 @@
-// Detects bursts of received mail. A burst is stored and answered first, and parsed after it (projector.ts).
-// Unlike sends, mails arrive one by one, so they are counted over a time span and not by commit.
+// Detects bursts of received mail. A burst is stored and answered first, and parsed after it
+// (projector.ts). Unlike sends, mails arrive one by one, so they are counted over a time span and
+// not by commit.
 import type { App } from '../../core/app.ts';
 import type { Intake } from '../../outbound/queue/intake.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';

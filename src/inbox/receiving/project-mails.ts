@@ -83,8 +83,9 @@ export async function projectMails(
 }
 
 /**
- * Returns the outcome of `work`, or undefined once the signal aborts. The signal lives as long as the daemon: a race
- * with a promise of that age would keep the outcome, with all texts of the mails, for as long.
+ * Returns the outcome of `work`, or undefined once the signal aborts. The signal lives as long as
+ * the daemon: a race with a promise of that age would keep the outcome, with all texts of the
+ * mails, for as long.
  */
 async function unlessOver<T>(over: AbortSignal, work: Promise<T>): Promise<T | undefined> {
   const left = Promise.withResolvers<undefined>();
@@ -98,7 +99,9 @@ async function unlessOver<T>(over: AbortSignal, work: Promise<T>): Promise<T | u
   }
 }
 
-/** Yields mails that are parsed together, in order: consecutive small ones, or a single larger one. */
+/**
+ * Yields mails that are parsed together, in order: consecutive small ones, or a single larger one.
+ */
 async function* bundlesOf(
   app: App,
   taken: readonly TakenProjection[],

@@ -1,5 +1,6 @@
-// The stage after the 250: parses each received mail once, in the parse worker, and keeps the result
-// (project-mails.ts; src/outbound/messages/projection.ts has the states of a row). It yields to bursts:
+// The stage after the 250: parses each received mail once, in the parse worker, and keeps the
+// result (project-mails.ts; src/outbound/messages/projection.ts has the states of a row). It yields
+// to bursts:
 //
 //   pressure | holds while                           | the next batch
 //   ---------+---------------------------------------+------------------------------------------------
@@ -8,8 +9,8 @@
 //   late     | a burst, and the first due mail waits | 100 ms after the previous one; after 20 s half of
 //            | for 10 s                              | that, and so on, so that parsing never falls behind
 //
-// A batch holds only mails without a previous try. A retried mail is leased alone: if it crashes the daemon,
-// it takes no other mail with it, try after try.
+// A batch holds only mails without a previous try. A retried mail is leased alone: if it crashes
+// the daemon, it takes no other mail with it, try after try.
 import type { App } from '../../core/app.ts';
 import {
   firstDueProjection,

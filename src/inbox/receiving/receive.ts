@@ -1,6 +1,6 @@
-// Takes responsibility for a mail (ARCHITECTURE.md, "Receive"): checks it, then stores it with its envelope
-// in one durable transaction. The 250 may follow only after that. The body is parsed later (projector.ts).
-// The protocol is in daemon/smtp, the addressees in resolve.ts.
+// Takes responsibility for a mail (ARCHITECTURE.md, "Receive"): checks it, then stores it with its
+// envelope in one durable transaction. The 250 may follow only after that. The body is parsed later
+// (projector.ts). The protocol is in daemon/smtp, the addressees in resolve.ts.
 import type { App } from '../../core/app.ts';
 import { insertBlobs, stageContents } from '../../core/blobs/blobs.ts';
 import { recordTimeline } from '../../history/events/record.ts';
@@ -126,7 +126,8 @@ async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): 
 }
 
 /**
- * Drafts a queued report for each report address (src/outbound/reports/reports.ts), with the beginning of the mail.
+ * Drafts a queued report for each report address (src/outbound/reports/reports.ts), with the
+ * beginning of the mail.
  */
 function draftReports(
   app: App,
@@ -185,8 +186,8 @@ function organizationsOf(addressees: readonly Addressee[]): Set<string> {
 }
 
 /**
- * Checks a mail and stores it, one message for each mailbox. Resolves after the durable commit. `raw` has
- * CRLF line ends. Waits for the DNS up to 7 s (authenticate.ts).
+ * Checks a mail and stores it, one message for each mailbox. Resolves after the durable commit.
+ * `raw` has CRLF line ends. Waits for the DNS up to 7 s (authenticate.ts).
  * @throws CapacityError, or another error of the store. Then nothing is stored.
  */
 export async function receive(

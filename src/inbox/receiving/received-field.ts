@@ -1,5 +1,5 @@
-// The Received field at the beginning of every stored mail (RFC 5321 4.4): client, time and protocol. Names
-// given by the client are written only if they are harmless in a header.
+// The Received field at the beginning of every stored mail (RFC 5321 4.4): client, time and
+// protocol. Names given by the client are written only if they are harmless in a header.
 import { isIPv6 } from 'node:net';
 
 export interface Handover {

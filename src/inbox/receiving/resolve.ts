@@ -1,5 +1,5 @@
-// Finds the addressee of an address at RCPT, so that foreign mail is refused before its data arrives. Nothing
-// is relayed: without an addressee here an address is refused.
+// Finds the addressee of an address at RCPT, so that foreign mail is refused before its data
+// arrives. Nothing is relayed: without an addressee here an address is refused.
 
 import type { App } from '../../core/app.ts';
 import { returnPathOf } from '../../identity/domains/dns-records.ts';
@@ -97,8 +97,8 @@ const mostTogether = 64;
 const keptLocalPart = /^(?:(?:bounce|unsub)\+.*|fbl|dmarc)$/i;
 
 /**
- * Returns the catch-all, except for reserved local parts at a return-path host: an invalid token there has no
- * addressee.
+ * Returns the catch-all, except for reserved local parts at a return-path host: an invalid token
+ * there has no addressee.
  */
 async function unlessKept<Found>(
   app: App,
@@ -116,9 +116,9 @@ const receiversOf = perApp(({ store }: App) =>
 );
 
 /**
- * Finds the mailbox of an address. `postmaster@` of a domain of ours is always accepted (RFC 5321 4.5.1).
- * Without an active mailbox or catch-all it goes to the first mailbox of the domain's owner, else of the
- * organization that runs the service.
+ * Finds the mailbox of an address. `postmaster@` of a domain of ours is always accepted (RFC 5321
+ * 4.5.1). Without an active mailbox or catch-all it goes to the first mailbox of the domain's
+ * owner, else of the organization that runs the service.
  */
 async function findOwn(app: App, { email, localPart, domain }: MailAddress): Promise<Receivers> {
   const { db } = app.store;
@@ -135,8 +135,8 @@ async function findOwn(app: App, { email, localPart, domain }: MailAddress): Pro
 }
 
 /**
- * Tells whether the organization sends with this return-path host: of a domain of its own, or of the hosted
- * mailboxes, which all organizations share.
+ * Tells whether the organization sends with this return-path host: of a domain of its own, or of
+ * the hosted mailboxes, which all organizations share.
  */
 async function isReturnPathOf(app: App, host: string, organizationId: string): Promise<boolean> {
   if (host === returnPathOf(app.config.mailboxes.hostedDomain)) return true;
@@ -144,7 +144,10 @@ async function isReturnPathOf(app: App, host: string, organizationId: string): P
   return registrations.some((one) => one.organization_id === organizationId);
 }
 
-/** Resolves an unsubscribe address that we made, also after its delivery is deleted. Null for others. */
+/**
+ * Resolves an unsubscribe address that we made, also after its delivery is deleted. Null for
+ * others.
+ */
 async function resolveLeaving(
   app: App,
   { email, localPart, domain }: MailAddress,
@@ -157,7 +160,10 @@ async function resolveLeaving(
     : null;
 }
 
-/** Resolves a valid return path that we made, or a report address at a host of ours. Null for others. */
+/**
+ * Resolves a valid return path that we made, or a report address at a host of ours. Null for
+ * others.
+ */
 async function resolveReport(
   app: App,
   { email, localPart, domain }: MailAddress,

@@ -1,8 +1,11 @@
-// Local policy override of DMARC by ARC (RFC 8617 7.2.1): a mailing list or forwarder breaks SPF and DKIM of
-// the author, and its seal says that DMARC passed before. check-sender.ts and threads/spam.ts use the result.
+// Local policy override of DMARC by ARC (RFC 8617 7.2.1): a mailing list or forwarder breaks SPF
+// and DKIM of the author, and its seal says that DMARC passed before. check-sender.ts and
+// threads/spam.ts use the result.
 import type { ARCResult } from 'mailauth';
 
-/** DMARC in the results of a set. mailauth renames `value` to `result` in those of the newest set. */
+/**
+ * DMARC in the results of a set. mailauth renames `value` to `result` in those of the newest set.
+ */
 interface SealedResults {
   dmarc?: { value?: unknown; result?: unknown; header?: { from?: unknown } };
 }
@@ -24,9 +27,9 @@ function sayPass(results: SealedResults | undefined, authorDomain: string): bool
 }
 
 /**
- * Returns the domain of the trusted sealer for which DMARC passed, or null. The chain must pass, and the
- * message signature must cover the whole body. All later seals must be of trusted sealers too: any other one
- * could have written an earlier pass into a mail of its own.
+ * Returns the domain of the trusted sealer for which DMARC passed, or null. The chain must pass,
+ * and the message signature must cover the whole body. All later seals must be of trusted sealers
+ * too: any other one could have written an earlier pass into a mail of its own.
  */
 export function findTrustedSealer(
   arc: ARCResult | null,

@@ -54,7 +54,10 @@ export async function openAccept(
   await recentOf(app, trx).keep(mails.map(({ content }) => content.digest));
 }
 
-/** Returns the threads for these mails. The thread of an answered message may have changed by a merge. */
+/**
+ * Returns the threads for these mails. The thread of an answered message may have changed by a
+ * merge.
+ */
 export async function placesOf(
   trx: Db,
   mails: readonly Pick<Outgoing, 'mailboxId' | 'mail'>[],

@@ -23,7 +23,10 @@ import type { ForwardInput, NewMessage, ReplyInput, ReplyResult } from './schema
 import { requireActive, sendMail } from './send.ts';
 import { defaultFrom, ownAddressOf } from './senders.ts';
 
-/** Returns the From of an answer: the address of the mailbox that the message has, or the default From. */
+/**
+ * Returns the From of an answer: the address of the mailbox that the message has, or the default
+ * From.
+ */
 function fromOf({ mailbox, addresses, message }: Found): Mail['from'] {
   const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
   const came =
@@ -100,8 +103,8 @@ const mailPath = (mailboxId: string) => `/v1/mailboxes/${mailboxId}/messages`;
 
 /**
  * Answers a message: the author, or with `all` everybody named in it.
- * @throws ResourceNotFoundError; ConflictError (paused; a program that answers an automatic answer; nobody to
- * answer); the errors of `sendMail`.
+ * @throws ResourceNotFoundError; ConflictError (paused; a program that answers an automatic answer;
+ * nobody to answer); the errors of `sendMail`.
  */
 export async function reply(
   app: App,

@@ -1,6 +1,7 @@
-// Approval of a key's proposal by a person. One transaction repeats all checks, sends the frozen mail and
-// ends the action. A temporary refusal (a paused mailbox, a spent quota) leaves the proposal as it was; a
-// permanent one ends it. Edited mail also passes the checks of a send by the approver; a refusal there changes nothing.
+// Approval of a key's proposal by a person. One transaction repeats all checks, sends the frozen
+// mail and ends the action. A temporary refusal (a paused mailbox, a spent quota) leaves the
+// proposal as it was; a permanent one ends it. Edited mail also passes the checks of a send by the
+// approver; a refusal there changes nothing.
 
 import { installationFor, standingFor } from '../../access/keys/keys.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -118,11 +119,11 @@ async function executionOf(app: App, trx: Db, approved: Approved): Promise<Execu
 }
 
 /**
- * Approves a proposal and sends the frozen bytes, or a newly frozen mail if the person edits it. The action
- * records the result.
- * @throws ForbiddenError for a service, and for edited mail that the approver may not send; ResourceNotFoundError;
- * ConflictError (decided, expired, paused mailbox); ValidationError if the edited mail is empty;
- * PaymentRequiredError (quota).
+ * Approves a proposal and sends the frozen bytes, or a newly frozen mail if the person edits it.
+ * The action records the result.
+ * @throws ForbiddenError for a service, and for edited mail that the approver may not send;
+ * ResourceNotFoundError; ConflictError (decided, expired, paused mailbox); ValidationError if the
+ * edited mail is empty; PaymentRequiredError (quota).
  */
 export async function approveAction(
   app: App,

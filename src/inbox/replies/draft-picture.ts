@@ -70,7 +70,8 @@ export async function showDraft(
 }
 
 /**
- * Returns the digest of what a reader of a draft sees. The time of the last change stands for the bytes of the files.
+ * Returns the digest of what a reader of a draft sees. The time of the last change stands for the
+ * bytes of the files.
  */
 function digestOf(
   { updatedAt }: Pick<Draft, 'updatedAt'>,
@@ -79,7 +80,10 @@ function digestOf(
   return `sha256:${hash('sha256', JSON.stringify([updatedAt, seen]))}`;
 }
 
-/** Returns From and Reply-To of the mail that would leave. A From that may not send is shown as it is. */
+/**
+ * Returns From and Reply-To of the mail that would leave. A From that may not send is shown as it
+ * is.
+ */
 async function senderOf(
   app: App,
   caller: Caller,

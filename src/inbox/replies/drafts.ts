@@ -1,5 +1,5 @@
-// Drafts: unsent mails (specification 2.5 `hasDraft`). A draft that answers a message is in the thread of
-// that message; any other begins a thread.
+// Drafts: unsent mails (specification 2.5 `hasDraft`). A draft that answers a message is in the
+// thread of that message; any other begins a thread.
 //
 //   state     moved by                         to
 //   (none)    create                           open
@@ -131,7 +131,10 @@ async function getDraftRow(db: Db, organizationId: string, at: At): Promise<Draf
   return row;
 }
 
-/** Returns the draft unless a decision on it is pending. @throws ConflictError, ResourceNotFoundError. */
+/**
+ * Returns the draft unless a decision on it is pending. @throws ConflictError,
+ * ResourceNotFoundError.
+ */
 async function getOpenRow(db: Db, organizationId: string, at: At): Promise<DraftRow> {
   const row = await getDraftRow(db, organizationId, at);
   const actionId = await proposalOf(db, row);
@@ -139,7 +142,9 @@ async function getOpenRow(db: Db, organizationId: string, at: At): Promise<Draft
   throw proposedError(row.id, actionId);
 }
 
-/** Returns a page of drafts, newest first. @throws ResourceNotFoundError, ValidationError (cursor). */
+/**
+ * Returns a page of drafts, newest first. @throws ResourceNotFoundError, ValidationError (cursor).
+ */
 export async function listDrafts(
   app: App,
   { organizationId }: Caller,
@@ -180,7 +185,9 @@ async function answerOf(app: App, caller: Caller, mailboxId: string, messageId: 
   return { begun: { to, cc, subject }, threadId };
 }
 
-/** Returns the audit entry of a change. It leaves out the changed fields: unsent text stays private. */
+/**
+ * Returns the audit entry of a change. It leaves out the changed fields: unsent text stays private.
+ */
 function changeOf(row: DraftRow, action: AuditAction) {
   return { subject: row.id, action, details: { mailboxId: row.mailbox_id } };
 }
@@ -224,7 +231,9 @@ export async function createDraft(
   return showDraft(app, caller, made);
 }
 
-/** Refuses a change based on an old version. @throws ConflictError with the time of the last change. */
+/**
+ * Refuses a change based on an old version. @throws ConflictError with the time of the last change.
+ */
 function requireUnchanged(row: DraftRow, expectedUpdatedAt: string | undefined): void {
   if (expectedUpdatedAt === undefined || Date.parse(expectedUpdatedAt) === row.updated_at) return;
   const text = `${row.id} was changed at ${isoTime(row.updated_at)}: read it again before you change it`;
@@ -233,8 +242,8 @@ function requireUnchanged(row: DraftRow, expectedUpdatedAt: string | undefined):
 
 /**
  * Changes the given fields.
- * @throws ResourceNotFoundError; ConflictError (proposed, changed meanwhile, no room); ForbiddenError (a key
- * that only proposes, on a draft of another author).
+ * @throws ResourceNotFoundError; ConflictError (proposed, changed meanwhile, no room);
+ * ForbiddenError (a key that only proposes, on a draft of another author).
  */
 export async function updateDraft(
   app: App,
@@ -268,7 +277,8 @@ export async function updateDraft(
 }
 
 /**
- * Deletes a draft. @throws ResourceNotFoundError, ConflictError (proposed), ForbiddenError as `updateDraft`.
+ * Deletes a draft. @throws ResourceNotFoundError, ConflictError (proposed), ForbiddenError as
+ * `updateDraft`.
  */
 export function deleteDraft(app: App, caller: Caller, at: At): Promise<Deleted> {
   const { organizationId } = caller;
@@ -306,9 +316,10 @@ async function requireSeen(app: App, caller: Caller, row: DraftRow, expected: st
 }
 
 /**
- * Sends a draft as it was at `expectedUpdatedAt`, or as it is now; with `expectedDigest` only the mail that was read.
- * @throws ResourceNotFoundError; ValidationError if it has no recipient or no content; ConflictError
- * (proposed, changed meanwhile, paused mailbox); the errors of `sendMail`.
+ * Sends a draft as it was at `expectedUpdatedAt`, or as it is now; with `expectedDigest` only the
+ * mail that was read.
+ * @throws ResourceNotFoundError; ValidationError if it has no recipient or no content;
+ * ConflictError (proposed, changed meanwhile, paused mailbox); the errors of `sendMail`.
  */
 export async function sendDraft(
   app: App,

@@ -1,5 +1,5 @@
-// Edits of a proposed mail by its approver. They make a new mail, frozen again, for which the approver is
-// responsible. From, Reply-To and threading stay as proposed.
+// Edits of a proposed mail by its approver. They make a new mail, frozen again, for which the
+// approver is responsible. From, Reply-To and threading stay as proposed.
 import type { App } from '../../core/app.ts';
 import { changesOf, type Details } from '../../history/audit/audit.ts';
 import { decodedAttachments } from '../../outbound/sending/content.ts';

@@ -1,4 +1,5 @@
-// Content of a forwarded mail: the new text above the original as it was shown, in text and HTML. Pure.
+// Content of a forwarded mail: the new text above the original as it was shown, in text and HTML.
+// Pure.
 import { textAtOnce } from '../../outbound/messages/made-text.ts';
 
 /** The fields of the original that its new recipients see. */
@@ -46,7 +47,10 @@ function htmlOfText(text: string): string {
   return `<div style="white-space:pre-wrap">${escapeHtml(text)}</div>`;
 }
 
-/** Returns the content of a forwarded mail; HTML only if either half has some. Long HTML needs a text already. */
+/**
+ * Returns the content of a forwarded mail; HTML only if either half has some. Long HTML needs a
+ * text already.
+ */
 export function forwardedContent(written: Written, original: Original): Written {
   const head = [announcement, ...headLines(original)];
   const above = written.text ?? (written.html === null ? '' : textAtOnce(written.html));

@@ -1,5 +1,5 @@
-// Finds the message to answer, forward or draft about, with its mailbox and thread. Concurrent requests share
-// one read: after each commit the first read of a row goes to the file.
+// Finds the message to answer, forward or draft about, with its mailbox and thread. Concurrent
+// requests share one read: after each commit the first read of a row goes to the file.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { isMailboxOf } from '../../identity/mailboxes/mailboxes.ts';

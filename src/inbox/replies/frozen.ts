@@ -1,5 +1,6 @@
-// A mail on which a person decides. It is composed once, at the proposal or at the approver's edit, and sent
-// as these bytes, so no later change affects it. The approval repeats the checks (approve.ts).
+// A mail on which a person decides. It is composed once, at the proposal or at the approver's edit,
+// and sent as these bytes, so no later change affects it. The approval repeats the checks
+// (approve.ts).
 import { hash } from 'node:crypto';
 import { beyondSenders } from '../../access/keys/constraints.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -51,7 +52,8 @@ function distinct({ to, cc, bcc }: Addressed): Addressed {
 }
 
 /**
- * Freezes a proposed mail with its decoded files, for the recipients that may get it; null if none may.
+ * Freezes a proposed mail with its decoded files, for the recipients that may get it; null if none
+ * may.
  * @throws ForbiddenError for a From that may not send; ConflictError if its mailbox is paused;
  * MalformedRequestError (413) if the mail is too large to read back.
  */
@@ -137,7 +139,9 @@ export async function composed(
   };
 }
 
-/** Returns a mail whose digest covers its blind copies too: a field `Bcc`, which is cut at the send. */
+/**
+ * Returns a mail whose digest covers its blind copies too: a field `Bcc`, which is cut at the send.
+ */
 function withBlindCopies(mail: RawMail, bcc: readonly string[]): RawMail {
   if (bcc.length === 0) return mail;
   const field = mailboxesField(
@@ -148,8 +152,8 @@ function withBlindCopies(mail: RawMail, bcc: readonly string[]): RawMail {
 }
 
 /**
- * Checks that the bytes of a frozen mail name exactly the recipients of its envelope. A proposal from before blind
- * copies stood in the bytes keeps its digest: its bytes have no field for them.
+ * Checks that the bytes of a frozen mail name exactly the recipients of its envelope. A proposal
+ * from before blind copies stood in the bytes keeps its digest: its bytes have no field for them.
  * @throws ConflictError
  */
 export function requireSameRecipients({ mail, mime }: Frozen): void {

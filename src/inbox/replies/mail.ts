@@ -1,5 +1,6 @@
-// A mail to send from a mailbox: the common form of answers, forwards, new mail and drafts, and the form that
-// a proposal freezes (frozen.ts). Malformed and blocked recipients are left out at the send.
+// A mail to send from a mailbox: the common form of answers, forwards, new mail and drafts, and the
+// form that a proposal freezes (frozen.ts). Malformed and blocked recipients are left out at the
+// send.
 
 import type { SendPayload } from '../../outbound/messages/send-schema.ts';
 import { type ActiveBlocks, findBlockedOf, sendKey } from '../../people/blocks/suppression.ts';
@@ -61,8 +62,8 @@ export function summaryOf(mail: Summarized): Record<string, unknown> {
 type Words = Pick<Mail, 'text' | 'html'>;
 
 /**
- * Returns the words of a mail after a change. A form that changes without the other leaves no old words behind: a new
- * text removes the HTML, and new HTML the text.
+ * Returns the words of a mail after a change. A form that changes without the other leaves no old
+ * words behind: a new text removes the HTML, and new HTML the text.
  */
 export function wordsAfter(
   before: Words,
@@ -78,7 +79,10 @@ export type Addressed = Pick<Mail, 'to' | 'cc' | 'bcc'>;
 
 const kinds = ['to', 'cc', 'bcc'] as const;
 
-/** Recipients that may get a mail, in the normal form of src/platform/net/address.ts, and the skipped ones. */
+/**
+ * Recipients that may get a mail, in the normal form of src/platform/net/address.ts, and the
+ * skipped ones.
+ */
 export interface Sifted extends Addressed {
   skipped: SkippedRecipient[];
   isEmpty: boolean;

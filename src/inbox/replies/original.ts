@@ -26,7 +26,10 @@ interface File {
   data: Uint8Array;
 }
 
-/** Returns the file as an attachment. Its own mail names it, so unsafe header characters are removed. */
+/**
+ * Returns the file as an attachment. Its own mail names it, so unsafe header characters are
+ * removed.
+ */
 function attachmentOf({ filename, contentType, contentId, data }: File, index: number): Attachment {
   const name = (filename ?? '').replace(/\p{Cc}/gu, '').slice(0, 255);
   const isKept = isMediaType(contentType) && !/^(?:multipart|message)\//i.test(contentType);
@@ -65,7 +68,8 @@ async function receivedFiles(app: App, row: MessageRow): Promise<File[]> {
 
 /**
  * Reads a message to forward.
- * @throws ConflictError if its content was removed, or its attachments cannot be read; CapacityError if the parse worker is full.
+ * @throws ConflictError if its content was removed, or its attachments cannot be read;
+ * CapacityError if the parse worker is full.
  */
 export async function originalOf(
   app: App,

@@ -1,4 +1,5 @@
-// Tells by which addresses mail reaches a mailbox, so that no answer goes to the mailbox that writes it.
+// Tells by which addresses mail reaches a mailbox, so that no answer goes to the mailbox that
+// writes it.
 import type { App } from '../../core/app.ts';
 import { findReceiversOf } from '../../identity/mailboxes/mailboxes.ts';
 import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
@@ -17,8 +18,8 @@ const receiversOf = perApp(({ store }: App) =>
 );
 
 /**
- * Returns the test for addresses of the mailbox: its own, those of a domain that has it as catch-all, and those by
- * which this message came.
+ * Returns the test for addresses of the mailbox: its own, those of a domain that has it as
+ * catch-all, and those by which this message came.
  */
 export async function ownAddressTest(
   app: App,

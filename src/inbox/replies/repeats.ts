@@ -1,5 +1,5 @@
-// Repeats of a mail from a mailbox, recognized by idempotency key (specification 4.2). They get the first
-// answer again and send nothing.
+// Repeats of a mail from a mailbox, recognized by idempotency key (specification 4.2). They get the
+// first answer again and send nothing.
 import { claimKeyOf } from '../../access/keys/constraints.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -46,7 +46,10 @@ export function claimOf(
   };
 }
 
-/** Returns the answer of `made` to a repeat; a conflict if the content differs or the message is deleted. */
+/**
+ * Returns the answer of `made` to a repeat; a conflict if the content differs or the message is
+ * deleted.
+ */
 export function repeatedAnswer(claim: IdempotencyRow, made: IdempotencyRow): Answer {
   if (claim.fingerprint !== made.fingerprint) return { error: differentContent() };
   if (made.response === '') return { error: madeAndDeleted(made.message_id) };

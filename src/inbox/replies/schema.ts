@@ -1,5 +1,5 @@
-// Input and output schemas of sends from a mailbox: answers, forwards, new mail, drafts and decisions that
-// send (specification 2.5, 4.4).
+// Input and output schemas of sends from a mailbox: answers, forwards, new mail, drafts and
+// decisions that send (specification 2.5, 4.4).
 
 import { z } from 'zod';
 import { headerText, notHeaderSafe } from '../../core/api/address-schema.ts';
@@ -39,7 +39,10 @@ export const idempotencyHeader = z.object({
     .meta({ description: 'Repeating a request with the same key returns the original result' }),
 });
 
-/** Text that would break a header is refused. Text that is not an address is only skipped and reported. */
+/**
+ * Text that would break a header is refused. Text that is not an address is only skipped and
+ * reported.
+ */
 const address = z.string().max(320).refine(isHeaderSafe, notHeaderSafe);
 const tooMany = `at most ${mostRecipients} recipients over to, cc and bcc`;
 const addresses = z.array(address).max(mostRecipients, tooMany);

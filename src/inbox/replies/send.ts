@@ -1,5 +1,6 @@
-// Sends from a mailbox. Concurrent sends share one transaction (together.ts): for the send, its thread, the
-// action and the events, or for the proposal. Sends without a mailbox take another path.
+// Sends from a mailbox. Concurrent sends share one transaction (together.ts): for the send, its
+// thread, the action and the events, or for the proposal. Sends without a mailbox take another
+// path.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { MailboxRow } from '../../identity/mailboxes/queries.ts';
@@ -32,7 +33,8 @@ export function requireActive(mailbox: MailboxRow): void {
 }
 
 /**
- * Runs checks that neither the schema nor the send checks make. `sizes` are the encoded sizes of attachments.
+ * Runs checks that neither the schema nor the send checks make. `sizes` are the encoded sizes of
+ * attachments.
  * @throws ValidationError.
  */
 export function requireWhole(
@@ -54,11 +56,11 @@ export function requireWhole(
 }
 
 /**
- * Sends a mail from a mailbox. It becomes a proposal if the key only proposes or a program reached the limit
- * of its thread; it is then frozen before the transaction, which composes nothing. A repeat with the same key
- * and content gets the same result. Resolves after the durable commit.
- * @throws ResourceNotFoundError; ConflictError (paused mailbox, idempotency key); RateLimitedError if 100
- * proposals are open; all refusals of a send.
+ * Sends a mail from a mailbox. It becomes a proposal if the key only proposes or a program reached
+ * the limit of its thread; it is then frozen before the transaction, which composes nothing. A
+ * repeat with the same key and content gets the same result. Resolves after the durable commit.
+ * @throws ResourceNotFoundError; ConflictError (paused mailbox, idempotency key); RateLimitedError
+ * if 100 proposals are open; all refusals of a send.
  */
 export async function sendMail(
   app: App,

@@ -1,6 +1,6 @@
-// The From addresses of mail that leaves from a mailbox: its own addresses and its default From, also for a
-// mailbox that is a catch-all. A key bound to a mailbox could otherwise write as any address of the domain. A
-// proposal keeps the From with which it was made (frozen.ts).
+// The From addresses of mail that leaves from a mailbox: its own addresses and its default From,
+// also for a mailbox that is a catch-all. A key bound to a mailbox could otherwise write as any
+// address of the domain. A proposal keeps the From with which it was made (frozen.ts).
 
 import { withoutSubaddress } from '../../identity/mailboxes/mailboxes.ts';
 import type { MailboxAddressRow, MailboxRow } from '../../identity/mailboxes/queries.ts';
@@ -22,7 +22,9 @@ export function defaultFrom(row: MailboxRow): Mail['from'] {
     : { email: row.default_from, name: row.default_from_name };
 }
 
-/** Refuses a From that is neither an address of the mailbox nor its default From; null if it is one. */
+/**
+ * Refuses a From that is neither an address of the mailbox nor its default From; null if it is one.
+ */
 export function beyondMailbox(
   mailbox: MailboxRow,
   addresses: readonly MailboxAddressRow[],

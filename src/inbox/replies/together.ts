@@ -1,6 +1,6 @@
-// Sends concurrent mails from mailboxes in one transaction, in rounds. Two mails of a round never share a
-// thread, a draft or an idempotency key, so each one sees the effects of the one before. A refused mail
-// stores nothing and does not stop the others.
+// Sends concurrent mails from mailboxes in one transaction, in rounds. Two mails of a round never
+// share a thread, a draft or an idempotency key, so each one sees the effects of the one before. A
+// refused mail stores nothing and does not stop the others.
 //
 //   request                                         | answer
 //   ------------------------------------------------+-------------------------------------------------
@@ -241,7 +241,9 @@ async function withTheirDrafts(
   return left;
 }
 
-/** Refuses a draft that changed since the read (`state` undefined) or is proposed; null otherwise. */
+/**
+ * Refuses a draft that changed since the read (`state` undefined) or is proposed; null otherwise.
+ */
 async function refusedDraft(
   trx: Db,
   id: string,
@@ -331,8 +333,8 @@ async function propose(app: App, trx: Db, { asked, sifted }: Ready): Promise<Ans
 }
 
 /**
- * Stores the answers for repeats, and frees the keys of refused mails. Deletion of the message empties its
- * answer, as for any send.
+ * Stores the answers for repeats, and frees the keys of refused mails. Deletion of the message
+ * empties its answer, as for any send.
  */
 async function keepAnswers(trx: Db, fresh: readonly Placed[], answers: Answers): Promise<void> {
   for (const { asked } of fresh) {

@@ -1,4 +1,5 @@
-// Files attached to a message in a mailbox, numbered from 1 in the order of the thread's message list.
+// Files attached to a message in a mailbox, numbered from 1 in the order of the thread's message
+// list.
 import type { Caller, FileAnswer } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
@@ -11,7 +12,10 @@ import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { findThread, findThreadMessages } from './queries.ts';
 
-/** Returns a message that is in a thread of the mailbox. @throws ResourceNotFoundError (mailbox, message). */
+/**
+ * Returns a message that is in a thread of the mailbox. @throws ResourceNotFoundError (mailbox,
+ * message).
+ */
 export async function getMailboxMessage(
   { store: { db } }: App,
   organizationId: string,
@@ -46,7 +50,8 @@ async function receivedFile(app: App, row: MessageRow, index: number) {
 
 /**
  * Returns the bytes of one attachment.
- * @throws ResourceNotFoundError (mailbox, message, attachment); CapacityError if the parse worker is full.
+ * @throws ResourceNotFoundError (mailbox, message, attachment); CapacityError if the parse worker
+ * is full.
  */
 export async function readMailboxAttachment(
   app: App,

@@ -5,7 +5,10 @@ import type { Author } from './schema.ts';
 
 type Kind = Author['kind'];
 
-/** The author and editor columns of notes and drafts. The editor columns are null before the first change. */
+/**
+ * The author and editor columns of notes and drafts. The editor columns are null before the first
+ * change.
+ */
 export interface AuthoredRow {
   author_kind: Kind;
   author_id: string | null;
@@ -15,7 +18,10 @@ export interface AuthoredRow {
   editor_name: string | null;
 }
 
-/** Names the caller as the author of an act. A person acts with a key of their own or at the command line. */
+/**
+ * Names the caller as the author of an act. A person acts with a key of their own or at the command
+ * line.
+ */
 export function authorOf({ keyId, keyName, owner, installation }: Caller): Author {
   if (installation !== null) {
     return { kind: 'installation', id: installation.id, displayName: keyName };

@@ -1,5 +1,6 @@
-// SQL on `drafts` and `draft_files`, except the look-ups by thread (queries.ts). Rows only, no decisions. A
-// proposed draft keeps the id of its action, and cannot be sent again while that action is open.
+// SQL on `drafts` and `draft_files`, except the look-ups by thread (queries.ts). Rows only, no
+// decisions. A proposed draft keeps the id of its action, and cannot be sent again while that
+// action is open.
 import { sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -48,7 +49,10 @@ export const drafts = own.rowsOf('drafts', 'draft');
 /** A draft in a list. Its texts are null if they are larger than the limit of the list. */
 export type ListedDraft = Omit<DraftRow, 'organization_id'>;
 
-/** Returns drafts older than the id `before`, newest first. Texts of a draft over `mostBytes` are null. */
+/**
+ * Returns drafts older than the id `before`, newest first. Texts of a draft over `mostBytes` are
+ * null.
+ */
 export function selectDrafts(
   db: Db,
   mailboxId: string,
@@ -182,7 +186,9 @@ export async function deleteDraftsOf(trx: Db, mailboxId: string): Promise<void> 
   await tables<DraftTables>(trx).deleteFrom('drafts').where('mailbox_id', '=', mailboxId).execute();
 }
 
-/** Marks the draft as proposed by the action. Returns false if it changed since the read or is gone. */
+/**
+ * Marks the draft as proposed by the action. Returns false if it changed since the read or is gone.
+ */
 export async function proposeDraft(
   db: Db,
   { id, updatedAt }: DraftRead,

@@ -1,6 +1,6 @@
-// Indexes the words of mail from mailboxes after the commit that accepts it, so that an answer takes no
-// longer than any other send. Received mail is indexed together with its thread (take-in.ts): no client waits
-// for that transaction.
+// Indexes the words of mail from mailboxes after the commit that accepts it, so that an answer
+// takes no longer than any other send. Received mail is indexed together with its thread
+// (take-in.ts): no client waits for that transaction.
 //
 //   state   | by                                                    | to
 //   --------+-------------------------------------------------------+--------
@@ -95,7 +95,8 @@ async function wordsOf({ mime }: App, document: FullTextDocument): Promise<Docum
 }
 
 /**
- * Indexes waiting messages before a search, so that it finds mail sent earlier. A failed write is ignored.
+ * Indexes waiting messages before a search, so that it finds mail sent earlier. A failed write is
+ * ignored.
  */
 export async function indexWaiting(app: App): Promise<void> {
   try {
@@ -112,7 +113,10 @@ export interface ThreadIndexer {
   stop(): Promise<void>;
 }
 
-/** Creates the indexer of one daemon. `isPressing` returns whether a burst of sends or mails comes in now. */
+/**
+ * Creates the indexer of one daemon. `isPressing` returns whether a burst of sends or mails comes
+ * in now.
+ */
 export function createThreadIndexer(
   app: App,
   { isPressing }: { isPressing(): boolean },

@@ -86,8 +86,8 @@ async function endMailbox(app: App, { id, organization_id }: DeletedMailbox): Pr
 }
 
 /**
- * Removes mailboxes that were deleted more than 30 days ago, with their threads. Returns the count of
- * threads.
+ * Removes mailboxes that were deleted more than 30 days ago, with their threads. Returns the count
+ * of threads.
  */
 export async function sweepThreads(app: App): Promise<number> {
   const { store } = app;

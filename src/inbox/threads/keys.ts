@@ -8,8 +8,9 @@
 //   topic  | base subject (src/mail/mime/subject.ts), all addresses   | seven days, and only if no parent is
 //          | in From, To and Cc                                  | known
 //
-// A Message-ID of ours is recognized by the message id before its `@`: some servers on the way replace the
-// host name behind it. An id that a relay put in its place makes the same key. Only a msg-id has a key.
+// A Message-ID of ours is recognized by the message id before its `@`: some servers on the way
+// replace the host name behind it. An id that a relay put in its place makes the same key. Only a
+// msg-id has a key.
 import { hash } from 'node:crypto';
 import { withoutSubaddress } from '../../identity/mailboxes/mailboxes.ts';
 import { baseSubject } from '../../mail/mime/subject.ts';
@@ -56,7 +57,10 @@ function topicOf({ subject, from_email }: Threadable, others: readonly string[])
   return hashOf(['topic', base, ...[...new Set(people)].sort()].join('\n'));
 }
 
-/** Returns the ids that a message names as its parents: In-Reply-To, then References from the newest to the oldest. */
+/**
+ * Returns the ids that a message names as its parents: In-Reply-To, then References from the newest
+ * to the oldest.
+ */
 export function parentIdsOf({ in_reply_to, message_references }: Threadable): string[] {
   const named = fromJson<string[]>(message_references) ?? [];
   const parents = [...named, ...(in_reply_to === null ? [] : [in_reply_to])];
@@ -64,8 +68,8 @@ export function parentIdsOf({ in_reply_to, message_references }: Threadable): st
 }
 
 /**
- * Returns the keys of a message. Recipients of a blind copy (Bcc) do not count as participants. `further` are the
- * further ids of our messages among its ids.
+ * Returns the keys of a message. Recipients of a blind copy (Bcc) do not count as participants.
+ * `further` are the further ids of our messages among its ids.
  */
 export function threadKeys(
   message: Threadable,

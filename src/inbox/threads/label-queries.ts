@@ -1,5 +1,5 @@
-// All SQL on `thread_labels`. A row repeats its thread's last activity, so that one index lists the threads
-// of a label in order.
+// All SQL on `thread_labels`. A row repeats its thread's last activity, so that one index lists the
+// threads of a label in order.
 import { sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';

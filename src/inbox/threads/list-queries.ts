@@ -1,6 +1,7 @@
-// SQL for the lists of threads and of their messages. One index leads from the mailbox through folder, read
-// and starred to activity. A list without one of these filters merges the sorted ranges of all its values, so
-// a page costs its own rows. Snoozed and labelled threads have their own indexes.
+// SQL for the lists of threads and of their messages. One index leads from the mailbox through
+// folder, read and starred to activity. A list without one of these filters merges the sorted
+// ranges of all its values, so a page costs its own rows. Snoozed and labelled threads have their
+// own indexes.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { CursorPosition } from '../../core/api/cursor.ts';
 import { amongOf, type Db, isOneOf, tables } from '../../platform/store/db.ts';
@@ -51,7 +52,8 @@ function flag(column: string, value: boolean | undefined): Condition[] {
 
 function snoozedIs({ snoozed, now }: ThreadFilter): Condition[] {
   if (snoozed === undefined) return [];
-  // An expression that no index matches: few threads are snoozed, and their index has another order.
+  // An expression that no index matches: few threads are snoozed, and their index has another
+  // order.
   return snoozed
     ? [sql<SqlBool>`coalesce(snoozed_until, 0) > ${now}`]
     : [sql<SqlBool>`coalesce(snoozed_until, 0) <= ${now}`];
@@ -185,7 +187,8 @@ export async function hitsAmong(
         ];
   const condition = allOf([
     amongOf(db, 'm.message_id', messageIds),
-    // The concatenation keeps the planner off the mailbox index: it must start from each message's thread.
+    // The concatenation keeps the planner off the mailbox index: it must start from each message's
+    // thread.
     sql`t.mailbox_id || '' = ${filter.mailboxId}`,
     ...within(filter, null, sql.ref('t.last_activity_at'), sql.ref('t.id')),
     ...rest(filter),

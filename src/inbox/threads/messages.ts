@@ -123,7 +123,10 @@ async function presentMessages(
   });
 }
 
-/** Returns the newest messages of a thread, oldest first. @throws ResourceNotFoundError (mailbox, thread). */
+/**
+ * Returns the newest messages of a thread, oldest first. @throws ResourceNotFoundError (mailbox,
+ * thread).
+ */
 export async function latestThreadMessages(
   app: App,
   { organizationId }: Caller,

@@ -1,5 +1,5 @@
-// Notes on a thread, for the people and programs that work with it. They are never mailed, and full-text
-// search does not cover them.
+// Notes on a thread, for the people and programs that work with it. They are never mailed, and
+// full-text search does not cover them.
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -72,7 +72,9 @@ export function createNote(
   });
 }
 
-/** Returns a page of notes, oldest first. @throws ResourceNotFoundError, ValidationError (cursor). */
+/**
+ * Returns a page of notes, oldest first. @throws ResourceNotFoundError, ValidationError (cursor).
+ */
 export async function listNotes(
   app: App,
   { organizationId }: Caller,
@@ -112,8 +114,8 @@ export interface NotePath {
 }
 
 /**
- * Changes the given fields. @throws ResourceNotFoundError, ForbiddenError (a key that only proposes, on a
- * note of another author).
+ * Changes the given fields. @throws ResourceNotFoundError, ForbiddenError (a key that only
+ * proposes, on a note of another author).
  */
 export function updateNote(
   app: App,

@@ -1,5 +1,6 @@
-// Finds the thread of a message by its keys (keys.ts). A message that names two threads merges them if somebody
-// outside takes part in both (strangers.ts). Runs inside a transaction that holds the row of the mailbox.
+// Finds the thread of a message by its keys (keys.ts). A message that names two threads merges them
+// if somebody outside takes part in both (strangers.ts). Runs inside a transaction that holds the
+// row of the mailbox.
 //
 //   mail is  | joins
 //   ---------+--------------------------------------------------------------------------------------
@@ -45,12 +46,18 @@ export function hashesOf({ own, parents, topic }: ThreadKeys): string[] {
   return [own, ...parents, ...(topic === null ? [] : [topic])];
 }
 
-/** Returns the hash of the Message-ID of a mail that strangers could share; null for an id of ours, and for spam. */
+/**
+ * Returns the hash of the Message-ID of a mail that strangers could share; null for an id of ours,
+ * and for spam.
+ */
 function foreignId({ keys, isSpam }: Keyed): string | null {
   return keys.isOwnOurs || isSpam ? null : keys.own;
 }
 
-/** Tells whether the participants must be known to place the message: it meets a shared id, or one that others bear. */
+/**
+ * Tells whether the participants must be known to place the message: it meets a shared id, or one
+ * that others bear.
+ */
 export function meetsStrangers(seeker: Seeker, named: readonly Reference[]): boolean {
   const own = foreignId(seeker);
   return named.some(
@@ -60,8 +67,8 @@ export function meetsStrangers(seeker: Seeker, named: readonly Reference[]): boo
 }
 
 /**
- * Returns the ids of the threads that name the message or that it names, the thread of the nearest parent first.
- * `named` are the matches of its hashes.
+ * Returns the ids of the threads that name the message or that it names, the thread of the nearest
+ * parent first. `named` are the matches of its hashes.
  */
 export function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]): string[] {
   const byId = named.filter(({ message_id_hash }) => message_id_hash !== keys.topic);

@@ -131,7 +131,8 @@ interface Settled extends Seeking, FoundPlace {}
 
 /**
  * Splits mails into those that can be placed together and those that must be placed `alone`: they
- * share a key or a thread with another mail of the batch, merge threads, or share an id with strangers.
+ * share a key or a thread with another mail of the batch, merge threads, or share an id with
+ * strangers.
  */
 async function sortOut(trx: Db, all: readonly Seeking[]) {
   const sorted = { together: [] as Settled[], alone: [] as Seeking[] };

@@ -1,6 +1,6 @@
-// All SQL on `threads` and `thread_messages`, except the lists (list-queries.ts). Rows only, no decisions.
-// Look-ups by key are in reference-queries.ts. On PostgreSQL a transaction that changes which messages a
-// thread has locks the row of its mailbox first.
+// All SQL on `threads` and `thread_messages`, except the lists (list-queries.ts). Rows only, no
+// decisions. Look-ups by key are in reference-queries.ts. On PostgreSQL a transaction that changes
+// which messages a thread has locks the row of its mailbox first.
 import { sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -167,7 +167,9 @@ export const findThreadMessages = own.all((db, ids: readonly string[]) =>
 export type PlacedRow = Pick<ThreadMessageRow, 'message_id' | 'thread_id' | 'kind'> &
   Pick<ThreadRow, 'mailbox_id'>;
 
-/** Returns the threads and mailboxes of these messages; messages outside of threads are left out. */
+/**
+ * Returns the threads and mailboxes of these messages; messages outside of threads are left out.
+ */
 export const findPlaced = own.all((db, messageIds: readonly string[]) =>
   db
     .selectFrom('thread_messages')

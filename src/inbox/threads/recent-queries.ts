@@ -1,4 +1,5 @@
-// SQL for recent messages of a thread. Automatic answers check it to learn whether a person wrote lately.
+// SQL for recent messages of a thread. Automatic answers check it to learn whether a person wrote
+// lately.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { ThreadMessageRow } from './queries.ts';
@@ -38,7 +39,10 @@ const busy = own.all((db, threadIds: readonly string[], at: number, sends: numbe
     .having(({ fn }) => fn.countAll(), '>=', sends),
 );
 
-/** Returns those of these threads that gained at least this many messages since `at` (ms since 1970). */
+/**
+ * Returns those of these threads that gained at least this many messages since `at` (ms since
+ * 1970).
+ */
 export async function selectBusy(
   db: Db,
   threadIds: readonly string[],

@@ -1,5 +1,5 @@
-// All SQL on `thread_references`, the keys by which mail finds its thread (keys.ts defines them), and on
-// `shared_references`, the threads of ids that strangers share (strangers.ts).
+// All SQL on `thread_references`, the keys by which mail finds its thread (keys.ts defines them),
+// and on `shared_references`, the threads of ids that strangers share (strangers.ts).
 import { sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';

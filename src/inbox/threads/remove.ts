@@ -11,8 +11,8 @@ import { restateThread } from './restate.ts';
 const messagesPerTransaction = 500;
 
 /**
- * Locks the oldest messages of a thread and returns their ids. Messages come before their mailbox in the
- * order of locks.
+ * Locks the oldest messages of a thread and returns their ids. Messages come before their mailbox
+ * in the order of locks.
  */
 export async function holdMessages(trx: Db, threadId: string): Promise<string[]> {
   const ids = await oldestIdsOf(trx, threadId, messagesPerTransaction);
@@ -22,8 +22,8 @@ export async function holdMessages(trx: Db, threadId: string): Promise<string[]>
 }
 
 /**
- * Removes these messages of a thread with their blobs, and the thread once it is empty. Returns whether it is
- * gone. The caller holds the messages, and then the mailbox.
+ * Removes these messages of a thread with their blobs, and the thread once it is empty. Returns
+ * whether it is gone. The caller holds the messages, and then the mailbox.
  */
 export async function removeMessages(
   app: App,

@@ -1,5 +1,5 @@
-// Recomputes a thread's summary from its messages after a removal, a late message or a merge. A message at
-// the end of a thread only adds to the summary (take-in.ts).
+// Recomputes a thread's summary from its messages after a removal, a late message or a merge. A
+// message at the end of a thread only adds to the summary (take-in.ts).
 
 import { previewOf } from '../../mail/parse/preview.ts';
 import { findContents } from '../../outbound/messages/content-queries.ts';

@@ -69,8 +69,8 @@ export async function removeDocuments(db: Db, messageIds: readonly string[]): Pr
 }
 
 /**
- * Rewrites a part of the index without the words of deleted documents. Returns true when none are left.
- * SQLite only.
+ * Rewrites a part of the index without the words of deleted documents. Returns true when none are
+ * left. SQLite only.
  */
 export function mergeWords(trx: Db, isBegun: boolean): Promise<boolean> {
   return documents.merge(trx, isBegun);

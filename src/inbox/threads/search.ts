@@ -1,5 +1,5 @@
-// Full-text search of threads (`q`). Matches of rare words are all found and sorted. For frequent words the
-// list is walked until a page is full. This bounds the cost of a page:
+// Full-text search of threads (`q`). Matches of rare words are all found and sorted. For frequent
+// words the list is walked until a page is full. This bounds the cost of a page:
 //
 //   messages found | way                                                     | a page may be short
 //   ---------------+---------------------------------------------------------+--------------------

@@ -1,5 +1,5 @@
-// Puts mail that a mailbox sends into a thread, in the transaction that accepts it: the thread of the message
-// that it answers, or a new one.
+// Puts mail that a mailbox sends into a thread, in the transaction that accepts it: the thread of
+// the message that it answers, or a new one.
 import type { App } from '../../core/app.ts';
 import { recordEvents, told } from '../../history/events/record.ts';
 import { mailboxMessageSent } from '../../identity/mailboxes/events.ts';
@@ -70,7 +70,10 @@ async function authorOf(trx: Db, thread: ThreadRow, { message, isAnswer = false 
     : { fromAddress: thread.from_address, fromName: thread.from_name };
 }
 
-/** Adds the mail to its thread. `isLabelled` also updates the label rows, which repeat the last activity. */
+/**
+ * Adds the mail to its thread. `isLabelled` also updates the label rows, which repeat the last
+ * activity.
+ */
 async function grow(
   app: App,
   trx: Db,
@@ -137,7 +140,9 @@ async function growAll(app: App, trx: Db, placed: readonly Placed[]): Promise<vo
   for (const one of placed) await grow(app, trx, one, labelled.has(one.thread.id));
 }
 
-/** Its parents may be ids that a relay gave to messages of ours: those keep the keys that they have. */
+/**
+ * Its parents may be ids that a relay gave to messages of ours: those keep the keys that they have.
+ */
 function keptOf({ sent: { mailboxId, message, recipients }, thread }: Placed): Kept {
   const keys = threadKeys(message, recipients, new Map());
   const at = message.created_at;
@@ -159,8 +164,9 @@ async function tell(app: App, trx: Db, placed: readonly Placed[]): Promise<void>
 }
 
 /**
- * Puts accepted messages into threads, each into a different one, and publishes their events. Runs after the
- * inserts of the accept because it waits for the mailbox locks. Returns the ids of the threads, in order.
+ * Puts accepted messages into threads, each into a different one, and publishes their events. Runs
+ * after the inserts of the accept because it waits for the mailbox locks. Returns the ids of the
+ * threads, in order.
  * @throws ResourceNotFoundError (thread).
  */
 export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]): Promise<string[]> {

@@ -7,9 +7,10 @@
 //   foreign, shared: mails without a common   | mail with a participant of the thread; each thread that
 //   participant bear it as their own          | bears it counts
 //
-// Two threads merge only if somebody outside the organization takes part in both. Participants stand in From, To
-// and Cc; the addresses of the mailbox do not count. A thread that waits for its parent joins with the parent, as it
-// would have if the parent had come first, unless we wrote in the thread meanwhile.
+// Two threads merge only if somebody outside the organization takes part in both. Participants
+// stand in From, To and Cc; the addresses of the mailbox do not count. A thread that waits for its
+// parent joins with the parent, as it would have if the parent had come first, unless we wrote in
+// the thread meanwhile.
 import { findReceiversOf } from '../../identity/mailboxes/mailboxes.ts';
 import { selectAddresses } from '../../identity/mailboxes/queries.ts';
 import { findMessageRows, findRecipients } from '../../outbound/messages/queries.ts';
@@ -99,7 +100,9 @@ export class Participants {
 /** References that a message may follow, and its own key if strangers share it. */
 export interface Allowed {
   references: Reference[];
-  /** Threads that bear the Message-ID of this message, which strangers share; empty if nobody does. */
+  /**
+   * Threads that bear the Message-ID of this message, which strangers share; empty if nobody does.
+   */
   sharing: readonly string[];
 }
 
@@ -134,9 +137,10 @@ export async function withoutStrangers(
 }
 
 /**
- * Returns those of `others` that merge with the thread `id`, which the message joins: somebody outside the
- * organization takes part in both. The author of the message takes part in `id`; the recipients that it
- * names do not yet, as anybody may name them. `waiting` are threads that name the message and came before it.
+ * Returns those of `others` that merge with the thread `id`, which the message joins: somebody
+ * outside the organization takes part in both. The author of the message takes part in `id`; the
+ * recipients that it names do not yet, as anybody may name them. `waiting` are threads that name
+ * the message and came before it.
  */
 export async function mergeable(
   trx: Db,

@@ -1,6 +1,6 @@
-// Puts received mail into a thread of its mailbox, once, in the transaction that stores its parsed content
-// (src/outbound/messages/projection.ts), publishes the event and indexes its words. put-in.ts chooses the thread and
-// changes it.
+// Puts received mail into a thread of its mailbox, once, in the transaction that stores its parsed
+// content (src/outbound/messages/projection.ts), publishes the event and indexes its words.
+// put-in.ts chooses the thread and changes it.
 import type { App } from '../../core/app.ts';
 import { recordEvents, told } from '../../history/events/record.ts';
 import { mailboxMessageReceived } from '../../identity/mailboxes/events.ts';
@@ -89,7 +89,9 @@ async function tell(app: App, trx: Db, arrivals: readonly Arrival[]): Promise<vo
   }
 }
 
-/** Threads the mails that are in no thread yet and publishes events. The caller holds the messages. */
+/**
+ * Threads the mails that are in no thread yet and publishes events. The caller holds the messages.
+ */
 export async function takeIn(app: App, trx: Db, arrived: readonly Arrived[]): Promise<void> {
   const arrivals = await arrivalsOf(trx, arrived);
   if (arrivals.length === 0) return;

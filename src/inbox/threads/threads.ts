@@ -1,5 +1,5 @@
-// Threads of a mailbox (specification 4.4): read, list, change, delete. Mail enters them in take-in.ts and
-// sent.ts; the moves between folders are in docs/making/states.md.
+// Threads of a mailbox (specification 4.4): read, list, change, delete. Mail enters them in
+// take-in.ts and sent.ts; the moves between folders are in docs/making/states.md.
 import { type CursorPage, cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import { searchInTime } from '../../core/api/filtered-page.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
@@ -127,8 +127,8 @@ function filterOf(app: App, mailboxId: string, query: ListThreads): ThreadFilter
 }
 
 /**
- * Returns a page of threads, most recent activity first. A thread that gains activity moves ahead of the
- * cursor, and its activity never decreases: a walk lists each at most once.
+ * Returns a page of threads, most recent activity first. A thread that gains activity moves ahead
+ * of the cursor, and its activity never decreases: a walk lists each at most once.
  * @throws ResourceNotFoundError (mailbox), ValidationError (cursor, q).
  */
 export async function listThreads(
@@ -232,7 +232,9 @@ interface Removal {
   messages: number;
 }
 
-/** Moves a thread to `trash`, or removes its next messages; `before` counts those already removed. */
+/**
+ * Moves a thread to `trash`, or removes its next messages; `before` counts those already removed.
+ */
 function removeSome(
   app: App,
   caller: Caller,
@@ -258,8 +260,8 @@ function removeSome(
 }
 
 /**
- * Moves a thread to `trash`, or deletes one that is there with its messages. A repeated request finishes a
- * deletion that was interrupted.
+ * Moves a thread to `trash`, or deletes one that is there with its messages. A repeated request
+ * finishes a deletion that was interrupted.
  * @throws ResourceNotFoundError.
  */
 export async function deleteThread(

@@ -1,16 +1,20 @@
-// Splits an unfolded address-list value into tokens (RFC 5322 3.2 and 3.4), linear in its length. A quote, a
-// parenthesis or an angle bracket without its partner is a character of the text: it hides nothing behind it.
+// Splits an unfolded address-list value into tokens (RFC 5322 3.2 and 3.4), linear in its length. A
+// quote, a parenthesis or an angle bracket without its partner is a character of the text: it hides
+// nothing behind it.
 
 /**
- * `text`: characters outside of all others. `quoted` and `comment`: without their delimiters, unescaped.
- * `angle`: without its brackets, as written. `mark`: a separator, or the colon of a group.
+ * `text`: characters outside of all others. `quoted` and `comment`: without their delimiters,
+ * unescaped. `angle`: without its brackets, as written. `mark`: a separator, or the colon of a
+ * group.
  */
 export interface AddressToken {
   kind: 'text' | 'quoted' | 'comment' | 'angle' | 'mark';
   text: string;
 }
 
-/** An encoded word: its commas and colons separate nothing, although RFC 2047 5 forbids them there. */
+/**
+ * An encoded word: its commas and colons separate nothing, although RFC 2047 5 forbids them there.
+ */
 const encodedWord = /=\?[\w*-]{1,60}\?[bq]\?[^?<>\r\n]{0,2000}\?=/iy;
 /** A domain literal behind its at sign: it may hold colons (RFC 5321 4.1.3). */
 const domainLiteral = /@\s{0,100}\[[^\][\\<>"()]{0,255}\]/y;
@@ -66,8 +70,8 @@ class Delimiters {
   }
 
   /**
-   * Tells whether a quoted string swallows a whole address and the separator behind it, up to the quote that opens
-   * the next name: then its own quote was never closed.
+   * Tells whether a quoted string swallows a whole address and the separator behind it, up to the
+   * quote that opens the next name: then its own quote was never closed.
    */
   #isTorn(start: number, end: number): boolean {
     if (!/[^\s,;:<>()"]/.test(this.#value[end + 1] ?? ' ')) return false;
@@ -78,8 +82,8 @@ class Delimiters {
   }
 
   /**
-   * Returns the end of the angle address that opens at `start`: its bracket, or without one the next separator.
-   * Null if a further bracket opens before: then this one is text.
+   * Returns the end of the angle address that opens at `start`: its bracket, or without one the
+   * next separator. Null if a further bracket opens before: then this one is text.
    */
   endOfAngle(start: number): number | null {
     const value = this.#value;

@@ -1,5 +1,6 @@
-// The worker thread of composer.ts: composes and signs batches of messages without attachments. Each key
-// arrives once, under a number. Each message goes back in a buffer of its own, which is transferred.
+// The worker thread of composer.ts: composes and signs batches of messages without attachments.
+// Each key arrives once, under a number. Each message goes back in a buffer of its own, which is
+// transferred.
 import { parentPort } from 'node:worker_threads';
 import {
   handedOver,
@@ -16,7 +17,10 @@ export type ComposeOrder =
   | KeyOrder
   | { kind: 'compose'; batch: number; requests: readonly NumberedRequest[] };
 
-/** The reply to a batch: one message per request, in one piece; null if it cannot be composed or signed. */
+/**
+ * The reply to a batch: one message per request, in one piece; null if it cannot be composed or
+ * signed.
+ */
 export interface ComposeReply {
   batch: number;
   messages: (SignedMessage | null)[];
@@ -24,7 +28,9 @@ export interface ComposeReply {
 
 const known = new NumberedKeys();
 
-/** Composes and signs one message. Awaits no event, so further orders never see a batch half done. */
+/**
+ * Composes and signs one message. Awaits no event, so further orders never see a batch half done.
+ */
 async function make(request: NumberedRequest): Promise<SignedMessage | null> {
   try {
     const { input, keys, timestampSeconds } = known.requestOf(request);

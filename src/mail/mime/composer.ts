@@ -1,7 +1,7 @@
-// Composes the parts of a message and signs the result. Ed25519 signatures are made on the calling thread.
-// RSA takes ten times as long: a few messages are signed on libuv's threads, many by workers, in batches.
-// This keeps the few libuv threads free for the sync of the store's log, which otherwise queued behind
-// hundreds of signatures of 0.3 ms each (docs/making/decisions.md).
+// Composes the parts of a message and signs the result. Ed25519 signatures are made on the calling
+// thread. RSA takes ten times as long: a few messages are signed on libuv's threads, many by
+// workers, in batches. This keeps the few libuv threads free for the sync of the store's log, which
+// otherwise queued behind hundreds of signatures of 0.3 ms each (docs/making/decisions.md).
 
 import { isAscii } from 'node:buffer';
 import { availableParallelism } from 'node:os';
@@ -15,9 +15,10 @@ import { toSevenBit } from './seven-bit.ts';
 import { type SignedMessage, signHere, signMessage } from './sign.ts';
 
 /**
- * Composes a message (RFC 5322) without store, clock or randomness, so that a retry and a raw download get
- * the same bytes. Returns the result directly without attachments, else a promise. Throws ComposeError (or
- * rejects with it) if a value for the header holds CR, LF, NUL or is otherwise unfit.
+ * Composes a message (RFC 5322) without store, clock or randomness, so that a retry and a raw
+ * download get the same bytes. Returns the result directly without attachments, else a promise.
+ * Throws ComposeError (or rejects with it) if a value for the header holds CR, LF, NUL or is
+ * otherwise unfit.
  */
 export function compose(input: ComposeInput | RawInput): Composed | Promise<Composed> {
   if ('raw' in input) return composeRaw(input);
@@ -94,16 +95,21 @@ class ComposeThread {
 const worthBatch = 4;
 const largestBatch = 32;
 /**
- * Most characters of text and HTML, or bytes of raw mail, for a worker: beyond, the copy costs as much as the
- * work.
+ * Most characters of text and HTML, or bytes of raw mail, for a worker: beyond, the copy costs as
+ * much as the work.
  */
 const largestText = 65_536;
-/** Most workers: one is slower than the event loop that feeds it; more than two would take its core. */
+/**
+ * Most workers: one is slower than the event loop that feeds it; more than two would take its core.
+ */
 const mostThreads = Math.min(2, availableParallelism());
 /** Number of batches in work from which a worker counts as late. */
 const worthThread = 5;
 
-/** Composes and signs without workers. Rejects with ComposeError, or if a key does not fit its algorithm. */
+/**
+ * Composes and signs without workers. Rejects with ComposeError, or if a key does not fit its
+ * algorithm.
+ */
 export async function composeHere(request: ComposeRequest): Promise<SignedMessage> {
   const { input, keys, timestampSeconds } = request;
   const signed = await signMessage(await compose(input), keys, timestampSeconds, signHere);

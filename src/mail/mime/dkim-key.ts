@@ -1,5 +1,5 @@
-// Generates DKIM keys and the record values that publish them (RFC 6376 3.6.1, RFC 8463). Signing is in
-// sign.ts.
+// Generates DKIM keys and the record values that publish them (RFC 6376 3.6.1, RFC 8463). Signing
+// is in sign.ts.
 import {
   createPrivateKey,
   createPublicKey,
@@ -82,8 +82,8 @@ export function dkimRecordValue(algorithm: DkimAlgorithm, publicKey: string): st
 }
 
 /**
- * Returns the selector for the nth generation of a domain's keys (`svc2rsa`, `svc2ed`), or for a name that its owner
- * chose.
+ * Returns the selector for the nth generation of a domain's keys (`svc2rsa`, `svc2ed`), or for a
+ * name that its owner chose.
  */
 export function selectorOf(generation: number | string, algorithm: DkimAlgorithm): string {
   const name = typeof generation === 'number' ? `svc${generation}` : generation;
@@ -124,7 +124,10 @@ export function readDkimPrivateKey(
   return { algorithm, privateKeyPem, publicKey: publicKeyOf(createPublicKey(key), algorithm) };
 }
 
-/** Returns the value of `p=`. RFC 8463 4 publishes the bare octets of Ed25519, which end the SPKI structure. */
+/**
+ * Returns the value of `p=`. RFC 8463 4 publishes the bare octets of Ed25519, which end the SPKI
+ * structure.
+ */
 function publicKeyOf(key: KeyObject, algorithm: DkimAlgorithm): string {
   const spki = key.export({ type: 'spki', format: 'der' });
   return (algorithm === 'rsa-sha256' ? spki : spki.subarray(-ed25519Octets)).toString('base64');
@@ -165,8 +168,8 @@ export function readDkimRecord(text: string): DkimRecord {
 }
 
 /**
- * Returns the reason why a published TXT value does not carry the key, or null if it does. Ignores white
- * space.
+ * Returns the reason why a published TXT value does not carry the key, or null if it does. Ignores
+ * white space.
  */
 export function dkimRecordProblem(
   text: string,

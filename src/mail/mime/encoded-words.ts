@@ -1,8 +1,11 @@
-// Encoded words (RFC 2047) and folding (RFC 5322 2.2.3) of header fields. header-encoding.ts decides which
-// texts are encoded.
+// Encoded words (RFC 2047) and folding (RFC 5322 2.2.3) of header fields. header-encoding.ts
+// decides which texts are encoded.
 
 const lineLength = 76;
-/** Limit that lets an encoded word fit a line of 76 after `Reply-To: `; RFC 2047 2 allows words of 75. */
+/**
+ * Limit that lets an encoded word fit a line of 76 after `Reply-To: `; RFC 2047 2 allows words of
+ * 75.
+ */
 const encodedWordLength = 64;
 const payloadLength = encodedWordLength - '=?utf-8?Q??='.length;
 /** Longest text without a place to fold: with its field name it stays below 998 octets. */
@@ -67,8 +70,9 @@ export function encodedWords(text: string): string[] {
 export const longestLine = 998;
 
 /**
- * Joins tokens with single spaces and folds before any that would pass column 76. The first token stays on
- * the line of the name, unless the line has a hard limit: 76 for encoded words, 998 for all others.
+ * Joins tokens with single spaces and folds before any that would pass column 76. The first token
+ * stays on the line of the name, unless the line has a hard limit: 76 for encoded words, 998 for
+ * all others.
  */
 export function foldTokens(name: string, tokens: readonly string[]): string {
   let text = '';
@@ -102,15 +106,18 @@ export function foldText(name: string, text: string): string {
   return folded;
 }
 
-/** Folds printable ASCII that has words of more than 900 characters; null if a line would be too long. */
+/**
+ * Folds printable ASCII that has words of more than 900 characters; null if a line would be too
+ * long.
+ */
 export function foldLongWords(name: string, text: string): string | null {
   const words = text.split(' ');
   return words.every(({ length }) => length < longestLine) ? foldTokens(name, words) : null;
 }
 
 /**
- * Tells whether a word exceeds `longestWord`. Splits the text, because a regular expression with a count
- * starts again at each character: 45,000 steps for a link of 300 characters.
+ * Tells whether a word exceeds `longestWord`. Splits the text, because a regular expression with a
+ * count starts again at each character: 45,000 steps for a link of 300 characters.
  */
 export function hasLongWord(text: string): boolean {
   if (text.length <= longestWord) return false;

@@ -1,12 +1,12 @@
-// Media types of files by name, for attachments that come without a type. The only importer of nodemailer's
-// table.
+// Media types of files by name, for attachments that come without a type. The only importer of
+// nodemailer's table.
 import { detectMimeType } from 'nodemailer/lib/mime-funcs';
 
 const anyType = 'application/octet-stream';
 
 /**
- * Returns the media type for a file name. Types `message/*` and `multipart/*` become plain bytes, so that an
- * attached mail does not become a part of ours.
+ * Returns the media type for a file name. Types `message/*` and `multipart/*` become plain bytes,
+ * so that an attached mail does not become a part of ours.
  */
 export function fileTypeOf(filename: string): string {
   const type = detectMimeType(filename);

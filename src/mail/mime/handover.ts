@@ -1,6 +1,6 @@
-// Passes messages and signing keys to another thread. Bytes that fill their whole memory are transferred,
-// others copied. Each key is sent once, under a number, and then named by it: one side of the channel numbers
-// the keys, the other keeps them.
+// Passes messages and signing keys to another thread. Bytes that fill their whole memory are
+// transferred, others copied. Each key is sent once, under a number, and then named by it: one side
+// of the channel numbers the keys, the other keeps them.
 
 import type { KeyObject } from 'node:crypto';
 import { countBytes } from '../smtp/transaction.ts';
@@ -59,8 +59,8 @@ export class KeyNumbers {
   }
 
   /**
-   * Prepares an order with requests. Must be called before each: the other side may forget keys only between
-   * orders.
+   * Prepares an order with requests. Must be called before each: the other side may forget keys
+   * only between orders.
    */
   startOrder(): void {
     if (this.#numbers.size <= mostKeys) return;

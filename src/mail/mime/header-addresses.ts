@@ -1,6 +1,7 @@
-// Reads address lists of received mail: RFC 5322 3.4 with the obsolete syntax of 4.4, and forms that no RFC has but
-// mail has: an open quote or parenthesis, a comma or colon in a bare name, an address without brackets. Pure,
-// linear and bounded. src/platform/net/address.ts has the strict grammar of sent mail.
+// Reads address lists of received mail: RFC 5322 3.4 with the obsolete syntax of 4.4, and forms
+// that no RFC has but mail has: an open quote or parenthesis, a comma or colon in a bare name, an
+// address without brackets. Pure, linear and bounded. src/platform/net/address.ts has the strict
+// grammar of sent mail.
 import { parseAddress } from '../../platform/net/address.ts';
 import { type AddressToken, addressTokens } from './address-tokens.ts';
 import { decodeWords } from './header-values.ts';
@@ -15,14 +16,20 @@ export interface AddressList {
 }
 
 const maxNameCharacters = 320;
-/** Wider than the grammar of sent mail: received mail contains one-label domains and address literals. */
+/**
+ * Wider than the grammar of sent mail: received mail contains one-label domains and address
+ * literals.
+ */
 const looseAddress = /^(?:[^\s@<>()",;:\\]{1,64}|"[^"\r\n]{1,62}")@[^\s@<>()",;\\'`{}|*]{1,255}$/;
 const domainLiteral = /@\[[^\][\s@<>()",;\\]{1,255}\]$/;
 /** A local part alone, with which programs name a user of their machine. */
 const localPartAlone = /^[\w!#$%&'*+/=?^`{|}~.-]{1,64}$/;
 /** White space that obsolete syntax allows around dots and at signs (RFC 5322 4.4). */
 const blanksAround = / ?([.@]) ?/g;
-/** Returns an address in its normal form, or null. `text` has no comments and no white space around it. */
+/**
+ * Returns an address in its normal form, or null. `text` has no comments and no white space around
+ * it.
+ */
 function readBare(text: string): string | null {
   const word = text.replace(/^mailto:/i, '').replace(/\.$/, '');
   if (word.length > 320 || word.includes('=?')) return null;
@@ -34,7 +41,10 @@ function readBare(text: string): string | null {
   return word.slice(0, at + 1) + word.slice(at + 1).toLowerCase();
 }
 
-/** Joins the words of a local part in which some are quoted: `"joe".doe` is `joe.doe` (RFC 5322 4.4). */
+/**
+ * Joins the words of a local part in which some are quoted: `"joe".doe` is `joe.doe` (RFC 5322
+ * 4.4).
+ */
 function unquoteWords(local: string): string {
   let joined = '';
   let isQuoted = false;
@@ -185,7 +195,9 @@ class Entry {
   }
 }
 
-/** Reads the inside of angle brackets: comments and an obsolete route are left out (RFC 5322 4.4). */
+/**
+ * Reads the inside of angle brackets: comments and an obsolete route are left out (RFC 5322 4.4).
+ */
 function readAngle(inner: string, bareDomain: string | null): string | null {
   let text = '';
   for (const token of addressTokens(inner)) {
@@ -263,10 +275,10 @@ function isLabel({ tokens }: Entry): boolean {
 const isMark = ({ kind, text }: AddressToken, mark: string) => kind === 'mark' && text === mark;
 
 /**
- * Reads an unfolded address-list value; never throws. A quote, a parenthesis or an angle bracket without its partner
- * is text. A colon begins a group only if a semicolon ends it, else it belongs to the name. An encoded word
- * (RFC 2047 5) can become a name, never an address. `bareDomain` completes an address without a domain, which
- * is otherwise invalid.
+ * Reads an unfolded address-list value; never throws. A quote, a parenthesis or an angle bracket
+ * without its partner is text. A colon begins a group only if a semicolon ends it, else it belongs
+ * to the name. An encoded word (RFC 2047 5) can become a name, never an address. `bareDomain`
+ * completes an address without a domain, which is otherwise invalid.
  */
 export function parseAddressList(value: string, bareDomain: string | null = null): AddressList {
   const tokens = [...addressTokens(value)];

@@ -1,6 +1,7 @@
-// The header fields that a sender may set (fields of the protocol itself are refused), and the encoding of
-// values: folding (RFC 5322 2.2.3), encoded words (RFC 2047), display names, and grammars that check outside
-// input. Every result is ASCII unless an address is internationalized (RFC 6532).
+// The header fields that a sender may set (fields of the protocol itself are refused), and the
+// encoding of values: folding (RFC 5322 2.2.3), encoded words (RFC 2047), display names, and
+// grammars that check outside input. Every result is ASCII unless an address is internationalized
+// (RFC 6532).
 import { isHeaderSafe } from '../../platform/net/address.ts';
 import {
   encodedWords,
@@ -70,7 +71,10 @@ export interface HeaderField {
 
 const printable = /^[\x20-\x7e]*$/;
 
-/** Encodes the value of `Subject`, unless it is plain text that cannot be mistaken for an encoded word. */
+/**
+ * Encodes the value of `Subject`, unless it is plain text that cannot be mistaken for an encoded
+ * word.
+ */
 export function encodeSubject(subject: string): string {
   const text = subject.trim();
   const isPlain = printable.test(text) && !text.includes('=?') && !hasLongWord(text);
@@ -78,9 +82,9 @@ export function encodeSubject(subject: string): string {
 }
 
 /**
- * Encodes the value of a header named by the caller. Words become encoded words; a structured value keeps its
- * structure (structured-fields.ts), and stays unchanged if it is ASCII. Null if the value cannot be written:
- * `unwritable` has the reason.
+ * Encodes the value of a header named by the caller. Words become encoded words; a structured value
+ * keeps its structure (structured-fields.ts), and stays unchanged if it is ASCII. Null if the value
+ * cannot be written: `unwritable` has the reason.
  */
 export function encodeExtraHeader(name: string, value: string): string | null {
   const text = value.trim();
@@ -102,7 +106,9 @@ export const unwritable =
   'is a structured field: write URIs percent-encoded, addresses and tokens in ASCII, other words as a ' +
   'name or a comment (RFC 2047 5), and no word above 997 characters';
 
-/** Encodes a display name (RFC 5322 phrase) as tokens: atoms, one quoted string, or encoded words. */
+/**
+ * Encodes a display name (RFC 5322 phrase) as tokens: atoms, one quoted string, or encoded words.
+ */
 export function encodeDisplayName(name: string): string[] {
   const text = name.trim();
   if (text.length > 60 || !printable.test(text) || text.includes('=?')) return encodedWords(text);

@@ -1,5 +1,5 @@
-// Finds and unfolds the header fields of a raw mail (RFC 5322 2.2) within bounds, in one pass over the bytes;
-// never throws. header-values.ts interprets the values.
+// Finds and unfolds the header fields of a raw mail (RFC 5322 2.2) within bounds, in one pass over
+// the bytes; never throws. header-values.ts interprets the values.
 import { isUtf8 } from 'node:buffer';
 import { type HeaderField, type ParsingError, parseLimits } from './parsed-mail.ts';
 
@@ -53,7 +53,9 @@ export interface Scan {
   cutBy: 'bytes' | 'lines' | 'fields' | null;
 }
 
-/** Returns true if only CR stands before the line end; a second conversion of line ends doubles it. */
+/**
+ * Returns true if only CR stands before the line end; a second conversion of line ends doubles it.
+ */
 function isEmptyLine(raw: Buffer, start: number, lineEnd: number): boolean {
   let at = start;
   while (at < lineEnd && raw[at] === carriageReturn) at += 1;
@@ -110,7 +112,9 @@ function isMboxLine(raw: Buffer, start: number): boolean {
 /** Returns true for a line that may part a multipart: the fields behind it are those of a part. */
 const isDelimiter = (raw: Buffer, start: number) => raw[start] === dash && raw[start + 1] === dash;
 
-/** Ends the header at a line of the body. Lines before it that only look like fields are text too. */
+/**
+ * Ends the header at a line of the body. Lines before it that only look like fields are text too.
+ */
 function endAtText(scan: Scan, start: number): void {
   scan.bodyStart = start;
   scan.isUnseparated = true;
@@ -121,8 +125,8 @@ function endAtText(scan: Scan, start: number): void {
 }
 
 /**
- * Lists the fields of the header block within `parseLimits`. A line that cannot be a field ends the block
- * (RFC 5322 2.2), except the line of a mailbox file and a broken line before a field.
+ * Lists the fields of the header block within `parseLimits`. A line that cannot be a field ends the
+ * block (RFC 5322 2.2), except the line of a mailbox file and a broken line before a field.
  */
 export function scanFields(raw: Buffer): Scan {
   const scan: Scan = {
@@ -174,7 +178,9 @@ export function scanFields(raw: Buffer): Scan {
   return scan;
 }
 
-/** Returns the offset after the first empty line at or after `from`, or the end. Linear in the mail. */
+/**
+ * Returns the offset after the first empty line at or after `from`, or the end. Linear in the mail.
+ */
 export function findBodyStart(raw: Buffer, from: number): number {
   let start = from;
   while (start < raw.length) {
@@ -196,8 +202,8 @@ const rawBytes = /[\x80-\xff]/g;
 const quotedWord = /=\?[\w*-]{1,60}\?q\?[^?\r\n]{1,2000}\?=/gi;
 
 /**
- * Writes raw bytes within `Q` encoded words as `=XX`: they belong to the charset named by the word, not to
- * that of the field (RFC 2047 4.2). Returns the same bytes if nothing changes.
+ * Writes raw bytes within `Q` encoded words as `=XX`: they belong to the charset named by the word,
+ * not to that of the field (RFC 2047 4.2). Returns the same bytes if nothing changes.
  */
 export function escapeRawWords(bytes: Buffer): Buffer {
   if (!bytes.includes('=?')) return bytes;
@@ -209,7 +215,9 @@ export function escapeRawWords(bytes: Buffer): Buffer {
   return Buffer.from(escaped, 'latin1');
 }
 
-/** Returns one trimmed line without control characters; white space from folding becomes one space. */
+/**
+ * Returns one trimmed line without control characters; white space from folding becomes one space.
+ */
 export function cleanLine(text: string): string {
   return text
     .replace(/[\r\n]+[ \t]*/g, ' ')
@@ -255,7 +263,9 @@ function faultsOf(scan: Scan): ParsingError[] {
   return faults;
 }
 
-/** Reads the header block: at most 256 KB, 2,000 lines, 1,000 fields, 64 KB per field. Never throws. */
+/**
+ * Reads the header block: at most 256 KB, 2,000 lines, 1,000 fields, 64 KB per field. Never throws.
+ */
 export function readHeaderBlock(raw: Buffer): HeaderBlock {
   const scan = scanFields(raw);
   const fields: HeaderField[] = [];

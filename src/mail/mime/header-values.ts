@@ -1,6 +1,6 @@
-// Reads values of header fields of received mail: encoded words, dates, priority and parameters. All readers are
-// pure, linear and bounded, and return null or an empty result for unreadable values. header-addresses.ts reads
-// address lists, message-ids.ts message ids.
+// Reads values of header fields of received mail: encoded words, dates, priority and parameters.
+// All readers are pure, linear and bounded, and return null or an empty result for unreadable
+// values. header-addresses.ts reads address lists, message-ids.ts message ids.
 import libmime from 'libmime';
 import { withKnownCharsets } from './charset/charset.ts';
 import { cleanLine } from './header-fields.ts';
@@ -24,8 +24,8 @@ const dateTime =
 const isoDateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/;
 
 /**
- * Decodes RFC 2047 encoded words into one clean line, without an encoded CR, LF or NUL. Reads a word in an
- * unknown charset as UTF-8.
+ * Decodes RFC 2047 encoded words into one clean line, without an encoded CR, LF or NUL. Reads a
+ * word in an unknown charset as UTF-8.
  */
 export function decodeWords(value: string): string {
   return value.includes('=?') ? cleanLine(libmime.decodeWords(withKnownCharsets(value))) : value;
@@ -79,8 +79,8 @@ const priorityWords: Partial<Record<string, MailPriority>> = {
 };
 
 /**
- * Reads one Importance (RFC 4021 2.1.54), Priority, X-Priority (`1 (Highest)` to `5`) or X-MSMail-Priority
- * value.
+ * Reads one Importance (RFC 4021 2.1.54), Priority, X-Priority (`1 (Highest)` to `5`) or
+ * X-MSMail-Priority value.
  */
 export function readPriority(value: string): MailPriority | null {
   const digit = /^[1-5](?!\d)/.exec(value)?.[0];
@@ -89,7 +89,10 @@ export function readPriority(value: string): MailPriority | null {
   return Object.hasOwn(priorityWords, word) ? (priorityWords[word] ?? null) : null;
 }
 
-/** Reads a structured value such as Content-Type: the lower-case value and its parameters (RFC 2231). */
+/**
+ * Reads a structured value such as Content-Type: the lower-case value and its parameters (RFC
+ * 2231).
+ */
 export function readParameters(value: string | null): {
   value: string;
   parameters: Partial<Record<string, string>>;

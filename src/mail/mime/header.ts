@@ -1,5 +1,5 @@
-// The header of a message: its fields, their order and their bytes. Both ways of composing use it and add
-// their own Content-* fields and body.
+// The header of a message: its fields, their order and their bytes. Both ways of composing use it
+// and add their own Content-* fields and body.
 
 import { foldTokens } from './encoded-words.ts';
 import type { HeaderField } from './header-encoding.ts';
@@ -7,7 +7,9 @@ import { encodeDisplayName, encodeExtraHeader, encodeSubject } from './header-en
 import type { ComposeInput, Mailbox } from './input.ts';
 import { headerAddress, refuse } from './input.ts';
 
-/** A header that still lacks its Content-* fields; `isUtf8` turns true with the first such address. */
+/**
+ * A header that still lacks its Content-* fields; `isUtf8` turns true with the first such address.
+ */
 interface HeaderDraft {
   fields: HeaderField[];
   isUtf8: boolean;

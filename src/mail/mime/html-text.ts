@@ -1,6 +1,6 @@
-// Makes text of HTML: the only converter, for sent mail, templates and received mail. Reads the HTML
-// once, in linear time at any depth. html-to-text, which served the same purpose, takes 14 s for a
-// megabyte of nested <div>, parts words at zero-width spaces and leaves out deep elements.
+// Makes text of HTML: the only converter, for sent mail, templates and received mail. Reads the
+// HTML once, in linear time at any depth. html-to-text, which served the same purpose, takes 14 s
+// for a megabyte of nested <div>, parts words at zero-width spaces and leaves out deep elements.
 import { hidingOfWords } from './html/looks.ts';
 import { type Frame, type HtmlReader, type ReadElement, readHtml } from './html/read-html.ts';
 import type { Attributes } from './html/tokens.ts';
@@ -173,8 +173,8 @@ export function makeText(html: string, options: TextOptions = {}): MadeText {
 }
 
 /**
- * Converts HTML to text with line feeds: never two spaces, but in preformatted text, and never two empty lines.
- * Returns an empty text if the HTML has no words. Takes 0.1 to 0.5 s for a megabyte.
+ * Converts HTML to text with line feeds: never two spaces, but in preformatted text, and never two
+ * empty lines. Returns an empty text if the HTML has no words. Takes 0.1 to 0.5 s for a megabyte.
  */
 export function textOfHtml(html: string, options: TextOptions = {}): string {
   return makeText(html, options).text;

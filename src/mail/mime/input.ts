@@ -1,5 +1,5 @@
-// Input and result of composing, and the last check before it: refuses each value that would break a header,
-// although the API has refused it before.
+// Input and result of composing, and the last check before it: refuses each value that would break
+// a header, although the API has refused it before.
 import { isHeaderSafe, parseAddress } from '../../platform/net/address.ts';
 import type { SigningKey } from './dkim-key.ts';
 import type { HeaderField } from './header-encoding.ts';
@@ -15,7 +15,9 @@ export interface ComposeAttachment {
   filename: string;
   /** Media type, with optional parameters. */
   contentType: string;
-  /** Content-ID without angle brackets. With an HTML body the part goes beside it, for `cid:` links. */
+  /**
+   * Content-ID without angle brackets. With an HTML body the part goes beside it, for `cid:` links.
+   */
   contentId: string | null;
   content: Buffer;
 }
@@ -68,7 +70,10 @@ export interface Composed {
   eightBit: boolean;
 }
 
-/** The error for input that cannot be composed: a fault of the caller, since the API refuses such values. */
+/**
+ * The error for input that cannot be composed: a fault of the caller, since the API refuses such
+ * values.
+ */
 export class ComposeError extends Error {}
 
 /** @throws ComposeError that names the field */

@@ -1,5 +1,6 @@
-// Composes the common form, text and/or HTML without attachments, in a few microseconds; MailComposer needs
-// about two hundred. test/mail/mime/compose.property.test.ts parses both results to hold them equal in meaning.
+// Composes the common form, text and/or HTML without attachments, in a few microseconds;
+// MailComposer needs about two hundred. test/mail/mime/compose.property.test.ts parses both results
+// to hold them equal in meaning.
 import { draftHeader, headerBytes } from './header.ts';
 import type { HeaderField } from './header-encoding.ts';
 import { type Composed, type ComposeInput, checkInput } from './input.ts';
@@ -38,8 +39,8 @@ function alternativeBody(text: string, html: string, seed: string): Body {
 }
 
 /**
- * Chooses the parts of the body. Omits an empty text beside HTML: a reader that prefers text would show an
- * empty message.
+ * Chooses the parts of the body. Omits an empty text beside HTML: a reader that prefers text would
+ * show an empty message.
  */
 function bodyOf({ html, text }: ComposeInput, seed: string): Body {
   if (html === null || (html === '' && text !== null))

@@ -1,5 +1,5 @@
-// Media types of attachments (RFC 2045 5.1) as callers give them, and as they stand in a header. The types of
-// received mail are read by mailparser.
+// Media types of attachments (RFC 2045 5.1) as callers give them, and as they stand in a header.
+// The types of received mail are read by mailparser.
 
 const token = "[!#$%&'*+\\-.^_`{|}~0-9A-Za-z]+";
 /** Without the asterisk of RFC 2231: MailComposer would write such a value as other words. */
@@ -16,8 +16,8 @@ const emptyEnd = /[ \t;]*$/y;
 const longest = 255;
 
 /**
- * Returns a media type as `type/subtype; name=value`, without empty parameters at its end; null for other texts.
- * A parameter that is given twice has no meaning, so it is refused.
+ * Returns a media type as `type/subtype; name=value`, without empty parameters at its end; null for
+ * other texts. A parameter that is given twice has no meaning, so it is refused.
  */
 export function readMediaType(text: string): string | null {
   if (text.length > longest) return null;

@@ -1,5 +1,6 @@
-// Reads message ids of received mail: msg-id and its obsolete form (RFC 5322 3.6.4 and 4.5.4). Skips all further
-// text, so that a placeholder never joins the mail of strangers. Pure, linear and bounded.
+// Reads message ids of received mail: msg-id and its obsolete form (RFC 5322 3.6.4 and 4.5.4).
+// Skips all further text, so that a placeholder never joins the mail of strangers. Pure, linear and
+// bounded.
 import { decodeWords } from './header-values.ts';
 import { parseLimits } from './parsed-mail.ts';
 import { placeholderPatterns, placeholderWords } from './placeholder-ids.ts';
@@ -7,7 +8,10 @@ import { placeholderPatterns, placeholderWords } from './placeholder-ids.ts';
 const bracketed = /<([^<>]{1,2000})>/g;
 const maxCharacters = 996;
 
-/** Returns the id without comments and white space, which obsolete syntax allows inside; null for further text. */
+/**
+ * Returns the id without comments and white space, which obsolete syntax allows inside; null for
+ * further text.
+ */
 function idOf(text: string): string | null {
   const id = text.replace(/\([^()]{0,998}\)/g, '').replace(/\s+/g, '');
   const at = id.lastIndexOf('@');
@@ -28,8 +32,8 @@ function bareIds(value: string): string[] {
 }
 
 /**
- * Returns all ids of a Message-ID, In-Reply-To or References value, in angle brackets. Some programs leave the
- * brackets out, and some write the whole value as encoded words: both are read.
+ * Returns all ids of a Message-ID, In-Reply-To or References value, in angle brackets. Some
+ * programs leave the brackets out, and some write the whole value as encoded words: both are read.
  */
 export function readMessageIds(value: string | null): string[] {
   if (value === null) return [];

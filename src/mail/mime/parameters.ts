@@ -1,4 +1,5 @@
-// File names beyond ASCII in the parameters of Content-Type and Content-Disposition, written by RFC 2231.
+// File names beyond ASCII in the parameters of Content-Type and Content-Disposition, written by RFC
+// 2231.
 import { foldTokens } from './encoded-words.ts';
 import { decodeWords } from './header-values.ts';
 
@@ -38,8 +39,8 @@ function extended(name: string, text: string): string[] {
 }
 
 /**
- * Returns the value in ASCII; null if characters beyond ASCII stand elsewhere than in a file name. A file name
- * that the value also has in an extended form is left out.
+ * Returns the value in ASCII; null if characters beyond ASCII stand elsewhere than in a file name.
+ * A file name that the value also has in an extended form is left out.
  */
 export function encodeFileNames(name: string, value: string): string | null {
   const [type = '', ...parameters] = splitParameters(value) ?? ['\u{80}'];

@@ -1,10 +1,10 @@
-// The result of parsing a received mail: types behind the email projection (specification 2.2), and the
-// bounds of every step. parse-mime.ts fills them in.
+// The result of parsing a received mail: types behind the email projection (specification 2.2), and
+// the bounds of every step. parse-mime.ts fills them in.
 import type { DocumentWords } from '../../platform/full-text/document.ts';
 
 /**
- * A received header field: `value` is unfolded, trimmed, without control characters; encoded words stay
- * encoded.
+ * A received header field: `value` is unfolded, trimmed, without control characters; encoded words
+ * stay encoded.
  */
 export interface HeaderField {
   name: string;
@@ -12,12 +12,17 @@ export interface HeaderField {
 }
 
 export interface HeaderAddress {
-  /** Address `local@domain`, in the form of src/platform/net/address.ts if that grammar covers it. */
+  /**
+   * Address `local@domain`, in the form of src/platform/net/address.ts if that grammar covers it.
+   */
   email: string;
   name: string | null;
 }
 
-/** Reason why a part of a mail is missing or doubtful. A fault never stops the rest of the projection. */
+/**
+ * Reason why a part of a mail is missing or doubtful. A fault never stops the rest of the
+ * projection.
+ */
 export type ParsingErrorCode =
   | 'mail-too-large'
   | 'header-too-large'
@@ -129,8 +134,8 @@ export interface ParsedMail extends HeaderSummary {
   reports: ReportPart[];
   parsingErrors: ParsingError[];
   /**
-   * Set only if the worker ended before it finished the mail; another try may yield more. `before`: it had
-   * not begun with this mail, which is then not the cause. `within`: it had.
+   * Set only if the worker ended before it finished the mail; another try may yield more. `before`:
+   * it had not begun with this mail, which is then not the cause. `within`: it had.
    */
   cutShort?: 'before' | 'within';
   /** Words for full-text search (src/platform/full-text); absent if parsing was cut short. */
@@ -149,8 +154,8 @@ export const parseLimits = {
   mailBytes: 50 * 1024 * 1024,
   headerBytes: 256 * 1024,
   /**
-   * Most lines of a header, folds included: mailauth takes 50 s for 64,000 of them in one field, and 10 ms
-   * for 2,000.
+   * Most lines of a header, folds included: mailauth takes 50 s for 64,000 of them in one field,
+   * and 10 ms for 2,000.
    */
   headerLines: 2000,
   headerFields: 1000,

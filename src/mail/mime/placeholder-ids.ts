@@ -1,5 +1,5 @@
-// Texts that programs write where a message id belongs, because they had none: the names of empty values, and
-// templates that nobody filled. Data for message-ids.ts.
+// Texts that programs write where a message id belongs, because they had none: the names of empty
+// values, and templates that nobody filled. Data for message-ids.ts.
 
 /** Left halves that name no message, in lower case. */
 export const placeholderWords: ReadonlySet<string> = new Set([
@@ -29,7 +29,10 @@ export const placeholderWords: ReadonlySet<string> = new Set([
   'object',
 ]);
 
-/** Left halves with an unfilled template. A GUID in braces does not match: some mail systems write it. */
+/**
+ * Left halves with an unfilled template. A GUID in braces does not match: some mail systems write
+ * it.
+ */
 export const placeholderPatterns: readonly RegExp[] = [
   // {{id}}, ${id}, #{id}, {%id%}
   /\{\{[^{}]{0,200}\}\}|[$#]\{[^{}]{0,200}\}|\{%[^{}%]{0,200}%\}/,

@@ -1,5 +1,5 @@
-// The rules of RFC 5322 that a mail must keep to be handed in as MIME: the lines, and the fields that it may have
-// once. Names the field, so that the author can mend it.
+// The rules of RFC 5322 that a mail must keep to be handed in as MIME: the lines, and the fields
+// that it may have once. Names the field, so that the author can mend it.
 import { longestLine } from './encoded-words.ts';
 import { type FieldSpan, type HeaderBlock, scanFields } from './header-fields.ts';
 
@@ -43,12 +43,18 @@ function isDate(value: string): boolean {
   );
 }
 
-/** Returns true for one identifier `<left@right>` in ASCII, at most 900 characters, perhaps with a comment. */
+/**
+ * Returns true for one identifier `<left@right>` in ASCII, at most 900 characters, perhaps with a
+ * comment.
+ */
 function isIdentifier(value: string): boolean {
   return /^<[!-;=?A-~]{1,600}@[!-;=?A-~]{1,299}>$/.test(value.replace(comments, ' ').trim());
 }
 
-/** Returns the start and the octets of the first line that is too long. Steps over 998 octets at once. */
+/**
+ * Returns the start and the octets of the first line that is too long. Steps over 998 octets at
+ * once.
+ */
 function longLineOf(raw: Buffer): { start: number; octets: number } | null {
   let start = 0;
   while (raw.length - start > longestLine) {
@@ -85,7 +91,10 @@ function findBlankLine(raw: Buffer, spans: readonly FieldSpan[]): MailFault | nu
   return blank ? { field: blank.name, problem: 'has a line of white space alone' } : null;
 }
 
-/** Finds the first fault of the header that RFC 5322 does not allow, or of a line; null for a good mail. */
+/**
+ * Finds the first fault of the header that RFC 5322 does not allow, or of a line; null for a good
+ * mail.
+ */
 export function findMailFault(raw: Buffer, block: HeaderBlock): MailFault | null {
   const twice = singletons.find((name) => block.all(name.toLowerCase()).length > 1);
   if (twice !== undefined) return { field: twice, problem: 'is given twice' };

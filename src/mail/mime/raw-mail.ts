@@ -1,5 +1,5 @@
-// A mail submitted as MIME and sent unchanged: only whole header fields are removed or put in front, never
-// the body. parse/ reads its content; callers check whether the sender may send it.
+// A mail submitted as MIME and sent unchanged: only whole header fields are removed or put in
+// front, never the body. parse/ reads its content; callers check whether the sender may send it.
 import { isAscii } from 'node:buffer';
 import { dateText, mailboxesField } from './header.ts';
 import type { HeaderField } from './header-encoding.ts';
@@ -43,7 +43,9 @@ export function rawMailFront(
   return Buffer.concat([Buffer.from(front), header, lineEnd]);
 }
 
-/** Returns the mail with a field behind the last field of one of these names; names in lower case. */
+/**
+ * Returns the mail with a field behind the last field of one of these names; names in lower case.
+ */
 export function withFieldBehind(
   { header, body }: RawMail,
   { name, value }: HeaderField,

@@ -1,6 +1,7 @@
-// Encodes the 8-bit parts of a submitted mail for a server without 8BITMIME (RFC 6152 3). It happens before the
-// mail is signed, since any change afterwards would break the signature. Text becomes quoted-printable or
-// base64, other content base64; composite types are entered, as they may not be encoded (RFC 2045 6.4).
+// Encodes the 8-bit parts of a submitted mail for a server without 8BITMIME (RFC 6152 3). It
+// happens before the mail is signed, since any change afterwards would break the signature. Text
+// becomes quoted-printable or base64, other content base64; composite types are entered, as they
+// may not be encoded (RFC 2045 6.4).
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type FieldSpan, scanFields } from './header-fields.ts';
 import { readParameters } from './header-values.ts';
@@ -26,8 +27,8 @@ interface Place {
 }
 
 /**
- * Returns the mail with ASCII alone, or null if that is impossible: 8-bit header fields (they need SMTPUTF8),
- * signed parts, and broken or very deep MIME. Expects CRLF line ends. Never throws.
+ * Returns the mail with ASCII alone, or null if that is impossible: 8-bit header fields (they need
+ * SMTPUTF8), signed parts, and broken or very deep MIME. Expects CRLF line ends. Never throws.
  */
 export function toSevenBit(raw: Buffer): Buffer | null {
   return encodeEntity(raw, { depth: 0, boundaries: [], defaultType: 'text/plain' });
@@ -103,7 +104,8 @@ function missingFields(spans: readonly FieldSpan[], body: Buffer, { depth }: Pla
   const has = (name: string) => spans.some((one) => one.name.toLowerCase() === name);
   const fields: string[] = [];
   if (depth === 0 && !has('mime-version')) fields.push('MIME-Version: 1.0\r\n');
-  // The charset that received mail without a label is read by. Readers do not know unknown-8bit (RFC 1428).
+  // The charset that received mail without a label is read by. Readers do not know unknown-8bit
+  // (RFC 1428).
   const charset = isUtf8(body) ? 'utf-8' : 'windows-1252';
   if (!has('content-type')) fields.push(`Content-Type: text/plain; charset=${charset}\r\n`);
   return fields;
@@ -174,7 +176,10 @@ function encodeParts(body: Buffer, boundary: string, place: Place): Buffer | nul
   return Buffer.concat(pieces);
 }
 
-/** Returns the end of a part: the line end before a delimiter belongs to the delimiter (RFC 2046 5.1.1). */
+/**
+ * Returns the end of a part: the line end before a delimiter belongs to the delimiter (RFC 2046
+ * 5.1.1).
+ */
 function endBefore(body: Buffer, start: number, delimiter: number): number {
   const isCrlf = body[delimiter - 2] === carriageReturn;
   return Math.max(start, delimiter - (isCrlf ? 2 : 1));

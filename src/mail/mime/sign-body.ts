@@ -1,5 +1,5 @@
-// The body hash of DKIM: relaxed canonicalization (RFC 6376 3.4.4) and SHA-256. Native searches decide
-// whether a segment needs canonicalization; most bodies are hashed in place.
+// The body hash of DKIM: relaxed canonicalization (RFC 6376 3.4.4) and SHA-256. Native searches
+// decide whether a segment needs canonicalization; most bodies are hashed in place.
 import { createHash, hash } from 'node:crypto';
 import { sliceTurns } from '../../platform/runtime/turns.ts';
 
@@ -59,8 +59,8 @@ async function hashSegments(content: Buffer): Promise<string> {
 }
 
 /**
- * Returns the value of `bh=` for relaxed canonicalization and SHA-256. Expects CRLF line ends only, as
- * composing makes them. A body without content hashes as the empty one (RFC 6376 3.4.4).
+ * Returns the value of `bh=` for relaxed canonicalization and SHA-256. Expects CRLF line ends only,
+ * as composing makes them. A body without content hashes as the empty one (RFC 6376 3.4.4).
  */
 export async function bodyHash(body: Buffer): Promise<string> {
   const end = contentEnd(body);

@@ -1,7 +1,7 @@
-// DKIM signatures (RFC 6376, RFC 8463) over a composed message: relaxed/relaxed, one body hash for all keys.
-// Written here for speed: nodemailer's signer parses the whole message again for every key. RSA takes 0.3 ms
-// of a core; Ed25519 a tenth of that, less than the transfer to another thread. The domains area owns the
-// keys of a domain and their publication.
+// DKIM signatures (RFC 6376, RFC 8463) over a composed message: relaxed/relaxed, one body hash for
+// all keys. Written here for speed: nodemailer's signer parses the whole message again for every
+// key. RSA takes 0.3 ms of a core; Ed25519 a tenth of that, less than the transfer to another
+// thread. The domains area owns the keys of a domain and their publication.
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { DkimAlgorithm, SigningKey } from './dkim-key.ts';
@@ -60,8 +60,8 @@ export async function isSignatureOf(
 }
 
 /**
- * Returns the value of a field in relaxed form (RFC 6376 3.4.2). Signing and verification share it, because
- * both must write the same bytes; folds are CRLF.
+ * Returns the value of a field in relaxed form (RFC 6376 3.4.2). Signing and verification share it,
+ * because both must write the same bytes; folds are CRLF.
  */
 export function relaxedValue(value: string): string {
   if (!/[\r\t]| {2}|^ | $/.test(value)) return value;
@@ -117,8 +117,8 @@ interface SignedHeader {
 }
 
 /**
- * Selects the signed fields in reverse order, since verifiers take repeated fields from the bottom up
- * (5.4.2).
+ * Selects the signed fields in reverse order, since verifiers take repeated fields from the bottom
+ * up (5.4.2).
  */
 function signedHeader(fields: readonly HeaderField[]): SignedHeader {
   let names = '';
@@ -150,7 +150,8 @@ async function signatureField(
   timestampSeconds: number,
 ): Promise<string> {
   checkKey(key);
-  // The value without `b=`, with its folds and in relaxed form: the latter costs a tenth of `relaxedValue`.
+  // The value without `b=`, with its folds and in relaxed form: the latter costs a tenth of
+  // `relaxedValue`.
   const unsigned = (fold: string, foldOfNames: string) =>
     `v=1; a=${key.algorithm}; c=relaxed/relaxed; d=${key.domain};${fold}` +
     `s=${key.selector}; t=${timestampSeconds};${fold}h=${names.join(foldOfNames)};${fold}` +
@@ -162,8 +163,9 @@ async function signatureField(
 }
 
 /**
- * Builds one DKIM-Signature field per key, in the order of the keys, each ended by CRLF; they go in front of
- * `composed.header`. Without keys the result is empty. Rejects if a key does not fit its algorithm.
+ * Builds one DKIM-Signature field per key, in the order of the keys, each ended by CRLF; they go in
+ * front of `composed.header`. Without keys the result is empty. Rejects if a key does not fit its
+ * algorithm.
  */
 export async function signatureFields(
   { fields, body }: Pick<Composed, 'fields' | 'body'>,
@@ -187,8 +189,8 @@ export interface SignedMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
   /** Offset of the header, behind the signatures. */
   headerAt: number;
   /**
-   * Encodes and signs the message for a server without 8BITMIME; resolves to null if it cannot be encoded.
-   * Absent without 8-bit parts. Stays on its thread.
+   * Encodes and signs the message for a server without 8BITMIME; resolves to null if it cannot be
+   * encoded. Absent without 8-bit parts. Stays on its thread.
    */
   sevenBit?: () => Promise<SignedMessage | null>;
 }

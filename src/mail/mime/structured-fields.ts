@@ -1,13 +1,13 @@
-// Structured header fields with characters beyond ASCII (RFC 2047 5): phrases and comments become encoded words,
-// URIs are percent-encoded (RFC 3986), domains become A-labels, all else stays. A value that would be broken
-// gives null. Linear in the value; never throws.
+// Structured header fields with characters beyond ASCII (RFC 2047 5): phrases and comments become
+// encoded words, URIs are percent-encoded (RFC 3986), domains become A-labels, all else stays. A
+// value that would be broken gives null. Linear in the value; never throws.
 import { domainToASCII } from 'node:url';
 import { parseAddress } from '../../platform/net/address.ts';
 import { encodedWords, foldTokens, longestLine } from './encoded-words.ts';
 
 /**
- * Kinds of values. `mixed` is a field of unknown grammar that has angle brackets; `words` is unstructured
- * (RFC 5322 3.6.8), and `tokens` has no place for encoded words.
+ * Kinds of values. `mixed` is a field of unknown grammar that has angle brackets; `words` is
+ * unstructured (RFC 5322 3.6.8), and `tokens` has no place for encoded words.
  */
 export type Grammar = 'addresses' | 'urls' | 'listId' | 'phrases' | 'tokens' | 'mixed' | 'words';
 
@@ -52,7 +52,9 @@ export function grammarOf(name: string): Grammar {
   return grammars.get(name.toLowerCase()) ?? 'words';
 }
 
-/** Returns true for a field that is unstructured by its definition, or by the custom of `X-` fields. */
+/**
+ * Returns true for a field that is unstructured by its definition, or by the custom of `X-` fields.
+ */
 export function isUnstructured(name: string): boolean {
   return (
     /^(?:subject|comments|organi[sz]ation|thread-topic|content-description|x-.+)$/i.test(name) &&
@@ -150,7 +152,9 @@ function percentEncoded(text: string): string {
 /** Writes a domain in A-labels; empty if IDNA forbids it. */
 const asciiDomain = (domain: string) => (ascii.test(domain) ? domain : domainToASCII(domain));
 
-/** Writes the addresses of a mailto URI with domains in A-labels (RFC 6068); null for a bad domain. */
+/**
+ * Writes the addresses of a mailto URI with domains in A-labels (RFC 6068); null for a bad domain.
+ */
 function asciiMailboxes(list: string): string | null {
   const mailboxes = list.split(',').map((mailbox) => {
     const at = mailbox.lastIndexOf('@') + 1;
@@ -201,7 +205,9 @@ class Encoding {
     this.#decode = decode;
   }
 
-  /** Adds a mark to the last token, but not to an encoded word, which needs a space (RFC 2047 5). */
+  /**
+   * Adds a mark to the last token, but not to an encoded word, which needs a space (RFC 2047 5).
+   */
   mark(text: string): void {
     const last = this.tokens.at(-1);
     if (last === undefined || last.endsWith('?=')) this.tokens.push(text);
@@ -240,7 +246,10 @@ function joined(pieces: readonly Piece[]): string {
 
 /** Returns the text of `<…>` in ASCII, or null. */
 type WriteAngle = (inner: string) => string | null;
-/** Adds words before a mark or the end, which are no phrase of an angle bracket; false if they cannot be. */
+/**
+ * Adds words before a mark or the end, which are no phrase of an angle bracket; false if they
+ * cannot be.
+ */
 type WriteBare = (encoding: Encoding, pieces: readonly Piece[]) => boolean;
 
 const refuseAngle: WriteAngle = () => null;
@@ -333,8 +342,8 @@ function encodeListId(encoding: Encoding, pieces: readonly Piece[]): boolean {
 }
 
 /**
- * Encodes a structured value; null if that would change its meaning. The field `name` decides only where
- * lines fold.
+ * Encodes a structured value; null if that would change its meaning. The field `name` decides only
+ * where lines fold.
  */
 export function encodeStructured(
   name: string,

@@ -1,5 +1,5 @@
-// The subject of a conversation: a subject line without the words by which mail programs of any language mark
-// a reply or a forward (RFC 5256 2.1 lists the English ones).
+// The subject of a conversation: a subject line without the words by which mail programs of any
+// language mark a reply or a forward (RFC 5256 2.1 lists the English ones).
 
 /** Marks of a reply; programs in each language have their own. */
 const answerWords = [
@@ -29,8 +29,8 @@ const mostCharacters = 998;
 const mostPrefixes = 50;
 
 /**
- * Returns the subject for comparison: without marks and list names, white space collapsed, case folded. Empty
- * if only those were present.
+ * Returns the subject for comparison: without marks and list names, white space collapsed, case
+ * folded. Empty if only those were present.
  */
 export function baseSubject(subject: string | null): string {
   let text = (subject ?? '')
@@ -48,7 +48,9 @@ export function baseSubject(subject: string | null): string {
   return text.toUpperCase().toLowerCase();
 }
 
-/** Returns true if the subject has the mark of a reply or forward, behind the name of a list too. */
+/**
+ * Returns true if the subject has the mark of a reply or forward, behind the name of a list too.
+ */
 export function hasMark(subject: string | null): boolean {
   const text = (subject ?? '').slice(0, mostCharacters).normalize('NFKC').trim();
   return prefix.test(text.replace(listName, '')) || prefix.test(text) || trailer.test(text);
@@ -69,7 +71,10 @@ function marked(mark: string, words: RegExp, subject: string | null): string {
   return `${mark} ${text}`.trim().slice(0, mostCharacters);
 }
 
-/** Returns the subject of a reply to this one: a single `Re:` replaces all reply marks of any language. */
+/**
+ * Returns the subject of a reply to this one: a single `Re:` replaces all reply marks of any
+ * language.
+ */
 export function answerSubject(subject: string | null): string {
   return marked('Re:', answerMark, subject);
 }

@@ -6,8 +6,8 @@ const longestLink = 2_000;
 const mostBreaks = 2;
 
 /**
- * Invisible characters, which pad previews, and noncharacters. A joiner stays between letters or pictures: it shapes
- * them.
+ * Invisible characters, which pad previews, and noncharacters. A joiner stays between letters or
+ * pictures: it shapes them.
  */
 const invisible =
   /\u034f|[\u00ad\u200b\u2060\ufdd0-\ufdef\ufeff]|(?<![\p{L}\p{M}\p{S}])(?:\u200c|\u200d)+|(?:\u200c|\u200d)+(?![\p{L}\p{M}\p{S}])/gu;
@@ -22,7 +22,10 @@ const noSpace = '';
 
 export class TextBuilder {
   #text = '';
-  /** Words since `mark`, kept apart because a search of the whole text would cost time by its length. */
+  /**
+   * Words since `mark`, kept apart because a search of the whole text would cost time by its
+   * length.
+   */
   #marked = '';
   /** Number of line ends before the next word. */
   #breaks = 0;
@@ -88,7 +91,9 @@ export class TextBuilder {
     this.#write(word);
   }
 
-  /** Adds a mark before the next words, such as that of an item. A mark without words is left out. */
+  /**
+   * Adds a mark before the next words, such as that of an item. A mark without words is left out.
+   */
   addMark(mark: string): void {
     this.#mark = mark;
   }

@@ -1,17 +1,20 @@
-// Encodes one text body as ASCII lines (RFC 2045): 7bit if possible, else the shorter of quoted-printable and
-// base64. Written here for speed: nodemailer's encoders are streams.
+// Encodes one text body as ASCII lines (RFC 2045): 7bit if possible, else the shorter of
+// quoted-printable and base64. Written here for speed: nodemailer's encoders are streams.
 
 import { hash } from 'node:crypto';
 
 interface EncodedText {
   transferEncoding: '7bit' | 'quoted-printable' | 'base64';
-  /** ASCII with CRLF line ends, lines of at most 998 (7bit) or 76 characters; empty, or ended by CRLF. */
+  /**
+   * ASCII with CRLF line ends, lines of at most 998 (7bit) or 76 characters; empty, or ended by
+   * CRLF.
+   */
   data: string;
 }
 
 /**
- * Returns the seed for boundaries. Hashes a seed that is not a plain token, or too long for the 70 characters
- * of a boundary.
+ * Returns the seed for boundaries. Hashes a seed that is not a plain token, or too long for the 70
+ * characters of a boundary.
  */
 export function boundarySafe(seed: string): string {
   return /^[0-9A-Za-z_]{8,40}$/.test(seed) ? seed : hash('sha256', seed, 'hex').slice(0, 32);
@@ -32,7 +35,8 @@ const equals = 0x3d;
 
 const hexDigits = Buffer.from('0123456789ABCDEF', 'latin1');
 /**
- * Table with 1 for bytes that stay literal in quoted-printable; space and tab do except at the end of a line.
+ * Table with 1 for bytes that stay literal in quoted-printable; space and tab do except at the end
+ * of a line.
  */
 const isLiteral = Uint8Array.from({ length: 256 }, (_, byte) =>
   [tab, carriageReturn, lineFeed].includes(byte) ||
@@ -64,8 +68,8 @@ function hasLongLine(text: string): boolean {
 }
 
 /**
- * Returns the text with CRLF line ends if it can be sent as 7bit (RFC 2045 2.7), else null. A text with the
- * boundary's seed gets null too: it might close its own part.
+ * Returns the text with CRLF line ends if it can be sent as 7bit (RFC 2045 2.7), else null. A text
+ * with the boundary's seed gets null too: it might close its own part.
  */
 export function asSevenBit(text: string, seed: string): string | null {
   if (!/^[\t\n\r\x20-\x7e]*$/.test(text) || text.includes(seed)) return null;
@@ -73,7 +77,9 @@ export function asSevenBit(text: string, seed: string): string | null {
   return hasLongLine(normalized) ? null : normalized;
 }
 
-/** Counts bytes that quoted-printable writes as `=XX`, including space and tab at the end of a line. */
+/**
+ * Counts bytes that quoted-printable writes as `=XX`, including space and tab at the end of a line.
+ */
 function countEscapes(bytes: Buffer): number {
   let escapes = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -129,8 +135,8 @@ export function encodeBase64(bytes: Buffer): string {
 }
 
 /**
- * Encodes one body part. Turns CR, LF and CRLF into CRLF, ends the last line, and replaces lone surrogates by
- * U+FFFD; changes nothing else.
+ * Encodes one body part. Turns CR, LF and CRLF into CRLF, ends the last line, and replaces lone
+ * surrogates by U+FFFD; changes nothing else.
  */
 export function encodeText(text: string, seed: string): EncodedText {
   const data = asSevenBit(text, seed);
@@ -138,7 +144,10 @@ export function encodeText(text: string, seed: string): EncodedText {
   return encodeTextBytes(Buffer.from(normalizeNewlines(text), 'utf8'));
 }
 
-/** Encodes text in any charset, in which every CR and LF belongs to a CRLF, as quoted-printable or base64. */
+/**
+ * Encodes text in any charset, in which every CR and LF belongs to a CRLF, as quoted-printable or
+ * base64.
+ */
 export function encodeTextBytes(bytes: Buffer): EncodedText {
   const escapes = countEscapes(bytes);
   // Quoted-printable grows by two bytes per escape, base64 by a third and its line ends (0.37).

@@ -1,10 +1,11 @@
-// Reads the bytes of one attachment of received mail, found by its part number: parsing describes attachments
-// and discards their bytes. Blocks the event loop, so only commands and workers call it.
+// Reads the bytes of one attachment of received mail, found by its part number: parsing describes
+// attachments and discards their bytes. Blocks the event loop, so only commands and workers call
+// it.
 import { runParser, splitMail } from './body.ts';
 
 /**
- * Returns the bytes of the part named by `MailAttachment.partNumber`. Returns null if it does not exist, if
- * it is longer than `maxBytes` decoded, or if the mail cannot be parsed that far.
+ * Returns the bytes of the part named by `MailAttachment.partNumber`. Returns null if it does not
+ * exist, if it is longer than `maxBytes` decoded, or if the mail cannot be parsed that far.
  */
 export async function readAttachmentBytes(
   raw: Buffer,

@@ -1,5 +1,5 @@
-// Collects attachments and report parts while mailparser streams them. Bytes are counted and discarded; only
-// machine-readable parts of reports are kept, within bounds.
+// Collects attachments and report parts while mailparser streams them. Bytes are counted and
+// discarded; only machine-readable parts of reports are kept, within bounds.
 import type { Readable } from 'node:stream';
 import { cleanLine, decodeHeaderBytes, findBodyStart } from '../mime/header-fields.ts';
 import { decodeWords } from '../mime/header-values.ts';

@@ -1,6 +1,6 @@
-// Attribution lines, in which a mail program names the author of a quotation:
-// `On 4 Mar 2025, Alice <a@b> wrote:` in its languages, wrapped over lines, between asterisks, with
-// `<mailto:…>` inside, undated. Pure and linear: looks at no more than four lines of 400 characters together.
+// Attribution lines, in which a mail program names the author of a quotation: `On 4 Mar 2025, Alice
+// <a@b> wrote:` in its languages, wrapped over lines, between asterisks, with `<mailto:…>` inside,
+// undated. Pure and linear: looks at no more than four lines of 400 characters together.
 
 import { plainLine } from './header-block.ts';
 
@@ -14,7 +14,8 @@ const blankLine = /^\s*$/;
 const isBlank = (line: string | undefined) => line === undefined || blankLine.test(line);
 
 /**
- * Verbs before the colon (`wrote`, `a écrit`, `のメール`) or before a name (`schrieb Alice`, `Quoting Alice`).
+ * Verbs before the colon (`wrote`, `a écrit`, `のメール`) or before a name (`schrieb Alice`, `Quoting
+ * Alice`).
  */
 const verbs = [
   'wrote|writes|said|schrieb|schreibt|(?:folgendes )?geschrieben|(?:volgende )?geschreven|écrit|ecrit',
@@ -39,18 +40,25 @@ const bracketed = /^\[[^\n[\]]{3,200}\]$/;
 const numbers = /\d{1,4}\D{1,12}\d{1,4}/;
 const dateAndTime = /\d{1,4}[^\n]{1,60}\d{1,2}(?:[:.]|\s?h\s?)\d{2}/;
 const addressAtEnd = /[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]]\s{0,3}[:：]$/;
-/** End of a line that names date and author, with its verb wrapped into the next; at most `longestEnd` characters. */
+/**
+ * End of a line that names date and author, with its verb wrapped into the next; at most
+ * `longestEnd` characters.
+ */
 const addressAndTime =
   /\d{1,2}(?:[:.]|\s?h\s?)\d{2}[^\n]{1,200}[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]],?$/;
 const longestEnd = 600;
-/** Returns true if a line has a colon. Checked first: every attribution needs one, and few lines have it. */
+/**
+ * Returns true if a line has a colon. Checked first: every attribution needs one, and few lines
+ * have it.
+ */
 const hasColon = (line: string) => line.includes(':') || line.includes('：');
 /** Beginning of a dated attribution. */
 const opening =
   /^\(?(?:(?:on|am|le|el|il|in data|em|às|no dia|op|den|pe|w dniu|dnia|dne|vào) \P{N}{0,24}\d|\d{1,4}[年./-])/iu;
 
 /**
- * Removes marks of emphasis and rules around the text, and the links that Outlook adds after an address. The
+ * Removes marks of emphasis and rules around the text, and the links that Outlook adds after an
+ * address. The
  * rule at the end of `---- On Tue, Alice wrote ----` stands for its colon.
  */
 function bare(text: string): string {
@@ -68,8 +76,8 @@ const mayBeMarked = (words: string) =>
 const hasVerb = (text: string) => verbAtEnd.test(text) || verbBeforeName.test(text);
 
 /**
- * Returns true for a text that introduces marked lines: it ends in a colon and contains a date or time, an
- * address, or a verb; or it is a date with time in brackets.
+ * Returns true for a text that introduces marked lines: it ends in a colon and contains a date or
+ * time, an address, or a verb; or it is a date with time in brackets.
  */
 function introducesMarks(text: string): boolean {
   if (bracketed.test(text)) return dateAndTime.test(text);
@@ -77,8 +85,8 @@ function introducesMarks(text: string): boolean {
 }
 
 /**
- * Returns true for a text that introduces unmarked lines: it contains date and time, and a verb or a final
- * address.
+ * Returns true for a text that introduces unmarked lines: it contains date and time, and a verb or
+ * a final address.
  */
 function introducesAll(text: string): boolean {
   if (!colonAtEnd.test(text)) return false;
@@ -87,8 +95,8 @@ function introducesAll(text: string): boolean {
 }
 
 /**
- * Returns true for a text that introduces lines with bars. Requires a verb, since bars are used for other
- * things too.
+ * Returns true for a text that introduces lines with bars. Requires a verb, since bars are used for
+ * other things too.
  */
 const introducesBars = (text: string) =>
   colonAtEnd.test(text) && (hasVerb(text) || verbBeforeDate.test(text));
@@ -103,8 +111,8 @@ function isWrapped(line: string): boolean {
 const endsSentence = (line: string) => /[.!?。:：]\s*$/.test(line);
 
 /**
- * Returns the first line of the attribution that ends with line `end`, or null. Takes the lines above up to a
- * dated opening; without one, the fewest lines that form an attribution.
+ * Returns the first line of the attribution that ends with line `end`, or null. Takes the lines
+ * above up to a dated opening; without one, the fewest lines that form an attribution.
  */
 function findStart(
   lines: readonly string[],
@@ -144,7 +152,9 @@ function withWrappedName(lines: readonly string[], start: number, end: number): 
   return (isCut || isRest) && isWrapped(above) && /\d/.test(above) ? start - 1 : start;
 }
 
-/** Returns the first line of the attribution above the marked block that starts at `first`, or null. */
+/**
+ * Returns the first line of the attribution above the marked block that starts at `first`, or null.
+ */
 export function findAttribution(
   lines: readonly string[],
   first: number,
@@ -156,7 +166,10 @@ export function findAttribution(
   return end < 0 || isQuoted(end) ? null : findStart(lines, end, isQuoted, mark);
 }
 
-/** Returns true if a dated attribution with an address begins the line and quoted text follows in it. */
+/**
+ * Returns true if a dated attribution with an address begins the line and quoted text follows in
+ * it.
+ */
 function holdsAttribution(line: string): boolean {
   if (!line.includes('@')) return false;
   const words = bare(line.slice(0, maxCharacters).trim());
@@ -166,8 +179,8 @@ function holdsAttribution(line: string): boolean {
 }
 
 /**
- * Returns the first line of the first attribution before `limit` that no marked line follows, or null. All
- * text below it is quoted.
+ * Returns the first line of the first attribution before `limit` that no marked line follows, or
+ * null. All text below it is quoted.
  */
 export function findBareAttribution(
   lines: readonly string[],

@@ -1,6 +1,6 @@
-// Runs mailparser over one body within bounds, in the parse worker. Collects texts, report parts and
-// attachments; counts and discards the bytes of attachments. header-fields.ts reads the header of the mail
-// itself, so mailparser gets only its Content-* fields.
+// Runs mailparser over one body within bounds, in the parse worker. Collects texts, report parts
+// and attachments; counts and discards the bytes of attachments. header-fields.ts reads the header
+// of the mail itself, so mailparser gets only its Content-* fields.
 import { Readable } from 'node:stream';
 import { findBodyStart, type HeaderBlock, readHeaderBlock } from '../mime/header-fields.ts';
 import {
@@ -25,8 +25,8 @@ export interface MimeBody extends TextBody {
 
 const chunkBytes = 64 * 1024;
 /**
- * Options shared by all callers, so that part numbers agree. mailparser's own joining of texts is off: it
- * drops plain parts beside HTML without the text-to-HTML step, and that step is unbounded.
+ * Options shared by all callers, so that part numbers agree. mailparser's own joining of texts is
+ * off: it drops plain parts beside HTML without the text-to-HTML step, and that step is unbounded.
  */
 const parserOptions = {
   skipHtmlToText: true,
@@ -72,8 +72,8 @@ function contentFields(block: HeaderBlock): string {
 }
 
 /**
- * Yields small pieces, which keep mailparser's buffers small: as one piece, 50 MB of base64 would take
- * 400 MB.
+ * Yields small pieces, which keep mailparser's buffers small: as one piece, 50 MB of base64 would
+ * take 400 MB.
  */
 function* piecesOf(head: Buffer, body: Buffer): Generator<Buffer> {
   yield head;
@@ -94,8 +94,8 @@ interface ParserEnd {
 }
 
 /**
- * Runs mailparser over a mail. Passes attachments to `take`, and the decoded bytes of each part to `watch`. Resolves with the tree once the parser ends, and
- * with its error if it failed.
+ * Runs mailparser over a mail. Passes attachments to `take`, and the decoded bytes of each part to
+ * `watch`. Resolves with the tree once the parser ends, and with its error if it failed.
  */
 export function runParser(
   { block, body }: SplitMail,
@@ -121,8 +121,8 @@ export function runParser(
 }
 
 /**
- * Returns the bytes before the first part beyond the limit: every part opens with a line that starts with
- * `--`.
+ * Returns the bytes before the first part beyond the limit: every part opens with a line that
+ * starts with `--`.
  */
 function cutToParts(body: Buffer): Buffer {
   let at = 0;
@@ -165,9 +165,9 @@ async function parseBody(mail: SplitMail): Promise<MimeBody> {
 }
 
 /**
- * Parses the body of a mail under its Content-* fields. Bounds are 500 parts, and 2 MB each of text and HTML;
- * the excess is left out and a fault reports it. An attached message stays an attachment: its text never
- * joins that of its carrier.
+ * Parses the body of a mail under its Content-* fields. Bounds are 500 parts, and 2 MB each of text
+ * and HTML; the excess is left out and a fault reports it. An attached message stays an attachment:
+ * its text never joins that of its carrier.
  */
 export async function readMimeBody(mail: SplitMail): Promise<MimeBody> {
   const faults: ParsingError[] = [];
@@ -176,7 +176,8 @@ export async function readMimeBody(mail: SplitMail): Promise<MimeBody> {
   const found = await parseBody(mail);
   const overrun = found.faults.find(({ code }) => code === 'too-many-parts');
   if (!overrun) return found;
-  // mailsplit loses data that it has read but not yet emitted; a body without the excess loses nothing.
+  // mailsplit loses data that it has read but not yet emitted; a body without the excess loses
+  // nothing.
   const within = await parseBody({ ...mail, body: cutToParts(mail.body) });
   return { ...within, faults: [overrun, ...within.faults] };
 }

@@ -1,5 +1,5 @@
-// Digests of the decoded parts of a mail: its content without its transfer form. A text sent twice by one
-// program differs in boundary, Date and Message-ID, but not in its parts.
+// Digests of the decoded parts of a mail: its content without its transfer form. A text sent twice
+// by one program differs in boundary, Date and Message-ID, but not in its parts.
 import { hash } from 'node:crypto';
 import { readParameters } from '../mime/header-values.ts';
 import { runParser, splitMail } from './body.ts';
@@ -14,7 +14,8 @@ export interface DecodedPart {
 }
 
 /**
- * Returns the parts of a raw mail in their order. A mail beyond the bounds of the parser counts as one part.
+ * Returns the parts of a raw mail in their order. A mail beyond the bounds of the parser counts as
+ * one part.
  */
 export async function decodedParts(raw: Buffer): Promise<DecodedPart[]> {
   const mail = splitMail(raw);
@@ -56,8 +57,8 @@ function addParts(
 }
 
 /**
- * Hashes a part. For a text, ignores the form of line ends and trailing white space, which depend on the
- * transfer only.
+ * Hashes a part. For a text, ignores the form of line ends and trailing white space, which depend
+ * on the transfer only.
  */
 function digestOf(type: string, content: Buffer): string {
   if (!type.startsWith('text/')) return hash('sha256', content, 'hex');

@@ -1,4 +1,5 @@
-// Finds the beginning of a mail that is quoted or forwarded as a whole: its header block (`From: …`, `Sent: …`)
+// Finds the beginning of a mail that is quoted or forwarded as a whole: its header block (`From:
+// …`, `Sent: …`)
 // in many languages, the rule above it (`-----Original Message-----`), and the lines by which help desks ask
 // for answers above them. Pure and linear: looks at no more than twelve lines below a label.
 
@@ -60,7 +61,9 @@ const anyLabel = new RegExp(
 const senderOrDate = /[^\s@]@[^\s@]|\d{1,4}[^\n]{1,60}\d{1,2}[:.]\d{2}/;
 
 const ascii = /^[\t\x20-\x7e]*$/;
-/** Removes marks of direction and of zero width, which clients put around names, and hard spaces. */
+/**
+ * Removes marks of direction and of zero width, which clients put around names, and hard spaces.
+ */
 export function plainLine(line: string): string {
   if (ascii.test(line)) return line;
   return line
@@ -86,8 +89,9 @@ interface Labels {
 }
 
 /**
- * Reads the labels of a header block that starts at line `at`: a known label, and with the lines below it three
- * fields at least, among them the author and the date or subject. Lines without a label continue the line above.
+ * Reads the labels of a header block that starts at line `at`: a known label, and with the lines
+ * below it three fields at least, among them the author and the date or subject. Lines without a
+ * label continue the line above.
  */
 function readBlock(
   lines: readonly string[],
@@ -116,9 +120,10 @@ export function startsHeaderBlock(lines: readonly string[], at: number): boolean
 }
 
 /**
- * Returns true if a quoted mail starts with its header block at line `at`. Wishes of a journey have `From:`, `To:` and
- * `Date:` too, and contact forms a subject: so a block without a rule belongs to a mail only below an answer or the
- * mark of a forward, with a subject or an address; and a plain rule is drawn by forms too.
+ * Returns true if a quoted mail starts with its header block at line `at`. Wishes of a journey have
+ * `From:`, `To:` and `Date:` too, and contact forms a subject: so a block without a rule belongs to
+ * a mail only below an answer or the mark of a forward, with a subject or an address; and a plain
+ * rule is drawn by forms too.
  */
 function startsQuotedMail(
   lines: readonly string[],
@@ -151,7 +156,10 @@ function startsUnknownBlock(lines: readonly string[], at: number): boolean {
 }
 
 const plainRule = /^[ \t]{0,4}[-_=*—―]{3,120}[ \t]*$/;
-/** The words between two rules neither begin nor end with a rule's character: else it takes cubic time. */
+/**
+ * The words between two rules neither begin nor end with a rule's character: else it takes cubic
+ * time.
+ */
 const wordedRule =
   /^[ \t]{0,4}[-_=—]{2,40}[ \t]?([^-_=—\s](?:[^\n]{0,58}[^-_=—\s])?)[ \t]?[-_=—]{2,40}[ \t]*$/;
 /** Words of a rule that needs no header block below it. */
@@ -208,7 +216,9 @@ function isMailRule(line: string): boolean {
 const introducesMarks = (lines: readonly string[], at: number) =>
   lines.slice(at + 1, at + mostAttributionLines).some((line) => /^[ \t]{0,3}[>＞]/.test(line));
 
-/** Returns true if a rule begins a quoted mail at line `at`, by its words or by the labels below it. */
+/**
+ * Returns true if a rule begins a quoted mail at line `at`, by its words or by the labels below it.
+ */
 function opensQuotedMail(lines: readonly string[], at: number, mayBeBare: boolean): boolean {
   const line = lines[at] ?? '';
   if (line.length > maxRuleCharacters) return false;
@@ -239,8 +249,9 @@ const asksAbove = (line: string) =>
   line.length <= maxLabelLine && (replyAbove.test(line) || notesFrame.test(line));
 
 /**
- * Returns the first line of a quoted or forwarded mail, from which all text is quoted, with the rules above
- * it. Returns the number of lines if all text is new. `mayBeBare`: the header block needs no rule above it.
+ * Returns the first line of a quoted or forwarded mail, from which all text is quoted, with the
+ * rules above it. Returns the number of lines if all text is new. `mayBeBare`: the header block
+ * needs no rule above it.
  */
 export function findQuotedTail(lines: readonly string[], mayBeBare: boolean): number {
   const fields = lines.map(fieldsOf);

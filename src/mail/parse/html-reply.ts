@@ -1,5 +1,5 @@
-// Converts the HTML of a mail into text for the reply split, with marks (marks.ts) where mail programs name a
-// quotation or a signature by class or id. So their language does not matter.
+// Converts the HTML of a mail into text for the reply split, with marks (marks.ts) where mail
+// programs name a quotation or a signature by class or id. So their language does not matter.
 import type { Frame, ReadElement } from '../mime/html/read-html.ts';
 import type { Attributes } from '../mime/html/tokens.ts';
 import { type MadeText, makeText, type TextOptions } from '../mime/html-text.ts';
@@ -65,7 +65,9 @@ const marksBySelector = new Map<string, Mark>(
 );
 const markedNames = new Set([...marksBySelector.keys()].map((one) => one.split(/[.#]/, 1)[0]));
 
-/** Returns the mark of an element: of a `<div>` by any of its names, of other elements by theirs. */
+/**
+ * Returns the mark of an element: of a `<div>` by any of its names, of other elements by theirs.
+ */
 function markOf({ name, attributes }: ReadElement): Mark | null {
   if (attributes.size === 0) return null;
   if (name === 'div') return markOfDivision(attributes);
@@ -145,8 +147,9 @@ function withParts(isAnswer: boolean): TextOptions {
 }
 
 /**
- * Converts the visible words of an HTML part to text of about `most` characters, with `> ` before the lines of a
- * quotation, and with marks. `isAnswer`: the mail answers another, so that all blockquotes are quotations.
+ * Converts the visible words of an HTML part to text of about `most` characters, with `> ` before
+ * the lines of a quotation, and with marks. `isAnswer`: the mail answers another, so that all
+ * blockquotes are quotations.
  */
 export function makeMarkedText(html: string, isAnswer: boolean, most: number): MadeText {
   const made = makeText(html, { ...withParts(isAnswer), most });

@@ -1,6 +1,7 @@
 // mailparser, adapted to read MIME as other readers do if its own way loses words or attachments
-// (lenient-splitter.ts). It splits and decodes the transfer encodings; the bytes of texts are collected here,
-// within bounds, and text.ts decodes their charsets. Patches internals of mailparser, so its version is pinned.
+// (lenient-splitter.ts). It splits and decodes the transfer encodings; the bytes of texts are
+// collected here, within bounds, and text.ts decodes their charsets. Patches internals of
+// mailparser, so its version is pinned.
 import type { Transform } from 'node:stream';
 import { MailParser } from 'mailparser';
 import { parseLimits } from '../mime/parsed-mail.ts';
@@ -76,8 +77,8 @@ export function createLenientParser(
 const mostBytesPerUnit = 3;
 
 /**
- * Keeps the bytes of a text up to the kept part: otherwise 20 MB would become one string in one turn. Counts
- * UTF-8 in characters, other charsets in bytes.
+ * Keeps the bytes of a text up to the kept part: otherwise 20 MB would become one string in one
+ * turn. Counts UTF-8 in characters, other charsets in bytes.
  */
 class ByteCollector {
   readonly #isUtf8: boolean;

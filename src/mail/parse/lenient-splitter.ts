@@ -1,6 +1,6 @@
-// mailsplit, adapted to read the parts of a mail as other readers do: where the header of a part ends, which
-// boundary a multipart has, and what its type and transfer encoding are. Patches its internals, so its version
-// is pinned.
+// mailsplit, adapted to read the parts of a mail as other readers do: where the header of a part
+// ends, which boundary a multipart has, and what its type and transfer encoding are. Patches its
+// internals, so its version is pinned.
 import { withKnownCharsets } from '../mime/charset/charset.ts';
 import { escapeRawWords, scanFields } from '../mime/header-fields.ts';
 import { decodeWords } from '../mime/header-values.ts';
@@ -92,7 +92,10 @@ function mendWords(line: Buffer): Buffer {
 
 const firstOf = ({ headers }: SplitNode, name: string) => (headers ? headers.getFirst(name) : '');
 
-/** Reads a transfer encoding that stands in quotes, as an encoded word, or beside comments and parameters. */
+/**
+ * Reads a transfer encoding that stands in quotes, as an encoded word, or beside comments and
+ * parameters.
+ */
 function readTransferEncoding(value: string): string {
   const words = decodeWords(value.replace(/["']/g, ' ')).toLowerCase();
   const outside = words.replace(/\([^()]{0,200}\)/g, ' ');
@@ -101,8 +104,8 @@ function readTransferEncoding(value: string): string {
 }
 
 /**
- * Chooses the form of a boundary with white space that occurs in the mail: as it stands, or without the
- * white space, which folding may have put in.
+ * Chooses the form of a boundary with white space that occurs in the mail: as it stands, or without
+ * the white space, which folding may have put in.
  */
 function chooseBoundary(boundary: Buffer, ahead: Buffer): Buffer {
   const words = boundary.toString('latin1');
@@ -112,7 +115,9 @@ function chooseBoundary(boundary: Buffer, ahead: Buffer): Buffer {
   return found === undefined ? boundary : Buffer.from(found, 'latin1');
 }
 
-/** Reads an invalid type as the default type (RFC 2045 5.2), and `multipart` alone as a mixed one. */
+/**
+ * Reads an invalid type as the default type (RFC 2045 5.2), and `multipart` alone as a mixed one.
+ */
 function mendType(node: SplitNode): void {
   if (node.contentType !== false && mediaType.test(node.contentType)) return;
   const isMultipart = node._boundary !== false && /^multipart\b/.test(node.contentType || '');
@@ -122,7 +127,10 @@ function mendType(node: SplitNode): void {
   else node.contentType = isFile ? 'application/octet-stream' : 'text/plain';
 }
 
-/** Knows how far the splitter has read, and where the header of the current part ends without an empty line. */
+/**
+ * Knows how far the splitter has read, and where the header of the current part ends without an
+ * empty line.
+ */
 class Progress {
   readonly #source: SplitSource;
   #chunk: Buffer = Buffer.alloc(0);
@@ -183,7 +191,9 @@ function patchNode(node: SplitNode, progress: Progress): void {
   };
 }
 
-/** Adapts the splitter, which reads `source`; returns its findings, complete once it has read all. */
+/**
+ * Adapts the splitter, which reads `source`; returns its findings, complete once it has read all.
+ */
 export function makeLenient(splitter: Splitter, source: SplitSource): SplitFindings {
   const findings: SplitFindings = {
     isUnclosed: false,

@@ -1,9 +1,11 @@
-// Marks in the text of a mail before its split: noncharacters of Unicode. Some stand on a line of their own, around
-// the parts that a mail program names by class or id; others stand before the words of a line.
+// Marks in the text of a mail before its split: noncharacters of Unicode. Some stand on a line of
+// their own, around the parts that a mail program names by class or id; others stand before the
+// words of a line.
 
 /**
- * `whole`: all of the part is quoted. `lead`: it is quoted up to the first `>`; between later quotations the sender may
- * answer. `tail`: all text from here is quoted. `signature`: all of the part is a signature.
+ * `whole`: all of the part is quoted. `lead`: it is quoted up to the first `>`; between later
+ * quotations the sender may answer. `tail`: all text from here is quoted. `signature`: all of the
+ * part is a signature.
  */
 export const marks = {
   whole: '\ufdd0',
@@ -29,7 +31,10 @@ export interface MarkedLines {
   declared: ('quoted' | 'signature' | null)[];
 }
 
-/** Takes the marks of parts out of the lines. Marks below a `>` belong to an older mail and mean nothing. */
+/**
+ * Takes the marks of parts out of the lines. Marks below a `>` belong to an older mail and mean
+ * nothing.
+ */
 export function readMarks(marked: readonly string[]): MarkedLines {
   const lines: string[] = [];
   const declared: MarkedLines['declared'] = [];

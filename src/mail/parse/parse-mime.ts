@@ -1,7 +1,7 @@
-// Parses one received mail into the email projection (specification 2.2). Pure: no clock, no store, no
-// network; every doubt becomes a parsing error, and it never throws. Blocks the event loop for as long as the
-// mail takes, so the service runs it in a worker (parser.ts). src/inbox/receiving/authenticate.ts gives the verdicts
-// of SPF, DKIM and DMARC.
+// Parses one received mail into the email projection (specification 2.2). Pure: no clock, no store,
+// no network; every doubt becomes a parsing error, and it never throws. Blocks the event loop for
+// as long as the mail takes, so the service runs it in a worker (parser.ts).
+// src/inbox/receiving/authenticate.ts gives the verdicts of SPF, DKIM and DMARC.
 import { type ParsedMail, type ParseOptions, parseLimits, withFault } from '../mime/parsed-mail.ts';
 import { hasMark } from '../mime/subject.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
@@ -28,8 +28,8 @@ function factsOf({ inReplyTo, references, subject }: ParsedMail): ReplyFacts {
 }
 
 /**
- * Makes the text of a piece. Programs write `>` before the indented words of a sender in plain text: the HTML tells
- * them from a quotation.
+ * Makes the text of a piece. Programs write `>` before the indented words of a sender in plain
+ * text: the HTML tells them from a quotation.
  */
 function textOf({ kind, content, html }: ReadablePiece, { isAnswer }: ReplyFacts, most: number) {
   if (kind === 'html') return makeMarkedText(content, isAnswer, most);
@@ -41,7 +41,10 @@ function textOf({ kind, content, html }: ReadablePiece, { isAnswer }: ReplyFacts
   return { text: content, isTooDeep: false };
 }
 
-/** Joins the pieces, up to the limits of the split. Words are cut, and never for the markup before them. */
+/**
+ * Joins the pieces, up to the limits of the split. Words are cut, and never for the markup before
+ * them.
+ */
 function joinPieces(pieces: readonly ReadablePiece[], facts: ReplyFacts) {
   const texts: string[] = [];
   let left: number = parseLimits.splitCharacters;
@@ -75,8 +78,8 @@ function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): ParsedMail {
 }
 
 /**
- * Takes the text of the first attached mail as `newContent` if the mail has no word of its own: it forwards
- * that mail. Reports keep theirs, because they are not written by their sender.
+ * Takes the text of the first attached mail as `newContent` if the mail has no word of its own: it
+ * forwards that mail. Reports keep theirs, because they are not written by their sender.
  */
 async function withAttachedText(raw: Buffer, mail: ParsedMail): Promise<ParsedMail> {
   const isSilent = [mail.newContent, mail.quotedContent].every((one) => !one?.trim());
@@ -90,9 +93,9 @@ async function withAttachedText(raw: Buffer, mail: ParsedMail): Promise<ParsedMa
 }
 
 /**
- * Parses a raw mail within `parseLimits`. Never throws on bad mail: `parsingErrors` lists the missing parts.
- * Calls `onBody` with the projection before a reply split that may take long, since its libraries are slow on
- * hostile text: a caller with a deadline then keeps the rest.
+ * Parses a raw mail within `parseLimits`. Never throws on bad mail: `parsingErrors` lists the
+ * missing parts. Calls `onBody` with the projection before a reply split that may take long, since
+ * its libraries are slow on hostile text: a caller with a deadline then keeps the rest.
  */
 export async function parseMime(
   raw: Buffer,

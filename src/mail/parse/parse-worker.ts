@@ -1,4 +1,5 @@
-// The worker of parser.ts: parses one mail after another. Imports mailparser and similar libraries, so that the main thread never loads them.
+// The worker of parser.ts: parses one mail after another. Imports mailparser and similar libraries,
+// so that the main thread never loads them.
 import { type DocumentWords, wordsOfDocument } from '../../platform/full-text/document.ts';
 import { serveJobs } from '../../platform/runtime/workers/serve.ts';
 import { type Extracts, extractsOf } from '../mime/extracts/extracts.ts';
@@ -21,7 +22,9 @@ export interface ComplaintReport {
   copy: OwnCopy;
 }
 
-/** The possible results of a job: the projection, a report, an attachment or words; null if absent. */
+/**
+ * The possible results of a job: the projection, a report, an attachment or words; null if absent.
+ */
 export interface Readings {
   mail: ParsedMail;
   bounce: BounceReport | null;

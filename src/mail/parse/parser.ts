@@ -1,9 +1,10 @@
-// Parses received mail in worker threads, each mail under a deadline: hostile MIME can block a thread for
-// minutes, and must block neither the event loop nor the next mail. parse-mime.ts does the parsing. Light to
-// import: the worker starts with the first mail.
+// Parses received mail in worker threads, each mail under a deadline: hostile MIME can block a
+// thread for minutes, and must block neither the event loop nor the next mail. parse-mime.ts does
+// the parsing. Light to import: the worker starts with the first mail.
 //
-// If the worker ends during a mail, the parser returns the known part: the body without the reply split if the
-// worker had sent it, else the header alone. A report is rejected with an error, for another try.
+// If the worker ends during a mail, the parser returns the known part: the body without the reply
+// split if the worker had sent it, else the header alone. A report is rejected with an error, for
+// another try.
 import { CapacityError } from '../../platform/errors.ts';
 import type { DocumentWords, FullTextDocument } from '../../platform/full-text/document.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
@@ -26,8 +27,8 @@ export interface MimeParser {
    */
   parse(raw: Buffer, options?: ParseOptions): Promise<ParsedMail>;
   /**
-   * Reads the report of this kind in a raw mail; returns null without one. A DMARC report of 10 MB unpacked
-   * takes up to 1 s.
+   * Reads the report of this kind in a raw mail; returns null without one. A DMARC report of 10 MB
+   * unpacked takes up to 1 s.
    * @throws CapacityError as `parse` does; Error if it takes too long, for another try
    */
   readReport<K extends ReportReading>(
@@ -36,8 +37,10 @@ export interface MimeParser {
     options?: ParseOptions,
   ): Promise<Readings[K]>;
   /**
-   * Returns the bytes of the part named by `MailAttachment.partNumber` for an organization, or null.
-   * @throws CapacityError as `parse` does, and beyond the share of the organization; Error if it takes too long
+   * Returns the bytes of the part named by `MailAttachment.partNumber` for an organization, or
+   * null.
+   * @throws CapacityError as `parse` does, and beyond the share of the organization; Error if it
+   * takes too long
    */
   readAttachment(raw: Buffer, partNumber: string, organizationId: string): Promise<Buffer | null>;
   /**

@@ -1,5 +1,5 @@
-// Reads the body of a mail that is only text: its bytes are its words, so mailparser, which takes ten times
-// as long, is skipped. The result equals that of mailparser for the same mail.
+// Reads the body of a mail that is only text: its bytes are its words, so mailparser, which takes
+// ten times as long, is skipped. The result equals that of mailparser for the same mail.
 import type { HeaderBlock } from '../mime/header-fields.ts';
 import { readParameters } from '../mime/header-values.ts';
 import type { TextNode } from './text.ts';

@@ -4,8 +4,8 @@ import type { ParsedMail } from '../mime/parsed-mail.ts';
 
 const previewCharacters = 200;
 /**
- * Characters searched for words, so that long white space costs nothing. The first `nearlyAlwaysEnough`
- * suffice for most mails.
+ * Characters searched for words, so that long white space costs nothing. The first
+ * `nearlyAlwaysEnough` suffice for most mails.
  */
 const maxCharacters = 10_000;
 const nearlyAlwaysEnough = 300;
@@ -21,8 +21,8 @@ function lineOf(text: string, characters: number): string {
 }
 
 /**
- * Returns one line of the sender's own text, else of the quoted text; null if the mail has no words. For a
- * mail with HTML only, it uses the text made by the reply split.
+ * Returns one line of the sender's own text, else of the quoted text; null if the mail has no
+ * words. For a mail with HTML only, it uses the text made by the reply split.
  */
 export function previewOf(mail: Pick<ParsedMail, 'newContent' | 'quotedContent' | 'text'>) {
   for (const source of [mail.newContent, mail.quotedContent, mail.text]) {

@@ -1,7 +1,7 @@
-// Reads the header alone, for the receive path before it reads a body (about 40 µs for usual mail, linear in
-// the header block), and for the header half of the full projection. Values are untrusted: of
-// List-Unsubscribe (RFC 2369, RFC 8058) only https, http and mailto pass, in a form that is safe to print and
-// store.
+// Reads the header alone, for the receive path before it reads a body (about 40 µs for usual mail,
+// linear in the header block), and for the header half of the full projection. Values are
+// untrusted: of List-Unsubscribe (RFC 2369, RFC 8058) only https, http and mailto pass, in a form
+// that is safe to print and store.
 import { foldAddress, parseAddress } from '../../platform/net/address.ts';
 import { type AddressList, parseAddressList } from '../mime/header-addresses.ts';
 import { cleanLine, type HeaderBlock, readHeaderBlock } from '../mime/header-fields.ts';
@@ -45,7 +45,10 @@ function readMailto(text: string): string | null {
   }
 }
 
-/** Returns the first https link (else the first http one) and the first mailto address; null if absent. */
+/**
+ * Returns the first https link (else the first http one) and the first mailto address; null if
+ * absent.
+ */
 function readListUnsubscribe(values: string[]): ListUnsubscribe {
   const entries = (values.join(', ').match(/<[^<>]{1,2100}>/g) ?? []).slice(0, maxEntries);
   const targets = entries.map((entry) => entry.slice(1, -1).replace(/\s+/g, ''));
@@ -90,8 +93,8 @@ function reportAddresses(name: string, list: AddressList, faults: ParsingError[]
 }
 
 /**
- * Returns the author: the first address of the first From. Several are legal, but the projection has only
- * one.
+ * Returns the author: the first address of the first From. Several are legal, but the projection
+ * has only one.
  */
 function readFrom(block: HeaderBlock, faults: ParsingError[]): HeaderAddress | null {
   const value = block.first('from');
@@ -107,8 +110,8 @@ function readFrom(block: HeaderBlock, faults: ParsingError[]): HeaderAddress | n
 }
 
 /**
- * Returns the ids in a threading field. Skips an address of this mail: old programs write it in the phrase
- * before the id (`Message from Ann <ann@a.example> of Tuesday <id@a.example>`).
+ * Returns the ids in a threading field. Skips an address of this mail: old programs write it in the
+ * phrase before the id (`Message from Ann <ann@a.example> of Tuesday <id@a.example>`).
  */
 function readParents(
   block: HeaderBlock,
@@ -155,8 +158,8 @@ function readSummary(block: HeaderBlock, faults: ParsingError[]): HeaderSummary 
 }
 
 /**
- * Reads the header block alone, at most 256 KB, and no byte of the body; never throws. Of duplicate fields
- * the first counts; To and Cc are joined.
+ * Reads the header block alone, at most 256 KB, and no byte of the body; never throws. Of duplicate
+ * fields the first counts; To and Cc are joined.
  */
 export function readHeader(raw: Buffer): HeaderSummary {
   return readSummary(readHeaderBlock(raw), []);
@@ -180,8 +183,8 @@ function readFirstPriority(block: HeaderBlock): MailPriority | null {
 }
 
 /**
- * Returns the projection from the header: no text, no attachments. It is the result for a mail whose body
- * cannot be parsed. Never throws.
+ * Returns the projection from the header: no text, no attachments. It is the result for a mail
+ * whose body cannot be parsed. Never throws.
  */
 export function projectHeader(block: HeaderBlock, options: ParseOptions): ParsedMail {
   const faults = [...block.faults];

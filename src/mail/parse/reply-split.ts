@@ -1,7 +1,7 @@
-// Splits a text into the sender's own words and quotations (specification 2.2). Quoted are `>` lines with the
-// attribution above them (attribution.ts), the text below the header block of a quoted or forwarded mail
-// (header-block.ts), and the elements that the HTML of a program names so (html-reply.ts). A signature
-// (signature.ts) belongs to neither.
+// Splits a text into the sender's own words and quotations (specification 2.2). Quoted are `>`
+// lines with the attribution above them (attribution.ts), the text below the header block of a
+// quoted or forwarded mail (header-block.ts), and the elements that the HTML of a program names so
+// (html-reply.ts). A signature (signature.ts) belongs to neither.
 //
 // The scan is linear.
 import { findAttribution, findBareAttribution } from './attribution.ts';
@@ -34,8 +34,8 @@ type Kind = 'own' | 'quoted' | 'signature';
 
 const quotedLine = /^[ \t]{0,3}[>＞]/;
 /**
- * A line with `| ` in front and no bar at the end, which would be a table; or one with the author's initials:
- * `JD> `.
+ * A line with `| ` in front and no bar at the end, which would be a table; or one with the author's
+ * initials: `JD> `.
  */
 const barLine = /^[ \t]{0,3}(?:\|(?:$|[^|\n]*[^|\s]\s*$|\s*$)|[A-Z]{1,4}> )/;
 const blankLine = /^\s*$/;
@@ -59,8 +59,8 @@ function withRules(lines: readonly string[], start: number): number {
 }
 
 /**
- * Marks the attribution directly above each quoted block. Lines with bars count as quoted only below an
- * attribution.
+ * Marks the attribution directly above each quoted block. Lines with bars count as quoted only
+ * below an attribution.
  */
 function markAttributions(lines: readonly string[], end: number, kinds: Kind[]): void {
   const isQuoted = (at: number) => kinds[at] === 'quoted';
@@ -92,8 +92,8 @@ const isIndented = (line: string | undefined) => line?.startsWith(indentMark) ==
 const indents = new RegExp(`${indentMark} ?`, 'g');
 
 /**
- * Decides on the blocks that the sender may have indented: below an attribution they are quotations, else words of
- * the sender.
+ * Decides on the blocks that the sender may have indented: below an attribution they are
+ * quotations, else words of the sender.
  */
 function resolveIndents(lines: string[]): void {
   const isQuoted = (at: number) => isMarked(lines[at] ?? '');
@@ -121,9 +121,9 @@ const pick = (lines: readonly string[], kinds: readonly Kind[], wanted: Kind) =>
 const orNull = (text: string) => (text.trim() === '' ? null : text);
 
 /**
- * Splits `text` (line ends of any kind). `newContent` is empty only if the mail answers another and all lines are
- * quoted: a mail that is forwarded without a word, or that consists of a quotation or a signature, is its sender's
- * content as a whole.
+ * Splits `text` (line ends of any kind). `newContent` is empty only if the mail answers another and
+ * all lines are quoted: a mail that is forwarded without a word, or that consists of a quotation or
+ * a signature, is its sender's content as a whole.
  */
 export function splitReply(text: string, facts = answered): ReplySplit {
   const { lines, declared } = readMarks(text.split(lineEnd));
@@ -151,8 +151,9 @@ export function splitReply(text: string, facts = answered): ReplySplit {
 }
 
 /**
- * Returns the lines of a mail that is one quotation, without the marks of a blockquote. Returns null for a mail with
- * words of another kind, and for the quotation of an answer: an attribution introduces it, or its text has `>`.
+ * Returns the lines of a mail that is one quotation, without the marks of a blockquote. Returns
+ * null for a mail with words of another kind, and for the quotation of an answer: an attribution
+ * introduces it, or its text has `>`.
  */
 function soleQuotation(lines: readonly string[], facts: ReplyFacts): readonly string[] | null {
   if (!lines.every((line) => isBlank(line) || isMarked(line))) return null;

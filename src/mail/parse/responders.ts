@@ -1,5 +1,5 @@
-// Signs of automatic answers (data): fields that responders set, and the beginnings of their subjects.
-// auto-reply.ts decides with them.
+// Signs of automatic answers (data): fields that responders set, and the beginnings of their
+// subjects. auto-reply.ts decides with them.
 
 /** Fields that only auto-responders set, with any value except `no`, `none`, `false` and `0`. */
 export const responderHeaders: readonly string[] = [
@@ -51,8 +51,8 @@ export const responderValues: readonly ResponderValue[] = [
 export const passedOn: RegExp = /^(?:forward|mirror|redirect|group)/i;
 
 /**
- * Beginnings of the subjects of automatic answers, by language. Compared without accents and case. A star
- * lets letters follow.
+ * Beginnings of the subjects of automatic answers, by language. Compared without accents and case.
+ * A star lets letters follow.
  */
 const subjectWords: Readonly<Record<string, readonly string[]>> = {
   en: [
@@ -245,7 +245,10 @@ const beginnings = Object.values(subjectWords)
   .flat()
   .map((words) => ({ text: fold(words.replace('*', '')), isStem: words.endsWith('*') }));
 
-/** Tells whether a subject begins as automatic answers of absent people do, perhaps behind a mark as `Re:`. */
+/**
+ * Tells whether a subject begins as automatic answers of absent people do, perhaps behind a mark as
+ * `Re:`.
+ */
 export function isAbsenceSubject(subject: string): boolean {
   const start = subject.slice(0, 200).trim().replace(answerMark, '').replace(/^\[/, '');
   const text = fold(start);

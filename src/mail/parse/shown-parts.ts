@@ -1,5 +1,5 @@
-// Tells the files that a reader can save from the parts that the HTML shows and the parts that programs process
-// (RFC 8621 4.1.4).
+// Tells the files that a reader can save from the parts that the HTML shows and the parts that
+// programs process (RFC 8621 4.1.4).
 import { readTokens } from '../mime/html/tokens.ts';
 import type { MailAttachment } from '../mime/parsed-mail.ts';
 
@@ -24,7 +24,9 @@ function decoded(id: string): string {
   }
 }
 
-/** Returns the ids of the parts that the HTML shows, in lower case. A link to a part shows nothing. */
+/**
+ * Returns the ids of the parts that the HTML shows, in lower case. A link to a part shows nothing.
+ */
 function citedIn(html: string): Set<string> {
   const cited = new Set<string>();
   const read = (text: string) => {
@@ -42,8 +44,8 @@ function citedIn(html: string): Set<string> {
 }
 
 /**
- * Returns the attachments, with `related` for those that a reader does not save. A picture of multipart/related
- * without an id may be shown by its place.
+ * Returns the attachments, with `related` for those that a reader does not save. A picture of
+ * multipart/related without an id may be shown by its place.
  */
 export function withShown(attachments: MailAttachment[], html: string | null): MailAttachment[] {
   if (attachments.length === 0) return attachments;

@@ -1,6 +1,6 @@
-// Finds signatures in the sender's own text: below `-- ` (RFC 3676 4.3), the line that a phone or program adds,
-// the footer of a mailing list, and notices of confidentiality. A greeting and a name stay with the text,
-// because they are its end. Pure and linear.
+// Finds signatures in the sender's own text: below `-- ` (RFC 3676 4.3), the line that a phone or
+// program adds, the footer of a mailing list, and notices of confidentiality. A greeting and a name
+// stay with the text, because they are its end. Pure and linear.
 import { plainLine } from './header-block.ts';
 
 const blankLine = /^\s*$/;
@@ -120,8 +120,8 @@ const isFooter = (line: string) =>
   line.length <= maxLineCharacters && footerWords.test(line) && !senderWords.test(line);
 
 /**
- * Returns the line at which the signature of the text in `[start, end)` begins, or `end`. The text is one run
- * of the sender's own lines.
+ * Returns the line at which the signature of the text in `[start, end)` begins, or `end`. The text
+ * is one run of the sender's own lines.
  */
 export function findSignature(lines: readonly string[], start: number, end: number): number {
   let found = trimEnd(lines, start, end);

@@ -1,12 +1,15 @@
-// Joins the text leaves of a parsed MIME tree into one text and one HTML, and keeps the reading order for the
-// reply split. Pure.
+// Joins the text leaves of a parsed MIME tree into one text and one HTML, and keeps the reading
+// order for the reply split. Pure.
 import { decodeText } from '../mime/charset/charset.ts';
 import { cleanLine } from '../mime/header-fields.ts';
 import { type ParsingError, parseLimits } from '../mime/parsed-mail.ts';
 import { joinFlowed } from './flowed.ts';
 import { literalMark, withoutMarks } from './marks.ts';
 
-/** A node of mailparser's tree: inner nodes have children, text leaves and multiparts without parts have bytes. */
+/**
+ * A node of mailparser's tree: inner nodes have children, text leaves and multiparts without parts
+ * have bytes.
+ */
 export interface TextNode {
   contentType: string | false;
   charset?: string;
@@ -135,8 +138,9 @@ function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves
 }
 
 /**
- * Joins the leaves, each result cut at 2 MB and null without leaves of its kind. `text` has the plain parts.
- * `html` has the HTML parts, and between them the plain parts that are not their alternatives.
+ * Joins the leaves, each result cut at 2 MB and null without leaves of its kind. `text` has the
+ * plain parts. `html` has the HTML parts, and between them the plain parts that are not their
+ * alternatives.
  */
 export function joinTexts(tree: TextNode | null, faults: ParsingError[]): TextBody {
   if (tree === null) return { text: null, html: null, pieces: [] };

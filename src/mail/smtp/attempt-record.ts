@@ -1,6 +1,6 @@
-// The record of one delivery attempt: which recipients have an outcome, which are pending, and the replies of
-// every host. Turns answers, faults and verdicts into Outcomes. Opens no connection and does not choose the
-// next host.
+// The record of one delivery attempt: which recipients have an outcome, which are pending, and the
+// replies of every host. Turns answers, faults and verdicts into Outcomes. Opens no connection and
+// does not choose the next host.
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type Verdict, worstVerdict } from './destination.ts';
 import type {
@@ -24,8 +24,8 @@ type Fault = Pick<SmtpFault, 'kind' | 'reply'>;
 const authCodes: readonly (number | null)[] = [530, 534, 535, 538];
 
 /**
- * Returns true if the server may have accepted the message: after the dot, only a refusal proves that it did
- * not.
+ * Returns true if the server may have accepted the message: after the dot, only a refusal proves
+ * that it did not.
  */
 function mayHaveBeenTaken({ kind, reply }: Fault): boolean {
   return reply.verb === 'dot' && kind !== 'refused';
@@ -50,8 +50,8 @@ function concludeReply(reply: RemoteReply, isRelay: boolean, isOneOfSeveral: boo
     return { kind: 'deferred', errorCode: 'auth-failed', reply };
   }
   const errorCode = classifyReply(reply).errorCode;
-  // This refusal is about the number of recipients, not about this one: the next attempt sends fewer at once
-  // (RFC 5321 4.5.3.1.10).
+  // This refusal is about the number of recipients, not about this one: the next attempt sends
+  // fewer at once (RFC 5321 4.5.3.1.10).
   const isCrowd = isOneOfSeveral && reply.verb === 'RCPT' && tooManyRecipients.test(reply.text);
   return { kind: code >= 500 && !isCrowd ? 'bounced' : 'deferred', errorCode, reply };
 }
@@ -82,8 +82,8 @@ export class AttemptRecord {
   }
 
   /**
-   * Starts the clock at the first host. The wait for a free connection before it does not count as time of
-   * the attempt.
+   * Starts the clock at the first host. The wait for a free connection before it does not count as
+   * time of the attempt.
    */
   begin(): void {
     this.#begun ??= { at: this.#clock.now(), elapsed: this.#clock.elapsed() };
@@ -114,8 +114,8 @@ export class AttemptRecord {
   }
 
   /**
-   * Records the answers to the pending recipients, in their order. `handOver` is called if the server accepted
-   * the message.
+   * Records the answers to the pending recipients, in their order. `handOver` is called if the
+   * server accepted the message.
    */
   addAnswers(
     answers: readonly RecipientAnswer[],
@@ -142,8 +142,8 @@ export class AttemptRecord {
   }
 
   /**
-   * Returns the outcomes in the order of the recipients. Defers pending recipients, unless a verdict ends
-   * their delivery.
+   * Returns the outcomes in the order of the recipients. Defers pending recipients, unless a
+   * verdict ends their delivery.
    */
   finish(): Outcome[] {
     const trace = this.#trace(null);

@@ -1,5 +1,6 @@
-// One delivery attempt in progress: tries the hosts of its way in order (RFC 5321 5.1), each over a session
-// of the pool, until every recipient has an answer. The replies of each host are kept by attempt-record.ts.
+// One delivery attempt in progress: tries the hosts of its way in order (RFC 5321 5.1), each over a
+// session of the pool, until every recipient has an answer. The replies of each host are kept by
+// attempt-record.ts.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { AttemptRecord } from './attempt-record.ts';
@@ -33,11 +34,15 @@ export interface AttemptMeans {
 }
 
 /**
- * Time after the first host at which no further host or address is started; a running one keeps its own
- * limits. Allows four hosts that do not accept a connection, or two that accept it and stay silent.
+ * Time after the first host at which no further host or address is started; a running one keeps its
+ * own limits. Allows four hosts that do not accept a connection, or two that accept it and stay
+ * silent.
  */
 const tryHostsMs = 120_000;
-/** Limits for a slow address. A delivery is deferred if it waits longer than `longestSlowWaitMs` for one. */
+/**
+ * Limits for a slow address. A delivery is deferred if it waits longer than `longestSlowWaitMs` for
+ * one.
+ */
 const slowAddressLimits = { connections: 2, messagesPerConnection: 100 };
 const longestSlowWaitMs = 30_000;
 const maxAddresses = 20;
@@ -52,8 +57,8 @@ const maxAddresses = 20;
  * answers                                      | the next host for recipients without an answer; if all
  *                                              | have one, the end
  *
- * After 120 s, 20 addresses or the shutdown no further host is tried: recipients without an answer are
- * deferred.
+ * After 120 s, 20 addresses or the shutdown no further host is tried: recipients without an answer
+ * are deferred.
  */
 export class Attempt {
   readonly #job: TransportJob;
@@ -122,8 +127,8 @@ export class Attempt {
   }
 
   /**
-   * Returns the destination that counts connections to the host: its own lane, or the one shared by all hosts
-   * behind the same slow address.
+   * Returns the destination that counts connections to the host: its own lane, or the one shared by
+   * all hosts behind the same slow address.
    */
   async #placesAt(host: string) {
     const way = this.#way;
@@ -141,7 +146,8 @@ export class Attempt {
   }
 
   /**
-   * Returns a session with the first address of the host that gives one, or the failure at the last address.
+   * Returns a session with the first address of the host that gives one, or the failure at the last
+   * address.
    */
   async #openHost(host: string, security: HostSecurity) {
     this.#record.begin();
@@ -197,7 +203,9 @@ export class Attempt {
     return true;
   }
 
-  /** Returns the message for the recipients without an answer, in a form that the server accepts. */
+  /**
+   * Returns the message for the recipients without an answer, in a form that the server accepts.
+   */
   async #mailFor({ capabilities }: Lease['session']): Promise<SmtpMail> {
     const mail = mailFor(this.#job, this.#way, this.#record.pending);
     const { sevenBit } = this.#job;
@@ -206,7 +214,10 @@ export class Attempt {
     return encoded ? { ...mail, ...encoded } : { ...mail, needsEightBit: true };
   }
 
-  /** Releases the connection on every path: an unreleased one would take a place from the pool for ever. */
+  /**
+   * Releases the connection on every path: an unreleased one would take a place from the pool for
+   * ever.
+   */
   async #deliverAndRelease(
     session: Lease['session'],
     lendOn: Lease['lendOn'],
@@ -229,8 +240,8 @@ export class Attempt {
 }
 
 /**
- * Returns the keys of sessions that serve the host at `index`. For the first host, sessions with hosts of
- * equal preference serve too, if they were opened under the same demands as today's.
+ * Returns the keys of sessions that serve the host at `index`. For the first host, sessions with
+ * hosts of equal preference serve too, if they were opened under the same demands as today's.
  */
 async function keysOf({ hosts, securityOf }: Way, index: number, own: HostSecurity) {
   const host = hosts[index];
@@ -256,7 +267,10 @@ function mailFor(job: TransportJob, way: Way, pending: readonly number[]): SmtpM
   return { ...job, recipients, requireTls: way.requireTls };
 }
 
-/** Returns true if the server had closed or forgotten the idle session: it saw nothing of this message. */
+/**
+ * Returns true if the server had closed or forgotten the idle session: it saw nothing of this
+ * message.
+ */
 function isStale(answers: readonly RecipientAnswer[]): boolean {
   return answers.every(({ kind, reply }) => {
     return kind === 'fault' && (reply.verb === 'MAIL' || reply.verb === 'RSET');
@@ -264,16 +278,16 @@ function isStale(answers: readonly RecipientAnswer[]): boolean {
 }
 
 /**
- * Returns true if the connection was closed or reset before the dot: no server can have accepted the message,
- * and another connection may work.
+ * Returns true if the connection was closed or reset before the dot: no server can have accepted
+ * the message, and another connection may work.
  */
 function isLostBeforeDot(answers: readonly RecipientAnswer[]): boolean {
   return answers.some((one) => one.kind === 'fault' && one.isLoss && one.reply.verb !== 'dot');
 }
 
 /**
- * The fault after too long a wait for a slow address: a later retry is better than a wait that blocks other
- * deliveries.
+ * The fault after too long a wait for a slow address: a later retry is better than a wait that
+ * blocks other deliveries.
  */
 function slowFault(host: string): SmtpFault {
   const text = `${host} keeps us waiting, and all connections that it gets are in use`;

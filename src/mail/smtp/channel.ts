@@ -1,5 +1,5 @@
-// Commands and replies over one socket: matches replies to commands and refuses unsolicited bytes. Time
-// limits are in patience.ts, the dialogue itself in session.ts and open.ts.
+// Commands and replies over one socket: matches replies to commands and refuses unsolicited bytes.
+// Time limits are in patience.ts, the dialogue itself in session.ts and open.ts.
 import type { Socket } from 'node:net';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import type { RemoteReply } from './outcome.ts';
@@ -31,8 +31,9 @@ interface ReplyWait extends Settle {
 }
 
 /**
- * Largest data block that is copied into one write. Up to this size a copy is cheaper than a gathered write
- * (by 4 µs for 3 KB). The kernel accepts it at once, so the next message can follow in the same write.
+ * Largest data block that is copied into one write. Up to this size a copy is cheaper than a
+ * gathered write (by 4 µs for 3 KB). The kernel accepts it at once, so the next message can follow
+ * in the same write.
  */
 const copyBytes = 16 * 1024;
 
@@ -55,18 +56,23 @@ export class SmtpChannel {
   readonly #patience: Patience;
   readonly #parser = new ReplyParser();
   #socket: Socket;
-  /** Pending waits, oldest first; the second, if any, is the envelope that was sent behind a dot. */
+  /**
+   * Pending waits, oldest first; the second, if any, is the envelope that was sent behind a dot.
+   */
   readonly #waits: ReplyWait[] = [];
   #drain: Settle | null = null;
-  /** A data block held until the end of its loop turn: an envelope that arrives by then joins its write. */
+  /**
+   * A data block held until the end of its loop turn: an envelope that arrives by then joins its
+   * write.
+   */
   #held: readonly Buffer[] | null = null;
   #fault: SmtpFault | null = null;
   #verb: Verb = 'connect';
   #deadline = noDeadline;
 
   /**
-   * `isPressed` returns true while other deliveries wait for a place. Without it, every step may use its full
-   * time.
+   * `isPressed` returns true while other deliveries wait for a place. Without it, every step may
+   * use its full time.
    */
   constructor(
     socket: Socket,
@@ -98,7 +104,9 @@ export class SmtpChannel {
     return this.#fault === null;
   }
 
-  /** Closes the channel if the steps begun before the next call take more than `totalMs` from now. */
+  /**
+   * Closes the channel if the steps begun before the next call take more than `totalMs` from now.
+   */
   limitTotal(totalMs: number): void {
     this.#deadline = { at: this.#clock.elapsed() + totalMs, totalMs };
   }
@@ -124,8 +132,8 @@ export class SmtpChannel {
   }
 
   /**
-   * Writes all commands at once (RFC 2920) and resolves once each has its reply in `replies`. Rejects with a
-   * fault, also for a 421; `replies` then holds the replies that came before it.
+   * Writes all commands at once (RFC 2920) and resolves once each has its reply in `replies`.
+   * Rejects with a fault, also for a 421; `replies` then holds the replies that came before it.
    */
   exchange(commands: readonly Command[], replies: SmtpReply[]): Promise<void> {
     if (this.#fault) return Promise.reject(this.#fault);
@@ -141,9 +149,9 @@ export class SmtpChannel {
   }
 
   /**
-   * Sends a data block (data.ts) and returns the reply to its dot. Calls `onTail` for a small block: an
-   * `exchange` that it begins, directly or within its promises, leaves in the same write, as RFC 2920 3.1
-   * allows for commands behind a message.
+   * Sends a data block (data.ts) and returns the reply to its dot. Calls `onTail` for a small
+   * block: an `exchange` that it begins, directly or within its promises, leaves in the same write,
+   * as RFC 2920 3.1 allows for commands behind a message.
    * @throws SmtpFault
    */
   async sendBlock(
@@ -186,7 +194,8 @@ export class SmtpChannel {
   }
 
   /**
-   * Closes the channel at once; pending calls reject with `fault`. Returns the fault that closed the channel.
+   * Closes the channel at once; pending calls reject with `fault`. Returns the fault that closed
+   * the channel.
    */
   fail(fault: SmtpFault): SmtpFault {
     if (this.#fault) return this.#fault;
@@ -237,8 +246,8 @@ export class SmtpChannel {
   };
 
   /**
-   * Judges bytes that arrived while some of ours are still unsent. Over TLS a finished write is reported one
-   * loop turn late. The reply is early only if bytes are still unsent after that turn.
+   * Judges bytes that arrived while some of ours are still unsent. Over TLS a finished write is
+   * reported one loop turn late. The reply is early only if bytes are still unsent after that turn.
    */
   #judgeLater(chunk: Buffer): void {
     this.#socket.pause();
@@ -295,8 +304,8 @@ export class SmtpChannel {
       return false;
     }
     const isLast = rest.length === 0 && this.#parser.isBetweenReplies;
-    // A farewell may follow the reply to the dot in the same packet. Anything else means that replies are out
-    // of step, and that this one may answer an earlier command.
+    // A farewell may follow the reply to the dot in the same packet. Anything else means that
+    // replies are out of step, and that this one may answer an earlier command.
     const isFarewell = rest.length === 1 && (rest[0]?.code === 421 || rest[0]?.code === 221);
     const isFinal = this.#verb === 'dot' || this.#verb === 'QUIT';
     if (!isLast && !(isFinal && isFarewell && this.#parser.isBetweenReplies)) {
@@ -366,8 +375,8 @@ export class SmtpChannel {
 }
 
 /**
- * Converts the end of the session into a fault for commands that were sent ahead: the server did not process
- * them.
+ * Converts the end of the session into a fault for commands that were sent ahead: the server did
+ * not process them.
  */
 function unheard({ kind, reply, isLoss }: SmtpFault, { commands }: ReplyWait): SmtpFault {
   return new SmtpFault(kind, { ...reply, verb: commands[0]?.verb ?? reply.verb }, isLoss);

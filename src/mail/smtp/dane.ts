@@ -1,6 +1,6 @@
-// DANE for SMTP (RFC 7672): looks up the TLSA records of a mail host and checks its certificate against them.
-// The caller ensures that the MX and address answers are authenticated. way.ts decides the demands on hosts
-// without usable records.
+// DANE for SMTP (RFC 7672): looks up the TLSA records of a mail host and checks its certificate
+// against them. The caller ensures that the MX and address answers are authenticated. way.ts
+// decides the demands on hosts without usable records.
 
 import { createHash, X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
@@ -18,9 +18,9 @@ export interface DaneReference {
 }
 
 /**
- * `none`: the host publishes no authenticated records. `unusable`: it does, but none that we can check, which
- * demands TLS without proof (RFC 7672 2.2). `failed`: the records cannot be looked up now, so the host must
- * not be used.
+ * `none`: the host publishes no authenticated records. `unusable`: it does, but none that we can
+ * check, which demands TLS without proof (RFC 7672 2.2). `failed`: the records cannot be looked up
+ * now, so the host must not be used.
  */
 export type DaneAnswer =
   | { kind: 'none' }
@@ -36,8 +36,8 @@ const maxChain = 10;
 const maxAliases = 8;
 
 /**
- * Rejects usages 0 and 1, which SMTP does not use (RFC 7672 3.1.3), and hashes of the wrong length, which
- * never match.
+ * Rejects usages 0 and 1, which SMTP does not use (RFC 7672 3.1.3), and hashes of the wrong length,
+ * which never match.
  */
 function isUsable({ usage, selector, matchingType, certificate }: TlsaRecord): boolean {
   if (usage !== trustAnchor && usage !== endEntity) return false;
@@ -48,7 +48,9 @@ function isUsable({ usage, selector, matchingType, certificate }: TlsaRecord): b
   return matchingType === 0 && certificate.length > 0;
 }
 
-/** Returns the end of the host's CNAMEs. They are as authenticated as the addresses at their end. */
+/**
+ * Returns the end of the host's CNAMEs. They are as authenticated as the addresses at their end.
+ */
 async function expand(dns: Dns, host: string): Promise<string> {
   let name = host;
   for (let step = 0; step < maxAliases; step += 1) {
@@ -74,8 +76,8 @@ async function findRecords(dns: Dns, host: string, port: number) {
 }
 
 /**
- * Returns the demands of DANE on `host`, whose MX and address answers were authenticated. `domain` is the
- * recipient domain of that MX. Never rejects because of a DNS answer.
+ * Returns the demands of DANE on `host`, whose MX and address answers were authenticated. `domain`
+ * is the recipient domain of that MX. Never rejects because of a DNS answer.
  */
 export async function findDane(
   dns: Dns,
@@ -119,7 +121,9 @@ function isValidAt(certificate: X509Certificate, now: number): boolean {
   return certificate.validFromDate.getTime() <= now && now <= certificate.validToDate.getTime();
 }
 
-/** Returns true if each certificate is signed by the next, which must be a CA, and none is expired. */
+/**
+ * Returns true if each certificate is signed by the next, which must be a CA, and none is expired.
+ */
 function isSignedUpTo(chain: readonly X509Certificate[], now: number): boolean {
   return chain.every((certificate, index) => {
     const issuer = chain[index + 1];
@@ -148,9 +152,10 @@ function judgeAnchored(
 }
 
 /**
- * Returns the reason why the server of an encrypted connection does not match the records, or null. For usage
- * 3 the key alone counts; names and dates in the certificate do not (RFC 7672 3.1.1). For usage 2 chain,
- * dates and name count too. Path length and name constraints of the CAs in between are not checked.
+ * Returns the reason why the server of an encrypted connection does not match the records, or null.
+ * For usage 3 the key alone counts; names and dates in the certificate do not (RFC 7672 3.1.1). For
+ * usage 2 chain, dates and name count too. Path length and name constraints of the CAs in between
+ * are not checked.
  */
 export function findDaneProblem(
   socket: TLSSocket,

@@ -1,5 +1,5 @@
-// The data block of DATA: dot-stuffing and the final dot (RFC 5321 4.5.2). Changes no line end: the content
-// belongs to the composer.
+// The data block of DATA: dot-stuffing and the final dot (RFC 5321 4.5.2). Changes no line end: the
+// content belongs to the composer.
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
@@ -11,16 +11,16 @@ const endWithLineBreak = Buffer.from('\r\n.\r\n');
 const maxViews = 32;
 
 /**
- * Returns the start offsets of lines in `chunk` that begin with a dot. `isAtLineStart` says whether its first
- * byte begins a line.
+ * Returns the start offsets of lines in `chunk` that begin with a dot. `isAtLineStart` says whether
+ * its first byte begins a line.
  */
 function findLeadingDots(chunk: Buffer, isAtLineStart: boolean): number[] {
   const found = isAtLineStart && chunk[0] === dot ? [0] : [];
   for (let at = chunk.indexOf('\n.'); at !== -1; at = chunk.indexOf('\n.', at + 2)) {
     found.push(at + 1);
   }
-  // A lone CR counts too: some servers treat it as a line end, and `\r.\r` would end the message there (SMTP
-  // smuggling). The search above finds `\r\n.`.
+  // A lone CR counts too: some servers treat it as a line end, and `\r.\r` would end the message
+  // there (SMTP smuggling). The search above finds `\r\n.`.
   for (let at = chunk.indexOf('\r.'); at !== -1; at = chunk.indexOf('\r.', at + 2)) {
     found.push(at + 1);
   }
@@ -54,8 +54,8 @@ function cutStuffed(chunk: Buffer, dots: readonly number[]): Buffer[] {
 }
 
 /**
- * Returns the message as sent on the wire, with its final dot. Chunks without a leading dot are passed
- * through uncopied. A message that does not end with CRLF gets one (RFC 5321 4.1.1.4).
+ * Returns the message as sent on the wire, with its final dot. Chunks without a leading dot are
+ * passed through uncopied. A message that does not end with CRLF gets one (RFC 5321 4.1.1.4).
  */
 export function toDataBlock(message: readonly Buffer[]): Buffer[] {
   const block: Buffer[] = [];

@@ -1,5 +1,5 @@
-// From a recipient domain to the hosts and addresses that accept its mail (RFC 5321 5.1, 7505). Queries the
-// DNS and decides; opens no connection.
+// From a recipient domain to the hosts and addresses that accept its mail (RFC 5321 5.1, 7505).
+// Queries the DNS and decides; opens no connection.
 import { isIP } from 'node:net';
 import { type Dns, DnsError, type MxAnswer } from '../../platform/net/dns.ts';
 import { isPublicAddress } from '../../platform/net/network-address.ts';
@@ -41,7 +41,9 @@ export function verdict(
   return { verdict: { kind, errorCode, reply: { code: null, enhancedCode, text, verb: 'dns' } } };
 }
 
-/** Turns a failed look-up into a verdict: `missing` if the DNS states that the name does not exist. */
+/**
+ * Turns a failed look-up into a verdict: `missing` if the DNS states that the name does not exist.
+ */
 function judge(error: unknown, missing: { verdict: Verdict }): { verdict: Verdict } {
   if (!(error instanceof DnsError)) throw error;
   // A loop of CNAMEs is often a mistake under repair, so the mail waits.
@@ -61,8 +63,9 @@ function shuffle<T>(items: readonly T[], random: Random): T[] {
 }
 
 /**
- * Returns the MX records; an empty list if the name exists without any. That list counts as authenticated if
- * the addresses of the name are: in a signed zone an existing MX record cannot be denied.
+ * Returns the MX records; an empty list if the name exists without any. That list counts as
+ * authenticated if the addresses of the name are: in a signed zone an existing MX record cannot be
+ * denied.
  */
 async function findMx(dns: Dns, domain: string): Promise<MxAnswer> {
   try {
@@ -75,8 +78,9 @@ async function findMx(dns: Dns, domain: string): Promise<MxAnswer> {
 }
 
 /**
- * Returns at most 10 hosts of a domain by MX preference, in random order within one preference. Returns the
- * domain itself if it has no MX record (RFC 5321 5.1). Never rejects because of a DNS answer.
+ * Returns at most 10 hosts of a domain by MX preference, in random order within one preference.
+ * Returns the domain itself if it has no MX record (RFC 5321 5.1). Never rejects because of a DNS
+ * answer.
  */
 export async function findMailHosts(dns: Dns, random: Random, domain: string): Promise<MailHosts> {
   try {
@@ -105,8 +109,8 @@ function isUsable(address: string, allowPrivate: boolean): boolean {
 }
 
 /**
- * Returns the addresses of one mail host, IPv4 first, in random order within a family. Leaves out private
- * ones unless `allowPrivate`; if no other is left, the verdict is a permanent failure.
+ * Returns the addresses of one mail host, IPv4 first, in random order within a family. Leaves out
+ * private ones unless `allowPrivate`; if no other is left, the verdict is a permanent failure.
  */
 export async function findAddresses(
   dns: Dns,
@@ -151,7 +155,9 @@ export async function findNamedAddresses(
 
 const weight = { deferred: 3, failed: 2, bounced: 1 } as const;
 
-/** Returns the verdict for several unusable hosts: a temporary failure outweighs a permanent one. */
+/**
+ * Returns the verdict for several unusable hosts: a temporary failure outweighs a permanent one.
+ */
 export function worstVerdict(verdicts: readonly Verdict[]): Verdict | null {
   return verdicts.toSorted((a, b) => weight[b.kind] - weight[a.kind])[0] ?? null;
 }

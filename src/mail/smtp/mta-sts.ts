@@ -1,6 +1,6 @@
-// MTA-STS (RFC 8461): the policy in force for a recipient domain. Keeps policies until they expire, in memory
-// and over restarts (src/outbound/queue/carrier/kept-policies.ts). way.ts applies them to hosts. The only importer of
-// mailauth's reader of MTA-STS records and files.
+// MTA-STS (RFC 8461): the policy in force for a recipient domain. Keeps policies until they expire,
+// in memory and over restarts (src/outbound/queue/carrier/kept-policies.ts). way.ts applies them to
+// hosts. The only importer of mailauth's reader of MTA-STS records and files.
 import type { MTASTSPolicy } from 'mailauth';
 import { messageOf } from '../../platform/errors.ts';
 import type { Connector } from '../../platform/net/dial.ts';
@@ -19,8 +19,9 @@ export interface StsPolicy {
 
 export interface MtaSts {
   /**
-   * Returns the policy in force for a recipient domain (A-labels, lower case). Returns null if the domain has
-   * none, or if none can be fetched and none is kept. Never rejects; waits at most 60 s for a fetch.
+   * Returns the policy in force for a recipient domain (A-labels, lower case). Returns null if the
+   * domain has none, or if none can be fetched and none is kept. Never rejects; waits at most 60 s
+   * for a fetch.
    */
   policyOf(domain: string, allowPrivateAddresses: boolean): Promise<StsPolicy | null>;
   /** Aborts every running fetch. */
@@ -62,8 +63,8 @@ const shortestAgeMs = 5 * 60_000;
 /** Upper bound for `max_age` (RFC 8461 3.2): a year. */
 const longestAgeMs = 31_557_600_000;
 /**
- * Age at which a policy in use is fetched again (or at half its `max_age`, if earlier). To let a policy
- * expire, an attacker must block fetches for all the remaining time.
+ * Age at which a policy in use is fetched again (or at half its `max_age`, if earlier). To let a
+ * policy expire, an attacker must block fetches for all the remaining time.
  */
 const refreshMs = 24 * 3_600_000;
 /** Time before a failed look-up or fetch is tried again (RFC 8461 3.3). */
@@ -117,9 +118,9 @@ async function findId(dns: Dns, domain: string, failures: RecentFailures): Promi
 }
 
 /**
- * Recent failures, which are not retried yet: the look-up of a domain (key `domain`), or the fetch of one of
- * its policies (key `domain id`). Uses `clock.elapsed()`, so that a clock set back cannot extend the time
- * without protection.
+ * Recent failures, which are not retried yet: the look-up of a domain (key `domain`), or the fetch
+ * of one of its policies (key `domain id`). Uses `clock.elapsed()`, so that a clock set back cannot
+ * extend the time without protection.
  */
 class RecentFailures {
   readonly #clock: Clock;
@@ -180,11 +181,14 @@ class KnownPolicies {
     return this.#known.peek(domain)?.policy.id;
   }
 
-  /** Keeps a fetched policy. Never rejects: if the store fails, the policy is known until a restart. */
+  /**
+   * Keeps a fetched policy. Never rejects: if the store fails, the policy is known until a restart.
+   */
   async keep(domain: string, entry: Entry, text: string): Promise<void> {
     this.#known.set(domain, entry);
     this.#without.delete(domain);
-    // Passes text and numbers only: the store may run in another thread, which cannot receive functions.
+    // Passes text and numbers only: the store may run in another thread, which cannot receive
+    // functions.
     const { policy, fetchedAt, expiresAt } = entry;
     await this.#store?.keep(domain, { id: policy.id, text, fetchedAt, expiresAt });
   }
@@ -198,7 +202,9 @@ class KnownPolicies {
   }
 }
 
-/** Running fetches of policies: each policy at most once at a time, and not soon after a failure. */
+/**
+ * Running fetches of policies: each policy at most once at a time, and not soon after a failure.
+ */
 class PolicyFetches {
   readonly #options: MtaStsOptions;
   readonly #kept: KnownPolicies;
@@ -257,8 +263,8 @@ class PolicyFetches {
 }
 
 /**
- * Loads the reader once a domain has a record: it costs 60 ms and a schema library, which most processes
- * never need.
+ * Loads the reader once a domain has a record: it costs 60 ms and a schema library, which most
+ * processes never need.
  */
 const reader = () => import('mailauth/lib/mta-sts.js');
 

@@ -1,6 +1,6 @@
-// Opens an SMTP session: TCP, banner, EHLO, STARTTLS (RFC 5321 3.1, 3207), AUTH (RFC 4954) with PLAIN
-// (RFC 4616) or LOGIN. session.ts takes over the open session. The caller decides whether an address may be
-// dialled.
+// Opens an SMTP session: TCP, banner, EHLO, STARTTLS (RFC 5321 3.1, 3207), AUTH (RFC 4954) with
+// PLAIN (RFC 4616) or LOGIN. session.ts takes over the open session. The caller decides whether an
+// address may be dialled.
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { codeOf, messageOf } from '../../platform/errors.ts';
@@ -16,8 +16,8 @@ import { certificatesOf, describeProof, describeTls, secure } from './tls.ts';
 import { Transcript } from './transcript.ts';
 
 /**
- * `opportunistic`: STARTTLS if offered, unverified; plain text if it is not offered or fails. `required`:
- * STARTTLS or no session. `implicit`: TLS from the first byte. `none`: plain text.
+ * `opportunistic`: STARTTLS if offered, unverified; plain text if it is not offered or fails.
+ * `required`: STARTTLS or no session. `implicit`: TLS from the first byte. `none`: plain text.
  */
 export type TlsMode = 'opportunistic' | 'required' | 'implicit' | 'none';
 
@@ -70,8 +70,8 @@ function toOpening(error: unknown, transcript: Transcript): Opening {
 }
 
 /**
- * Returns true if the session may be retried in plain text. Never falls back after injected bytes: the server
- * or the network cannot be trusted.
+ * Returns true if the session may be retried in plain text. Never falls back after injected bytes:
+ * the server or the network cannot be trusted.
  */
 function canGoOnInPlain(error: unknown, { tls, signal }: OpenOptions): boolean {
   if (tls !== 'opportunistic' || signal?.aborted) return false;
@@ -122,8 +122,8 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
 }
 
 /**
- * Closes the session after an unexpected reply. A reply that is neither the expected one nor a refusal puts
- * the session out of step.
+ * Closes the session after an unexpected reply. A reply that is neither the expected one nor a
+ * refusal puts the session out of step.
  */
 function refuseReply(channel: SmtpChannel, reply: SmtpReply, verb: Verb): SmtpFault {
   const kind = reply.code >= 400 ? 'refused' : 'protocol';
@@ -214,8 +214,8 @@ function toBase64(text: string): string {
 }
 
 /**
- * Replies to AUTH PLAIN after which LOGIN may still work: servers offer PLAIN and do not know it, or know the
- * password for LOGIN alone.
+ * Replies to AUTH PLAIN after which LOGIN may still work: servers offer PLAIN and do not know it,
+ * or know the password for LOGIN alone.
  */
 const mayKnowLogin: readonly number[] = [502, 504, 535];
 const unknownMethod: readonly number[] = [502, 504];
@@ -248,8 +248,8 @@ async function authLogin(
 }
 
 /**
- * Tries LOGIN once after a refusal of PLAIN. Returns the refusal of PLAIN if the server does not know LOGIN
- * either, or closes the connection.
+ * Tries LOGIN once after a refusal of PLAIN. Returns the refusal of PLAIN if the server does not
+ * know LOGIN either, or closes the connection.
  */
 async function loginAfterPlain(
   channel: SmtpChannel,

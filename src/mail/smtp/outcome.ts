@@ -1,6 +1,7 @@
-// The result for one recipient in one delivery attempt, and the fault that ends a session. A remote refusal
-// is a value, never an exception; src/outbound/queue/settle.ts turns it into statuses, events and retries. Faults are
-// thrown inside src/mail/smtp/ only: openSession and deliver turn them into values.
+// The result for one recipient in one delivery attempt, and the fault that ends a session. A remote
+// refusal is a value, never an exception; src/outbound/queue/settle.ts turns it into statuses,
+// events and retries. Faults are thrown inside src/mail/smtp/ only: openSession and deliver turn
+// them into values.
 
 import type { CapturedBy } from './route.ts';
 
@@ -29,7 +30,9 @@ export interface RemoteReply {
   enhancedCode: string | null;
   /** Reply text without codes, lines joined by a space, at most 1,000 characters, printable. */
   text: string;
-  /** The answered verb: `connect`, `EHLO`, `STARTTLS`, `AUTH`, `MAIL`, `RCPT`, `DATA`, `dot`, `dns`. */
+  /**
+   * The answered verb: `connect`, `EHLO`, `STARTTLS`, `AUTH`, `MAIL`, `RCPT`, `DATA`, `dot`, `dns`.
+   */
   verb: string;
 }
 
@@ -67,17 +70,20 @@ export interface AttemptTrace {
   tls: string | null;
   startedAt: number;
   durationMs: number;
-  /** The dialogue without message bytes and credentials, at most 4 KB; of a success, only the server's lines. */
+  /**
+   * The dialogue without message bytes and credentials, at most 4 KB; of a success, only the
+   * server's lines.
+   */
   transcript: string;
   /** Set for a message that a server accepted. */
   handover?: Handover;
 }
 
 /**
- * `sent`: 250 after the final dot, so the remote side is responsible (`delivered`: final too); or a key of
- * the configuration kept the message on this machine (`capturedBy`). `deferred`: try again later. `bounced`:
- * refused permanently by a 5xx reply. `failed`: given up by a rule of ours (policy, no route) without a 5xx
- * from the recipient's side.
+ * `sent`: 250 after the final dot, so the remote side is responsible (`delivered`: final too); or a
+ * key of the configuration kept the message on this machine (`capturedBy`). `deferred`: try again
+ * later. `bounced`: refused permanently by a 5xx reply. `failed`: given up by a rule of ours
+ * (policy, no route) without a 5xx from the recipient's side.
  */
 export type Outcome =
   | { kind: 'sent'; reply: RemoteReply; trace: AttemptTrace; capturedBy?: CapturedBy }
@@ -87,8 +93,8 @@ export type Outcome =
 
 /**
  * `connection`: refused, lost or timed out. `protocol`: the server sent bytes that are not SMTP, or
- * unsolicited ones. `refused`: the server refused the whole session (banner, EHLO, 421 anywhere). `tls`:
- * required and not available. `auth`: the server refused our credentials.
+ * unsolicited ones. `refused`: the server refused the whole session (banner, EHLO, 421 anywhere).
+ * `tls`: required and not available. `auth`: the server refused our credentials.
  */
 export type FaultKind = 'connection' | 'protocol' | 'refused' | 'tls' | 'auth';
 

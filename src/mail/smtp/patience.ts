@@ -1,5 +1,5 @@
-// Time limits for the steps of a session: the step's own limit, the rest of a limit over several steps, and a
-// shorter one while other deliveries wait for the place. channel.ts defines the steps.
+// Time limits for the steps of a session: the step's own limit, the rest of a limit over several
+// steps, and a shorter one while other deliveries wait for the place. channel.ts defines the steps.
 import type { Clock } from '../../platform/runtime/clock.ts';
 
 /** Interval at which a long step checks again whether other deliveries wait. */
@@ -33,7 +33,8 @@ export class Patience {
   #cancelTimer: (() => void) | null = null;
 
   /**
-   * `isPressed` returns true while other deliveries wait for a place; they get this one after `pressedMs`.
+   * `isPressed` returns true while other deliveries wait for a place; they get this one after
+   * `pressedMs`.
    */
   constructor(
     clock: Clock,
@@ -48,8 +49,8 @@ export class Patience {
   }
 
   /**
-   * Starts one deadline per step: bytes that trickle in do not extend it. A step with `isFinal` never yields
-   * to other deliveries, because the server may have accepted the message.
+   * Starts one deadline per step: bytes that trickle in do not extend it. A step with `isFinal`
+   * never yields to other deliveries, because the server may have accepted the message.
    */
   watch(what: string, stepMs: number, isFinal: boolean, { at, totalMs }: Deadline): void {
     const since = this.#clock.elapsed();

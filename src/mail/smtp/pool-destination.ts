@@ -1,5 +1,5 @@
-// One destination of the pool (pool.ts): its idle sessions, the requests that wait for one, and the choice of
-// the next request.
+// One destination of the pool (pool.ts): its idle sessions, the requests that wait for one, and the
+// choice of the next request.
 import type { FairShare } from '../../platform/runtime/fair-share.ts';
 import type { DestinationLimits, Peer, SessionRequest } from './pool-request.ts';
 import type { SmtpSession } from './session.ts';
@@ -59,8 +59,8 @@ export function removeIdle({ idle }: Destination, entry: Entry): boolean {
 }
 
 /**
- * Returns the first waiting request whose organization may hold one more connection, or may take over that of
- * `holder`.
+ * Returns the first waiting request whose organization may hold one more connection, or may take
+ * over that of `holder`.
  */
 export function firstWaiter(
   { waiters }: Destination,
@@ -74,7 +74,10 @@ export function removeWaiter({ waiters }: Destination, waiter: Waiter): void {
   waiters.splice(waiters.indexOf(waiter), 1);
 }
 
-/** Returns true if one more connection may be opened; closing one of the idle sessions makes room too. */
+/**
+ * Returns true if one more connection may be opened; closing one of the idle sessions makes room
+ * too.
+ */
 export function hasRoom({ open, idle, limits }: Destination): boolean {
   return open - Math.min(1, idle.length) < limits.connections;
 }

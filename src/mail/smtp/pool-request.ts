@@ -4,7 +4,8 @@ import { SmtpFault } from './outcome.ts';
 import type { SmtpSession } from './session.ts';
 
 /**
- * Limits of a destination. They may change between requests: the latest ones apply. With 0 connections, requests wait.
+ * Limits of a destination. They may change between requests: the latest ones apply. With 0
+ * connections, requests wait.
  */
 export interface DestinationLimits {
   connections: number;
@@ -28,7 +29,8 @@ export interface SessionRequest<Failure> {
   /** Keys of idle sessions that serve this request; a new session gets the first. */
   keys: readonly string[];
   /**
-   * Requires a new connection, because an idle session was just found dead. Goes before all other requests.
+   * Requires a new connection, because an idle session was just found dead. Goes before all other
+   * requests.
    */
   isFresh: boolean;
   open: () => Promise<{ opening: Opening; peer: Peer } | Failure>;
@@ -40,8 +42,8 @@ export interface Lease {
   peer: Peer;
   isReused: boolean;
   /**
-   * Offers the session to the next request, because only the answer of this message is outstanding. Does
-   * nothing if no request waits.
+   * Offers the session to the next request, because only the answer of this message is outstanding.
+   * Does nothing if no request waits.
    */
   lendOn(): void;
   release(): void;

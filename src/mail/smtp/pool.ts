@@ -1,6 +1,6 @@
 // Pool of open SMTP sessions, reused for further messages. Counts connections per destination, per
-// organization and in all. Callers open the sessions and deliver over them. pool-destination.ts holds the
-// state of one destination.
+// organization and in all. Callers open the sessions and deliver over them. pool-destination.ts
+// holds the state of one destination.
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { FairShare } from '../../platform/runtime/fair-share.ts';
 import type { Opening } from './open.ts';
@@ -29,15 +29,14 @@ export interface PoolOptions {
 const defaultIdleCloseMs = 10_000;
 
 /*
- * A slot for one connection is counted for its destination, in all, and (unless idle) for the organization
- * whose mail uses it:
- * free → opening (acquire) → busy (opened) → idle (all leases released, session good, no request waits)
- * idle → busy (acquire with the same destination and key)
- * busy → busy, with two leases (lendOn, if a request waits for the session)
- * opening, busy, idle → free: opening failed, session spent or dead, idle too long, evicted, closed
- * A session that ends with QUIT counts for its destination until the server has closed it, as the server counts it so
- * long. In all, its slot is free at once.
- * A freed slot goes to the longest waiting request that limits and shares permit.
+ * A slot for one connection is counted for its destination, in all, and (unless idle) for the
+ * organization whose mail uses it: free → opening (acquire) → busy (opened) → idle (all leases
+ * released, session good, no request waits) idle → busy (acquire with the same destination and key)
+ * busy → busy, with two leases (lendOn, if a request waits for the session) opening, busy, idle →
+ * free: opening failed, session spent or dead, idle too long, evicted, closed A session that ends
+ * with QUIT counts for its destination until the server has closed it, as the server counts it so
+ * long. In all, its slot is free at once. A freed slot goes to the longest waiting request that
+ * limits and shares permit.
  */
 export class SmtpPool {
   readonly #clock: Clock;
@@ -80,9 +79,9 @@ export class SmtpPool {
   }
 
   /**
-   * Returns a session: an idle one, else a new one. At a limit it waits for the first free one, in order of
-   * arrival. Returns the result of `open` unchanged if it has no session, `isLate` if the wait takes too
-   * long, and null once the pool closes.
+   * Returns a session: an idle one, else a new one. At a limit it waits for the first free one, in
+   * order of arrival. Returns the result of `open` unchanged if it has no session, `isLate` if the
+   * wait takes too long, and null once the pool closes.
    */
   async acquire<Failure extends object>(
     request: SessionRequest<Failure>,
@@ -96,8 +95,8 @@ export class SmtpPool {
   }
 
   /**
-   * Changes the limits of open destinations: those for which `connectionsOf` returns a number. Closes idle sessions
-   * above them at once, busy ones after their message.
+   * Changes the limits of open destinations: those for which `connectionsOf` returns a number.
+   * Closes idle sessions above them at once, busy ones after their message.
    */
   changeLimits(connectionsOf: (destination: string) => number | undefined): void {
     for (const destination of [...this.#destinations.values()]) {
@@ -118,8 +117,8 @@ export class SmtpPool {
   }
 
   /**
-   * Sends QUIT on idle sessions and refuses waiting requests. Resolves once the busy sessions are released
-   * and closed too.
+   * Sends QUIT on idle sessions and refuses waiting requests. Resolves once the busy sessions are
+   * released and closed too.
    */
   async close(): Promise<void> {
     this.#isClosing = true;
@@ -153,7 +152,10 @@ export class SmtpPool {
     return destination;
   }
 
-  /** Takes an idle session or a slot and counts it for the organization; returns null if none is free now. */
+  /**
+   * Takes an idle session or a slot and counts it for the organization; returns null if none is
+   * free now.
+   */
   #takeNow(destination: Destination, wanted: Wanted): Entry | 'slot' | null {
     const { organizationId } = wanted;
     if (!this.#inUse.mayHold(organizationId)) return null;
@@ -193,8 +195,8 @@ export class SmtpPool {
   }
 
   /**
-   * Returns the first destination with an idle session. They are ordered by the time when a session last
-   * became idle, so the oldest such time comes first.
+   * Returns the first destination with an idle session. They are ordered by the time when a session
+   * last became idle, so the oldest such time comes first.
    */
   #destinationWithOldestIdle(): Destination | null {
     for (const destination of this.#destinations.values())
@@ -284,8 +286,8 @@ export class SmtpPool {
   }
 
   /**
-   * Gives the session to the first waiting request of its destination, if it serves that one. Returns true if
-   * it did.
+   * Gives the session to the first waiting request of its destination, if it serves that one.
+   * Returns true if it did.
    */
   #handOver(entry: Entry): boolean {
     const { destination, key, holder } = entry;

@@ -1,4 +1,5 @@
-// Provider rules: the lane of a set of MX hosts, and the limits of that lane. load-providers.ts reads them.
+// Provider rules: the lane of a set of MX hosts, and the limits of that lane. load-providers.ts
+// reads them.
 import { type Portion, partOf, wholePortion } from '../../platform/runtime/portion.ts';
 import type { Provider } from './providers-schema.ts';
 
@@ -21,7 +22,10 @@ export interface ProviderRules {
 export interface Providers {
   /** The rules in force. */
   readonly rules: ProviderRules;
-  /** Returns the provider of these MX hosts, or the default rules if no provider matches all of them. */
+  /**
+   * Returns the provider of these MX hosts, or the default rules if no provider matches all of
+   * them.
+   */
   of(hosts: readonly string[]): Provider;
   /** Returns the rules of a lane by its name. */
   ofLane(name: string): Provider;
@@ -33,8 +37,8 @@ export interface Providers {
 }
 
 /**
- * Returns the rules of a lane for this daemon: its parts of the connections and of the rate. Without a part, both
- * are 0. A relay, and our own listener, have the whole for each daemon.
+ * Returns the rules of a lane for this daemon: its parts of the connections and of the rate.
+ * Without a part, both are 0. A relay, and our own listener, have the whole for each daemon.
  */
 export function dividedRules(rules: Provider, lane: string, portion: Portion): Provider {
   if (!isShared(lane)) return rules;
@@ -49,7 +53,9 @@ function isShared(lane: string): boolean {
   return !/^(?:relay |local$|capture )/.test(lane);
 }
 
-/** Returns the connections to a lane of mail hosts, by its name; undefined for other destinations. */
+/**
+ * Returns the connections to a lane of mail hosts, by its name; undefined for other destinations.
+ */
 export function connectionsOf(providers: Providers, lane: string): number | undefined {
   const rules = lane.startsWith('mx ')
     ? providers.rules.fallback

@@ -1,6 +1,6 @@
-// Parses SMTP replies (RFC 5321 4.2), strictly and within bounds, since a hostile server may write them. Also
-// reads the capabilities in the reply to EHLO (RFC 5321 4.1.1.1), as far as we use them. channel.ts matches
-// replies to commands.
+// Parses SMTP replies (RFC 5321 4.2), strictly and within bounds, since a hostile server may write
+// them. Also reads the capabilities in the reply to EHLO (RFC 5321 4.1.1.1), as far as we use them.
+// channel.ts matches replies to commands.
 import type { RemoteReply } from './outcome.ts';
 
 /** One complete reply; `lines` are the texts after the code, each cut to 2,000 characters. */
@@ -39,11 +39,13 @@ export class ReplyParser {
   }
 
   /**
-   * Takes the next bytes and returns the replies that they complete. Sets `problem` for NUL, a line without a
-   * code, a code that changes within a reply, and more than 100 lines or 64 KB in one reply.
+   * Takes the next bytes and returns the replies that they complete. Sets `problem` for NUL, a line
+   * without a code, a code that changes within a reply, and more than 100 lines or 64 KB in one
+   * reply.
    */
   push(chunk: Buffer): SmtpReply[] {
-    // One byte becomes one character, so lengths match the wire; a text is decoded when its line is kept.
+    // One byte becomes one character, so lengths match the wire; a text is decoded when its line is
+    // kept.
     const text = chunk.toString('latin1');
     const replies: SmtpReply[] = [];
     let start = 0;

@@ -1,6 +1,6 @@
 // Chooses the route of a recipient: simulator, our own listener, capture, a relay, or the MX
-// (`delivery.mode`, `delivery.routes`, `delivery.allow`). Simulator addresses give outcomes on demand, in
-// every mode, without a network. Pure: opens no connection, queries no DNS.
+// (`delivery.mode`, `delivery.routes`, `delivery.allow`). Simulator addresses give outcomes on
+// demand, in every mode, without a network. Pure: opens no connection, queries no DNS.
 import { ConfigError } from '../../platform/errors.ts';
 import { domainOf } from '../../platform/net/address.ts';
 import { reachable } from '../../platform/net/network-address.ts';
@@ -80,8 +80,8 @@ export interface RouteConfig {
 }
 
 /**
- * `match` is a recipient domain, `*.domain` (its subdomains) or `*`, in lower case. `from` limits the rule to senders: such
- * a domain, an address, or the id of an organization.
+ * `match` is a recipient domain, `*.domain` (its subdomains) or `*`, in lower case. `from` limits
+ * the rule to senders: such a domain, an address, or the id of an organization.
  */
 interface RulePattern {
   /** Null for all recipients. */
@@ -155,11 +155,13 @@ function modeVia(config: RouteConfig): Via {
 }
 
 /**
- * Builds the choice for this configuration. Addresses come in the form of parseAddress (src/platform/net/address.ts).
+ * Builds the choice for this configuration. Addresses come in the form of parseAddress
+ * (src/platform/net/address.ts).
  *
- * Order of precedence: a simulator address, then `allow` (captures recipients not in it), then the first
- * matching route, then the mode. Two kinds of mail go to our own `listener`: captured mail for a local
- * mailbox, and all mail that would leave the machine for `hostedDomain`, which needs no DNS.
+ * Order of precedence: a simulator address, then `allow` (captures recipients not in it), then the
+ * first matching route, then the mode. Two kinds of mail go to our own `listener`: captured mail
+ * for a local mailbox, and all mail that would leave the machine for `hostedDomain`, which needs no
+ * DNS.
  * @throws ConfigError if a relay lacks a host
  */
 export function createRouter(

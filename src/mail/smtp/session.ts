@@ -1,5 +1,6 @@
 // An open SMTP session: one message after another over one connection, with an answer per recipient
-// (RFC 5321 3.3, pipelined by RFC 2920). open.ts opens it; attempt-record.ts turns answers into outcomes.
+// (RFC 5321 3.3, pipelined by RFC 2920). open.ts opens it; attempt-record.ts turns answers into
+// outcomes.
 
 import type { Command, SmtpChannel } from './channel.ts';
 import { toDataBlock } from './data.ts';
@@ -34,12 +35,12 @@ export interface SessionTls {
 type OnTail = () => void;
 
 /*
- * Reason to send the next envelope behind the dot (3 KB messages, one loopback connection, one core):
- * 33,600/s and 15 µs a message, against 18,900/s and 26 µs one by one; over TLS 26,000/s and 20 µs
- * against 14,500/s and 33 µs. On the Internet it saves one of two round trips a message: 23 messages/s
- * instead of 11 if the server answers after 40 ms. BDAT (RFC 3030) in one write with its envelope was
- * not faster: 39,000/s and 11 µs against 38,000/s and 12 µs as bare prototypes. It would also give up
- * the 354, which shows that replies are in step.
+ * Reason to send the next envelope behind the dot (3 KB messages, one loopback connection, one
+ * core): 33,600/s and 15 µs a message, against 18,900/s and 26 µs one by one; over TLS 26,000/s and
+ * 20 µs against 14,500/s and 33 µs. On the Internet it saves one of two round trips a message: 23
+ * messages/s instead of 11 if the server answers after 40 ms. BDAT (RFC 3030) in one write with its
+ * envelope was not faster: 39,000/s and 11 µs against 38,000/s and 12 µs as bare prototypes. It
+ * would also give up the 354, which shows that replies are in step.
  *
  * isOpen | needsReset | meaning
  * -------+------------+--------------------------------------------------------------------------
@@ -98,8 +99,9 @@ export class SmtpSession {
   /**
    * Delivers one message and returns the answers in the order of `mail.recipients`. Never rejects.
    *
-   * The next call must wait until this one resolves or calls `onTail`. Small messages call it, except the
-   * first of a session: the next envelope then leaves together with the end of this message.
+   * The next call must wait until this one resolves or calls `onTail`. Small messages call it,
+   * except the first of a session: the next envelope then leaves together with the end of this
+   * message.
    */
   async deliver(mail: SmtpMail, onTail?: OnTail): Promise<RecipientAnswer[]> {
     const channel = this.#channel;
@@ -160,7 +162,8 @@ export class SmtpSession {
     this.#needsReset = false;
     this.#channel.limitTotal(this.#timeouts.deliveryMs);
     const block = toDataBlock(transaction.mail.data);
-    // Nothing is sent behind the first message: its replies reveal a server that answers a dot twice.
+    // Nothing is sent behind the first message: its replies reveal a server that answers a dot
+    // twice.
     const tail = pipelining && ordinal > 1 ? onTail : undefined;
     const dot = await this.#channel.sendBlock(block, transaction.bytes, tail);
     if (dot.code !== 250 && !isRefusal(dot)) throw this.#outOfStep(dot, 'dot');
@@ -198,8 +201,8 @@ export class SmtpSession {
   }
 
   /**
-   * Checks the reply to a MAIL that was sent before the previous message had its answer. A refusal counts
-   * only if this message must be the cause; otherwise the message is retried.
+   * Checks the reply to a MAIL that was sent before the previous message had its answer. A refusal
+   * counts only if this message must be the cause; otherwise the message is retried.
    */
   #checkAhead([mail]: readonly SmtpReply[]): void {
     if (!mail || !isRefusal(mail)) return;
@@ -217,7 +220,10 @@ export class SmtpSession {
     return this.#channel.ask({ verb: 'DATA', line: 'DATA' });
   }
 
-  /** Returns RSET if the last transaction needs it. The new transaction needs one too until it ends well. */
+  /**
+   * Returns RSET if the last transaction needs it. The new transaction needs one too until it ends
+   * well.
+   */
   #takeReset(): Command[] {
     const isNeeded = this.#needsReset;
     this.#needsReset = true;
@@ -237,7 +243,8 @@ export class SmtpSession {
       } else if (!isRefusal(reply) || verb === 'RSET') {
         throw this.#outOfStep(reply, verb);
       } else if (verb === 'MAIL') {
-        // A server that refuses the sender accepts no recipient: these replies belong to other commands.
+        // A server that refuses the sender accepts no recipient: these replies belong to other
+        // commands.
         if (replies.slice(index + 1).some((later) => !isRefusal(later))) {
           throw this.#outOfStep(reply, 'MAIL');
         }

@@ -1,8 +1,8 @@
-// Time limits for each step of an SMTP session and for several together; bytes that trickle in do not extend
-// them. Before the dot they are shorter than the minutes of RFC 5321 4.5.3.2: a stalled connection blocks
-// other deliveries, and a retry loses nothing. They still allow for slow servers: greeting delays (half a
-// minute), greylisting and look-ups of each recipient. After the dot an early end would make duplicates, so
-// the limit is that of the RFC.
+// Time limits for each step of an SMTP session and for several together; bytes that trickle in do
+// not extend them. Before the dot they are shorter than the minutes of RFC 5321 4.5.3.2: a stalled
+// connection blocks other deliveries, and a retry loses nothing. They still allow for slow servers:
+// greeting delays (half a minute), greylisting and look-ups of each recipient. After the dot an
+// early end would make duplicates, so the limit is that of the RFC.
 
 export interface SmtpTimeouts {
   /** Limit for the TCP connection; the TLS handshake has as long again. */

@@ -1,5 +1,5 @@
-// The TLS side of an SMTP connection: the handshake over an open socket, for STARTTLS (RFC 3207) and for TLS
-// from the first byte (RFC 8314), with the check of the certificate.
+// The TLS side of an SMTP connection: the handshake over an open socket, for STARTTLS (RFC 3207)
+// and for TLS from the first byte (RFC 8314), with the check of the certificate.
 import type { TLSSocket } from 'node:tls';
 import { type HandshakeOptions, handshake } from '../../platform/net/tls-handshake.ts';
 import { type DaneReference, findDaneProblem } from './dane.ts';

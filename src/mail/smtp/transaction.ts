@@ -1,6 +1,6 @@
-// One SMTP transaction: MAIL and RCPT with the parameters that the server's capabilities allow (RFC 5321,
-// 1870, 6152, 6531, 3461, 8689), refusals before a byte is sent, and the answer of each recipient. Builds
-// text; session.ts sends it.
+// One SMTP transaction: MAIL and RCPT with the parameters that the server's capabilities allow (RFC
+// 5321, 1870, 6152, 6531, 3461, 8689), refusals before a byte is sent, and the answer of each
+// recipient. Builds text; session.ts sends it.
 
 import type { Command } from './channel.ts';
 import type { ErrorCode, FaultKind, RemoteReply } from './outcome.ts';
@@ -119,9 +119,9 @@ function rcptLine(recipient: string, mail: SmtpMail, offered: Capabilities): str
 }
 
 /**
- * The answer for one recipient. `replied`: the server's reply to `reply.verb`; only a 250 at `dot` means that
- * it accepted the message. `refused-here`: not sent to the server, with our reason. `fault`: the session
- * broke before this recipient had an answer; `isLoss` as in SmtpFault.
+ * The answer for one recipient. `replied`: the server's reply to `reply.verb`; only a 250 at `dot`
+ * means that it accepted the message. `refused-here`: not sent to the server, with our reason.
+ * `fault`: the session broke before this recipient had an answer; `isLoss` as in SmtpFault.
  */
 export type RecipientAnswer =
   | { kind: 'replied'; reply: RemoteReply }
@@ -174,8 +174,8 @@ export class MailTransaction {
   }
 
   /**
-   * Returns true if the envelope or header needs SMTPUTF8. The envelope is checked too: the header does not
-   * contain the addresses of blind copies.
+   * Returns true if the envelope or header needs SMTPUTF8. The envelope is checked too: the header
+   * does not contain the addresses of blind copies.
    */
   #isUtf8(): boolean {
     const { smtpUtf8, from, recipients } = this.mail;

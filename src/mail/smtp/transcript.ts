@@ -1,5 +1,5 @@
-// The dialogue of one attempt as shown in the attempt history, at most 4 KB. Callers leave out message bytes
-// and credentials.
+// The dialogue of one attempt as shown in the attempt history, at most 4 KB. Callers leave out
+// message bytes and credentials.
 import { printable, type SmtpReply } from './reply.ts';
 
 /** Limit in characters; a transcript that would exceed it ends with a line that says so. */

@@ -1,5 +1,5 @@
-// Carries one message to the responsible server and returns the outcome of each recipient. Tries hosts in
-// order over pooled sessions (RFC 5321 5.1); the queue schedules retries.
+// Carries one message to the responsible server and returns the outcome of each recipient. Tries
+// hosts in order over pooled sessions (RFC 5321 5.1); the queue schedules retries.
 import { connect } from 'node:net';
 import type { Connector } from '../../platform/net/dial.ts';
 import type { Dns } from '../../platform/net/dns.ts';
@@ -37,14 +37,17 @@ export interface TransportOptions {
   log?: StsLog;
   /** Keeps MTA-STS policies over a restart. */
   policies?: KeptPolicies;
-  /** Lane rules. By default each set of mail hosts is a lane with `maxConnectionsPerDomain` connections. */
+  /**
+   * Lane rules. By default each set of mail hosts is a lane with `maxConnectionsPerDomain`
+   * connections.
+   */
   lanes?: LaneRules;
 }
 
 export interface Transport {
   /**
-   * Returns one outcome per recipient, in the order of `job.recipients`. Never rejects because of the
-   * network.
+   * Returns one outcome per recipient, in the order of `job.recipients`. Never rejects because of
+   * the network.
    */
   deliver(job: TransportJob): Promise<Outcome[]>;
   /** Number of open connections, idle ones included. */

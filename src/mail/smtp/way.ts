@@ -1,7 +1,7 @@
-// The way of a route: its hosts in order, their addresses, credentials and lane, and the security that a host
-// must offer before it gets a message: DANE (RFC 7672), else MTA-STS (RFC 8461), else the demand of the route
-// or provider, else opportunistic TLS. Decides only: transport.ts opens connections, dane.ts looks up
-// records, mta-sts.ts policies.
+// The way of a route: its hosts in order, their addresses, credentials and lane, and the security
+// that a host must offer before it gets a message: DANE (RFC 7672), else MTA-STS (RFC 8461), else
+// the demand of the route or provider, else opportunistic TLS. Decides only: transport.ts opens
+// connections, dane.ts looks up records, mta-sts.ts policies.
 import { createHash } from 'node:crypto';
 import type { Dns } from '../../platform/net/dns.ts';
 import { isPublicAddress } from '../../platform/net/network-address.ts';
@@ -44,13 +44,16 @@ interface WaySecurity {
   /** True if the MX answer that named the hosts was authenticated (AD). */
   isMxAuthenticated: boolean;
   sts: StsPolicy | null;
-  /** `proven`: TLS with a certificate for the host's name. `encrypted`: TLS with any certificate. */
+  /**
+   * `proven`: TLS with a certificate for the host's name. `encrypted`: TLS with any certificate.
+   */
   demand: 'proven' | 'encrypted' | 'none';
 }
 
 /**
- * Returns the security that `host` must have, or the verdict that it must not be used. DANE alone decides if
- * the host has usable records, so that an MTA-STS policy can never weaken it (RFC 8461 2).
+ * Returns the security that `host` must have, or the verdict that it must not be used. DANE alone
+ * decides if the host has usable records, so that an MTA-STS policy can never weaken it (RFC 8461
+ * 2).
  */
 async function securityOf(dns: Dns, host: string, way: WaySecurity): Promise<SecurityAnswer> {
   const dane = await daneOf(dns, host, way);
@@ -88,7 +91,8 @@ function refuse(text: string): SecurityAnswer {
 /** Looks up TLSA records only if DNSSEC authenticates every answer on the way (RFC 7672 2.1). */
 async function daneOf(dns: Dns, host: string, { domain, port, isMxAuthenticated }: WaySecurity) {
   if (!isMxAuthenticated) return { kind: 'none' } as const;
-  // A host without an address is skipped later, when its addresses are looked up; that answer is cached.
+  // A host without an address is skipped later, when its addresses are looked up; that answer is
+  // cached.
   const isSecure = await dns.addresses(host).then(
     ({ authenticated }) => authenticated,
     () => false,
@@ -125,7 +129,10 @@ export interface Way {
   limits: DestinationLimits;
   port: number;
   hosts: readonly MailHost[];
-  /** True for a relay: 530 or 535 then mean that our credentials are wrong, not that the recipient is. */
+  /**
+   * True for a relay: 530 or 535 then mean that our credentials are wrong, not that the recipient
+   * is.
+   */
   isRelay: boolean;
   /** Adds REQUIRETLS to the message if the server offers it. */
   requireTls: boolean;
@@ -144,8 +151,8 @@ interface WaySources {
 }
 
 /**
- * Demands on a server named in the configuration: none by its name, because `protectionAt` decides by its
- * address.
+ * Demands on a server named in the configuration: none by its name, because `protectionAt` decides
+ * by its address.
  */
 const noDemands: SecurityAnswer = {
   security: {
@@ -159,7 +166,10 @@ const noDemands: SecurityAnswer = {
   verdict: null,
 };
 
-/** Returns the way of a route: its hosts, limits and security. Returns a verdict if the DNS gives no hosts. */
+/**
+ * Returns the way of a route: its hosts, limits and security. Returns a verdict if the DNS gives no
+ * hosts.
+ */
 export async function findWay(route: NetworkRoute, sources: WaySources): Promise<Way | Verdict> {
   if (route.kind === 'direct') return directWay(route, sources);
   return route.kind === 'relay' ? relayWay(route, sources) : localWay(route, sources);
@@ -218,9 +228,10 @@ function relayWay(route: RelayRoute, { dns, random, limits }: WaySources): Way {
 }
 
 /**
- * Returns the protection of a connection to a relay. Across the Internet credentials require TLS with a
- * proven certificate, and so does TLS demanded by the configuration. On our own network (loopback, private
- * addresses) neither is required, because most certificates there are self-signed.
+ * Returns the protection of a connection to a relay. Across the Internet credentials require TLS
+ * with a proven certificate, and so does TLS demanded by the configuration. On our own network
+ * (loopback, private addresses) neither is required, because most certificates there are
+ * self-signed.
  */
 function protectRelay(route: RelayRoute, auth: Credentials | null, address: string): Protection {
   const isPublic = isPublicAddress(address);

@@ -1,5 +1,5 @@
-// SQL on `deliveries` for claims: the next work, turns, places in a lane, leases. The states are at the head
-// of queries.ts.
+// SQL on `deliveries` for claims: the next work, turns, places in a lane, leases. The states are at
+// the head of queries.ts.
 import { type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';

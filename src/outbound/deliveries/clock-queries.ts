@@ -38,8 +38,8 @@ function fromFuture(db: Db, { now, latest }: Moment) {
 }
 
 /**
- * Shifts those of these entries that were last changed after `latest`, as if they had been changed now.
- * Returns how many.
+ * Shifts those of these entries that were last changed after `latest`, as if they had been changed
+ * now. Returns how many.
  */
 export async function bringToPresent(
   db: Db,

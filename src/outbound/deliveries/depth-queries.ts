@@ -1,5 +1,5 @@
-// SQL on `deliveries` to measure the queue: waiting deliveries, page by page in the order of an index that
-// holds nothing else. The states are at the head of queries.ts.
+// SQL on `deliveries` to measure the queue: waiting deliveries, page by page in the order of an
+// index that holds nothing else. The states are at the head of queries.ts.
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import type { DeliveryTables } from './queries.ts';

@@ -1,5 +1,5 @@
-// `errorDetails` of a delivery that ended or waits with an error of a server: its words, and the cause and the
-// remedy that they name.
+// `errorDetails` of a delivery that ended or waits with an error of a server: its words, and the
+// cause and the remedy that they name.
 import type { RemoteReply } from '../../mail/smtp/outcome.ts';
 import { findCause } from '../../mail/smtp/replies/classify-reply.ts';
 import { toJson } from '../../platform/store/db.ts';

@@ -1,5 +1,5 @@
-// SQL of rehearsals (src/service/rehearsal): the fate of each recipient, and the reasons for which mail waits. They
-// read a whole store, so no request may call them.
+// SQL of rehearsals (src/service/rehearsal): the fate of each recipient, and the reasons for which
+// mail waits. They read a whole store, so no request may call them.
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import type { DeliveryRow, DeliveryTables } from './queries.ts';
@@ -19,7 +19,10 @@ export type LedgerRow = Pick<
   | 'wait_reason'
 >;
 
-/** Returns the recipients with an id after `after` that were accepted or ended since `from`, or still wait. */
+/**
+ * Returns the recipients with an id after `after` that were accepted or ended since `from`, or
+ * still wait.
+ */
 export function selectLedger(
   db: Db,
   { from, after, limit }: { from: number; after: string; limit: number },

@@ -46,11 +46,14 @@ export class DeliveryRow {
   error_details!: string | null;
   attempts!: string | null;
   /**
-   * The SMTP transaction of its last attempt, if another delivery began it (src/outbound/queue/return-path.ts); null
-   * if it began its own.
+   * The SMTP transaction of its last attempt, if another delivery began it
+   * (src/outbound/queue/return-path.ts); null if it began its own.
    */
   transaction_id!: string | null;
-  /** Group of mail with an unsubscribe link (src/outbound/unsubscribe-links). Each recipient gets a separate copy. */
+  /**
+   * Group of mail with an unsubscribe link (src/outbound/unsubscribe-links). Each recipient gets a
+   * separate copy.
+   */
   unsubscribe_group_id!: string | null;
   /** The campaign run that made its message; null for all other mail. */
   campaign_run_id!: string | null;
@@ -290,7 +293,10 @@ export function findDelivery(db: Db, id: string): Promise<DeliveryRow | undefine
     .executeTakeFirst();
 }
 
-/** Marks a delivery as read by a person. Hot. The caller holds the row and found it sent or delivered. */
+/**
+ * Marks a delivery as read by a person. Hot. The caller holds the row and found it sent or
+ * delivered.
+ */
 export const readDelivery = own.run((db, id: string, now: number) =>
   db
     .updateTable('deliveries')

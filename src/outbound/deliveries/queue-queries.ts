@@ -1,6 +1,6 @@
-// SQL on `deliveries` to view the queue and change it by hand: pages, counts, walks, and changes that leave
-// claimed deliveries alone. The states are at the head of queries.ts; a lane named `held <hold id>` is a hold
-// (src/outbound/queue/desk/holds.ts).
+// SQL on `deliveries` to view the queue and change it by hand: pages, counts, walks, and changes
+// that leave claimed deliveries alone. The states are at the head of queries.ts; a lane named `held
+// <hold id>` is a hold (src/outbound/queue/desk/holds.ts).
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { amongOf, type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -23,7 +23,9 @@ export interface QueueFilter {
   queuedBefore?: number | undefined;
 }
 
-/** The two halves in which the queue is read, each in the order of its index: by turn, then by time. */
+/**
+ * The two halves in which the queue is read, each in the order of its index: by turn, then by time.
+ */
 export type QueueHalf = 'ready' | 'due';
 
 /** Part of a half: a state, or all of it. */
@@ -158,7 +160,10 @@ export type QueueRow = Pick<
   | 'campaign_run_id'
 >;
 
-/** An entry read by a walk. `at` is its turn if it is ready, else its due time; the walk follows this order. */
+/**
+ * An entry read by a walk. `at` is its turn if it is ready, else its due time; the walk follows
+ * this order.
+ */
 export interface WalkRow extends QueueRow {
   at: number;
 }
@@ -234,7 +239,10 @@ export async function lastOf(db: Db, half: QueueHalf): Promise<number | null> {
 
 type TurnGift = { id: string; turn: number; now: number };
 
-/** Makes a waiting entry of any state ready. Returns false if it has a turn, is claimed or has ended. */
+/**
+ * Makes a waiting entry of any state ready. Returns false if it has a turn, is claimed or has
+ * ended.
+ */
 export const makeReadyNow = own.all(
   (db, gift: TurnGift) =>
     db

@@ -1,4 +1,5 @@
-// SQL on `deliveries` of campaign runs that are still in the queue. The states are at the head of queries.ts.
+// SQL on `deliveries` of campaign runs that are still in the queue. The states are at the head of
+// queries.ts.
 import { engineOf } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { DeliveryTables } from './queries.ts';
@@ -6,8 +7,8 @@ import type { DeliveryTables } from './queries.ts';
 const own = ownTables<DeliveryTables>();
 
 /**
- * Locks the oldest unclaimed deliveries of a run that are in the queue. Leaves out deliveries that a daemon has
- * locked: it may wait for the run, which the caller holds.
+ * Locks the oldest unclaimed deliveries of a run that are in the queue. Leaves out deliveries that
+ * a daemon has locked: it may wait for the run, which the caller holds.
  */
 export const lockQueuedOfRun = own.all((db, runId: string, limit: number) =>
   db

@@ -1,6 +1,6 @@
-// SQL on `deliveries` for scheduled mail: a `waiting` delivery with the status `scheduled`. During a pause or
-// without quota it waits in a lane of its own. Its rows are locked before their messages, in the order of
-// their ids.
+// SQL on `deliveries` for scheduled mail: a `waiting` delivery with the status `scheduled`. During
+// a pause or without quota it waits in a lane of its own. Its rows are locked before their
+// messages, in the order of their ids.
 import { engineOf, isOneOf } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { DeliveryTables } from './queries.ts';
@@ -20,8 +20,8 @@ export const lockScheduled = own.all((db, messageIds: readonly string[]) =>
 );
 
 /**
- * Locks the unclaimed queued deliveries of these messages until the transaction ends. On PostgreSQL, waits for
- * a claim under way.
+ * Locks the unclaimed queued deliveries of these messages until the transaction ends. On
+ * PostgreSQL, waits for a claim under way.
  */
 export const lockWaiting = own.all((db, messageIds: readonly string[]) =>
   db

@@ -1,6 +1,6 @@
-// The sentences of `svc messages explain`, as data: the meaning of each status, `waitReason` and `errorCode`,
-// the next step, and the command that helps. `{name}` stands for a fact of the delivery. explain.ts puts them
-// together.
+// The sentences of `svc messages explain`, as data: the meaning of each status, `waitReason` and
+// `errorCode`, the next step, and the command that helps. `{name}` stands for a fact of the
+// delivery. explain.ts puts them together.
 
 import type { ErrorCode } from '../../mail/smtp/outcome.ts';
 import type { RunHoldReason } from '../../people/runs/schema.ts';

@@ -1,5 +1,6 @@
-// Explains the state of a message in sentences: for each recipient the last event, the next one and its time,
-// the command that helps, and the server's own words. The sentences themselves are in explain-words.ts.
+// Explains the state of a message in sentences: for each recipient the last event, the next one and
+// its time, the command that helps, and the server's own words. The sentences themselves are in
+// explain-words.ts.
 
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -60,7 +61,8 @@ export interface RecipientExplanation {
   happened: string;
   happenedAt: string;
   /**
-   * The `waitReason` of the delivery; null if it does not wait, or was not checked since it began to wait.
+   * The `waitReason` of the delivery; null if it does not wait, or was not checked since it began
+   * to wait.
    */
   waitReason: WaitReason | null;
   /** Reason why it waits; null if it does not. */
@@ -76,7 +78,10 @@ export interface RecipientExplanation {
   cause?: string;
   /** The step that removes the cause. */
   remedy?: string;
-  /** Sentence on refusals of addresses behind the recipient; absent without three of them in 30 days. */
+  /**
+   * Sentence on refusals of addresses behind the recipient; absent without three of them in 30
+   * days.
+   */
   memberRefusals?: string;
   attemptCount: number;
   /** The latest attempts with the words of the servers, the oldest first. */
@@ -256,8 +261,8 @@ function happenedWords(row: DeliveryRow, last: Attempt | undefined): string {
 }
 
 /**
- * Returns the words for a captured mail. Captures by an earlier version have no `capturedBy`: nearly all came
- * from the mode.
+ * Returns the words for a captured mail. Captures by an earlier version have no `capturedBy`:
+ * nearly all came from the mode.
  */
 function capturedWords({ capturedBy = 'delivery.mode' }: Attempt): string {
   if (capturedBy === 'delivery.mode') return outcomeWords.captured;
@@ -362,8 +367,8 @@ function fill(words: string, known: Facts): string {
 const ofAllOrganizations = /^svc (?:queue|orgs) /;
 
 /**
- * Fills a command, and names the organization where it is not the default one. Quotes addresses for the shell,
- * as they come from strangers.
+ * Fills a command, and names the organization where it is not the default one. Quotes addresses for
+ * the shell, as they come from strangers.
  */
 function fillCommand({ command }: Help, known: Facts, organization: string | null): string {
   const filled = command.replace(/\{(\w+)\}/g, (_, name: keyof Facts) => quoted(known[name]));

@@ -7,7 +7,9 @@ const steps = [
   { unit: 's', ms: 1_000 },
 ] as const;
 
-/** Formats a span as its two largest units, the second only if it is not zero: `2 h 5 min`, `40 s`. */
+/**
+ * Formats a span as its two largest units, the second only if it is not zero: `2 h 5 min`, `40 s`.
+ */
 export function spanInWords(ms: number): string {
   const first = steps.findIndex((step) => ms >= step.ms);
   const large = steps[first];

@@ -64,8 +64,8 @@ export const shareContent = own.run((db, id: string, uses: number) =>
 );
 
 /**
- * Counts one more message on a content without text, HTML and files, of which only the targets of links are
- * left; the first message makes it.
+ * Counts one more message on a content without text, HTML and files, of which only the targets of
+ * links are left; the first message makes it.
  */
 export const useLinksOnly = own.run((db, id: string, organizationId: string, now: number) =>
   db
@@ -77,9 +77,9 @@ export const useLinksOnly = own.run((db, id: string, organizationId: string, now
 );
 
 /**
- * Locks contents until the transaction ends and returns the ids that exist. On PostgreSQL this waits for
- * concurrent deletions, and later deletions wait for it. Rows are locked in the order of their ids, so call
- * it once per transaction.
+ * Locks contents until the transaction ends and returns the ids that exist. On PostgreSQL this
+ * waits for concurrent deletions, and later deletions wait for it. Rows are locked in the order of
+ * their ids, so call it once per transaction.
  */
 export const keepContents = own.all(
   (db, ids: readonly string[]) =>

@@ -1,5 +1,5 @@
-// Removes the content of an ended message and leaves the rest: recipients, deliveries, timeline, subject and counts. A
-// message without content shows none, and cannot be sent again.
+// Removes the content of an ended message and leaves the rest: recipients, deliveries, timeline,
+// subject and counts. A message without content shows none, and cannot be sent again.
 import type { App } from '../../core/app.ts';
 import { deleteBlobs } from '../../core/blobs/queries.ts';
 import { ConflictError } from '../../platform/errors.ts';
@@ -11,11 +11,17 @@ import { emptyProjection } from './projection-queries.ts';
 import { findMessageRow, lockMessages, type MessageRow } from './queries.ts';
 import { dropContent, isEnded } from './retention-queries.ts';
 
-/** Keeps the targets of tracked links, which people still follow, when the content of a message is removed. */
+/**
+ * Keeps the targets of tracked links, which people still follow, when the content of a message is
+ * removed.
+ */
 export interface LinkKeeper {
   /** Reads the targets in content that is filled for its message, before the transaction. */
   read(app: App, messageId: string): Promise<readonly string[]>;
-  /** Stores the targets. Returns the id of a content with only targets, or null without a tracked link. */
+  /**
+   * Stores the targets. Returns the id of a content with only targets, or null without a tracked
+   * link.
+   */
   keep(app: App, trx: Db, row: MessageRow, urls: readonly string[]): Promise<string | null>;
 }
 
@@ -23,7 +29,8 @@ export interface LinkKeeper {
 export const linksPrefix = 'lnk_';
 
 /**
- * Removes the content of a message, except for the targets of its tracked links. `urls` is the answer of `read`. Returns false for a message without content, or that has not ended.
+ * Removes the content of a message, except for the targets of its tracked links. `urls` is the
+ * answer of `read`. Returns false for a message without content, or that has not ended.
  */
 export function removeContent(
   app: App,

@@ -20,7 +20,9 @@ export const findConversationParts = own.all((db, ids: readonly string[]) =>
     .where('conversation_id', 'is not', null),
 );
 
-/** Takes up to `most` messages out of a conversation that is being deleted. Returns their number. */
+/**
+ * Takes up to `most` messages out of a conversation that is being deleted. Returns their number.
+ */
 export async function releaseMessages(
   trx: Db,
   organizationId: string,

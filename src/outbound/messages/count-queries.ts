@@ -1,5 +1,5 @@
-// All SQL on `message_counts` and `message_slots`: how many messages an organization keeps, by day and
-// status, and by ten seconds. Rows only; counts.ts decides on changes.
+// All SQL on `message_counts` and `message_slots`: how many messages an organization keeps, by day
+// and status, and by ten seconds. Rows only; counts.ts decides on changes.
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';

@@ -102,8 +102,8 @@ function isCountedOneByOne(filter: MessageFilter): boolean {
 }
 
 /**
- * Tells whether a page or its total gets slower as the store grows. With a status and dates, the days that
- * the dates cut are counted message by message.
+ * Tells whether a page or its total gets slower as the store grows. With a status and dates, the
+ * days that the dates cut are counted message by message.
  */
 export function growsWithStore(filter: MessageFilter): boolean {
   const { status, createdFrom, createdTo } = filter;

@@ -1,5 +1,5 @@
-// Kinds of message events and their payload: the message in its present state, with the status at the time of
-// the event.
+// Kinds of message events and their payload: the message in its present state, with the status at
+// the time of the event.
 
 import type { MessageLogEntry, MessagePresenter } from '../../core/app.ts';
 import { eventKind } from '../../history/events/kinds.ts';

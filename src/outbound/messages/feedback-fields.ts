@@ -1,5 +1,6 @@
-// The fields by which receivers group the mail of a sender: `Feedback-ID`, which feedback loops such as Gmail's
-// report by, and `List-Id` (RFC 2919), by which readers filter the mail of campaigns.
+// The fields by which receivers group the mail of a sender: `Feedback-ID`, which feedback loops
+// such as Gmail's report by, and `List-Id` (RFC 2919), by which readers filter the mail of
+// campaigns.
 import { domainOf } from '../../platform/net/address.ts';
 import type { MessageRow } from './queries.ts';
 
@@ -10,7 +11,9 @@ const nameOfList = 'List-Id';
 /** RFC 2919 2: most characters of a list identifier. */
 const longestListId = 255;
 
-/** Returns the field `Feedback-ID` of an organization's mail: run, unsubscribe group, organization. */
+/**
+ * Returns the field `Feedback-ID` of an organization's mail: run, unsubscribe group, organization.
+ */
 export function feedbackField(
   organizationId: string,
   runId: string | null = null,
@@ -21,8 +24,9 @@ export function feedbackField(
 }
 
 /**
- * Returns the identifier of the list that a campaign writes to: its unsubscribe group, or else all campaigns of
- * the organization, at the domain of the author. It stays the same from run to run. Null if it would be too long.
+ * Returns the identifier of the list that a campaign writes to: its unsubscribe group, or else all
+ * campaigns of the organization, at the domain of the author. It stays the same from run to run.
+ * Null if it would be too long.
  */
 function listIdOf(
   {
@@ -35,7 +39,10 @@ function listIdOf(
   return id.length <= longestListId ? `<${id}>` : null;
 }
 
-/** Returns the headers of a message with `Feedback-ID` and, for a campaign, `List-Id`, unless they are given. */
+/**
+ * Returns the headers of a message with `Feedback-ID` and, for a campaign, `List-Id`, unless they
+ * are given.
+ */
 export function withFeedbackFields(
   message: Pick<MessageRow, 'organization_id' | 'campaign_run_id' | 'from_email'>,
   groupId: string | null,

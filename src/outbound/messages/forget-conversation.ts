@@ -1,5 +1,5 @@
-// Deletes conversations and leaves their messages without one. The file lives here because conversations must
-// not depend on messages.
+// Deletes conversations and leaves their messages without one. The file lives here because
+// conversations must not depend on messages.
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -19,8 +19,9 @@ import { releaseMessages } from './conversation-queries.ts';
 const messagesPerTransaction = 500;
 
 /**
- * Deletes a conversation for good. The conversation exists until the last transaction, so a repeated request
- * completes an interrupted deletion. Messages that join it meanwhile are released too.
+ * Deletes a conversation for good. The conversation exists until the last transaction, so a
+ * repeated request completes an interrupted deletion. Messages that join it meanwhile are released
+ * too.
  * @throws ResourceNotFoundError.
  */
 export async function deleteConversation(app: App, caller: Caller, id: string): Promise<Deleted> {

@@ -1,4 +1,5 @@
-// All SQL on `idempotency_claims`: keys kept with the answer of their request. Rows only, no decisions.
+// All SQL on `idempotency_claims`: keys kept with the answer of their request. Rows only, no
+// decisions.
 import { type Db, engineOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
@@ -18,8 +19,9 @@ interface IdempotencyTables {
 const own = ownTables<IdempotencyTables>();
 
 /**
- * Inserts idempotency keys and returns the ones that were new. On PostgreSQL this waits for a transaction
- * that inserts the same key. Callers sort the keys, so that two batches cannot deadlock.
+ * Inserts idempotency keys and returns the ones that were new. On PostgreSQL this waits for a
+ * transaction that inserts the same key. Callers sort the keys, so that two batches cannot
+ * deadlock.
  */
 export async function insertIdempotencyKeys(
   db: Db,

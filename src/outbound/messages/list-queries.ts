@@ -1,6 +1,6 @@
-// SQL on `messages` for lists: the ids of a page, and the number of matches. One index leads from the
-// organization to direction, status and time. A list without one of them merges the ranges of all its values,
-// each in order, so a page costs only its own rows in a store of any size.
+// SQL on `messages` for lists: the ids of a page, and the number of matches. One index leads from
+// the organization to direction, status and time. A list without one of them merges the ranges of
+// all its values, each in order, so a page costs only its own rows in a store of any size.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, tables } from '../../platform/store/db.ts';
 import { inTime } from '../../platform/store/in-time.ts';
@@ -56,8 +56,9 @@ function rangesOf(db: Db, filter: MessageFilter): Condition[] {
 }
 
 /**
- * Finds messages by their conversation or contact, and tests the other columns row by row. `|| ''` keeps the
- * planner from their indexes: it cannot know how few rows a conversation or a contact has.
+ * Finds messages by their conversation or contact, and tests the other columns row by row. `|| ''`
+ * keeps the planner from their indexes: it cannot know how few rows a conversation or a contact
+ * has.
  */
 function belonging(db: Db, filter: MessageFilter): Condition {
   const { organizationId, conversationId, contactId, direction, status } = filter;

@@ -1,5 +1,5 @@
-// The text part of mail that has only HTML. Long HTML is converted in the parse worker: hostile HTML of 256 KB takes
-// 0.1 s, and nothing else happens on the main thread meanwhile.
+// The text part of mail that has only HTML. Long HTML is converted in the parse worker: hostile
+// HTML of 256 KB takes 0.1 s, and nothing else happens on the main thread meanwhile.
 import type { App } from '../../core/app.ts';
 import { textOfHtml } from '../../mail/mime/html-text.ts';
 import { ServiceError } from '../../platform/errors.ts';
@@ -22,7 +22,8 @@ export function textAtOnce(html: string): string {
 }
 
 /**
- * Returns the text of HTML for an organization: of its first 2 MB, and of its first 32 KB if the worker takes too long.
+ * Returns the text of HTML for an organization: of its first 2 MB, and of its first 32 KB if the
+ * worker takes too long.
  * @throws CapacityError if the parse worker is full
  */
 async function textInWorker(app: App, organizationId: string, html: string): Promise<string> {

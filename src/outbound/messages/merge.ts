@@ -1,7 +1,8 @@
-// Contents that are filled for each message. All messages of a campaign run share one compiled content, and
-// each message keeps the values of its contact. An attempt, a download, a preview and a click fill the content
-// anew. The same values always give the same bytes. Filling runs in the worker of
-// templates, not on the carrier: a fill beyond its deadline ends its thread, which must hold no connection.
+// Contents that are filled for each message. All messages of a campaign run share one compiled
+// content, and each message keeps the values of its contact. An attempt, a download, a preview and
+// a click fill the content anew. The same values always give the same bytes. Filling runs in the
+// worker of templates, not on the carrier: a fill beyond its deadline ends its thread, which must
+// hold no connection.
 import type { BrandValues, CompiledTemplate, Filled } from '../../content/rendering/compiled.ts';
 import { fillTemplate } from '../../content/rendering/fill.ts';
 import { recipientUrl } from '../../content/rendering/recipient-url.ts';
@@ -118,7 +119,8 @@ export interface KnownContent {
 }
 
 /**
- * Reads the content of a message as its recipient gets it, but for the links of a copy; undefined without one.
+ * Reads the content of a message as its recipient gets it, but for the links of a copy; undefined
+ * without one.
  * @throws ValidationError and CapacityError as `fillMerged`
  */
 export async function readContent(

@@ -1,4 +1,5 @@
-// Reads and deletes messages (specification 4.1). A message of another organization counts as not found.
+// Reads and deletes messages (specification 4.1). A message of another organization counts as not
+// found.
 
 import { readFilteredPage } from '../../core/api/filtered-page.ts';
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';

@@ -1,16 +1,22 @@
-// The Message-ID of a mail that we compose holds the id of the message, so that replies and reports name it. A relay
-// may replace it: then the new id is a further one of the message (further-id-queries.ts).
+// The Message-ID of a mail that we compose holds the id of the message, so that replies and reports
+// name it. A relay may replace it: then the new id is a further one of the message
+// (further-id-queries.ts).
 import type { Db } from '../../platform/store/db.ts';
 import { findFurtherIds } from './further-id-queries.ts';
 
 const ownMessageId = /^<(msg_[0-9a-hjkmnp-tv-z]{16,24})@[^>]+>$/;
 
-/** Returns the message id in a Message-ID of ours, given with angle brackets. Returns null for all others. */
+/**
+ * Returns the message id in a Message-ID of ours, given with angle brackets. Returns null for all
+ * others.
+ */
 export function messageIdOf(header: string | null): string | null {
   return ownMessageId.exec(header ?? '')?.[1] ?? null;
 }
 
-/** Returns the Message-ID by which we know received mail that has none. It never leaves the service. */
+/**
+ * Returns the Message-ID by which we know received mail that has none. It never leaves the service.
+ */
 export function madeUpMessageId(id: string): string {
   return `<${id}@received.invalid>`;
 }
@@ -29,7 +35,10 @@ function leftHalfOf(header: string): string {
 /** Maps the left halves of further ids to our messages. */
 export type FurtherIds = ReadonlyMap<string, string>;
 
-/** Finds our messages to which relays gave these Message-IDs. Needs no query for ids that hold the message id. */
+/**
+ * Finds our messages to which relays gave these Message-IDs. Needs no query for ids that hold the
+ * message id.
+ */
 export async function furtherIdsIn(db: Db, headers: readonly string[]): Promise<FurtherIds> {
   const halves = headers.flatMap((header) =>
     messageIdOf(header) === null ? leftHalfOf(header) : [],

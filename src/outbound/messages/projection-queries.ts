@@ -1,5 +1,5 @@
-// All SQL on `email_projections`: the parsed fields of received mail, and the queue of mail to parse. The
-// states of a row are in projection.ts.
+// All SQL on `email_projections`: the parsed fields of received mail, and the queue of mail to
+// parse. The states of a row are in projection.ts.
 import { sql } from 'kysely';
 import { columnsOf } from '../../platform/store/bulk-insert.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
@@ -48,7 +48,9 @@ export type TakenProjection = Pick<StateRow, 'message_id' | 'tries'>;
 
 const insertRows = own.bulkInsert('email_projections', WaitingRow);
 
-/** Queues messages for parsing from their `created_at` on. Runs in the transaction that stores them. */
+/**
+ * Queues messages for parsing from their `created_at` on. Runs in the transaction that stores them.
+ */
 export function insertWaiting(
   db: Db,
   messages: readonly { id: string; created_at: number }[],
@@ -85,7 +87,10 @@ interface Taking {
   isBegun: boolean;
 }
 
-/** Leases due rows until `leaseUntil`. The lease counts as a try even if the daemon crashes within it. */
+/**
+ * Leases due rows until `leaseUntil`. The lease counts as a try even if the daemon crashes within
+ * it.
+ */
 export async function takeProjections(
   db: Db,
   { now, leaseUntil, limit, isBegun }: Taking,
@@ -190,8 +195,8 @@ const fill = filling(false);
 const fillAndClose = filling(true);
 
 /**
- * Fills the row of a message that is not parsed yet. Returns false without such a row. `closes` also marks
- * the row as done, as `closeProjections` does.
+ * Fills the row of a message that is not parsed yet. Returns false without such a row. `closes`
+ * also marks the row as done, as `closeProjections` does.
  */
 export function fillProjection(
   db: Db,
@@ -238,7 +243,10 @@ export const findFound = own.first((db, id: string) =>
 const startOf = (characters: number) =>
   sql<string | null>`substr(coalesce(text, new_content), 1, ${characters})`.as('text');
 
-/** Returns the first `characters` of the text of these messages, by id. Leaves out messages without text. */
+/**
+ * Returns the first `characters` of the text of these messages, by id. Leaves out messages without
+ * text.
+ */
 export const findFoundTextStarts = own.all(
   (db, ids: readonly string[], characters: number) =>
     db
@@ -252,7 +260,10 @@ export const findFoundTextStarts = own.all(
 const startOfHtml = (characters: number) =>
   sql<string | null>`substr(html, 1, ${characters})`.as('html');
 
-/** Returns the first `characters` of the HTML of these messages, by id. Leaves out messages without HTML. */
+/**
+ * Returns the first `characters` of the HTML of these messages, by id. Leaves out messages without
+ * HTML.
+ */
 export const findFoundHtmlStarts = own.all(
   (db, ids: readonly string[], characters: number) =>
     db
@@ -264,7 +275,10 @@ export const findFoundHtmlStarts = own.all(
     new Map(rows.flatMap(({ message_id, html }) => (html === null ? [] : [[message_id, html]]))),
 );
 
-/** Returns preview, attachments and the first `characters` of the new content for lists, by message id. */
+/**
+ * Returns preview, attachments and the first `characters` of the new content for lists, by message
+ * id.
+ */
 export const findBriefs = own.all(
   (db, ids: readonly string[], characters: number) =>
     db

@@ -1,5 +1,6 @@
-// Parsed content of received mail. Each mail is parsed once and the result kept. A row is written with the
-// message and parsed soon after its 250 (src/inbox/receiving/projector.ts). A read before that parses at once.
+// Parsed content of received mail. Each mail is parsed once and the result kept. A row is written
+// with the message and parsed soon after its 250 (src/inbox/receiving/projector.ts). A read before
+// that parses at once.
 //
 //   state   | due_at           | parsed_at | by                                       | then
 //   --------+------------------+-----------+------------------------------------------+--------
@@ -14,8 +15,8 @@
 //   asked   | as before        | set       | a daemon reaches the row                 | done
 //   done    | null             | set       | nothing                                  |
 //
-// Deleting the message deletes its row in any state. A parse that its worker did not finish is a try. After
-// the last try the partial result is kept, so that no mail is retried for ever.
+// Deleting the message deletes its row in any state. A parse that its worker did not finish is a
+// try. After the last try the partial result is kept, so that no mail is retried for ever.
 import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
 import type { MailAttachment, ParsedMail } from '../../mail/mime/parsed-mail.ts';
@@ -203,8 +204,8 @@ async function hasRow(trx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Keeps the result and marks the row as done, unless the result was kept before (null) or the message is
- * gone. Concurrent calls share a transaction.
+ * Keeps the result and marks the row as done, unless the result was kept before (null) or the
+ * message is gone. Concurrent calls share a transaction.
  */
 export function finishProjection(app: App, id: string, row: Reading | null): Promise<undefined> {
   return keepOf(app)({ id, row, closes: true });

@@ -1,7 +1,7 @@
-// All SQL on `messages` and `recipients` except lists (list-queries.ts) and retention (retention-queries.ts). Contents
-// and blobs are in content-queries.ts, deliveries in src/outbound/deliveries/queries.ts. Rows only, no decisions.
-// Each statement that inserts or deletes messages, or changes their status, also records that for
-// the message counts.
+// All SQL on `messages` and `recipients` except lists (list-queries.ts) and retention
+// (retention-queries.ts). Contents and blobs are in content-queries.ts, deliveries in
+// src/outbound/deliveries/queries.ts. Rows only, no decisions. Each statement that inserts or
+// deletes messages, or changes their status, also records that for the message counts.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { deleteBlobs } from '../../core/blobs/queries.ts';
 import { countLost } from '../../people/conversations/queries.ts';
@@ -329,8 +329,8 @@ export async function markProcessing(
 }
 
 /**
- * Deletes the message with all dependent rows, and content and blobs without another user. Returns false if
- * another transaction has deleted it already.
+ * Deletes the message with all dependent rows, and content and blobs without another user. Returns
+ * false if another transaction has deleted it already.
  */
 export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean> {
   const q = tables<MessageTables>(db);

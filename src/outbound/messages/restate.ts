@@ -1,5 +1,5 @@
-// The status of a message follows from its deliveries. A change of a delivery locks both and recomputes that
-// status.
+// The status of a message follows from its deliveries. A change of a delivery locks both and
+// recomputes that status.
 
 import type { Db } from '../../platform/store/db.ts';
 import { findDeliveryStatuses, lockDeliveries } from '../deliveries/queries.ts';
@@ -7,8 +7,8 @@ import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
 import { lockMessages, updateMessageStatus } from './queries.ts';
 
 /**
- * Locks deliveries and then their messages, in the order of all transactions. Otherwise two daemons that
- * change two recipients of one message could each miss the change of the other.
+ * Locks deliveries and then their messages, in the order of all transactions. Otherwise two daemons
+ * that change two recipients of one message could each miss the change of the other.
  */
 export async function lockWithMessages(
   db: Db,
@@ -28,7 +28,10 @@ export async function restateMessage(db: Db, id: string, now: number): Promise<M
   return status;
 }
 
-/** Writes the new statuses of messages. Needs few statements, because many messages share few statuses. */
+/**
+ * Writes the new statuses of messages. Needs few statements, because many messages share few
+ * statuses.
+ */
 export async function moveMessages(
   db: Db,
   moved: ReadonlyMap<string, MessageStatus>,

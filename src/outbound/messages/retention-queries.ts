@@ -1,4 +1,5 @@
-// SQL of `retention.messagesDays` and `retention.contentDays`, and of the removal of contents. Rows only.
+// SQL of `retention.messagesDays` and `retention.contentDays`, and of the removal of contents. Rows
+// only.
 import { sql } from 'kysely';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { type Db, tables } from '../../platform/store/db.ts';
@@ -61,8 +62,8 @@ export async function findEndedOf(
 }
 
 /**
- * Takes content and raw mail from a message; the caller deletes their rows. `linksId` is the content with the
- * targets of its links that stays.
+ * Takes content and raw mail from a message; the caller deletes their rows. `linksId` is the
+ * content with the targets of its links that stays.
  */
 export const dropContent = own.run((db, id: string, linksId: string | null) =>
   db.updateTable('messages').set({ content_id: linksId, raw_blob_id: null }).where('id', '=', id),

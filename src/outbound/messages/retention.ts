@@ -1,7 +1,8 @@
-// Deletes messages older than `retention.messagesDays` as a whole, like a deletion by hand, and before that the
-// content of those older than `retention.contentDays`. An organization may have shorter periods. Usage keeps the
-// counts. A message that has not ended (a scheduled one) stays whole until it ends. The oldest messages come first, each
-// in a transaction of its own. The run pauses after a few of them, and longer while the service has other work.
+// Deletes messages older than `retention.messagesDays` as a whole, like a deletion by hand, and
+// before that the content of those older than `retention.contentDays`. An organization may have
+// shorter periods. Usage keeps the counts. A message that has not ended (a scheduled one) stays
+// whole until it ends. The oldest messages come first, each in a transaction of its own. The run
+// pauses after a few of them, and longer while the service has other work.
 import { findRetainingOrganizations } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
@@ -51,7 +52,8 @@ const wholeMessages: Pass = {
 };
 
 const contents = (keeper: LinkKeeper): Pass => ({
-  // Most old messages have lost their content already: each look passes over a bounded number of them.
+  // Most old messages have lost their content already: each look passes over a bounded number of
+  // them.
   limit: mostPerLook,
   needs: hasContent,
   async prepare(app, id) {
@@ -62,8 +64,8 @@ const contents = (keeper: LinkKeeper): Pass => ({
 });
 
 /**
- * Deletes the messages and contents that are too old now, by the periods of the configuration and by those of
- * organizations. Ends after the current message if the signal aborts.
+ * Deletes the messages and contents that are too old now, by the periods of the configuration and
+ * by those of organizations. Ends after the current message if the signal aborts.
  * @returns the number of deletions
  */
 export async function deleteOldMessages(

@@ -140,7 +140,10 @@ const messageOrigin = z
   .meta({ id: 'MessageOrigin' });
 export type MessageOrigin = z.output<typeof messageOrigin>;
 
-/** The origin as the row keeps it. `via` comes first: counts by origin compare the beginning of the text. */
+/**
+ * The origin as the row keeps it. `via` comes first: counts by origin compare the beginning of the
+ * text.
+ */
 export type StoredOrigin = MessageOrigin & { resendOf?: string; templateVersion?: number };
 
 export const message = z
@@ -269,7 +272,9 @@ export type TimelineEvent = z.output<typeof messageEvent>;
 
 const dayMs = 86_400_000;
 
-/** Parses a day or an instant of a query (ISO 8601). A bare date means its first or last instant. */
+/**
+ * Parses a day or an instant of a query (ISO 8601). A bare date means its first or last instant.
+ */
 function instant(edge: 'first' | 'last') {
   return z
     .union([isoInstant, z.iso.date()], 'must be an ISO 8601 date or time')

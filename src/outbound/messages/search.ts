@@ -1,6 +1,7 @@
-// Fills the table that message searches read (term-queries.ts). It runs after the commit of the messages, so
-// that a send pays nothing. Ids are in the order of time, so new messages come after a mark. Messages of a
-// transaction that commits late have ids before the mark, so three passes look for missing messages:
+// Fills the table that message searches read (term-queries.ts). It runs after the commit of the
+// messages, so that a send pays nothing. Ids are in the order of time, so new messages come after a
+// mark. Messages of a transaction that commits late have ids before the mark, so three passes look
+// for missing messages:
 //
 //   when                                          | finds
 //   ----------------------------------------------+-----------------------------------------------------
@@ -10,8 +11,8 @@
 //                                                 | messages older than the table
 //
 // It yields to other work: it stops during a burst (for ten seconds at most) and slows down beside
-// deliveries. On PostgreSQL the daemon that holds the marks fills, and the others try again a second later.
-// Messages that commands accepted are first seen here, and counted for the metrics.
+// deliveries. On PostgreSQL the daemon that holds the marks fills, and the others try again a
+// second later. Messages that commands accepted are first seen here, and counted for the metrics.
 import type { App } from '../../core/app.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';

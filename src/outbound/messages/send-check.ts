@@ -1,5 +1,6 @@
-// Refuses payloads that name a missing resource, before the checks of permission to send. Templates are found
-// before (src/outbound/sending/compose-send.ts). Also reads the message to which the send replies.
+// Refuses payloads that name a missing resource, before the checks of permission to send. Templates
+// are found before (src/outbound/sending/compose-send.ts). Also reads the message to which the send
+// replies.
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { contactsForSends } from '../../people/contacts/recipients.ts';
 import { holdConversations } from '../../people/conversations/queries.ts';
@@ -81,8 +82,8 @@ async function nameConversations(trx: Db, sends: readonly Naming[]): Promise<Set
 const kinds = ['to', 'cc', 'bcc'] as const;
 
 /**
- * Gives recipients named by a contact its first email and its name. Needs one query for each organization of
- * the batch, and no query if no send names a contact.
+ * Gives recipients named by a contact its first email and its name. Needs one query for each
+ * organization of the batch, and no query if no send names a contact.
  */
 async function nameContacts(
   trx: Db,

@@ -1,6 +1,7 @@
-// Payloads of `POST /v1/messages` with their limits (specification 4.2): of one send, of a scheduled one, of
-// a batch. Text for a header field that holds CR, LF or NUL is refused here, with a 422 that names the field,
-// and never cleaned up silently. The shape of a stored message is in schema.ts.
+// Payloads of `POST /v1/messages` with their limits (specification 4.2): of one send, of a
+// scheduled one, of a batch. Text for a header field that holds CR, LF or NUL is refused here, with
+// a 422 that names the field, and never cleaned up silently. The shape of a stored message is in
+// schema.ts.
 
 import { z } from 'zod';
 import { emailAddress, headerText, notHeaderSafe } from '../../core/api/address-schema.ts';
@@ -36,9 +37,10 @@ const recipientEntry = z
   });
 
 /**
- * Recognizes base64 (RFC 4648 section 4), with line breaks allowed. Decodes the text: Node leaves out characters
- * of no alphabet, so the bytes are then too few. A pattern takes 20 times as long. Removes line breaks in runs of
- * a thousand, because a run of millions can overflow the stack of the matcher.
+ * Recognizes base64 (RFC 4648 section 4), with line breaks allowed. Decodes the text: Node leaves
+ * out characters of no alphabet, so the bytes are then too few. A pattern takes 20 times as long.
+ * Removes line breaks in runs of a thousand, because a run of millions can overflow the stack of
+ * the matcher.
  */
 function isBase64(text: string): boolean {
   const isWrapped = text.includes('\n') || text.includes('\r');
@@ -141,7 +143,10 @@ type EmailFields = {
   [K in 'subject' | 'html' | 'text' | 'templateId' | 'templateSlug']?: string | undefined;
 };
 
-/** Checks that a content is either written in place or a template (specification 4.2, rules 1 and 2). */
+/**
+ * Checks that a content is either written in place or a template (specification 4.2, rules 1 and
+ * 2).
+ */
 export function oneContentSource(email: EmailFields, context: z.RefinementCtx): void {
   const refuse = (field: string, message: string) =>
     context.addIssue({ code: 'custom', path: [field], message });

@@ -1,5 +1,5 @@
-// Signed URLs for raw MIME, HTML and text (specification 4.1). They work without a key until they expire. The
-// token carries all data, so nothing is stored.
+// Signed URLs for raw MIME, HTML and text (specification 4.1). They work without a key until they
+// expire. The token carries all data, so nothing is stored.
 import type { App } from '../../core/app.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
@@ -17,8 +17,8 @@ interface StorageUrlOptions {
 }
 
 /**
- * Returns URLs for the parts of the message. `raw` is the copy of `deliveryId`, or of the first recipient.
- * `expiresInSeconds` defaults to an hour.
+ * Returns URLs for the parts of the message. `raw` is the copy of `deliveryId`, or of the first
+ * recipient. `expiresInSeconds` defaults to an hour.
  */
 export function storageUrls(
   app: App,
@@ -41,21 +41,27 @@ export function storageUrls(
 }
 
 /**
- * Returns the URL that shows the HTML of a message in a browser, for as long as a storage URL can live.
- * `createdAt` is the time of the message, ms since 1970.
+ * Returns the URL that shows the HTML of a message in a browser, for as long as a storage URL can
+ * live. `createdAt` is the time of the message, ms since 1970.
  */
 export function viewUrl(app: App, messageId: string, createdAt: number): string {
   const expiresAt = createdAt + longestExpirySeconds * 1000;
   return storageUrl(app, `${messageId}.html.${expiresAt}`, createdAt);
 }
 
-/** `at` is the time of the URL: a URL in a mail has that of the mail, which is then composed alike each time. */
+/**
+ * `at` is the time of the URL: a URL in a mail has that of the mail, which is then composed alike
+ * each time.
+ */
 function storageUrl(app: App, payload: string, at: number): string {
   const base = app.publicUrl.current.replace(/\/$/, '');
   return `${base}/storage/${app.secrets.token('storage', payload, at)}`;
 }
 
-/** A URL was made within the longest time before its end. So one that a replaced root key forges ends soon. */
+/**
+ * A URL was made within the longest time before its end. So one that a replaced root key forges
+ * ends soon.
+ */
 const timeOf: TimeOfPayload = (payload) => {
   const until = Number(payload.split('.')[2]);
   return { from: until - longestExpirySeconds * 1000, until };
@@ -63,7 +69,8 @@ const timeOf: TimeOfPayload = (payload) => {
 
 /**
  * Reads a token.
- * @throws ResourceNotFoundError when it is forged or expired. Neither reveals whether the message exists.
+ * @throws ResourceNotFoundError when it is forged or expired. Neither reveals whether the message
+ * exists.
  */
 export function readStorageToken(
   app: App,

@@ -1,5 +1,5 @@
-// All SQL on `message_search` and `search_marks`, the index of message searches. Only the case of ASCII
-// letters is ignored, because both engines fold those alike.
+// All SQL on `message_search` and `search_marks`, the index of message searches. Only the case of
+// ASCII letters is ignored, because both engines fold those alike.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { amongOf, type Db, engineOf } from '../../platform/store/db.ts';
 import { subjectCharacters } from './search-limits.ts';
@@ -61,8 +61,8 @@ function termRows(db: Db, ids: readonly string[]): Sql {
 }
 
 /**
- * Inserts the rows of messages and leaves existing ones. On PostgreSQL it locks the messages against
- * deletion.
+ * Inserts the rows of messages and leaves existing ones. On PostgreSQL it locks the messages
+ * against deletion.
  */
 export async function insertTerms(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
@@ -76,8 +76,8 @@ export async function insertTerms(db: Db, ids: readonly string[]): Promise<void>
 }
 
 /**
- * Tells whether message `m` is in the table. Uses a count, because PostgreSQL would read the whole table for
- * an `exists`.
+ * Tells whether message `m` is in the table. Uses a count, because PostgreSQL would read the whole
+ * table for an `exists`.
  */
 function isInTable(db: Db): Sql {
   return sql`(select count(*) from message_search
@@ -94,7 +94,8 @@ export async function countByCommands(
   db: Db,
   ids: readonly string[],
 ): Promise<Map<BriefWay, number>> {
-  // Matches the start that src/outbound/sending/draft.ts writes. Names given by a user come later in the text.
+  // Matches the start that src/outbound/sending/draft.ts writes. Names given by a user come later
+  // in the text.
   const sums = briefWays.map(
     (via) =>
       sql`count(case when m.origin like ${`{"via":"${via}",%`} then 1 end) as ${sql.ref(via)}`,
@@ -154,7 +155,10 @@ export async function findMarks(db: Db): Promise<SearchMarks> {
   return rows[0] ?? { newest: '', settled: '' };
 }
 
-/** Locks the marks until the transaction ends, and returns them. Undefined if another daemon has the lock. */
+/**
+ * Locks the marks until the transaction ends, and returns them. Undefined if another daemon has the
+ * lock.
+ */
 export async function holdMarks(db: Db): Promise<SearchMarks | undefined> {
   const hold = engineOf(db) === 'postgres' ? sql`for update skip locked` : sql``;
   const { rows } = await sql<SearchMarks>`select newest, settled from search_marks ${hold}`.execute(
@@ -198,8 +202,8 @@ function ofMessage(column: string): Sql {
 }
 
 /**
- * Builds the condition on `message_search` for these terms. One term selects a range of the key, in the order
- * of time except for a subject alone. The other terms are tested for each row.
+ * Builds the condition on `message_search` for these terms. One term selects a range of the key, in
+ * the order of time except for a subject alone. The other terms are tested for each row.
  */
 export function searched(db: Db, terms: SearchTerms, others: Others): RawBuilder<SqlBool> {
   const { organizationId, direction, status, conversationId, contactId } = others;

@@ -1,5 +1,5 @@
-// The line that an ended attempt writes to the mail log: recipient, host, reply and duration. The timeline is
-// written by settle.ts.
+// The line that an ended attempt writes to the mail log: recipient, host, reply and duration. The
+// timeline is written by settle.ts.
 import type { App } from '../../core/app.ts';
 import { mailLogOf } from '../../platform/runtime/mail-log.ts';
 import type { Settlement } from './settle.ts';
@@ -7,7 +7,9 @@ import type { Settlement } from './settle.ts';
 /** Limit for a reply in the log; the delivery keeps all of it. */
 const mostReplyCharacters = 200;
 
-/** Writes one line for each recipient. `queueMs` counts from acceptance or from the scheduled time. */
+/**
+ * Writes one line for each recipient. `queueMs` counts from acceptance or from the scheduled time.
+ */
 export function logAttempts(app: App, settlements: readonly Settlement[]): void {
   const log = mailLogOf(app);
   if (!log) return;

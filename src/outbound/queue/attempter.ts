@@ -42,7 +42,10 @@ import { refusalTeller } from './relay-refusals.ts';
 import { marksOf, transactionOf } from './return-path.ts';
 import type { Settlement } from './settle.ts';
 
-/** Attempts all claimed deliveries of a message. Settles the deliveries of each destination as they end. */
+/**
+ * Attempts all claimed deliveries of a message. Settles the deliveries of each destination as they
+ * end.
+ */
 export type AttemptMessage = (
   claimed: ClaimedMessage,
   settle: (settlements: Settlement[]) => Promise<void>,
@@ -193,8 +196,8 @@ export function countsEngagement({ message, cuts }: ClaimedMessage): boolean {
 }
 
 /**
- * Returns the content of a message, with the places of its links. Reads it if it was too large for the claim,
- * and fills it if it has values of its own.
+ * Returns the content of a message, with the places of its links. Reads it if it was too large for
+ * the claim, and fills it if it has values of its own.
  */
 async function contentOf(
   app: App,
@@ -246,8 +249,8 @@ function recordOf(
 }
 
 /**
- * Carries a copy of the message for each recipient. Copies of a large message are composed and carried one
- * after the other: fifty at once would fill the memory.
+ * Carries a copy of the message for each recipient. Copies of a large message are composed and
+ * carried one after the other: fifty at once would fill the memory.
  */
 function carryAlone(
   app: App,
@@ -318,7 +321,8 @@ function begunBy([first]: readonly DeliveryRow[]): string | null {
 }
 
 /**
- * Returns the lane of all mail that is not simulated, if there is only one: in relay mode without exceptions.
+ * Returns the lane of all mail that is not simulated, if there is only one: in relay mode without
+ * exceptions.
  */
 function soleLaneOf(
   { mode, routes, allow }: RouteConfig,

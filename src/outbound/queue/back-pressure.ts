@@ -14,7 +14,10 @@ import type { Intake } from './intake.ts';
 import { mostInFlight } from './lanes/shares.ts';
 
 const claimBatch = 100;
-/** Fraction of all places. If no more are free, a claim waits for `starvedPauseMs` after the last one. */
+/**
+ * Fraction of all places. If no more are free, a claim waits for `starvedPauseMs` after the last
+ * one.
+ */
 const roomWorthAClaim = 1 / 8;
 /**
  * Interval between claims while few places are free. Without any free place, also the pause until
@@ -26,7 +29,10 @@ const besideBurstMs = 100;
 /** Wait of claimed deliveries above which a burst no longer slows claims. */
 const patienceMs = 10_000;
 
-/** Decides how much to claim, and when. Uses `clock.elapsed()`, except for how long deliveries waited. */
+/**
+ * Decides how much to claim, and when. Uses `clock.elapsed()`, except for how long deliveries
+ * waited.
+ */
 export class BackPressure {
   readonly #clock: Clock;
   readonly #intake: Intake;

@@ -1,6 +1,6 @@
-// Cancels unsent mail: a message for its owner, deliveries for the operator (`drop` in desk/queue.ts). The
-// vocabulary of statuses has no `cancelled`: such deliveries end as `failed` with `errorCode` `cancelled`,
-// and their timeline has the event `cancelled`.
+// Cancels unsent mail: a message for its owner, deliveries for the operator (`drop` in
+// desk/queue.ts). The vocabulary of statuses has no `cancelled`: such deliveries end as `failed`
+// with `errorCode` `cancelled`, and their timeline has the event `cancelled`.
 
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -67,10 +67,10 @@ export function underWay(id: string, resource: 'message' | 'delivery'): Conflict
 }
 
 /**
- * Cancels a message that no recipient has got: scheduled, queued, or waiting for another attempt. Returns an
- * already cancelled message unchanged.
- * @throws ConflictError if part of it was sent or is being attempted, or if nothing is left to cancel;
- * ResourceNotFoundError.
+ * Cancels a message that no recipient has got: scheduled, queued, or waiting for another attempt.
+ * Returns an already cancelled message unchanged.
+ * @throws ConflictError if part of it was sent or is being attempted, or if nothing is left to
+ * cancel; ResourceNotFoundError.
  */
 export async function cancelMessage(app: App, caller: Caller, id: string): Promise<Message> {
   const by = caller.keyId === null ? 'operator' : 'key';

@@ -42,8 +42,8 @@ import { suppressBlocked } from './suppress.ts';
 import { turnsOf } from './turns.ts';
 
 /**
- * Fewest ready deliveries that a claim checks, even when waiting ones fill it. A late delivery with an early
- * turn can then reserve its place in the lane ahead of the backlog.
+ * Fewest ready deliveries that a claim checks, even when waiting ones fill it. A late delivery with
+ * an early turn can then reserve its place in the lane ahead of the backlog.
  */
 const fewestReady = 8;
 
@@ -78,7 +78,10 @@ export interface LaneChoice {
   laneOf(email: string, sender: RouteSender): string | null;
   /** Whether lanes depend on the address of From, beyond its domain. */
   needsAddress?: boolean;
-  /** The lane if all mail takes the same one: a claim then stays within its room and postpones nothing. */
+  /**
+   * The lane if all mail takes the same one: a claim then stays within its room and postpones
+   * nothing.
+   */
   soleLane: { quickRoom(): number } | null;
 }
 
@@ -174,7 +177,10 @@ async function claimInTransaction(
   return { messages, scheduled: due.scheduled, moved: due.moved + postponed };
 }
 
-/** Ends candidates that must not be sent any more, and returns them: blocked ones, and those of cancelled runs. */
+/**
+ * Ends candidates that must not be sent any more, and returns them: blocked ones, and those of
+ * cancelled runs.
+ */
 async function endSome(
   app: App,
   trx: Db,
@@ -221,8 +227,9 @@ async function takeWaiting(
 }
 
 /**
- * Gives turns to due retries, expired leases and scheduled deliveries, ahead of other organizations' backlogs.
- * Skips deliveries that this claim already took from a lane: with a turn they would be claimed twice.
+ * Gives turns to due retries, expired leases and scheduled deliveries, ahead of other
+ * organizations' backlogs. Skips deliveries that this claim already took from a lane: with a turn
+ * they would be claimed twice.
  */
 async function giveTurns(
   app: App,
@@ -258,8 +265,8 @@ interface Judges {
 }
 
 /**
- * Tells whether a delivery may be attempted now, by the stops, the warming of its domain, the lane and the
- * share. At its age limit a delivery ignores all but the stops for its last attempt.
+ * Tells whether a delivery may be attempted now, by the stops, the warming of its domain, the lane
+ * and the share. At its age limit a delivery ignores all but the stops for its last attempt.
  */
 async function goesNow(
   trx: Db,

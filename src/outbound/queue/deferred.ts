@@ -1,5 +1,5 @@
-// Frees mail that waits for the warming of its domain (src/identity/warming/deferral.ts): as much as the open
-// window has places, or all of it once no live plan defers it.
+// Frees mail that waits for the warming of its domain (src/identity/warming/deferral.ts): as much
+// as the open window has places, or all of it once no live plan defers it.
 //
 //   the queue sees                       | then
 //   -------------------------------------+--------------------------------------------

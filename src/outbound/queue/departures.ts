@@ -57,7 +57,9 @@ export class Departures {
     for (const [row, end] of ends) this.#events.push(unsentEvent(row, end, status, this.#now));
   }
 
-  /** Cancels the message for this reason: a check refuses it. Its deliveries end as in cancel.ts. */
+  /**
+   * Cancels the message for this reason: a check refuses it. Its deliveries end as in cancel.ts.
+   */
   async cancel(
     message: MessageRow,
     rows: readonly DeliveryRow[],

@@ -1,4 +1,5 @@
-// Ends of attempts that nothing on the network decides: captured and simulated mail, and faults of ours.
+// Ends of attempts that nothing on the network decides: captured and simulated mail, and faults of
+// ours.
 import type { App } from '../../core/app.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from '../../mail/smtp/outcome.ts';
 import {

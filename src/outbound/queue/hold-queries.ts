@@ -26,8 +26,9 @@ const own = ownTables<HoldTables>();
 export const holdIdsEnding = own.idsEnding('queue_holds');
 
 /**
- * Returns the holds in force. Hot: every claim reads them. On PostgreSQL, locks them until the transaction
- * ends. A release waits for that end, so it finds every delivery that this transaction has set aside.
+ * Returns the holds in force. Hot: every claim reads them. On PostgreSQL, locks them until the
+ * transaction ends. A release waits for that end, so it finds every delivery that this transaction
+ * has set aside.
  */
 export const lockActiveHolds = own.all((db) => {
   const active = db.selectFrom('queue_holds').selectAll().where('released_at', 'is', null);

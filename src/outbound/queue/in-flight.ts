@@ -53,8 +53,8 @@ export class InFlight {
       await settleAll(app, trx, parts.worker, items);
       return items.map(() => undefined);
     };
-    // Durability `soon` suffices: a settlement lost to a power failure means another attempt (at least once
-    // on the wire).
+    // Durability `soon` suffices: a settlement lost to a power failure means another attempt (at
+    // least once on the wire).
     this.#settleOnce = groupWrites(app.store, settleBatch, settleThese, 'soon');
   }
 
@@ -129,7 +129,9 @@ export class InFlight {
     }
   }
 
-  /** Settles one delivery. Retries while the store cannot write, as the outcome exists only here. */
+  /**
+   * Settles one delivery. Retries while the store cannot write, as the outcome exists only here.
+   */
   async #settle(settlement: Settlement): Promise<void> {
     const { clock, log } = this.#app;
     const { signal } = this.#givingUp;

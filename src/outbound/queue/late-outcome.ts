@@ -64,7 +64,8 @@ export async function applyLateOutcome(
 }
 
 /**
- * Applies several late outcomes: locks together and counts together at the end. Returns how many took effect.
+ * Applies several late outcomes: locks together and counts together at the end. Returns how many
+ * took effect.
  */
 export async function applyLateOutcomes(
   app: App,

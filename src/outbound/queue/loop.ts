@@ -1,6 +1,6 @@
-// The engine of delivery: claims due deliveries, attempts and settles them, and sleeps until the next due row
-// or a change in the store. Knows no SQL and no SMTP: claim, attempt and settle do. Deliveries in work are in
-// in-flight.ts, size and time of claims in back-pressure.ts.
+// The engine of delivery: claims due deliveries, attempts and settles them, and sleeps until the
+// next due row or a change in the store. Knows no SQL and no SMTP: claim, attempt and settle do.
+// Deliveries in work are in in-flight.ts, size and time of claims in back-pressure.ts.
 //
 //   a step finds                           | next
 //   ---------------------------------------+---------------------------------------------------------

@@ -1,5 +1,6 @@
-// Counting of accepted mail and outcomes: translates rows of the queue into observations of src/identity/reputation
-// and into counters of campaign runs. Simulator mail counts as mail, never as health.
+// Counting of accepted mail and outcomes: translates rows of the queue into observations of
+// src/identity/reputation and into counters of campaign runs. Simulator mail counts as mail, never
+// as health.
 
 import type { App } from '../../core/app.ts';
 import { tellHolds } from '../../identity/domains/holds.ts';

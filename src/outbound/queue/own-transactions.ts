@@ -9,7 +9,9 @@ import { readReturnPath } from './return-path.ts';
 /** Recipients by the delivery that the return path names. Each daemon has its own. */
 const underWay = perApp((_app: App) => new Map<string, ReadonlySet<string>>());
 
-/** Begins a transaction with a return path that names `deliveryId`. It lasts until `ended` settles. */
+/**
+ * Begins a transaction with a return path that names `deliveryId`. It lasts until `ended` settles.
+ */
 export function beginOwnTransaction(
   app: App,
   deliveryId: string,

@@ -9,7 +9,8 @@ import { waitReasons } from '../deliveries/status.ts';
 
 const measureEachMs = 10_000;
 /**
- * Rest after a measurement, as a multiple of its time in the store: at most 1 % of the time is spent there.
+ * Rest after a measurement, as a multiple of its time in the store: at most 1 % of the time is
+ * spent there.
  */
 const restPerSpent = 100;
 /** Limit of entries counted in each half of the queue. */
@@ -98,8 +99,8 @@ async function measureQueue(
 }
 
 /**
- * Returns the start of the next page. Many rows may share one time, so those already read are skipped by
- * number.
+ * Returns the start of the next page. Many rows may share one time, so those already read are
+ * skipped by number.
  */
 function after(rows: readonly WaitingRow[], before: PageStart | null): PageStart {
   const at = rows.at(-1)?.at ?? 0;
@@ -123,7 +124,9 @@ function waitsSince({ status, wait_reason, due_at, since }: WaitingRow): number 
   return status === 'scheduled' && wait_reason === null ? (due_at ?? since) : since;
 }
 
-/** Returns the first word of a lane: the provider, `mx`, `relay`, or the kind of a stop (stops.ts). */
+/**
+ * Returns the first word of a lane: the provider, `mx`, `relay`, or the kind of a stop (stops.ts).
+ */
 function kindOf(lane: string): string {
   return lane.split(' ', 1)[0] ?? '';
 }

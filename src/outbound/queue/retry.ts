@@ -1,5 +1,5 @@
-// The retry schedule: fixed delays after each attempt, the last one repeated, with ±10 % jitter, until the
-// age limit.
+// The retry schedule: fixed delays after each attempt, the last one repeated, with ±10 % jitter,
+// until the age limit.
 import type { Random } from '../../platform/runtime/random.ts';
 
 const minuteMs = 60_000;

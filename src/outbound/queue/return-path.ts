@@ -36,8 +36,9 @@ export async function returnPathHost(app: App, domainId: string): Promise<string
 type FirstDelivery = Pick<DeliveryRow, 'id' | 'attempt_count'>;
 
 /**
- * Names the transaction that `first` begins at its present attempt: its id, and from the second attempt on
- * one character more, as other recipients may share a later transaction. A return path has no room for two.
+ * Names the transaction that `first` begins at its present attempt: its id, and from the second
+ * attempt on one character more, as other recipients may share a later transaction. A return path
+ * has no room for two.
  */
 export function transactionOf({ id, attempt_count: attempt }: FirstDelivery): string {
   return attempt <= 1 ? id : `${id}${((attempt - 1) % 32).toString(32)}`;
@@ -58,8 +59,8 @@ export interface TransactionMarks {
 }
 
 /**
- * Returns the marks of a transaction, by the name of `transactionOf`. Reports name their recipient in their
- * own fields. Mail from a domain that is not ours has its From address as return path.
+ * Returns the marks of a transaction, by the name of `transactionOf`. Reports name their recipient
+ * in their own fields. Mail from a domain that is not ours has its From address as return path.
  */
 export async function marksOf(
   app: App,
@@ -105,8 +106,8 @@ export function readCopyToken(app: App, token: string): NamedTransaction | null 
 }
 
 /**
- * Tells whether reports on a delivery still count: until two weeks after the end of its retries, or after its
- * last attempt if that came later because the delivery was held back.
+ * Tells whether reports on a delivery still count: until two weeks after the end of its retries, or
+ * after its last attempt if that came later because the delivery was held back.
  */
 export function isReportable(
   { expires_at: expiresAt, last_attempt_at: attemptedAt }: DeliveryRow,

@@ -1,5 +1,5 @@
-// Counts attempts of campaign mail, so that a run can hold itself when a provider defers too many of them
-// (src/people/runs/counters.ts).
+// Counts attempts of campaign mail, so that a run can hold itself when a provider defers too many
+// of them (src/people/runs/counters.ts).
 import type { Outcome, RemoteReply } from '../../mail/smtp/outcome.ts';
 import { findReplyRule } from '../../mail/smtp/replies/classify-reply.ts';
 import { simulatedOutcome } from '../../mail/smtp/route.ts';
@@ -7,7 +7,10 @@ import { countRunAttempt } from '../../people/runs/counters.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 
-/** Counts an attempt of a run's delivery. Simulator mail and faults of our own say nothing of a provider. */
+/**
+ * Counts an attempt of a run's delivery. Simulator mail and faults of our own say nothing of a
+ * provider.
+ */
 export function noteRunAttempt(
   trx: Db,
   { campaign_run_id: runId, email }: Pick<DeliveryRow, 'campaign_run_id' | 'email'>,
@@ -19,7 +22,10 @@ export function noteRunAttempt(
   countRunAttempt(trx, { runId, at, deferral: isDeferral ? wordsOf(outcome.reply) : null });
 }
 
-/** Tells whether a deferral is about our rate, reputation or content. Greylisting is not: it meets everybody. */
+/**
+ * Tells whether a deferral is about our rate, reputation or content. Greylisting is not: it meets
+ * everybody.
+ */
 function isForSender(reply: RemoteReply): boolean {
   const rule = reply.code === null ? null : findReplyRule(reply);
   if (rule === null || rule.isWait === true) return false;

@@ -12,8 +12,9 @@ import { restateMessage } from '../messages/restate.ts';
 const cancelledWords = 'Its campaign run was cancelled before it was sent';
 
 /**
- * Ends these deliveries as cancelled: status and timeline. Returns the ended ones, without those that an
- * attempt holds. The caller has locked their rows and messages, and counts the ended ones last.
+ * Ends these deliveries as cancelled: status and timeline. Returns the ended ones, without those
+ * that an attempt holds. The caller has locked their rows and messages, and counts the ended ones
+ * last.
  */
 export async function endWithRun(
   app: App,

@@ -1,5 +1,6 @@
-// Scheduled messages when their time comes (specification 8.1, 8.2): each draws one token from the bucket of
-// its organization, and its emails from the quota of that day, as one message. Refused ones wait.
+// Scheduled messages when their time comes (specification 8.1, 8.2): each draws one token from the
+// bucket of its organization, and its emails from the quota of that day, as one message. Refused
+// ones wait.
 //
 // | state     | event                                        | next                                     |
 // |-----------|----------------------------------------------|------------------------------------------|
@@ -11,8 +12,8 @@
 // | asked     | no room in the daily quota                   | waits in a lane of its own for room      |
 // | asked     | a token and room: one transaction with both  | queued like any other                    |
 //
-// Tokens are drawn outside of any transaction, as daemons share their buckets through the store. A crash
-// between the draw and the transaction costs a token, never a message.
+// Tokens are drawn outside of any transaction, as daemons share their buckets through the store. A
+// crash between the draw and the transaction costs a token, never a message.
 
 import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { limitsOf } from '../../access/admission/plans.ts';
@@ -135,7 +136,10 @@ interface DueMessage {
   send: DueSend;
 }
 
-/** Locks the due messages until the transaction ends. Leaves out those that left the schedule meanwhile. */
+/**
+ * Locks the due messages until the transaction ends. Leaves out those that left the schedule
+ * meanwhile.
+ */
 async function lockDue(trx: Db, messageIds: readonly string[]): Promise<Map<string, DueMessage>> {
   const found = await lockScheduled(trx, messageIds);
   const rowsOf = Map.groupBy(found, (row) => row.message_id);

@@ -1,6 +1,7 @@
-// The checks that a send passes before it enters the queue, in the order of their refusals (key, fields,
-// existence, state). Each handles a batch at once, on acceptance (src/outbound/sending/accept.ts) or when the time of
-// scheduled mail comes (scheduled.ts), or at both times. A new check is a file of its area and a line here.
+// The checks that a send passes before it enters the queue, in the order of their refusals (key,
+// fields, existence, state). Each handles a batch at once, on acceptance
+// (src/outbound/sending/accept.ts) or when the time of scheduled mail comes (scheduled.ts), or at
+// both times. A new check is a file of its area and a line here.
 //
 //   check           | asked     | refuses
 //   ----------------+-----------+---------------------------------------------------------------
@@ -19,7 +20,8 @@
 //   public-link     | accepting | links in mail that leaves the machine, without http.publicUrl: 422
 //   quota           | accepting | mail above the daily quota: 402 (due: waits); last, as it takes room
 //
-// Mail that the service writes (onBehalfOf) passes the same checks, as mail of the organization that asked for it.
+// Mail that the service writes (onBehalfOf) passes the same checks, as mail of the organization
+// that asked for it.
 import type { Allowances } from '../../access/admission/quota.ts';
 import { pausedCheck, quotaCheck } from '../../access/admission/send-checks.ts';
 import type { ClaimedOrigin } from '../../access/keys/constraints.ts';
@@ -54,7 +56,10 @@ interface CheckedSend {
   addresses: readonly string[];
   /** Null for mail without a group. */
   unsubscribeGroupId: string | null;
-  /** Author of the send with its rights of now. For scheduled mail null until it has passed the check `key`. */
+  /**
+   * Author of the send with its rights of now. For scheduled mail null until it has passed the
+   * check `key`.
+   */
   caller: Caller | null;
   /** The right that the author needs; null for mail that the service writes itself. */
   right: SendRight | null;
@@ -70,7 +75,10 @@ export interface AcceptingSend extends CheckedSend {
   tracking: Tracking;
   /** Ms since 1970; undefined for mail to be sent now. */
   scheduledFor: number | undefined;
-  /** Address that mail of the service speaks for: its From is that of the service. Null for any other mail. */
+  /**
+   * Address that mail of the service speaks for: its From is that of the service. Null for any
+   * other mail.
+   */
   onBehalfOf: string | null;
   /** The message that it replies to; null until the check `named` has found it. */
   parent: MessageRow | null;
@@ -115,8 +123,8 @@ export interface Refusal {
 }
 
 /**
- * Returns the first refusal of a send of the batch, or null. Call it once for each send: the quota counts
- * every call.
+ * Returns the first refusal of a send of the batch, or null. Call it once for each send: the quota
+ * counts every call.
  */
 type FirstRefusal<Send> = (send: Send) => Refusal | null;
 

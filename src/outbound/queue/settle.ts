@@ -1,5 +1,6 @@
-// The end of an attempt: outcome → status, next retry or end, timeline, message status. One transaction
-// serves all attempts that ended together. The state table is in src/outbound/deliveries/status.ts.
+// The end of an attempt: outcome → status, next retry or end, timeline, message status. One
+// transaction serves all attempts that ended together. The state table is in
+// src/outbound/deliveries/status.ts.
 import { hash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import {
@@ -165,7 +166,10 @@ function isDead(outcome: Outcome): boolean {
   return classifyReply(outcome.reply).isHard || isDeadDomain(outcome);
 }
 
-/** Returns the facts that counters need if the delivery has ended; an empty list if it gets another attempt. */
+/**
+ * Returns the facts that counters need if the delivery has ended; an empty list if it gets another
+ * attempt.
+ */
 function endOf(
   { delivery, fromEmail, outcome, aftermath }: Settlement,
   change: DeliveryChange,

@@ -1,6 +1,6 @@
-// Stops: reasons to keep mail back that do not depend on its provider's lane. A stopped delivery waits in a
-// lane with the name of the stop, into which it moves when its turn comes. No provider's lane has such a
-// name.
+// Stops: reasons to keep mail back that do not depend on its provider's lane. A stopped delivery
+// waits in a lane with the name of the stop, into which it moves when its turn comes. No provider's
+// lane has such a name.
 //
 //   stop        | lane                | waits for                           | wait reason
 //   ------------+---------------------+-------------------------------------+--------------------------
@@ -15,9 +15,10 @@
 //
 // Mail of a cancelled run ends when its turn comes (run-mail.ts). Only mail of runs reads runs.
 //
-// Several stops may apply to one delivery. They are checked in this order, and again at its next turn. Holds
-// and resumes, of runs too: desk/; quotas: scheduled.ts; shares: lanes/shares.ts; warming: deferred.ts. Reasons to pause an organization or hold
-// a domain: src/identity/reputation/health.ts, src/identity/reputation/domain-holds.ts.
+// Several stops may apply to one delivery. They are checked in this order, and again at its next
+// turn. Holds and resumes, of runs too: desk/; quotas: scheduled.ts; shares: lanes/shares.ts;
+// warming: deferred.ts. Reasons to pause an organization or hold a domain:
+// src/identity/reputation/health.ts, src/identity/reputation/domain-holds.ts.
 
 import { lockPausedOrganizations } from '../../access/organizations/queries.ts';
 import { lockHeldDomains } from '../../identity/reputation/domain-holds.ts';
@@ -78,8 +79,8 @@ export function domainOfWarming(
 }
 
 /**
- * Returns the postponement of a delivery without a place in the window of its warming domain. The lane is in
- * the order of age limits, and at that limit the delivery goes anyway.
+ * Returns the postponement of a delivery without a place in the window of its warming domain. The
+ * lane is in the order of age limits, and at that limit the delivery goes anyway.
  */
 export function deferredByWarming(
   row: Pick<DeliveryRow, 'id' | 'organization_id' | 'sender_domain' | 'expires_at'>,
@@ -192,8 +193,8 @@ export interface RunStops {
 }
 
 /**
- * Reads the stopped runs of these deliveries. They stay stopped until the transaction ends: a resume waits for
- * it. Reads nothing for mail without a run.
+ * Reads the stopped runs of these deliveries. They stay stopped until the transaction ends: a
+ * resume waits for it. Reads nothing for mail without a run.
  */
 export async function readRunStops(trx: Db, rows: readonly OfRun[]): Promise<RunStops> {
   const ids = new Set(rows.flatMap(({ campaign_run_id }) => campaign_run_id ?? []));
@@ -217,7 +218,10 @@ export interface Stops {
   isCancelled: RunStops['isCancelled'];
 }
 
-/** Reads holds, pauses, and the runs of these deliveries. They stay in force until the transaction ends. */
+/**
+ * Reads holds, pauses, and the runs of these deliveries. They stay in force until the transaction
+ * ends.
+ */
 export async function readStops(trx: Db, rows: readonly OfRun[]): Promise<Stops> {
   const holds = await readHolds(trx);
   const pauses = await readPauses(trx);

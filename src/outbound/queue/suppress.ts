@@ -1,5 +1,6 @@
-// Applies blocks made while deliveries were queued. One statement checks each batch before it is claimed
-// (about 1 µs for each delivery, with 200,000 blocks). Blocked deliveries end as they do on acceptance.
+// Applies blocks made while deliveries were queued. One statement checks each batch before it is
+// claimed (about 1 µs for each delivery, with 200,000 blocks). Blocked deliveries end as they do on
+// acceptance.
 
 import type { App } from '../../core/app.ts';
 import { recordTimeline } from '../../history/events/record.ts';

@@ -1,5 +1,5 @@
-// Check of the scheduled time of a send. Runs after the idempotency key: a repeat that comes after its time
-// still gets its answer.
+// Check of the scheduled time of a send. Runs after the idempotency key: a repeat that comes after
+// its time still gets its answer.
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';

@@ -5,7 +5,8 @@
 //
 // Each campaign run has a flow of its own, so that a direct send of its organization leaves before
 // the backlog of the run. The runs of an organization together share its rounds like a part of a
-// domain, and evenly among themselves. So an organization has no more rounds with runs than without.
+// domain, and evenly among themselves. So an organization has no more rounds with runs than
+// without.
 //
 //   flows with queued mail        | share of a domain   | share of a run
 //   ------------------------------+---------------------+------------------------------
@@ -13,8 +14,9 @@
 //   r runs                        |                     | 1 / r
 //   d domains, r runs of weight w | 1 / (d + w)         | w / (d + w) / r
 //
-// Several daemons give turns to one flow. Each learns within a second how far the others are, and how many of them
-// serve the flow (learned-turns.ts): their turns end with a mark of the process. n daemons take n rounds at a time each.
+// Several daemons give turns to one flow. Each learns within a second how far the others are, and
+// how many of them serve the flow (learned-turns.ts): their turns end with a mark of the process. n
+// daemons take n rounds at a time each.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
@@ -65,8 +67,8 @@ export class Turns {
   }
 
   /**
-   * Takes note of deliveries at the end of the queue, which any process has put there. At most `daemons` share a flow: a
-   * process that has ended leaves its mark there.
+   * Takes note of deliveries at the end of the queue, which any process has put there. At most
+   * `daemons` share a flow: a process that has ended leaves its mark there.
    */
   learn(rows: readonly LastTurn[], daemons: number): void {
     if (this.#mark === 0) this.#mark = 1 + Math.floor(this.#random() * (marks - 1));

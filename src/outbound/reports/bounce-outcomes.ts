@@ -36,9 +36,10 @@ interface ReportedEnd {
 }
 
 /**
- * Joins the groups of a report by delivery: a list has a group for each address behind it. A refusal of the recipient
- * comes before refusals of addresses behind it. Beside `delivered`, `relayed` or `expanded` (RFC 3464 2.3.3) the mail
- * has reached the recipient, in spite of later refusals.
+ * Joins the groups of a report by delivery: a list has a group for each address behind it. A
+ * refusal of the recipient comes before refusals of addresses behind it. Beside `delivered`,
+ * `relayed` or `expanded` (RFC 3464 2.3.3) the mail has reached the recipient, in spite of later
+ * refusals.
  */
 function endsOf(recipients: readonly BouncedRecipient[], reported: ReportedCopies): ReportedEnd[] {
   const groups = Map.groupBy(recipients, (recipient) => meant(recipient, reported));

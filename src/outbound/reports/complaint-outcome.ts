@@ -1,5 +1,5 @@
-// Outcome of a complaint: a late outcome for the delivery whose copy it proves. An unproven complaint is
-// shown in the timeline of its message and changes nothing else.
+// Outcome of a complaint: a late outcome for the delivery whose copy it proves. An unproven
+// complaint is shown in the timeline of its message and changes nothing else.
 import type { App } from '../../core/app.ts';
 import { countEventRows } from '../../history/events/queries.ts';
 import { recordTimeline } from '../../history/events/record.ts';
@@ -17,8 +17,8 @@ import {
 import type { ReportMail } from './queries.ts';
 
 /**
- * Number of `complained` events after which a timeline shows no unproven complaint: anybody can send one, and
- * more of them carry no information.
+ * Number of `complained` events after which a timeline shows no unproven complaint: anybody can
+ * send one, and more of them carry no information.
  */
 const mostShown = 10;
 

@@ -1,7 +1,8 @@
-// Finds the complaining recipient, and judges the proof. Anybody can write to `fbl@`, so a complaint counts
-// only with evidence from a copy of the mail: a token of the transaction, or our signature over the header of
-// the copy. A token identifies the transaction of the copy. A signature identifies only the message, so it
-// counts only if all its recipients shared one transaction.
+// Finds the complaining recipient, and judges the proof. Anybody can write to `fbl@`, so a
+// complaint counts only with evidence from a copy of the mail: a token of the transaction, or our
+// signature over the header of the copy. A token identifies the transaction of the copy. A
+// signature identifies only the message, so it counts only if all its recipients shared one
+// transaction.
 import type { App } from '../../core/app.ts';
 import { findPublicKey } from '../../identity/domains/queries.ts';
 import { parsePublicKey } from '../../mail/mime/dkim-key.ts';

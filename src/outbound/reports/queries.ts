@@ -43,15 +43,18 @@ export async function insertReports(db: Db, rows: readonly ReportRow[]): Promise
     .execute();
 }
 
-/** Returns the time when the next report may be read, or null. Hot: asked after every change of the store. */
+/**
+ * Returns the time when the next report may be read, or null. Hot: asked after every change of the
+ * store.
+ */
 export const nextReportAt = own.first(
   (db) => db.selectFrom('inbound_reports').select('due_at').orderBy('due_at').limit(1),
   (row) => row?.due_at ?? null,
 );
 
 /**
- * Reserves due reports until `leaseUntil`: if the process dies over one, the next try reads it. Their mails
- * are read one by one (`findReportMail`), as memory is bounded.
+ * Reserves due reports until `leaseUntil`: if the process dies over one, the next try reads it.
+ * Their mails are read one by one (`findReportMail`), as memory is bounded.
  */
 export async function takeReports(
   db: Db,
@@ -74,7 +77,8 @@ export async function takeReports(
 }
 
 /**
- * Returns the first megabyte of the raw mail with its target, or undefined if another process has read it.
+ * Returns the first megabyte of the raw mail with its target, or undefined if another process has
+ * read it.
  */
 export async function findReportMail(db: Db, id: string): Promise<ReportMail | undefined> {
   const raw: RawBuilder<Buffer> = sql`substr(raw, 1, ${sql.lit(mostReportBytes)})`;

@@ -1,6 +1,7 @@
 // Recipients that a report may speak for. A token proves that the reporter has a copy of one SMTP
 // transaction, so it speaks for the recipients of that transaction alone. It never speaks for other
-// recipients of the message, at other domains or under a blind copy, even if the report names them. Pure.
+// recipients of the message, at other domains or under a blind copy, even if the report names them.
+// Pure.
 
 import { foldAddress } from '../../platform/net/address.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
@@ -14,8 +15,8 @@ export interface ReportedCopies {
 }
 
 /**
- * Returns the delivery that began the transaction, and those that went in it at their last attempt. A blind
- * copy begins its own transaction. Returns null if the delivery is not of this message.
+ * Returns the delivery that began the transaction, and those that went in it at their last attempt.
+ * A blind copy begins its own transaction. Returns null if the delivery is not of this message.
  */
 export function copiesOf(
   { transaction, deliveryId }: NamedTransaction,
@@ -29,7 +30,9 @@ export function copiesOf(
   return { copies: [first, ...others], siblings };
 }
 
-/** Returns the copies of a message that went to all its recipients in one transaction; else null. */
+/**
+ * Returns the copies of a message that went to all its recipients in one transaction; else null.
+ */
 export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopies | null {
   for (const row of siblings) {
     const named = { transaction: transactionOf(row), deliveryId: row.id };

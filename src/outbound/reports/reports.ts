@@ -21,7 +21,10 @@ import {
 } from './queries.ts';
 
 const batch = 20;
-/** A crash delays its reports by at most this. Reading takes 2 s at most; a report that failed is read again after it. */
+/**
+ * A crash delays its reports by at most this. Reading takes 2 s at most; a report that failed is
+ * read again after it.
+ */
 const leaseMs = 60_000;
 const mostTries = 5;
 /** Pause before another look at due reports that another daemon has reserved. */

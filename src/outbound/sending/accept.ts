@@ -1,6 +1,6 @@
-// Accepting sends: one transaction for all requests that arrived together stores all that a 201 promises.
-// Checks find refusals before any insert (src/outbound/queue/send-checks.ts), so that a bad request never spoils
-// others.
+// Accepting sends: one transaction for all requests that arrived together stores all that a 201
+// promises. Checks find refusals before any insert (src/outbound/queue/send-checks.ts), so that a
+// bad request never spoils others.
 
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import { messagesRight, type SendRight } from '../../access/keys/send-checks.ts';
@@ -56,13 +56,18 @@ export interface AcceptRequest {
   template?: FilledTemplate;
   /** The campaign run that sends it. */
   run?: RunMail;
-  /** A refusal found before the transaction. A repeat of an accepted send gets its answer all the same. */
+  /**
+   * A refusal found before the transaction. A repeat of an accepted send gets its answer all the
+   * same.
+   */
   refusal?: ServiceError;
   /** Address that mail of the service speaks for (service-mail.ts). */
   onBehalfOf?: string;
 }
 
-/** `stored`: the rows of a new message, for callers that do more with it in the same transaction. */
+/**
+ * `stored`: the rows of a new message, for callers that do more with it in the same transaction.
+ */
 export type AcceptResult =
   | { message: Message; replayed: boolean; stored?: Pick<Draft, 'message' | 'recipients'> }
   | Refused;
@@ -73,7 +78,9 @@ export interface Refused {
   check?: string;
 }
 
-/** Accepts a batch inside the caller's write transaction. Returns one result per request, in order. */
+/**
+ * Accepts a batch inside the caller's write transaction. Returns one result per request, in order.
+ */
 export async function acceptAll(
   app: App,
   trx: Db,
@@ -146,8 +153,8 @@ function unanswered(): AcceptResult {
 }
 
 /**
- * Drafts the rows of every request that passes. Of several with one key, drafts the first that passes the
- * checks; the others wait for its result.
+ * Drafts the rows of every request that passes. Of several with one key, drafts the first that
+ * passes the checks; the others wait for its result.
  */
 async function draftAll(
   app: App,
@@ -254,7 +261,9 @@ async function withTurns(app: App, trx: Db, drafts: readonly Draft[]): Promise<D
   );
 }
 
-/** Returns the event of the accepted message, then those of suppressed recipients, in their order. */
+/**
+ * Returns the event of the accepted message, then those of suppressed recipients, in their order.
+ */
 function firstEvents({ message, deliveries, untracked }: Draft): MessageEvent[] {
   const event = {
     organizationId: message.organization_id,

@@ -36,7 +36,9 @@ import { prepareSend } from './prepare.ts';
 import { countTaken, recentOf } from './send.ts';
 import { stageContent } from './store-content.ts';
 
-/** Stored result of an entry, in the row of its batch: the id of the accepted message, or the error. */
+/**
+ * Stored result of an entry, in the row of its batch: the id of the accepted message, or the error.
+ */
 type KeptEntry = { messageId: string } | { error: Record<string, unknown> };
 
 type BatchAnswer = { results: BatchResult[]; accepted: number } | { error: ConflictError };
@@ -47,11 +49,11 @@ function entryKey(key: string, index: number): string {
 }
 
 /**
- * Accepts the valid entries of a batch. Resolves after the durable commit with one result for each entry, in
- * order. Each needs `right` of the caller. A repeat of the same batch with its key gets the same results and sends
- * nothing.
- * @throws ConflictError for a key that was used with other content; CapacityError if the store cannot write:
- * nothing was accepted then.
+ * Accepts the valid entries of a batch. Resolves after the durable commit with one result for each
+ * entry, in order. Each needs `right` of the caller. A repeat of the same batch with its key gets
+ * the same results and sends nothing.
+ * @throws ConflictError for a key that was used with other content; CapacityError if the store
+ * cannot write: nothing was accepted then.
  */
 export async function sendBatch(
   app: App,
@@ -98,8 +100,8 @@ async function acceptBatch(
 ): Promise<BatchAnswer> {
   const valid = requests.filter((request): request is AcceptRequest => 'payload' in request);
   const recent = recentOf(app, trx);
-  // As in every accept, quota and contents are locked before the idempotency keys: all transactions agree on
-  // the order.
+  // As in every accept, quota and contents are locked before the idempotency keys: all transactions
+  // agree on the order.
   await openAllowances(app, trx, [caller.organizationId]);
   await recent.keep(valid.map(({ content }) => content.digest));
   const own = idempotency && batchIdempotencyRow(idempotency, app.clock.now());

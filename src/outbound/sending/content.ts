@@ -49,8 +49,8 @@ export function rawSendContent(raw: RawContent): SendContent {
 }
 
 /**
- * Decodes and digests the payload. Returns a promise if opens or clicks may be tracked, or the text of long HTML must
- * be made.
+ * Decodes and digests the payload. Returns a promise if opens or clicks may be tracked, or the text
+ * of long HTML must be made.
  */
 export function prepareContent(
   app: App,
@@ -81,7 +81,9 @@ function prepareTexts(
   return withLinks(app, payload, content, wanted);
 }
 
-/** Adds the links of tracked content. It is stored apart from untracked content, which has no links. */
+/**
+ * Adds the links of tracked content. It is stored apart from untracked content, which has no links.
+ */
 function withLinks(
   app: App,
   payload: SendPayload,
@@ -98,8 +100,8 @@ function withLinks(
 }
 
 /**
- * Decodes and digests the payload as untracked content. HTML without a text gets one; `text: ''` stays empty
- * and adds no part to the mail.
+ * Decodes and digests the payload as untracked content. HTML without a text gets one; `text: ''`
+ * stays empty and adds no part to the mail.
  */
 export function readSendContent(organizationId: string, { email }: SendPayload): SendContent {
   const { html = null, text = null } = email;

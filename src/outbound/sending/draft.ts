@@ -1,5 +1,5 @@
-// The rows of one accepted message: message, content, recipients (duplicates folded) and a delivery for each.
-// Decides nothing and writes nothing.
+// The rows of one accepted message: message, content, recipients (duplicates folded) and a delivery
+// for each. Decides nothing and writes nothing.
 
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -256,9 +256,9 @@ export interface Threading {
 const isNameable = (id: string) => isMessageId(id) && !isMadeUp(id);
 
 /**
- * Returns In-Reply-To and References of an answer (RFC 5322 3.6.4): the references of the parent, then the parent.
- * Above the limit, keeps the root of the thread and the newest. A parent without a Message-ID that can be named
- * leaves its own references.
+ * Returns In-Reply-To and References of an answer (RFC 5322 3.6.4): the references of the parent,
+ * then the parent. Above the limit, keeps the root of the thread and the newest. A parent without a
+ * Message-ID that can be named leaves its own references.
  */
 export function threadingTo(parent: MessageRow | null): Threading {
   if (parent === null) return { inReplyTo: null, references: [] };

@@ -1,5 +1,5 @@
-// Shows what a send would be, and each reason that would refuse it. Runs the checks of a send over plain
-// reads: it stores nothing and draws on no quota.
+// Shows what a send would be, and each reason that would refuse it. Runs the checks of a send over
+// plain reads: it stores nothing and draws on no quota.
 import { openAllowances } from '../../access/admission/quota.ts';
 import { adviceOn } from '../../content/templates/compose.ts';
 import type { Caller } from '../../core/api/route.ts';

@@ -1,5 +1,5 @@
-// The fingerprint that tells an idempotent repeat from another request under the same key: SHA-256 over
-// method, path and the canonical JSON of the validated body.
+// The fingerprint that tells an idempotent repeat from another request under the same key: SHA-256
+// over method, path and the canonical JSON of the validated body.
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../platform/runtime/canonical-json.ts';
 

@@ -1,5 +1,5 @@
-// Hand-in of a mail as MIME, over SMTP or with sendmail: an ordinary send with the same checks, transactions
-// and idempotency keys as over HTTP. The mail is read by raw-content.ts.
+// Hand-in of a mail as MIME, over SMTP or with sendmail: an ordinary send with the same checks,
+// transactions and idempotency keys as over HTTP. The mail is read by raw-content.ts.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { foldAddress } from '../../platform/net/address.ts';
@@ -11,8 +11,8 @@ import { type HandedIn, type RawSend, readRawSend } from './raw-content.ts';
 import { acceptOne } from './send.ts';
 
 /**
- * Accepts one mail. Resolves after the durable commit. A repeat with its idempotency key gets the first
- * message.
+ * Accepts one mail. Resolves after the durable commit. A repeat with its idempotency key gets the
+ * first message.
  * @throws ValidationError that names the invalid header field; other errors as `sendMessage` and
  * `scheduleMessage`.
  */

@@ -34,7 +34,9 @@ export async function findKept(
   return new Map(rows.map((row) => [idempotencyName(row.organization_id, row.claim_key), row]));
 }
 
-/** Answers a repeat (rules 5 and 6): with the original answer, or with a conflict for other content. */
+/**
+ * Answers a repeat (rules 5 and 6): with the original answer, or with a conflict for other content.
+ */
 export function answerAgain(idempotency: IdempotencyKey, made: IdempotencyRow): RepeatedAnswer {
   if (idempotency.fingerprint !== made.fingerprint) return { error: differentContent() };
   if (made.response === '') return { error: madeAndDeleted(made.message_id) };
@@ -72,8 +74,8 @@ export function idempotencyRow(
 }
 
 /**
- * Keeps the keys of a batch and returns those that another daemon made first. Sorts them by name, so that two
- * batches wait for each other in one order and cannot deadlock.
+ * Keeps the keys of a batch and returns those that another daemon made first. Sorts them by name,
+ * so that two batches wait for each other in one order and cannot deadlock.
  */
 export async function keepKeys(
   trx: Db,

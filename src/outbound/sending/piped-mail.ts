@@ -1,5 +1,5 @@
-// A mail as programs pipe it to sendmail: lines that end in LF, perhaps without a header, with a local user
-// in place of an address. Converts it to the form that SMTP submission delivers.
+// A mail as programs pipe it to sendmail: lines that end in LF, perhaps without a header, with a
+// local user in place of an address. Converts it to the form that SMTP submission delivers.
 
 import { parseAddressList } from '../../mail/mime/header-addresses.ts';
 import { type HeaderBlock, readHeaderBlock } from '../../mail/mime/header-fields.ts';
@@ -47,7 +47,8 @@ function headerEnd(text: string): number {
 }
 
 /**
- * Normalizes to CRLF line ends, a header (possibly empty), an empty line, and text that ends with its line.
+ * Normalizes to CRLF line ends, a header (possibly empty), an empty line, and text that ends with
+ * its line.
  */
 function asMail(input: Buffer, endsAtDot: boolean): Buffer {
   let text = normalizeNewlines(input.toString('latin1'));
@@ -70,8 +71,8 @@ function addressesIn(list: string, domain: string | null): string[] {
 }
 
 /**
- * Returns the recipient fields of the header. In a resent mail To and Cc name those who already have it
- * (RFC 5322 3.6.6).
+ * Returns the recipient fields of the header. In a resent mail To and Cc name those who already
+ * have it (RFC 5322 3.6.6).
  */
 function namedRecipients(header: HeaderBlock): string[] {
   const resent = ['resent-to', 'resent-cc', 'resent-bcc'].flatMap((name) => header.all(name));
@@ -88,7 +89,10 @@ function recipientsOf(
   return [...new Set(lists.flatMap((list) => addressesIn(list, domain)))];
 }
 
-/** Returns true for `root@localhost`, `root@web1` and `root@web1.example.com` on the machine of that name. */
+/**
+ * Returns true for `root@localhost`, `root@web1` and `root@web1.example.com` on the machine of that
+ * name.
+ */
 function isOfMachine(email: string, machineNames: readonly string[]): boolean {
   const domain = domainOf(email).toLowerCase().replace(/\.$/, '');
   return (
@@ -134,8 +138,9 @@ function needed(sender: DefaultSender | null): DefaultSender {
 
 /**
  * Returns the piped mail with its recipients.
- * @throws ValidationError for an invalid recipient (`recipient`) or From, and for raw UTF-8 in a structured field; ForbiddenError if the mail needs a
- * default sender and the organization has none.
+ * @throws ValidationError for an invalid recipient (`recipient`) or From, and for raw UTF-8 in a
+ * structured field; ForbiddenError if the mail needs a default sender and the organization has
+ * none.
  */
 export function readPipedMail(
   input: Buffer,

@@ -1,4 +1,5 @@
-// A send before the accept transaction: its template is filled in, and its content is decoded and digested.
+// A send before the accept transaction: its template is filled in, and its content is decoded and
+// digested.
 import type { TemplateWarning } from '../../content/rendering/compiled.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';

@@ -1,7 +1,7 @@
-// Reads a mail that is handed in as MIME (SMTP submission, sendmail) as far as a send needs it: its sender,
-// its options in header fields of ours, and the values that its row keeps. The mail itself goes unchanged,
-// except for Bcc, Return-Path and the fields of ours. The usual checks decide whether it may be sent
-// (accept.ts).
+// Reads a mail that is handed in as MIME (SMTP submission, sendmail) as far as a send needs it: its
+// sender, its options in header fields of ours, and the values that its row keeps. The mail itself
+// goes unchanged, except for Bcc, Return-Path and the fields of ours. The usual checks decide
+// whether it may be sent (accept.ts).
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { ClaimedOrigin } from '../../access/keys/constraints.ts';
 import { parseWith } from '../../core/api/validate.ts';
@@ -67,8 +67,8 @@ export interface RawSend {
 
 /**
  * Reads a mail and its options.
- * @throws ValidationError that names the invalid header field; MalformedRequestError (413) for a mail above
- * the size limit of the parser.
+ * @throws ValidationError that names the invalid header field; MalformedRequestError (413) for a
+ * mail above the size limit of the parser.
  */
 export function readRawSend(given: HandedIn): RawSend {
   const { recipients, via, user } = given;

@@ -1,5 +1,5 @@
-// Options of a mail handed in as MIME, by the names of their header fields. The rules are those of the same
-// fields of the API.
+// Options of a mail handed in as MIME, by the names of their header fields. The rules are those of
+// the same fields of the API.
 import { z } from 'zod';
 import { scheduledPayload, sendPayload } from '../messages/send-schema.ts';
 

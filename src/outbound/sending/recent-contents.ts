@@ -6,7 +6,10 @@ import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { keepContents } from '../messages/content-queries.ts';
 
-/** Limit: bodies recur within a mailing, and ten times as many would crowd the caches of the processor. */
+/**
+ * Limit: bodies recur within a mailing, and ten times as many would crowd the caches of the
+ * processor.
+ */
 const mostRemembered = 2_000;
 
 /** Content ids by digest, for the use of one transaction. */
@@ -26,8 +29,8 @@ export interface RecentContents {
 }
 
 /**
- * Returns a function that gives each run of a transaction its view. Ids remembered before a rollback are
- * found missing.
+ * Returns a function that gives each run of a transaction its view. Ids remembered before a
+ * rollback are found missing.
  */
 export function recentContents(): (trx: Db) => RecentContents {
   const ids = recentlyUsed<string>(mostRemembered);

@@ -1,6 +1,6 @@
-// Sends a stored message once more, as a new message that names it in `resendOf`. `resend` repeats a message
-// that has ended, to all its recipients. `release` sends the captured part of a message, once, when its route
-// leads away from this machine. Both pass all checks of a send.
+// Sends a stored message once more, as a new message that names it in `resendOf`. `resend` repeats
+// a message that has ended, to all its recipients. `release` sends the captured part of a message,
+// once, when its route leads away from this machine. Both pass all checks of a send.
 import { allows } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -32,8 +32,8 @@ import { acceptOne } from './send.ts';
 
 /**
  * Sends a message again to all its recipients.
- * @throws ConflictError for received mail, and for a message with deliveries in the queue; other errors as
- * `sendMessage`.
+ * @throws ConflictError for received mail, and for a message with deliveries in the queue; other
+ * errors as `sendMessage`.
  */
 export async function resendMessage(
   app: App,
@@ -52,16 +52,18 @@ export async function resendMessage(
 }
 
 /**
- * Sends the captured copies of a message to their recipients. Leaves out recipients whose mail is still
- * captured. A copy is released once.
- * @throws ConflictError if no captured copy is left, or none of them may leave; other errors as `sendMessage`.
+ * Sends the captured copies of a message to their recipients. Leaves out recipients whose mail is
+ * still captured. A copy is released once.
+ * @throws ConflictError if no captured copy is left, or none of them may leave; other errors as
+ * `sendMessage`.
  */
 export async function releaseMessage(app: App, caller: Caller, id: string): Promise<Message> {
   const { row, deliveries } = await getSent(app, caller, id);
   const leaving = await leavingOf(app, row, deliveries);
   const wanted = new Set(leaving.map(({ recipient_id }) => recipient_id));
   const recipients = (await findRecipients(app.store.db, [id])).filter((one) => wanted.has(one.id));
-  // A crash before the mark below repeats the release under the same key, and gets the same message.
+  // A crash before the mark below repeats the release under the same key, and gets the same
+  // message.
   const key = `release ${fingerprint('', id, [...wanted].sort())}`;
   const idempotency = keyOf(caller, key, 'release', id);
   const message = await sendAgain(app, caller, { row, deliveries, recipients, idempotency });

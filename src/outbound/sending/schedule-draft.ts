@@ -1,4 +1,5 @@
-// Turns a draft into a scheduled one: its deliveries wait for their time without a turn. Writes nothing.
+// Turns a draft into a scheduled one: its deliveries wait for their time without a turn. Writes
+// nothing.
 import type { App } from '../../core/app.ts';
 import { overallStatus } from '../deliveries/status.ts';
 import { presentMessage } from '../messages/present.ts';
@@ -6,8 +7,8 @@ import { expiryOf } from '../queue/retry.ts';
 import type { Draft } from './draft.ts';
 
 /**
- * Returns the draft for `scheduledFor`. It is sent if its key is still valid then. Deliveries that have ended
- * (blocked addresses) stay so.
+ * Returns the draft for `scheduledFor`. It is sent if its key is still valid then. Deliveries that
+ * have ended (blocked addresses) stay so.
  */
 export function scheduledDraft(
   app: App,

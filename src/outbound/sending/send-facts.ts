@@ -1,5 +1,5 @@
-// Reads template, brand, sender and contact of sends that name a template. Sends of one turn of the event loop
-// are read together. Compiled versions are cached, as they never change.
+// Reads template, brand, sender and contact of sends that name a template. Sends of one turn of the
+// event loop are read together. Compiled versions are cached, as they never change.
 import type { BrandRow } from '../../content/brands/queries.ts';
 import { findBrandForTemplate } from '../../content/brands/values.ts';
 import type { CompiledTemplate } from '../../content/rendering/compiled.ts';
@@ -48,7 +48,8 @@ interface Asked {
 
 /**
  * Reads the facts of a send that names a template.
- * @throws ResourceNotFoundError for an unknown template; ConflictError for one that is not published
+ * @throws ResourceNotFoundError for an unknown template; ConflictError for one that is not
+ * published
  */
 export async function sendFacts(
   app: App,

@@ -1,6 +1,6 @@
-// The send operation, in the order of its steps: `sendMessage` (called by POST /v1/messages) → `acceptOne`
-// (one answer) → `gathered` (sends that arrive together) → `acceptTogether` (one transaction) → `acceptAll`
-// (accept.ts). Also deletes old idempotency keys.
+// The send operation, in the order of its steps: `sendMessage` (called by POST /v1/messages) →
+// `acceptOne` (one answer) → `gathered` (sends that arrive together) → `acceptTogether` (one
+// transaction) → `acceptAll` (accept.ts). Also deletes old idempotency keys.
 
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -23,12 +23,12 @@ const keysKeptMs = 48 * 3_600_000;
 const keysPerSweep = 1_000;
 
 /**
- * Accepts one message. Resolves after the durable commit. With an idempotency key, a repeat of the same
- * request gets the original answer.
- * @throws ForbiddenError for an unverified sender or a paused organization; PaymentRequiredError if the daily
- * quota has no room for all its recipients; ConflictError for a key used with other content;
- * ResourceNotFoundError for missing resources that the payload names; CapacityError if the store cannot
- * write.
+ * Accepts one message. Resolves after the durable commit. With an idempotency key, a repeat of the
+ * same request gets the original answer.
+ * @throws ForbiddenError for an unverified sender or a paused organization; PaymentRequiredError if
+ * the daily quota has no room for all its recipients; ConflictError for a key used with other
+ * content; ResourceNotFoundError for missing resources that the payload names; CapacityError if the
+ * store cannot write.
  */
 export async function sendMessage(
   app: App,
@@ -47,7 +47,10 @@ export async function sendMessage(
   return acceptOne(app, { ...(await prepareSend(app, caller, payload)), idempotency });
 }
 
-/** Accepts one request. Resolves after the durable commit. @throws the error that refuses the request. */
+/**
+ * Accepts one request. Resolves after the durable commit. @throws the error that refuses the
+ * request.
+ */
 export async function acceptOne(app: App, request: AcceptRequest): Promise<Message> {
   await stageContent(app, request.caller.organizationId, request.content);
   const result = await gathered(app)(request);

@@ -1,6 +1,7 @@
-// The bytes of one recipient's copy, composed again as its last attempt sent them: with the time, the keys and
-// the link address that the attempt recorded, and the token of its SMTP transaction. Composing is
-// deterministic, and so are the signatures. A copy that never left is shown as it would have left.
+// The bytes of one recipient's copy, composed again as its last attempt sent them: with the time,
+// the keys and the link address that the attempt recorded, and the token of its SMTP transaction.
+// Composing is deterministic, and so are the signatures. A copy that never left is shown as it
+// would have left.
 import type { App } from '../../core/app.ts';
 import { pastSigningKeys } from '../../identity/domains/signing-keys.ts';
 import { composeHere } from '../../mail/mime/composer.ts';

@@ -1,7 +1,8 @@
-// Mail that the service writes because a caller asked for it: proofs of sender addresses, and mails to confirm a group.
-// It is a send of that caller with the same checks, quota and usage. It has the From of the service, so that no answer
-// that quotes the mail reaches the caller (src/identity/senders/resolve.ts), one link, and few words of the caller. It
-// is untracked, and marked as written by a program (RFC 3834), so that no absence note answers it.
+// Mail that the service writes because a caller asked for it: proofs of sender addresses, and mails
+// to confirm a group. It is a send of that caller with the same checks, quota and usage. It has the
+// From of the service, so that no answer that quotes the mail reaches the caller
+// (src/identity/senders/resolve.ts), one link, and few words of the caller. It is untracked, and
+// marked as written by a program (RFC 3834), so that no absence note answers it.
 import type { Caller } from '../../core/api/route.ts';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
 import type { SendPayload } from '../messages/send-schema.ts';

@@ -1,5 +1,5 @@
-// Stores the contents of messages: HTML, text and files once for all messages that share them, with the places
-// and targets of their links.
+// Stores the contents of messages: HTML, text and files once for all messages that share them, with
+// the places and targets of their links.
 import type { App } from '../../core/app.ts';
 import { insertBlobs, stageContents } from '../../core/blobs/blobs.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -11,8 +11,8 @@ import type { SendContent } from './content.ts';
 import { type Draft, draftContent } from './draft.ts';
 
 /**
- * Stores large files of a content outside the database, if the configuration says so: before the transaction that
- * stores the content. Returns undefined if there is nothing to do.
+ * Stores large files of a content outside the database, if the configuration says so: before the
+ * transaction that stores the content. Returns undefined if there is nothing to do.
  * @throws CapacityError if their place does not take them
  */
 export function stageContent(
@@ -33,8 +33,8 @@ export interface RunContent {
 }
 
 /**
- * Stores the content of a run and returns its id. The run counts as one use, so that the content stays until
- * the run and all its messages are deleted.
+ * Stores the content of a run and returns its id. The run counts as one use, so that the content
+ * stays until the run and all its messages are deleted.
  */
 export async function storeRunContent(
   app: App,
@@ -54,7 +54,8 @@ export async function storeRunContent(
 }
 
 /**
- * Inserts new contents with the number of messages that share them, and counts more shares of stored ones.
+ * Inserts new contents with the number of messages that share them, and counts more shares of
+ * stored ones.
  */
 export async function insertUsedContents(trx: Db, drafts: readonly Draft[]): Promise<void> {
   const uses = new Map<string, number>();

@@ -1,5 +1,5 @@
-// The files behind a signed storage URL: the raw MIME of a message (as received, or as it left for one
-// recipient), its HTML or its text.
+// The files behind a signed storage URL: the raw MIME of a message (as received, or as it left for
+// one recipient), its HTML or its text.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
@@ -52,8 +52,8 @@ export async function readStoredPart(app: App, token: string): Promise<StoredPar
 export type RawMail = Pick<SentCopy, 'body'> & Partial<SentCopy>;
 
 /**
- * Returns the raw mail of a message: as received, or the copy of a recipient. `recipient` defaults to the
- * first.
+ * Returns the raw mail of a message: as received, or the copy of a recipient. `recipient` defaults
+ * to the first.
  * @throws ResourceNotFoundError for a missing message or recipient.
  */
 export async function readRawMail(
@@ -68,8 +68,8 @@ export async function readRawMail(
 }
 
 /**
- * Returns the bytes of an attachment, counted from 1 in the order of the email projection. Received mail is
- * parsed once more in this thread, so this is for commands.
+ * Returns the bytes of an attachment, counted from 1 in the order of the email projection. Received
+ * mail is parsed once more in this thread, so this is for commands.
  * @throws ResourceNotFoundError for a missing message or attachment.
  */
 export async function readAttachment(

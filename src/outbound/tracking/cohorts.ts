@@ -1,6 +1,7 @@
-// The four numbers of engagement (specification 2.16). Each counts messages: delivered ones that tracked
-// opens, or clicks, and those that a person then opened, or clicked in. A message counts once, with its first
-// delivery that arrived, in the hour in which it was accepted. A bounce of its last delivery takes it back.
+// The four numbers of engagement (specification 2.16). Each counts messages: delivered ones that
+// tracked opens, or clicks, and those that a person then opened, or clicked in. A message counts
+// once, with its first delivery that arrived, in the hour in which it was accepted. A bounce of its
+// last delivery takes it back.
 //
 //   open_eligible   tracks opens and arrived          opened   the same, and opened
 //   click_eligible  tracks clicks and arrived         clicked  the same, and clicked

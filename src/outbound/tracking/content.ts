@@ -1,5 +1,5 @@
-// Finds the links of a content before it is stored, and decides what to track of a message: the send says so,
-// or else its organization. Links of recent contents are cached.
+// Finds the links of a content before it is stored, and decides what to track of a message: the
+// send says so, or else its organization. Links of recent contents are cached.
 import { LRUCache } from 'lru-cache';
 import { trackingDefaults } from '../../access/organizations/tracking-defaults.ts';
 import type { App } from '../../core/app.ts';
@@ -44,7 +44,8 @@ const rememberedOf = perApp(
 );
 
 /**
- * Finds links as `findLinks` does, except ours. `digest` is the cache key of the HTML and `unsubscribeUrls`.
+ * Finds links as `findLinks` does, except ours. `digest` is the cache key of the HTML and
+ * `unsubscribeUrls`.
  */
 export async function linksOf(
   app: App,

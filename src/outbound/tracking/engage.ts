@@ -1,5 +1,5 @@
-// Records opens and clicks: rows of `engagements`, status, timeline and counters, in one transaction for all
-// hits that arrive together.
+// Records opens and clicks: rows of `engagements`, status, timeline and counters, in one
+// transaction for all hits that arrive together.
 //
 //   by a         delivery is                 its row                            also
 //   person       sent, delivered             opens, opened_at if it is first    read, also its message
@@ -7,9 +7,9 @@
 //   person       under way, failed, bounced  opens
 //   machine      any                         automated
 //
-// A click counts the same way, and implies an open if there was none. Each becomes an event of the timeline,
-// with two exceptions that only count: a repeat of the same link within 30 s of its last event, and all
-// beyond 100 events of a delivery.
+// A click counts the same way, and implies an open if there was none. Each becomes an event of the
+// timeline, with two exceptions that only count: a repeat of the same link within 30 s of its last
+// event, and all beyond 100 events of a delivery.
 import type { App } from '../../core/app.ts';
 import { type MessageEvent, recordTimeline } from '../../history/events/record.ts';
 import { countMail, type Observation } from '../../identity/reputation/count.ts';
@@ -37,7 +37,8 @@ const tellAgainMs = 30_000;
 /** Largest number of engagement events of one delivery. */
 const mostEvents = 100;
 /**
- * Number of events above which automated engagement makes no more, so that scanners leave room for persons.
+ * Number of events above which automated engagement makes no more, so that scanners leave room for
+ * persons.
  */
 const mostBeforeAutomated = 90;
 /** Least time in which a person can read a delivery and click. */
@@ -67,7 +68,10 @@ interface Engaged {
   before: Standing;
 }
 
-/** Records hits that arrived together, inside the caller's transaction. Skips messages deleted meanwhile. */
+/**
+ * Records hits that arrived together, inside the caller's transaction. Skips messages deleted
+ * meanwhile.
+ */
 export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promise<void> {
   await lockWithMessages(
     trx,
@@ -119,7 +123,9 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
   await countMail(app, trx, observations);
 }
 
-/** Returns the first open and click among a change of a row. Empty for mail that belongs to no run. */
+/**
+ * Returns the first open and click among a change of a row. Empty for mail that belongs to no run.
+ */
 function firstOf(
   delivery: EngagedDelivery,
   before: Pick<EngagementRow, 'opened_at' | 'clicked_at'>,
@@ -285,8 +291,8 @@ async function moveRead(
 }
 
 /**
- * Records the open of a simulated recipient at its delivery. Writes the row and the run; the caller counts the
- * rest.
+ * Records the open of a simulated recipient at its delivery. Writes the row and the run; the caller
+ * counts the rest.
  */
 export async function engageSimulated(
   trx: Db,

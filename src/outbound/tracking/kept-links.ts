@@ -1,5 +1,5 @@
-// Keeps the targets of tracked links for as long as their message: mail lies in mailboxes, and its links are followed,
-// long after `retention.contentDays`.
+// Keeps the targets of tracked links for as long as their message: mail lies in mailboxes, and its
+// links are followed, long after `retention.contentDays`.
 //
 //   the content of a message    | its targets                     | then
 //   ----------------------------+---------------------------------+--------------------------------------------

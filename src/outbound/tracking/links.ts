@@ -1,5 +1,5 @@
-// Finds the links of an HTML mail and the place of its pixel, as offsets to cut at. Only addresses are ever
-// replaced. All other bytes stay as they are (MSO conditionals are comments). Pure.
+// Finds the links of an HTML mail and the place of its pixel, as offsets to cut at. Only addresses
+// are ever replaced. All other bytes stay as they are (MSO conditionals are comments). Pure.
 
 import { RewritingStream } from 'parse5-html-rewriting-stream';
 import { sliceTurns } from '../../platform/runtime/turns.ts';
@@ -7,7 +7,8 @@ import { sliceTurns } from '../../platform/runtime/turns.ts';
 /** Characters of HTML that are read. The rest stays unchanged. Gmail shows 102 KB of a mail. */
 export const mostCharacters = 1_000_000;
 /**
- * Most elements of SVG and MathML that are read. The parser takes quadratic time of nested ones: 200,000 took 3.5 s.
+ * Most elements of SVG and MathML that are read. The parser takes quadratic time of nested ones:
+ * 200,000 took 3.5 s.
  */
 const mostForeign = 1_000;
 /** Most tracked links of a mail. */
@@ -45,10 +46,10 @@ type Tag = {
 };
 
 /**
- * Matches text between two tags. It holds no tag but takes two thirds of the time, so it is removed before
- * parsing. Inside an attribute or a comment such a run does not change the state of the tokenizer either
- * (HTML 13.2.5), because it follows `>`, ends at `<` and has no quote. An address that holds such a run is
- * not tracked.
+ * Matches text between two tags. It holds no tag but takes two thirds of the time, so it is removed
+ * before parsing. Inside an attribute or a comment such a run does not change the state of the
+ * tokenizer either (HTML 13.2.5), because it follows `>`, ends at `<` and has no quote. An address
+ * that holds such a run is not tracked.
  */
 const plainText = /(?<=>)[^<>"']{16,}(?=<)/g;
 
@@ -168,7 +169,9 @@ function endOfReading(html: string): number {
   return foreign.lastIndex;
 }
 
-/** Finds links and the place of the pixel. Yields to the event loop. Takes linear time for any HTML. */
+/**
+ * Finds links and the place of the pixel. Yields to the event loop. Takes linear time for any HTML.
+ */
 export async function findLinks(html: string, isOurs: IsOurs): Promise<FoundLinks> {
   const end = endOfReading(html);
   const isCut = end < html.length;
@@ -196,8 +199,8 @@ export async function findLinks(html: string, isOurs: IsOurs): Promise<FoundLink
 }
 
 /**
- * Hot. Fills in the addresses of `linkUrl` (links count from 1) and the pixel at `pixelUrl`. Null leaves
- * either out.
+ * Hot. Fills in the addresses of `linkUrl` (links count from 1) and the pixel at `pixelUrl`. Null
+ * leaves either out.
  */
 export function fillLinks(
   html: string,

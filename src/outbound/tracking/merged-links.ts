@@ -1,5 +1,5 @@
-// The content of a message with the places of its links. A content that all its messages share has stored
-// places; one that is filled for each message has its links searched anew.
+// The content of a message with the places of its links. A content that all its messages share has
+// stored places; one that is filled for each message has its links searched anew.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsedBytes } from '../../platform/runtime/recently-used.ts';
@@ -26,8 +26,8 @@ export async function cutsOf(db: Db, messages: readonly Tracked[]): Promise<Map<
 }
 
 /**
- * Reads the content of a message, and the places of its links if it is tracked. `known`: the stored rows that
- * the caller has already.
+ * Reads the content of a message, and the places of its links if it is tracked. `known`: the stored
+ * rows that the caller has already.
  * @throws as `readContent`
  */
 export async function readTracked(
@@ -48,7 +48,10 @@ export async function readTracked(
 /** Messages whose link targets stay in memory, and their bytes. */
 const mostKept = { messages: 10_000, bytes: 8 * 1024 * 1024 };
 
-/** Link targets of messages with a content of their own, by message: known ones, and those being filled. */
+/**
+ * Link targets of messages with a content of their own, by message: known ones, and those being
+ * filled.
+ */
 const keptLinks = perApp((_app: App) => ({
   known: recentlyUsedBytes<readonly string[]>(mostKept.messages, mostKept.bytes, (urls) =>
     urls.reduce((bytes, url) => bytes + 2 * url.length, 0),
@@ -57,8 +60,8 @@ const keptLinks = perApp((_app: App) => ({
 }));
 
 /**
- * Finds the target of a link that is not stored; undefined without one. Fills a message once, however often a
- * stranger asks for its links.
+ * Finds the target of a link that is not stored; undefined without one. Fills a message once,
+ * however often a stranger asks for its links.
  * @throws as `readContent`
  */
 export async function mergedUrlOf(
@@ -85,7 +88,8 @@ async function readUrls(app: App, messageId: string): Promise<readonly string[]>
 }
 
 /**
- * Returns the targets of links of a message with filled content; an empty list for any other message.
+ * Returns the targets of links of a message with filled content; an empty list for any other
+ * message.
  * @throws as `readContent`
  */
 export async function urlsOfMerged(app: App, row: MessageRow): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
-// The look of a brand on pages of recipients: its logo, the postal address in the foot, and a style made of the
-// values that css-look.ts found.
+// The look of a brand on pages of recipients: its logo, the postal address in the foot, and a style
+// made of the values that css-look.ts found.
 import { cssLookOf } from '../../content/brands/css-look.ts';
 import type { BrandRow } from '../../content/brands/queries.ts';
 import { brandValuesOf } from '../../content/brands/values.ts';

@@ -1,5 +1,6 @@
-// The look of pages that recipients open from their mail, and the page of a broken link. No script, nothing
-// loaded from elsewhere but the logo of a brand. The policy allows exactly the styles of the page by their hashes.
+// The look of pages that recipients open from their mail, and the page of a broken link. No script,
+// nothing loaded from elsewhere but the logo of a brand. The policy allows exactly the styles of
+// the page by their hashes.
 import { hash } from 'node:crypto';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
 import { type Logo, type PageLook, plainLook } from './page-look.ts';

@@ -1,5 +1,5 @@
-// Engagement with campaign mail: the first open and click of a person, in the ledger and the counters of the
-// run (src/people/runs).
+// Engagement with campaign mail: the first open and click of a person, in the ledger and the
+// counters of the run (src/people/runs).
 import { countRun } from '../../people/runs/counters.ts';
 import { markEngaged, type RecipientMark } from '../../people/runs/queries.ts';
 import type { Db } from '../../platform/store/db.ts';

@@ -1,5 +1,5 @@
-// Refuses mail that leaves the machine with links that only this machine can open: to unsubscribe, and to
-// track opens and clicks.
+// Refuses mail that leaves the machine with links that only this machine can open: to unsubscribe,
+// and to track opens and clicks.
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { firstOutward } from '../../identity/senders/outward.ts';
 import type { ResolvedSender } from '../../identity/senders/resolve.ts';

@@ -1,6 +1,6 @@
-// Serves `/t/o/{token}` (a pixel) and `/t/c/{token}` (a redirect to the stored link), on the main HTTP port
-// and on tracking hosts. Answers after the commit that counts the hit, which many hits share. If the store
-// cannot be written, links still redirect.
+// Serves `/t/o/{token}` (a pixel) and `/t/c/{token}` (a redirect to the stored link), on the main
+// HTTP port and on tracking hosts. Answers after the commit that counts the hit, which many hits
+// share. If the store cannot be written, links still redirect.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';

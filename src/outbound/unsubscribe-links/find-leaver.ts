@@ -1,5 +1,5 @@
-// Finds the recipient behind an address `unsub+…@`: from its delivery or, once that is deleted, from the row
-// kept for it.
+// Finds the recipient behind an address `unsub+…@`: from its delivery or, once that is deleted,
+// from the row kept for it.
 import type { App } from '../../core/app.ts';
 import { findUnsubscribeAddress } from '../../people/unsubscribe-groups/queries.ts';
 import { findDelivery } from '../deliveries/queries.ts';

@@ -1,5 +1,5 @@
-// The header fields by which mail programs offer to unsubscribe (RFC 2369, RFC 8058), of one copy of a
-// message.
+// The header fields by which mail programs offer to unsubscribe (RFC 2369, RFC 8058), of one copy
+// of a message.
 import type { App } from '../../core/app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import type { MessageRow } from '../messages/queries.ts';
@@ -7,7 +7,10 @@ import { linkToken, mailToken } from './tokens.ts';
 
 type LeavableDelivery = Pick<DeliveryRow, 'id' | 'email' | 'unsubscribe_group_id'>;
 
-/** Returns the unsubscribe link of one copy, or null for mail without a group. It begins with `linkBase`. */
+/**
+ * Returns the unsubscribe link of one copy, or null for mail without a group. It begins with
+ * `linkBase`.
+ */
 export function leaveUrl(
   app: App,
   { id: messageId, organization_id: organizationId }: Pick<MessageRow, 'id' | 'organization_id'>,
@@ -19,8 +22,8 @@ export function leaveUrl(
 }
 
 /**
- * Returns the fields with the link of `leaveUrl`. `host` is the return-path host; without it the fields offer
- * no mail address.
+ * Returns the fields with the link of `leaveUrl`. `host` is the return-path host; without it the
+ * fields offer no mail address.
  */
 export function leaveFields(
   app: App,

@@ -42,7 +42,8 @@ export interface Leaving extends Leaver {
 export interface Standing {
   group: { id: string } | null;
   /**
-   * The block of all mail. If several exist, the one that unsubscribing made: resubscribing lifts no other.
+   * The block of all mail. If several exist, the one that unsubscribing made: resubscribing lifts
+   * no other.
    */
   all: { id: string; reason: BlockReason } | null;
 }
@@ -100,7 +101,10 @@ async function block(app: App, trx: Db, leaving: Leaving): Promise<boolean> {
   return (await insertBlocks(trx, [ofScope])).length > 0;
 }
 
-/** Records the event in the timeline. A deleted message has no timeline: there only the block remains. */
+/**
+ * Records the event in the timeline. A deleted message has no timeline: there only the block
+ * remains.
+ */
 async function tell(app: App, trx: Db, leaving: Leaving): Promise<void> {
   const { messageId, address, groupId, scope } = leaving;
   if (messageId === null) return;
@@ -139,8 +143,8 @@ async function tellOfContact(app: App, trx: Db, leaving: Leaving): Promise<void>
 }
 
 /**
- * Lifts the block that unsubscribing added. A block of all mail with another reason stays. Returning to a
- * double opt-in group confirms it: the person asked for its mail.
+ * Lifts the block that unsubscribing added. A block of all mail with another reason stays.
+ * Returning to a double opt-in group confirms it: the person asked for its mail.
  */
 export async function comeBack(app: App, trx: Db, { scope, ...leaver }: Leaving): Promise<void> {
   const { organizationId, address, groupId } = leaver;

@@ -1,5 +1,5 @@
-// Facts of the pages that recipients open from their mail: the form that they sent, the name of the sender, and
-// the look.
+// Facts of the pages that recipients open from their mail: the form that they sent, the name of the
+// sender, and the look.
 import { findOrganization } from '../../access/organizations/queries.ts';
 import { findDefaultBrand } from '../../content/brands/queries.ts';
 import { findDefaultSender } from '../../identity/senders/queries.ts';
@@ -17,8 +17,8 @@ export interface LeaveRequest extends TrackedRequest {
 const urlEncoded = 'application/x-www-form-urlencoded';
 
 /**
- * Reads a form, or returns null. Both encodings that browsers use are allowed (RFC 8058 3.2). Drops a line end
- * behind the body, which some mail programs add.
+ * Reads a form, or returns null. Both encodings that browsers use are allowed (RFC 8058 3.2). Drops
+ * a line end behind the body, which some mail programs add.
  */
 export async function formOf({ headers, body }: LeaveRequest): Promise<FormData | null> {
   const type = headers['content-type'] ?? urlEncoded;
@@ -41,8 +41,9 @@ export async function lookOf(db: Db, organizationId: string): Promise<PageLook> 
 }
 
 /**
- * Returns the sender as the recipient knows it: the From of the mail. If the mail was deleted, the default
- * sender or the organization, but never the name of the first organization, which its owner did not choose.
+ * Returns the sender as the recipient knows it: the From of the mail. If the mail was deleted, the
+ * default sender or the organization, but never the name of the first organization, which its owner
+ * did not choose.
  */
 export async function senderNameOf(
   db: Db,

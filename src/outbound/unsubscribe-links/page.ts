@@ -1,5 +1,5 @@
-// The page behind an unsubscribe link: the recipient's present state, and a button for each change. Below are
-// the public groups of the organization, each with its own button.
+// The page behind an unsubscribe link: the recipient's present state, and a button for each change.
+// Below are the public groups of the organization, each with its own button.
 import { escapeHtml } from '../../platform/net/escape-html.ts';
 import type { PageLook } from '../tracking/page-look.ts';
 import { recipientPage } from '../tracking/recipient-page.ts';
@@ -81,7 +81,8 @@ function wordsOf({ group: left, all }: Standing, names: LeavePageNames): Words {
   const { group, sender, address } = names;
   const leaveAll = { action: 'leave-all', words: `Unsubscribe from all mail from ${sender}` };
   if (all) {
-    // Unsubscribing also blocks an address that bounced or complained, for the time after that block.
+    // Unsubscribing also blocks an address that bounced or complained, for the time after that
+    // block.
     const isOwn = all.reason === 'unsubscribe';
     const heading = isOwn ? 'You are unsubscribed' : 'Unsubscribe';
     const returnAll = { action: 'return-all', words: `Get mail from ${sender} again` };

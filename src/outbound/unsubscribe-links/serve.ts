@@ -1,6 +1,7 @@
-// Serves `/u/{token}` on the main HTTP face and on tracking hosts. GET shows the present state and changes
-// nothing, as scanners follow links. POST unsubscribes or resubscribes (RFC 8058 3.2 wants neither cookie nor
-// redirect). The holder of a token decides about all groups of the organization, for the address of the token.
+// Serves `/u/{token}` on the main HTTP face and on tracking hosts. GET shows the present state and
+// changes nothing, as scanners follow links. POST unsubscribes or resubscribes (RFC 8058 3.2 wants
+// neither cookie nor redirect). The holder of a token decides about all groups of the organization,
+// for the address of the token.
 import type { App } from '../../core/app.ts';
 import { findPublicGroups, unsubscribeGroups } from '../../people/unsubscribe-groups/queries.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
@@ -31,7 +32,10 @@ const actions: ReadonlyMap<string, Omit<Wish, 'groupId'>> = new Map([
   ['return-all', { leaves: false, scope: 'all' }],
 ]);
 
-/** Answers paths below `/u/`; returns null for any other. @throws CapacityError if nothing can be written. */
+/**
+ * Answers paths below `/u/`; returns null for any other. @throws CapacityError if nothing can be
+ * written.
+ */
 export async function serveLeaving(app: App, request: LeaveRequest): Promise<TrackedAnswer | null> {
   const { method, path, organizationId = null } = request;
   if (!path.startsWith('/u/')) return null;

@@ -48,8 +48,8 @@ export function newBlockRow(
 }
 
 /**
- * Blocks an address. @throws ConflictError if it is blocked for all mail already, for any reason; the error
- * names that block and its reason.
+ * Blocks an address. @throws ConflictError if it is blocked for all mail already, for any reason;
+ * the error names that block and its reason.
  */
 export function createBlock(app: App, caller: Caller, input: CreateBlock): Promise<Block> {
   const row = newBlockRow(app, caller.organizationId, { ...input, messageId: null });

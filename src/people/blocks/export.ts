@@ -1,5 +1,6 @@
-// Export of blocks as CSV or JSON Lines, page by page, so that millions need no memory. `svc blocks import`
-// reads the same format back. Cells that a spreadsheet would take for a formula are guarded.
+// Export of blocks as CSV or JSON Lines, page by page, so that millions need no memory. `svc blocks
+// import` reads the same format back. Cells that a spreadsheet would take for a formula are
+// guarded.
 
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';

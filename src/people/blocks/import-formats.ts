@@ -224,9 +224,10 @@ export const importFormats: readonly ImportFormat[] = [
 ];
 
 /**
- * Returns the format of a file by its header (null for a file without one), or the named format if the file
- * fits it.
- * @throws ValidationError that names the columns of the file and the missing ones, or a column given twice.
+ * Returns the format of a file by its header (null for a file without one), or the named format if
+ * the file fits it.
+ * @throws ValidationError that names the columns of the file and the missing ones, or a column
+ * given twice.
  */
 export function formatOf(header: readonly string[] | null, name: string | undefined): ImportFormat {
   const named = importFormats.find((format) => format.name === name);
@@ -272,8 +273,8 @@ export function madeAtIn(field: Field, now: number): number {
 }
 
 /**
- * Reads seconds or milliseconds since 1970, or a date; one without a zone is UTC. Returns NaN for anything
- * else.
+ * Reads seconds or milliseconds since 1970, or a date; one without a zone is UTC. Returns NaN for
+ * anything else.
  */
 function readTime(text: string): number {
   if (/^\d{9,10}$/.test(text)) return Number(text) * 1_000;

@@ -1,6 +1,6 @@
-// Import of blocks from another service's export. A dry run reports the changes. The real run makes them, 500
-// addresses to a transaction, so that sends go on beside it. A second run changes nothing more. src/platform/csv
-// reads the file, import-formats.ts its meaning.
+// Import of blocks from another service's export. A dry run reports the changes. The real run makes
+// them, 500 addresses to a transaction, so that sends go on beside it. A second run changes nothing
+// more. src/platform/csv reads the file, import-formats.ts its meaning.
 
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -212,7 +212,9 @@ function comparing(app: App, caller: Caller): Take {
   };
 }
 
-/** Takes a batch and counts it. A repeated address counts as existing from its second mention on. */
+/**
+ * Takes a batch and counts it. A repeated address counts as existing from its second mention on.
+ */
 async function writeBatch(batch: readonly Candidate[], take: Take, report: ImportReport) {
   const first = new Map<string, Candidate>();
   for (const one of batch) {
@@ -229,8 +231,8 @@ async function writeBatch(batch: readonly Candidate[], take: Take, report: Impor
 }
 
 /**
- * Reads `source` (CSV or JSON Lines) and blocks the addresses in it, or with `dryRun` only reports them. A
- * row that cannot be understood is reported with its line and stops nothing.
+ * Reads `source` (CSV or JSON Lines) and blocks the addresses in it, or with `dryRun` only reports
+ * them. A row that cannot be understood is reported with its line and stops nothing.
  * @throws ValidationError for a file that cannot be read to its end; blocks added before stay.
  */
 export async function importBlocks(

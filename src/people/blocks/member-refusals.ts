@@ -1,5 +1,6 @@
-// Refusals of addresses behind a recipient (RFC 3464 2.3): members of a list, targets of a forward. They never block
-// the recipient. From the third within 30 days on, `messages explain` and the contact mention them.
+// Refusals of addresses behind a recipient (RFC 3464 2.3): members of a list, targets of a forward.
+// They never block the recipient. From the third within 30 days on, `messages explain` and the
+// contact mention them.
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { foldAddress } from '../../platform/net/address.ts';

@@ -139,8 +139,8 @@ export function activeReasonOf(
 }
 
 /**
- * For queries on other tables: whether an address has a block of all mail, or of a group, for its own wish to
- * unsubscribe or for any other reason.
+ * For queries on other tables: whether an address has a block of all mail, or of a group, for its
+ * own wish to unsubscribe or for any other reason.
  */
 export function hasBlock(
   organizationId: string,
@@ -154,7 +154,10 @@ export function hasBlock(
     and blocks.reason ${reason})`;
 }
 
-/** For queries on other tables: the addresses with a block of all mail, or of the group, for any reason. */
+/**
+ * For queries on other tables: the addresses with a block of all mail, or of the group, for any
+ * reason.
+ */
 export function blockedAddresses(
   organizationId: string,
   groupId: string | null,

@@ -1,6 +1,6 @@
-// Suppression of sends by blocks, inside the accept transaction for every send: one prepared statement for a
-// batch. Measured on SQLite with 200,000 blocks: 80 µs for 64 addresses, 5 µs for one. Bounces and complaints
-// block addresses here; the resource is blocks.ts.
+// Suppression of sends by blocks, inside the accept transaction for every send: one prepared
+// statement for a batch. Measured on SQLite with 200,000 blocks: 80 µs for 64 addresses, 5 µs for
+// one. Bounces and complaints block addresses here; the resource is blocks.ts.
 
 import type { App } from '../../core/app.ts';
 import { foldAddress } from '../../platform/net/address.ts';
@@ -95,8 +95,8 @@ function askedOfGroup({
 type GroupQuestion = readonly [organizationId: string, foldedAddress: string, groupId: string];
 
 /**
- * Finds group blocks by organization and group, then by folded address. Queries nothing without mail of a
- * group.
+ * Finds group blocks by organization and group, then by folded address. Queries nothing without
+ * mail of a group.
  */
 async function findGroupBlocked(
   db: Db,

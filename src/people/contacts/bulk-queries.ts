@@ -1,5 +1,6 @@
-// SQL on many contacts at once, for imports and exports. Rows only, no decisions. Avoids deadlocks on
-// PostgreSQL: locks existing contacts in the order of their ids, then writes each table sorted by one key.
+// SQL on many contacts at once, for imports and exports. Rows only, no decisions. Avoids deadlocks
+// on PostgreSQL: locks existing contacts in the order of their ids, then writes each table sorted
+// by one key.
 import { type Kysely, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { columnsOf } from '../../platform/store/bulk-insert.ts';
@@ -125,8 +126,8 @@ function byText(
 }
 
 /**
- * Inserts new contacts of one organization, in the order of their ids. Throws an error that `isDuplicate`
- * recognizes if an address or an external id was taken meanwhile.
+ * Inserts new contacts of one organization, in the order of their ids. Throws an error that
+ * `isDuplicate` recognizes if an address or an external id was taken meanwhile.
  */
 export async function insertContacts(db: Db, contacts: readonly NewContact[]): Promise<void> {
   const [first] = contacts;
@@ -213,8 +214,8 @@ const idsOfAddresses = own.all((db, organizationId: string, addresses: Names) =>
 const noNames = '[]';
 
 /**
- * Returns the ids of contacts with one of these addresses or external ids (JSON lists), each once and sorted,
- * in the order of locking.
+ * Returns the ids of contacts with one of these addresses or external ids (JSON lists), each once
+ * and sorted, in the order of locking.
  */
 export async function idsOfNames(
   db: Db,
@@ -233,7 +234,10 @@ export async function idsOfNames(
   return [...ids].sort();
 }
 
-/** Returns the next contacts after `after`, oldest first. Walks over all contacts of an organization. */
+/**
+ * Returns the next contacts after `after`, oldest first. Walks over all contacts of an
+ * organization.
+ */
 export async function selectContactsAfter(
   db: Db,
   organizationId: string,

@@ -1,6 +1,6 @@
-// SQL of groups by query: a tree of conditions becomes one condition on a row of `contacts`. Names of columns
-// and words of SQL are constants of this file, and everything of a caller is a parameter. A condition is true or
-// false, never null, so that `not` is exact.
+// SQL of groups by query: a tree of conditions becomes one condition on a row of `contacts`. Names
+// of columns and words of SQL are constants of this file, and everything of a caller is a
+// parameter. A condition is true or false, never null, so that `not` is exact.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { amongOf, type Db, engineOf } from '../../platform/store/db.ts';
@@ -36,7 +36,10 @@ function lowered(db: Db, text: Expression): Expression {
   return engineOf(db) === 'postgres' ? sql`lower((${text}) collate "C")` : sql`lower(${text})`;
 }
 
-/** Tells whether a text has this part. No character of the part has a meaning of its own, as in `like`. */
+/**
+ * Tells whether a text has this part. No character of the part has a meaning of its own, as in
+ * `like`.
+ */
 function has(db: Db, text: Expression, part: string): Condition {
   return engineOf(db) === 'postgres'
     ? sql`strpos(${text}, ${part}) > 0`
@@ -60,8 +63,8 @@ function pathOf(field: string): string[] {
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
 /**
- * Compares a field. Searches the JSON as text first, as most contacts lack the name or the value: that costs a
- * tenth of parsing it.
+ * Compares a field. Searches the JSON as text first, as most contacts lack the name or the value:
+ * that costs a tenth of parsing it.
  */
 function fieldCondition(db: Db, field: string, query: ContactQuery): Condition {
   const path = pathOf(field);
@@ -91,9 +94,9 @@ function fieldCondition(db: Db, field: string, query: ContactQuery): Condition {
 }
 
 /**
- * Tells whether a contact has a tag, in any case. Searches the JSON of its tags: a look-up in their index takes six
- * times as long (1.2 µs on SQLite), so only contacts with letters beyond ASCII in their tags take it. A tag has no
- * comma, so a comma is always between two tags.
+ * Tells whether a contact has a tag, in any case. Searches the JSON of its tags: a look-up in their
+ * index takes six times as long (1.2 µs on SQLite), so only contacts with letters beyond ASCII in
+ * their tags take it. A tag has no comma, so a comma is always between two tags.
  */
 export function tagCondition(db: Db, organizationId: string, tag: string): Condition {
   const folded = foldCase(tag);
@@ -137,7 +140,10 @@ interface Including {
   queries: readonly AskedQuery[];
 }
 
-/** For other queries: conditions that a row of `contacts` has one of the ids or tags, or matches one of the queries. */
+/**
+ * For other queries: conditions that a row of `contacts` has one of the ids or tags, or matches one
+ * of the queries.
+ */
 export function includingConditions(
   db: Db,
   organizationId: string,
@@ -199,7 +205,10 @@ async function rarestTag(db: Db, { organizationId, query }: AskedQuery): Promise
   return rarest?.tag ?? null;
 }
 
-/** Returns a select of all matches in a range: of the contacts with the rarest tag, or else of all contacts. */
+/**
+ * Returns a select of all matches in a range: of the contacts with the rarest tag, or else of all
+ * contacts.
+ */
 async function matchesIn(
   db: Db,
   asked: AskedQuery,

@@ -1,5 +1,6 @@
 // Contacts, the resource (specification 2.6, 4.5): one function per verb. Deletion is in
-// src/outbound/messages/forget-contact.ts, because it also changes messages. Statuses from blocks are in status.ts.
+// src/outbound/messages/forget-contact.ts, because it also changes messages. Statuses from blocks
+// are in status.ts.
 import { readFilteredPage, searchInTime } from '../../core/api/filtered-page.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -132,7 +133,9 @@ async function assertFree(
   throw new ConflictError('contact', `${other.id} already has the external id ${externalId}`);
 }
 
-/** Creates a contact. @throws ConflictError naming the contact that has the address, or external id. */
+/**
+ * Creates a contact. @throws ConflictError naming the contact that has the address, or external id.
+ */
 export function createContact(app: App, caller: Caller, input: CreateContact): Promise<Contact> {
   const { organizationId } = caller;
   const row = newRow(app, caller, input);

@@ -1,5 +1,6 @@
-// Exports contacts as CSV or JSON Lines, page by page, the oldest first, so that millions need little memory.
-// An import restores the same people with their opt-outs of all mail. Blocks of groups are not exported.
+// Exports contacts as CSV or JSON Lines, page by page, the oldest first, so that millions need
+// little memory. An import restores the same people with their opt-outs of all mail. Blocks of
+// groups are not exported.
 import type { Caller, StreamedAnswer } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { csvRow } from '../../platform/csv/write-csv.ts';

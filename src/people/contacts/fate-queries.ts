@@ -1,5 +1,5 @@
-// SQL that judges many contacts at once, for estimates: the fate of each with the same reasons in the same order as the
-// transaction of a run (src/campaigns/audience/judge.ts).
+// SQL that judges many contacts at once, for estimates: the fate of each with the same reasons in
+// the same order as the transaction of a run (src/campaigns/audience/judge.ts).
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../platform/store/db.ts';
 import { inTime } from '../../platform/store/in-time.ts';
@@ -58,8 +58,9 @@ function reasonsOf(db: Db, question: FateQuestion): [SkipReason, Condition][] {
 }
 
 /**
- * Returns selects that together find all contacts in a range that are archived, have no address, have a block or
- * want no mail. Few contacts are among them, and each select reads an index of its own.
+ * Returns selects that together find all contacts in a range that are archived, have no address,
+ * have a block or want no mail. Few contacts are among them, and each select reads an index of its
+ * own.
  */
 export function specialIdsIn(
   { organizationId, unsubscribeGroupId }: Omit<FateQuestion, 'isPending'>,

@@ -1,5 +1,6 @@
-// Gives each column of an import its use: a field of the contact, its consent, a custom field, or none. The
-// caller's map of columns comes first, then the format, then the names that many services share.
+// Gives each column of an import its use: a field of the contact, its consent, a custom field, or
+// none. The caller's map of columns comes first, then the format, then the names that many services
+// share.
 
 import { columnKey, columnsInWords } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';
@@ -76,8 +77,8 @@ export interface FormatColumns {
 
 export interface ColumnUses {
   /**
-   * Returns the use of a column, or of the field `inner` of the object in it; null if the name speaks of
-   * consent without a known meaning.
+   * Returns the use of a column, or of the field `inner` of the object in it; null if the name
+   * speaks of consent without a known meaning.
    */
   of(name: string, inner?: string): ColumnUse | null;
   /** Tells whether the caller gave the use of a column, or of `column.inner`. */
@@ -134,8 +135,8 @@ function ofConsent(name: string): ColumnUse | null {
 }
 
 /**
- * Returns the uses of all columns of a header. A second column for one field is kept: an address becomes a
- * further one, anything else a custom field.
+ * Returns the uses of all columns of a header. A second column for one field is kept: an address
+ * becomes a further one, anything else a custom field.
  * @throws ValidationError naming the columns whose meaning for consent is unknown
  */
 export function usesOf(header: readonly string[], { of }: ColumnUses): ColumnUse[] {

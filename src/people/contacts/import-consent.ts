@@ -1,6 +1,6 @@
-// Reads from a row of another service's export if its person may get mail. Known columns of opt-outs become a
-// block. A column that only speaks of consent has no known meaning, so the caller must state it: a guess would
-// make recipients of people after their opt-out.
+// Reads from a row of another service's export if its person may get mail. Known columns of
+// opt-outs become a block. A column that only speaks of consent has no known meaning, so the caller
+// must state it: a guess would make recipients of people after their opt-out.
 
 import { columnKey } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';
@@ -8,8 +8,8 @@ import { optOutWords, reasonWords } from '../blocks/reason-words.ts';
 import { type BlockReason, reasonsByWeight } from '../blocks/schema.ts';
 
 /**
- * How the cells of a column are read. `word`: a status. `out`: yes blocks. `in`: no blocks. `any`: any
- * content blocks, such as a time or an explanation.
+ * How the cells of a column are read. `word`: a status. `out`: yes blocks. `in`: no blocks. `any`:
+ * any content blocks, such as a time or an explanation.
  */
 interface ConsentRule {
   says: 'word' | 'out' | 'in' | 'any';

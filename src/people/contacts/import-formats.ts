@@ -1,6 +1,7 @@
-// Turns a row of an import into the fields of a contact. Exports of other services are recognized by their
-// header. import-columns.ts gives each column its use. An opt-out in any known form becomes a block
-// (import-consent.ts). An unknown status refuses its row, so that no opt-out is lost.
+// Turns a row of an import into the fields of a contact. Exports of other services are recognized
+// by their header. import-columns.ts gives each column its use. An opt-out in any known form
+// becomes a block (import-consent.ts). An unknown status refuses its row, so that no opt-out is
+// lost.
 
 import {
   cellText,
@@ -101,8 +102,8 @@ export type ReadRow = (row: ImportRow) => ImportedRow;
 const ownReason = /^The first email is blocked \((bounce|complaint|unsubscribe|manual)\)/;
 
 /**
- * Reads the standing in our own export. Only its `statusReason` shows that a contact was blocked by hand, or
- * archived and blocked.
+ * Reads the standing in our own export. Only its `statusReason` shows that a contact was blocked by
+ * hand, or archived and blocked.
  */
 function ownStanding(status: string, statusReason: string): ConsentFound {
   const said = standingOf(status === '' ? [] : [['status', 'status', status]]);
@@ -284,7 +285,10 @@ interface Subscription {
   subscription_status?: unknown;
 }
 
-/** Adds the lists of a person as tags, without those that were left; who left all of them has unsubscribed. */
+/**
+ * Adds the lists of a person as tags, without those that were left; who left all of them has
+ * unsubscribed.
+ */
 function addLists(row: Cells, field: string, value: unknown): void {
   const lists = Array.isArray(value) ? (value as (Subscription | null)[]) : [];
   const stays = lists.filter(
@@ -347,10 +351,10 @@ export interface FileFormat {
 }
 
 /**
- * Returns the format and row reader for a header. Null means a file without a header. `map` gives columns
- * another use.
- * @throws ValidationError without a column that identifies people, for a repeated column, and for a column
- * that speaks of consent without a known meaning.
+ * Returns the format and row reader for a header. Null means a file without a header. `map` gives
+ * columns another use.
+ * @throws ValidationError without a column that identifies people, for a repeated column, and for a
+ * column that speaks of consent without a known meaning.
  */
 export function formatOf(header: readonly string[] | null, map: ColumnMap): FileFormat {
   if (header === null) {

@@ -14,7 +14,9 @@ export function candidatesOf({ candidates }: ReadBatch): Candidate[] {
   return JSON.parse(candidates) as Candidate[];
 }
 
-/** Finds the contacts named by the rows of a batch. `lock` locks them until the transaction ends. */
+/**
+ * Finds the contacts named by the rows of a batch. `lock` locks them until the transaction ends.
+ */
 export async function knownTo(
   db: Db,
   organizationId: string,
@@ -30,8 +32,8 @@ export async function knownTo(
 }
 
 /**
- * Finds the batch of a window that holds a name. Only contacts with several names need it, so it is built
- * lazily.
+ * Finds the batch of a window that holds a name. Only contacts with several names need it, so it is
+ * built lazily.
  */
 export class NamesOfWindow {
   readonly #batches: readonly ReadBatch[];
@@ -69,8 +71,9 @@ function namesIn({ addresses, externalIds }: ReadBatch): string[] {
 }
 
 /**
- * Makes new batches in which the rows of one existing contact stay together and in order, by whichever address
- * or external id they name it. Yields to the event loop after each batch that it reads.
+ * Makes new batches in which the rows of one existing contact stay together and in order, by
+ * whichever address or external id they name it. Yields to the event loop after each batch that it
+ * reads.
  */
 export async function inOrderOfContacts(
   { store: { db } }: App,

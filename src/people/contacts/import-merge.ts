@@ -1,4 +1,5 @@
-// Merges rows of an import into contacts, found by address or external id. Does not access the store.
+// Merges rows of an import into contacts, found by address or external id. Does not access the
+// store.
 //
 //   a row names                               | result
 //   ------------------------------------------+---------------------------------------------
@@ -232,8 +233,8 @@ class People {
   }
 
   /**
-   * Returns the addresses to block. A bounce concerns the first address; any other reason is the person's,
-   * so a further address of the row is blocked too.
+   * Returns the addresses to block. A bounce concerns the first address; any other reason is the
+   * person's, so a further address of the row is blocked too.
    */
   blocksOf(candidate: Candidate): readonly string[] {
     const state = this.#ofCandidate.get(candidate);

@@ -20,7 +20,10 @@ import {
 import { importedContact } from './schema.ts';
 
 const mostRows = 5_000_000;
-/** Rows of the first window, which are reordered together. It is smaller, so that the import begins soon. */
+/**
+ * Rows of the first window, which are reordered together. It is smaller, so that the import begins
+ * soon.
+ */
 const firstRows = 5_000;
 const mostRowsPerWindow = 10_000;
 /** Limit of a window in a file with long rows. */
@@ -55,11 +58,15 @@ export interface ReadFile {
   map: FileFormat['map'];
   /** Returns the encoding of the file; final after the last window. */
   encoding(): Encoding;
-  /** Yields the windows. Throws a ValidationError at a fault of the file, after the rows before it. */
+  /**
+   * Yields the windows. Throws a ValidationError at a fault of the file, after the rows before it.
+   */
   windows: AsyncIterable<ReadWindow>;
 }
 
-/** Candidate while a window is gathered. Has few objects, because thousands of them live that long. */
+/**
+ * Candidate while a window is gathered. Has few objects, because thousands of them live that long.
+ */
 export interface WritableRow extends NamedRow {
   json: string;
 }
@@ -201,7 +208,8 @@ export interface ReadOptions {
 
 /**
  * Reads the header, and rows on demand.
- * @throws ValidationError for a file that is neither CSV nor JSON Lines, or does not identify people.
+ * @throws ValidationError for a file that is neither CSV nor JSON Lines, or does not identify
+ * people.
  */
 export async function readRows(
   source: AsyncIterable<Buffer>,

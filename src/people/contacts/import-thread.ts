@@ -1,6 +1,7 @@
-// Reads large files on a thread of their own. Parsing, checking and ordering rows takes half the cost of an
-// import, and would block the event loop for concurrent sends. Small files are read here, because a thread
-// takes 0.3 s to start. The thread reads ahead of the import by a limited number of bytes.
+// Reads large files on a thread of their own. Parsing, checking and ordering rows takes half the
+// cost of an import, and would block the event loop for concurrent sends. Small files are read
+// here, because a thread takes 0.3 s to start. The thread reads ahead of the import by a limited
+// number of bytes.
 import type { Encoding } from '../../platform/csv/decode.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import { WorkerThread } from '../../platform/runtime/workers/worker-thread.ts';
@@ -41,8 +42,8 @@ async function* joined(head: readonly Buffer[], rest: Pieces): AsyncGenerator<Bu
 }
 
 /**
- * Returns a function that sends the file to the thread, up to the limit ahead. `taken`: bytes that it has
- * read.
+ * Returns a function that sends the file to the thread, up to the limit ahead. `taken`: bytes that
+ * it has read.
  */
 function feeder(worker: ImportThread, source: Pieces) {
   let ahead = 0;

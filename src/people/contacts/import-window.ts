@@ -1,7 +1,7 @@
-// Orders the rows of a file for writing: some thousand at a time by their addresses, so that the rows of one
-// transaction share pages of the index of addresses. In random order each row needs a page of its own, which
-// costs 40 µs a row in the store instead of 20. Rows of the same person keep their order, because a later row
-// overrides an earlier one.
+// Orders the rows of a file for writing: some thousand at a time by their addresses, so that the
+// rows of one transaction share pages of the index of addresses. In random order each row needs a
+// page of its own, which costs 40 µs a row in the store instead of 20. Rows of the same person keep
+// their order, because a later row overrides an earlier one.
 
 /** Rows of one transaction. */
 export const rowsPerBatch = 500;
@@ -36,8 +36,9 @@ export function externalIdOf(name: string): string | null {
 const nobody: ReadonlyMap<string, string> = new Map();
 
 /**
- * Splits rows into batches in the order of writing. Rows of one person share a batch, or are in consecutive
- * ones. `contactOf` gives the existing contact of a name. Reorders `rows` and sets their places.
+ * Splits rows into batches in the order of writing. Rows of one person share a batch, or are in
+ * consecutive ones. `contactOf` gives the existing contact of a name. Reorders `rows` and sets
+ * their places.
  */
 export function inBatches<Row extends NamedRow>(
   rows: Row[],
@@ -73,8 +74,8 @@ function endOfPlace(rows: readonly NamedRow[], from: number): number {
 }
 
 /**
- * Makes a batch of several places in the order of the file. An existing contact with two names can have rows
- * in two of them.
+ * Makes a batch of several places in the order of the file. An existing contact with two names can
+ * have rows in two of them.
  */
 function mixed<Row extends NamedRow>(rows: Row[]): Batch<Row> {
   return { rows: rows.sort((a, b) => a.row - b.row), place: null };

@@ -1,7 +1,7 @@
-// Imports contacts from CSV or JSON Lines. Reads the file as a stream and writes 500 rows per transaction, so
-// that sends go on meanwhile. Transactions are complete in themselves: repeating an import changes nothing
-// more, and resumes an interrupted one. import-rows.ts reads rows, import-known.ts finds their contacts,
-// import-merge.ts merges them, import-window.ts orders them.
+// Imports contacts from CSV or JSON Lines. Reads the file as a stream and writes 500 rows per
+// transaction, so that sends go on meanwhile. Transactions are complete in themselves: repeating an
+// import changes nothing more, and resumes an interrupted one. import-rows.ts reads rows,
+// import-known.ts finds their contacts, import-merge.ts merges them, import-window.ts orders them.
 import { allows } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -34,8 +34,8 @@ export interface ImportOptions {
   /** Counts changes without making them. */
   dryRun: boolean;
   /**
-   * Called in each transaction with the contacts of its rows, sorted and locked. Returns the number of those
-   * that now wait for a confirmation.
+   * Called in each transaction with the contacts of its rows, sorted and locked. Returns the number
+   * of those that now wait for a confirmation.
    */
   confirm?: ((trx: Db, contactIds: readonly string[]) => Promise<number>) | undefined;
   /** Called after each transaction, with the report so far. */
@@ -54,8 +54,8 @@ function checkMayBlock({ permissions }: Caller, batch: readonly Candidate[]): vo
 }
 
 /**
- * Returns the blocks that the rows of a batch need, one for each address, sorted by folded address: the order
- * in which blocks are locked.
+ * Returns the blocks that the rows of a batch need, one for each address, sorted by folded address:
+ * the order in which blocks are locked.
  * @throws ForbiddenError as `checkMayBlock` does.
  */
 function blocksOf(app: App, caller: Caller, batch: readonly Candidate[], merged: Merged) {
@@ -85,12 +85,15 @@ function withBlocks(merged: Merged, blocked: readonly Pick<BlockRow, 'folded_add
 type Outcome = Merged['outcomes'][number];
 
 /**
- * Writes or compares a batch and returns an outcome for each candidate. Returns null without any change if
- * another batch of the window uses another name of one of its contacts.
+ * Writes or compares a batch and returns an outcome for each candidate. Returns null without any
+ * change if another batch of the window uses another name of one of its contacts.
  */
 type Take = (batch: ReadBatch, window: NamesOfWindow | null) => Promise<Outcome[] | null>;
 
-/** Writes an import. All of it makes one audit entry, which grows with each transaction, and one event. */
+/**
+ * Writes an import. All of it makes one audit entry, which grows with each transaction, and one
+ * event.
+ */
 function writing(
   app: App,
   caller: Caller,
@@ -121,7 +124,8 @@ function writing(
       const change = { subject: null, action: 'contact.imported', details } as const;
       const id = entryId ?? (await record(app, trx, caller, change));
       return { outcomes, pending, id };
-      // Made durable by the last transaction. After a crash, repeating the import restores lost changes.
+      // Made durable by the last transaction. After a crash, repeating the import restores lost
+      // changes.
     }, 'soon');
   const take: Take = async (batch, window) => {
     const candidates = candidatesOf(batch);
@@ -145,7 +149,10 @@ function writing(
   return { take, finish };
 }
 
-/** Compares without writing. Remembers people that earlier batches would create, so that they count once. */
+/**
+ * Compares without writing. Remembers people that earlier batches would create, so that they count
+ * once.
+ */
 function comparing(app: App, caller: Caller) {
   const { organizationId } = caller;
   const people = textSet();
@@ -219,10 +226,10 @@ async function takeWindow(
 }
 
 /**
- * Creates or changes a contact for each row of `source`. With `dryRun` only reports the changes. A bad row is
- * reported with its number and does not stop the import.
- * @throws ValidationError for a file that cannot be read further, ForbiddenError for a row whose block the
- * key may not create. Earlier changes stay.
+ * Creates or changes a contact for each row of `source`. With `dryRun` only reports the changes. A
+ * bad row is reported with its number and does not stop the import.
+ * @throws ValidationError for a file that cannot be read further, ForbiddenError for a row whose
+ * block the key may not create. Earlier changes stay.
  */
 export async function importContacts(
   app: App,

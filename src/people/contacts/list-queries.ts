@@ -1,6 +1,6 @@
-// SQL on contacts for lists: the ids of a page, and the number of matches. The most selective filter leads,
-// by an index, and the others are tested for each id. Only a page of all contacts scans them, in the order of
-// its index.
+// SQL on contacts for lists: the ids of a page, and the number of matches. The most selective
+// filter leads, by an index, and the others are tested for each id. Only a page of all contacts
+// scans them, in the order of its index.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, engineOf, packedList } from '../../platform/store/db.ts';
@@ -141,7 +141,8 @@ function wayFor(db: Db, filter: ContactFilter): Way {
     return { from: sql`contact_tags`, id, order: sql`${id} desc`, where, answers: ['tag'] };
   }
   if (updatedSince === undefined) return all;
-  // With an upper bound: for an open range PostgreSQL expects a third of all rows, and would read them all.
+  // With an upper bound: for an open range PostgreSQL expects a third of all rows, and would read
+  // them all.
   const range = sql<SqlBool>`updated_at between ${updatedSince} and ${Number.MAX_SAFE_INTEGER}`;
   const where = [...all.where, range];
   return {
@@ -200,8 +201,8 @@ async function countFound(db: Db, filter: ContactFilter): Promise<number> {
 }
 
 /**
- * Counts matches. Counters give the totals of all contacts and of a tag. The total of active ones is derived
- * from these.
+ * Counts matches. Counters give the totals of all contacts and of a tag. The total of active ones
+ * is derived from these.
  */
 export async function countContacts(db: Db, filter: ContactFilter): Promise<number> {
   const { organizationId, tag, ...others } = filter;

@@ -1,4 +1,5 @@
-// All SQL on contacts, their identities and tags. Rows only, no decisions. Counters are in count-queries.ts.
+// All SQL on contacts, their identities and tags. Rows only, no decisions. Counters are in
+// count-queries.ts.
 import { type RawBuilder, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
@@ -77,8 +78,8 @@ export async function findByExternalId(
 }
 
 /**
- * Finds contacts in the order of their ids. On PostgreSQL locks them against deletion until the transaction
- * ends.
+ * Finds contacts in the order of their ids. On PostgreSQL locks them against deletion until the
+ * transaction ends.
  */
 export const findContactRows = own.all((db, organizationId: string, ids: readonly string[]) => {
   const rows = db
@@ -164,7 +165,10 @@ export const findLastId = own.first(
   (row) => row?.id ?? null,
 );
 
-/** Finds the id at this distance after another, up to `until`; undefined if there are fewer contacts. */
+/**
+ * Finds the id at this distance after another, up to `until`; undefined if there are fewer
+ * contacts.
+ */
 export const findIdFurther = own.first(
   (db, organizationId: string, after: string, until: string, distance: number) =>
     db
@@ -189,7 +193,10 @@ export function taggedIdsIn(
     and tag = ${foldCase(tag)} and contact_id > ${after} and contact_id <= ${until}`;
 }
 
-/** Locks contacts until the transaction ends, also against transactions that only need them to exist. */
+/**
+ * Locks contacts until the transaction ends, also against transactions that only need them to
+ * exist.
+ */
 export const lockContacts = own.lockerOf('contacts');
 
 /** Finds the identities of these contacts, by contact, the first email first. */
@@ -257,7 +264,10 @@ const byWord = (a: { word: string }, b: { word: string }) => (a.word < b.word ? 
 
 type Named = Owned & Pick<ContactRow, 'name' | 'display_name'>;
 
-/** Moves the index of words from the names in `had` (null: new contact) to those in `has` (null: deleted). */
+/**
+ * Moves the index of words from the names in `had` (null: new contact) to those in `has` (null:
+ * deleted).
+ */
 export async function moveWords(db: Db, had: Named | null, has: Named | null): Promise<void> {
   const owner = has ?? had;
   if (!owner) return;
@@ -281,8 +291,8 @@ export async function moveWords(db: Db, had: Named | null, has: Named | null): P
 }
 
 /**
- * Inserts a contact. Throws an error that `isDuplicate` recognizes if another contact has an address or the
- * external id.
+ * Inserts a contact. Throws an error that `isDuplicate` recognizes if another contact has an
+ * address or the external id.
  */
 export async function insertContact(
   db: Db,

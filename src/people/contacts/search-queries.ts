@@ -1,5 +1,5 @@
-// SQL for searches of contacts (`q`): by the beginnings of words in names, and of first addresses. search.ts
-// combines them.
+// SQL for searches of contacts (`q`): by the beginnings of words in names, and of first addresses.
+// search.ts combines them.
 import { type RawBuilder, sql } from 'kysely';
 import { type Db, engineOf, isOneOf } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -26,8 +26,8 @@ async function unlessMore(db: Db, query: Ids, most: number): Promise<string[] | 
 }
 
 /**
- * Finds contacts with a word that begins with `prefix`, in no order. A contact with two such words is in it
- * twice. Returns null for more than `most`.
+ * Finds contacts with a word that begins with `prefix`, in no order. A contact with two such words
+ * is in it twice. Returns null for more than `most`.
  */
 export function idsOfWord(
   db: Db,
@@ -56,7 +56,8 @@ export function newestOfWord(
 }
 
 /**
- * Finds contacts whose first address begins with `prefix`, in no order. Returns null for more than `most`.
+ * Finds contacts whose first address begins with `prefix`, in no order. Returns null for more than
+ * `most`.
  */
 export function idsOfAddress(
   db: Db,
@@ -91,8 +92,9 @@ const findFirstAddresses = own.all((db, ids: readonly string[]) =>
 );
 
 /**
- * Finds the names and first addresses of contacts, in no order. It joins them here, not in SQL: where
- * statistics say that a table is empty, PostgreSQL reads one table whole for each row of the other.
+ * Finds the names and first addresses of contacts, in no order. It joins them here, not in SQL:
+ * where statistics say that a table is empty, PostgreSQL reads one table whole for each row of the
+ * other.
  */
 export async function findNamed(db: Db, ids: readonly string[]): Promise<Named[]> {
   const [names, addresses] = [await findNames(db, ids), await findFirstAddresses(db, ids)];

@@ -1,6 +1,6 @@
-// Searches contacts by `q`: by the beginnings of all its words in names, or by the beginning of the first
-// address. Rare terms are searched completely. Frequent ones are searched among the newest contacts, which
-// bounds the cost:
+// Searches contacts by `q`: by the beginnings of all its words in names, or by the beginning of the
+// first address. Rare terms are searched completely. Frequent ones are searched among the newest
+// contacts, which bounds the cost:
 //
 //   the rarest word begins a name of | examined                                       | found
 //   ---------------------------------+------------------------------------------------+----------
@@ -17,14 +17,17 @@ import { foldedName, wordsOf } from './words.ts';
 /** Most contacts that a search examines. */
 const mostMet = 5_000;
 
-/** Beginnings of words that must all match, or the beginning of the first address, by `foldAddress`. */
+/**
+ * Beginnings of words that must all match, or the beginning of the first address, by `foldAddress`.
+ */
 export interface ContactSearch {
   words: readonly string[];
   prefix: string;
 }
 
 /**
- * Tells whether a contact matches. Tests the whole names first, because most contacts lack a word anywhere.
+ * Tells whether a contact matches. Tests the whole names first, because most contacts lack a word
+ * anywhere.
  */
 function isFound({ name, display_name, address }: Named, { words, prefix }: ContactSearch) {
   if (address?.startsWith(prefix)) return true;

@@ -1,6 +1,6 @@
 // Verifies addresses: a person clicked in mail to one, or wrote from it and DMARC passed. Marks the
-// identities of contacts as verified. An organization without contacts pays nothing: its lack of contacts is
-// cached for ten seconds, and their presence until the end of the process.
+// identities of contacts as verified. An organization without contacts pays nothing: its lack of
+// contacts is cached for ten seconds, and their presence until the end of the process.
 import type { App } from '../../core/app.ts';
 import { byService, record, told } from '../../history/events/record.ts';
 import { foldAddress } from '../../platform/net/address.ts';
@@ -21,7 +21,9 @@ export interface Proof {
 const askAgainMs = 10_000;
 const mostKept = 10_000;
 
-/** Cache by organization: ms since 1970 until which it counts as without contacts. 0: it has some. */
+/**
+ * Cache by organization: ms since 1970 until which it counts as without contacts. 0: it has some.
+ */
 const keptOf = perApp((_app: App) => recentlyUsed<{ untilAt: number }>(mostKept));
 
 async function hasContacts(app: App, db: Db, organizationId: string): Promise<boolean> {
@@ -35,8 +37,8 @@ async function hasContacts(app: App, db: Db, organizationId: string): Promise<bo
 }
 
 /**
- * Marks identities with these addresses, in the caller's transaction. Publishes an event for each changed
- * contact.
+ * Marks identities with these addresses, in the caller's transaction. Publishes an event for each
+ * changed contact.
  */
 export async function proveAddresses(app: App, trx: Db, proofs: readonly Proof[]): Promise<void> {
   const byOwner = Map.groupBy(proofs, ({ organizationId }) => organizationId);

@@ -7,7 +7,10 @@ const longestWord = 40;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
 const ascii = /^[\x00-\x7f]*$/;
 
-/** Folds to lower case. Goes through upper case first, as addresses are folded (src/platform/net/address.ts). */
+/**
+ * Folds to lower case. Goes through upper case first, as addresses are folded
+ * (src/platform/net/address.ts).
+ */
 export function foldedName(text: string): string {
   return ascii.test(text) ? text.toLowerCase() : text.toUpperCase().toLowerCase().normalize('NFC');
 }

@@ -1,5 +1,6 @@
-// Effects of messages on their conversations: counters, times, state (states.ts) and events. All in the
-// transaction that stores the messages, which has locked the conversations before (`holdConversations`).
+// Effects of messages on their conversations: counters, times, state (states.ts) and events. All in
+// the transaction that stores the messages, which has locked the conversations before
+// (`holdConversations`).
 import type { App } from '../../core/app.ts';
 import { recordEvents, told } from '../../history/events/record.ts';
 import { foldAddress } from '../../platform/net/address.ts';
@@ -32,7 +33,8 @@ export interface Arrival {
   /** Whether a person wrote the message, as far as can be known. */
   isHuman: boolean;
   /**
-   * Recipients or, for an inbound message, the sender: contacts, and addresses that may be those of contacts.
+   * Recipients or, for an inbound message, the sender: contacts, and addresses that may be those of
+   * contacts.
    */
   contactIds: readonly string[];
   addresses: readonly string[];

@@ -1,5 +1,6 @@
-// Conversations, the resource (specification 2.7, 4.5): one function per verb except deletion, which reaches
-// into messages (src/outbound/messages/forget-conversation.ts). Effects of messages are in arrivals.ts.
+// Conversations, the resource (specification 2.7, 4.5): one function per verb except deletion,
+// which reaches into messages (src/outbound/messages/forget-conversation.ts). Effects of messages
+// are in arrivals.ts.
 import { readFilteredPage } from '../../core/api/filtered-page.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -94,8 +95,8 @@ function newRow(app: App, caller: Caller, input: CreateConversation): queries.Co
 
 /**
  * Checks the external id and the parent.
- * @throws ConflictError that names the conversation with this external id; ResourceNotFoundError for a
- * missing parent; ValidationError for a conversation that is its own parent.
+ * @throws ConflictError that names the conversation with this external id; ResourceNotFoundError
+ * for a missing parent; ValidationError for a conversation that is its own parent.
  */
 async function assertFits(
   db: Db,

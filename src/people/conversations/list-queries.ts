@@ -1,5 +1,5 @@
-// SQL for lists of conversations: the rows of a page, newest first, and the number of matches. Each list is
-// read in the order of one index; other conditions on a row are looked up by its id.
+// SQL for lists of conversations: the rows of a page, newest first, and the number of matches. Each
+// list is read in the order of one index; other conditions on a row are looked up by its id.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -91,7 +91,8 @@ export async function selectConversations(
 ): Promise<ConversationRow[]> {
   const { from, id, where } = sourceOf(db, organizationId, filter);
   const column = sql.ref(id);
-  // Ordered by time too, so that no engine reads the conversations of all organizations by their ids.
+  // Ordered by time too, so that no engine reads the conversations of all organizations by their
+  // ids.
   const time = from === 'conversations' ? sql`created_at desc, ` : sql``;
   const found = await sql<Record<string, string>>`select ${column} from ${sql.table(from)}
     where ${where} order by ${time}${column} desc limit ${limit} offset ${offset}`.execute(db);

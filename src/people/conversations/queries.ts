@@ -1,5 +1,5 @@
-// All SQL on conversations, their tags and contacts. Reads and writes rows, decides nothing. Pages are in
-// list-queries.ts, counters in count-queries.ts.
+// All SQL on conversations, their tags and contacts. Reads and writes rows, decides nothing. Pages
+// are in list-queries.ts, counters in count-queries.ts.
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -148,7 +148,8 @@ export const countLost = own.run((db, id: string, count: number) =>
 );
 
 /**
- * Inserts a conversation. Throws an error that `isDuplicate` recognizes if another one has the external id.
+ * Inserts a conversation. Throws an error that `isDuplicate` recognizes if another one has the
+ * external id.
  */
 export async function insertConversation(
   db: Db,

@@ -9,9 +9,9 @@
 //   any but archived  | archive               | archived
 //   resolved, archived| reopen                | active
 //
-// All other messages change nothing: an archived conversation stays archived, and our own mail leaves a
-// resolved one resolved. All other moves by hand are a 409. An active conversation has neither resolution nor
-// archive time.
+// All other messages change nothing: an archived conversation stays archived, and our own mail
+// leaves a resolved one resolved. All other moves by hand are a 409. An active conversation has
+// neither resolution nor archive time.
 import { ConflictError } from '../../platform/errors.ts';
 import type { ConversationRow } from './queries.ts';
 import type { ConversationStatus, Move, Resolve } from './schema.ts';
@@ -57,7 +57,10 @@ const froms = {
 
 export type MoveName = keyof typeof froms;
 
-/** Returns the change of state by a move. @throws ConflictError if the present state does not allow it. */
+/**
+ * Returns the change of state by a move. @throws ConflictError if the present state does not allow
+ * it.
+ */
 export function stateAfterMove(
   { id, status }: Pick<ConversationRow, 'id' | 'status'>,
   move: MoveName,

@@ -1,4 +1,5 @@
-// SQL on `campaign_runs` and `campaign_recipients` for lists and for the erasure of campaigns. Rows only.
+// SQL on `campaign_runs` and `campaign_recipients` for lists and for the erasure of campaigns. Rows
+// only.
 import type { RawBuilder, SqlBool } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -56,7 +57,10 @@ export interface RecipientFilter {
   where: RawBuilder<SqlBool> | undefined;
 }
 
-/** Returns up to `limit` rows of a ledger with a higher id of the contact than `after`, in its order. */
+/**
+ * Returns up to `limit` rows of a ledger with a higher id of the contact than `after`, in its
+ * order.
+ */
 export function selectRecipients(
   db: Db,
   runId: string,

@@ -170,8 +170,8 @@ interface Act {
 const actColumns = { opened: 'opened_at', clicked: 'clicked_at', received: 'created_at' } as const;
 
 /**
- * For queries on contacts: whether a contact opened, clicked or got a message of any run of the campaign. Looks
- * up one row of each run.
+ * For queries on contacts: whether a contact opened, clicked or got a message of any run of the
+ * campaign. Looks up one row of each run.
  */
 export function activityOf(
   db: Db,
@@ -192,8 +192,8 @@ export function activityOf(
 export type StoppedStatus = Extract<RunStatus, 'paused' | 'held' | 'cancelled'>;
 
 /**
- * Finds the stopped ones among these runs. Hot for mail of runs. On PostgreSQL they stay stopped until the
- * transaction ends.
+ * Finds the stopped ones among these runs. Hot for mail of runs. On PostgreSQL they stay stopped
+ * until the transaction ends.
  */
 export const lockStoppedRuns = own.all((db, ids: readonly string[]) =>
   db
@@ -206,7 +206,10 @@ export const lockStoppedRuns = own.all((db, ids: readonly string[]) =>
     .$narrowType<{ status: StoppedStatus }>(),
 );
 
-/** The first open and the first click of a message by a person; null for an act that was not the first. */
+/**
+ * The first open and the first click of a message by a person; null for an act that was not the
+ * first.
+ */
 export interface RecipientMark {
   run_id: string;
   contact_id: string;
@@ -228,7 +231,9 @@ export const markEngaged = own.run((db, mark: RecipientMark) =>
     .where('message_id', '=', mark.message_id),
 );
 
-/** Marks a contact of the ledger as unsubscribed. Returns false if it is marked or no longer in it. */
+/**
+ * Marks a contact of the ledger as unsubscribed. Returns false if it is marked or no longer in it.
+ */
 export const markUnsubscribed = own.change(
   (db, runId: string, contactId: string, now: number) =>
     db
@@ -241,8 +246,9 @@ export const markUnsubscribed = own.change(
 );
 
 /**
- * Removes the data of a deleted contact from the ledger: the hash of its address, and reasons of failures, which
- * may quote it. Its id stays, so that the counts of the runs add up. The caller holds the contact.
+ * Removes the data of a deleted contact from the ledger: the hash of its address, and reasons of
+ * failures, which may quote it. Its id stays, so that the counts of the runs add up. The caller
+ * holds the contact.
  */
 export async function forgetInLedger(
   trx: Db,
@@ -253,7 +259,10 @@ export async function forgetInLedger(
   for (const runId of runIds) await forgetIn(trx, runId, contactId);
 }
 
-/** Selects the runs of the organization with the contact in their ledger, and locks its rows in their order. */
+/**
+ * Selects the runs of the organization with the contact in their ledger, and locks its rows in
+ * their order.
+ */
 const selectRunsOf = own.all((db, organizationId: string, contactId: string) =>
   db
     .selectFrom('campaign_recipients')

@@ -24,8 +24,8 @@ const dueColumns = [
 ] as const satisfies readonly (keyof DueRun)[];
 
 /**
- * Returns due runs that no other worker has leased: the longest due run of each organization, then the second ones,
- * so that many runs of one organization hide none of another.
+ * Returns due runs that no other worker has leased: the longest due run of each organization, then
+ * the second ones, so that many runs of one organization hide none of another.
  */
 export const selectDueRuns = own.all((db, { worker, now }: Moment, limit: number) =>
   db
@@ -56,7 +56,10 @@ export const selectDueRuns = own.all((db, { worker, now }: Moment, limit: number
     .limit(limit),
 );
 
-/** Returns the next time at which a run falls due, or the lease of a due one ends; undefined for none. */
+/**
+ * Returns the next time at which a run falls due, or the lease of a due one ends; undefined for
+ * none.
+ */
 export async function findNextDueRun(db: Db, now: number): Promise<number | undefined> {
   const dueAt = await on(db)
     .selectFrom('campaign_runs')
@@ -189,8 +192,8 @@ export const findOtherRetries = own.all(
 );
 
 /**
- * Pauses the runs of a restored store that would go on by themselves: a copy of a server must not send a
- * newsletter again.
+ * Pauses the runs of a restored store that would go on by themselves: a copy of a server must not
+ * send a newsletter again.
  */
 export const pauseOfRestored = {
   table: 'campaign_runs',
@@ -200,7 +203,10 @@ export const pauseOfRestored = {
     where status in ('scheduled', 'running') or (status = 'held' and due_at is not null)`,
 };
 
-/** Counts runs that are running without a wait for a limit, and made no message and no move since `before`. */
+/**
+ * Counts runs that are running without a wait for a limit, and made no message and no move since
+ * `before`.
+ */
 export const countStalledRuns = own.first(
   (db, before: number) =>
     db

@@ -32,7 +32,10 @@ export class ConfirmationRow {
   key_id!: string | null;
   /** Reason why the due mail waits. */
   wait_reason!: ConfirmationWait | null;
-  /** JSON of the texts of the next mail, as of the request for it; null for none, and in rows of earlier versions. */
+  /**
+   * JSON of the texts of the next mail, as of the request for it; null for none, and in rows of
+   * earlier versions.
+   */
   texts!: string | null;
 }
 
@@ -131,7 +134,9 @@ export const removeMembers = own.change((db, groupId: string, contactIds: readon
     .where('status', '<>', 'removed'),
 );
 
-/** Deletes rows of a group that is being deleted, in the order of contacts. Returns their number. */
+/**
+ * Deletes rows of a group that is being deleted, in the order of contacts. Returns their number.
+ */
 export const deleteConfirmations = own.change((db, groupId: string, limit: number) =>
   db
     .deleteFrom('group_confirmations')
@@ -153,8 +158,8 @@ export interface DueOrganization {
 }
 
 /**
- * Returns the organizations with confirmations to mail, at most `limit` by id after `after`. Takes two index
- * reads for each, however many of its rows are due.
+ * Returns the organizations with confirmations to mail, at most `limit` by id after `after`. Takes
+ * two index reads for each, however many of its rows are due.
  */
 export const findDueOrganizations = own.all((db, after: string, limit: number) => {
   const next = (id: unknown) => sql`(select organization_id from group_confirmations

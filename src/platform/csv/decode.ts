@@ -1,6 +1,6 @@
-// Finds the encoding of an imported file and passes its bytes on as UTF-8, in constant memory. Spreadsheets on
-// Windows save CSV in Windows-1252, of which Latin-1 is a part. The bytes of both are ASCII up to the first
-// accent, so the file is decided there, by a sample.
+// Finds the encoding of an imported file and passes its bytes on as UTF-8, in constant memory.
+// Spreadsheets on Windows save CSV in Windows-1252, of which Latin-1 is a part. The bytes of both
+// are ASCII up to the first accent, so the file is decided there, by a sample.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { ValidationError } from '../errors.ts';
 
@@ -15,7 +15,9 @@ const sampleBytes = 65_536;
 const windows1252 = new TextDecoder('windows-1252');
 /** Windows-1252 has no character at these five places. */
 const unassigned = /[\x81\x8d\x8f\x90\x9d]/g;
-/** Accented letters in such a row are words of another alphabet: "Ивано" in Windows-1251 is "Èâàíî". */
+/**
+ * Accented letters in such a row are words of another alphabet: "Ивано" in Windows-1251 is "Èâàíî".
+ */
 const foreignWord = /[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]{5}|[^\0-\x7f]{7}/;
 
 function countOf(text: string, pattern: RegExp): number {

@@ -26,8 +26,8 @@ function occurrences(values: readonly string[], text: RegExp): number {
 }
 
 /**
- * Yields the rows of UTF-8 text, without empty ones and without a byte order mark. Keeps quotation marks
- * inside a value, since many exports do not double them.
+ * Yields the rows of UTF-8 text, without empty ones and without a byte order mark. Keeps quotation
+ * marks inside a value, since many exports do not double them.
  * @throws ValidationError naming the line at which it cannot continue
  */
 export async function* csvRows(
@@ -41,7 +41,8 @@ export async function* csvRows(
   const parser = parse({
     bom: true,
     delimiter,
-    // Accepts all line ends instead of detecting one in the first line: files edited by hand mix them.
+    // Accepts all line ends instead of detecting one in the first line: files edited by hand mix
+    // them.
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_quotes: true,
     relax_column_count: true,

@@ -1,6 +1,6 @@
-// Turns the bytes of a file into rows with named fields: CSV with or without a header, or JSON Lines. Treats
-// files as hostile: bounds rows, and finds the rows that cannot be understood. The areas interpret the
-// fields: `import-formats.ts` of blocks and of contacts.
+// Turns the bytes of a file into rows with named fields: CSV with or without a header, or JSON
+// Lines. Treats files as hostile: bounds rows, and finds the rows that cannot be understood. The
+// areas interpret the fields: `import-formats.ts` of blocks and of contacts.
 
 import { ValidationError } from '../errors.ts';
 import { parseAddress } from '../net/address.ts';
@@ -8,7 +8,10 @@ import { EncodedFile, type Encoding } from './decode.ts';
 import { type CsvRow, csvRows } from './read-csv.ts';
 import { jsonRows } from './read-json-lines.ts';
 
-/** Longest row, more than the longest diagnostic text of any export; in characters, or bytes of JSON. */
+/**
+ * Longest row, more than the longest diagnostic text of any export; in characters, or bytes of
+ * JSON.
+ */
 const longestRow = 65_536;
 const mostNamesShown = 10;
 
@@ -37,8 +40,8 @@ export interface ImportTable {
 const asciiName = /^[\0-\x7f]*$/;
 
 /**
- * Returns the key of a column: `CreatedAt`, `created_at` and `Created at` are equal, and so are letters with
- * and without accents.
+ * Returns the key of a column: `CreatedAt`, `created_at` and `Created at` are equal, and so are
+ * letters with and without accents.
  */
 export function columnKey(name: string): string {
   const lower = name.toLowerCase();
@@ -49,10 +52,15 @@ export function columnKey(name: string): string {
 /** Columns of a list without a header. */
 const bareColumns = ['email', 'reason'] as const;
 
-/** Cells that spreadsheets would read as formulas; write-csv.ts and others put an apostrophe before them. */
+/**
+ * Cells that spreadsheets would read as formulas; write-csv.ts and others put an apostrophe before
+ * them.
+ */
 const guarded = /^'(?=[=+\-@\t\r'])/;
 
-/** Returns the start of the file, at least its first non-empty line, and a stream of the whole file. */
+/**
+ * Returns the start of the file, at least its first non-empty line, and a stream of the whole file.
+ */
 async function peek(
   chunks: AsyncGenerator<Buffer>,
 ): Promise<{ head: string; all: AsyncIterable<Buffer> }> {
@@ -100,7 +108,9 @@ function fieldReader(
 /** A table without the encoding of its file. */
 type DecodedTable = Omit<ImportTable, 'encoding'>;
 
-/** Returns why a row of values does not fit the header: its values may be under the wrong columns. */
+/**
+ * Returns why a row of values does not fit the header: its values may be under the wrong columns.
+ */
 function shiftOf(values: readonly string[], columns: number): { fault?: string } {
   if (values.length <= columns) return {};
   const fault =
@@ -181,8 +191,8 @@ async function jsonTable(all: AsyncIterable<Buffer>): Promise<DecodedTable> {
 /** Output of `aws sesv2 list-suppressed-destinations`: one document over many lines. */
 const sesDocument = /^\{\s*"SuppressedDestinationSummaries"\s*:/;
 /**
- * Most bytes of a document of Amazon SES. One answer has at most 1,000 entries in 150 KB; a file of many
- * joined answers has more.
+ * Most bytes of a document of Amazon SES. One answer has at most 1,000 entries in 150 KB; a file of
+ * many joined answers has more.
  */
 const longestDocument = 64_000_000;
 
@@ -199,7 +209,9 @@ async function readWhole(all: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** Reads a document of Amazon SES. Numbers its rows from 1, since the document has no line numbers. */
+/**
+ * Reads a document of Amazon SES. Numbers its rows from 1, since the document has no line numbers.
+ */
 async function sesTable(all: AsyncIterable<Buffer>): Promise<DecodedTable> {
   const text = await readWhole(all);
   let document: Record<string, unknown>;
@@ -220,9 +232,10 @@ async function sesTable(all: AsyncIterable<Buffer>): Promise<DecodedTable> {
 }
 
 /**
- * Reads the header now and the rows on demand. `as` names the format; by default the start of the file
- * decides.
- * @throws ValidationError for a file that is neither CSV nor JSON Lines; the rows throw it too, with a line
+ * Reads the header now and the rows on demand. `as` names the format; by default the start of the
+ * file decides.
+ * @throws ValidationError for a file that is neither CSV nor JSON Lines; the rows throw it too,
+ * with a line
  */
 export async function readTable(
   source: AsyncIterable<Buffer>,

@@ -41,14 +41,17 @@ function prefixOf(scope: string): string {
 }
 
 /**
- * Returns the words in order for the tokenizer of FTS5, each after the prefix of its scope. At a gap the
- * prefix stands alone: no query contains it, so no phrase spans the gap.
+ * Returns the words in order for the tokenizer of FTS5, each after the prefix of its scope. At a
+ * gap the prefix stands alone: no query contains it, so no phrase spans the gap.
  */
 function fts5Text({ scope, words }: FullTextEntry): string {
   return words.replaceAll(' ', ` ${prefixOf(scope)}`);
 }
 
-/** Returns each word with its positions. Words contain neither `'` nor `\`, so they need no escaping. */
+/**
+ * Returns each word with its positions. Words contain neither `'` nor `\`, so they need no
+ * escaping.
+ */
 function tsvectorText({ scope, words }: FullTextEntry): string {
   const prefix = prefixOf(scope);
   const places = new Map<string, number[]>();
@@ -194,9 +197,9 @@ class FullText {
   }
 
   /**
-   * SQLite: rewrites some pages of the index without the words of deleted documents, which FTS5 only marks
-   * as deleted. Returns true if nothing is left to write. The first call (`isBegun` false) starts a merge of
-   * all segments.
+   * SQLite: rewrites some pages of the index without the words of deleted documents, which FTS5
+   * only marks as deleted. Returns true if nothing is left to write. The first call (`isBegun`
+   * false) starts a merge of all segments.
    */
   async merge(trx: Db, isBegun: boolean): Promise<boolean> {
     const before = await totalChanges(trx);
@@ -219,7 +222,10 @@ async function keysOf(db: Db, query: RawBuilder<unknown>): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-/** Returns the index over the documents of a table, named by the column: `fullTextOf(own.column(…))`. */
+/**
+ * Returns the index over the documents of a table, named by the column:
+ * `fullTextOf(own.column(…))`.
+ */
 export function fullTextOf({ table, column }: { table: string; column: string }): FullText {
   return new FullText(table, column);
 }

@@ -28,7 +28,9 @@ const leastPrefixCharacters = 3;
 /** An optional field, then a phrase in quotes or text without spaces and quotes. */
 const term = /(?:(from|subject):)?(?:"([^"]*)"(\*?)|([^\s"]+))/giu;
 
-/** @throws ValidationError on `q` if it has too many words, or too many or too short ones with `*` */
+/**
+ * @throws ValidationError on `q` if it has too many words, or too many or too short ones with `*`
+ */
 export function parseQuery(text: string): FullTextQuery {
   const phrases = new Map<string, Phrase>();
   let prefixes = 0;

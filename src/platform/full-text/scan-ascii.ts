@@ -1,6 +1,6 @@
-// Splits a folded ASCII text into words, joined for the tokenizer of FTS5: the hot part of indexing. Words
-// are compared by their bytes, without a string for each. The result equals the word-by-word result of
-// document.ts for the same text.
+// Splits a folded ASCII text into words, joined for the tokenizer of FTS5: the hot part of
+// indexing. Words are compared by their bytes, without a string for each. The result equals the
+// word-by-word result of document.ts for the same text.
 import { wordCharacters } from './words.ts';
 
 /** Bounds set by document.ts. */
@@ -14,7 +14,9 @@ export interface ScanBounds {
 }
 
 export interface Scanned {
-  /** The words, each after a space. A word beyond `perWord` or `characters` leaves only its space. */
+  /**
+   * The words, each after a space. A word beyond `perWord` or `characters` leaves only its space.
+   */
   text: string;
   /** Characters of the new words. */
   characters: number;
@@ -30,7 +32,9 @@ for (const character of 'abcdefghijklmnopqrstuvwxyz0123456789') {
   isOfWord[character.charCodeAt(0)] = 1;
 }
 
-/** Hash table of the words of one text. The next text reuses it: the stamp of a slot names its text. */
+/**
+ * Hash table of the words of one text. The next text reuses it: the stamp of a slot names its text.
+ */
 let lastStamp = 0;
 const stamps = new Float64Array(slots);
 const starts = new Int32Array(slots);
@@ -48,8 +52,8 @@ function makeRoom(text: string, words: number): void {
 }
 
 /**
- * Scans a text. `known` has the words before the text with their counts. Returns null if too many words
- * collide in the hash table.
+ * Scans a text. `known` has the words before the text with their counts. Returns null if too many
+ * words collide in the hash table.
  */
 export function scanAscii(
   text: string,

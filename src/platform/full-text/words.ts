@@ -32,9 +32,9 @@ const strokes: Readonly<Record<string, string>> = {
 const stroked = /[æðøþđħłœŧς]/g;
 
 /**
- * A run of combining marks beyond what UAX #15 calls stream-safe. No language has such a run, and a normal
- * form sorts each run in quadratic time: 200,000 marks took 9 s. The sound marks of half width (U+FF9E,
- * U+FF9F) and the vowels U+0E33 and U+0EB3 are letters that NFKD makes marks.
+ * A run of combining marks beyond what UAX #15 calls stream-safe. No language has such a run, and a
+ * normal form sorts each run in quadratic time: 200,000 marks took 9 s. The sound marks of half
+ * width (U+FF9E, U+FF9F) and the vowels U+0E33 and U+0EB3 are letters that NFKD makes marks.
  */
 const excessMarks = /([\p{M}\u0e33\u0eb3\uff9e\uff9f]{30})[\p{M}\u0e33\u0eb3\uff9e\uff9f]+/gu;
 const withoutExcess = (text: string) => text.replace(excessMarks, '$1');
@@ -43,8 +43,8 @@ const withoutExcess = (text: string) => text.replace(excessMarks, '$1');
 export const isAscii = (text: string) => Buffer.byteLength(text) === text.length;
 
 /**
- * Folds a text: NFKC, full case folding, without diacritics and without marks beyond 30 in a run. Folding
- * twice changes nothing. Takes linear time; one character may become 18.
+ * Folds a text: NFKC, full case folding, without diacritics and without marks beyond 30 in a run.
+ * Folding twice changes nothing. Takes linear time; one character may become 18.
  */
 export function folded(text: string): string {
   if (isAscii(text)) return text.toLowerCase();

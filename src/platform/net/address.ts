@@ -1,6 +1,6 @@
-// The mail-address grammar of the service: the addresses that the API and the envelope accept, and the one
-// form in which they are stored and sent. Stricter than RFC 5322: no comments, no folding, no white space, no
-// IP literals. Header lists of inbound mail have another parser.
+// The mail-address grammar of the service: the addresses that the API and the envelope accept, and
+// the one form in which they are stored and sent. Stricter than RFC 5322: no comments, no folding,
+// no white space, no IP literals. Header lists of inbound mail have another parser.
 import { domainToASCII } from 'node:url';
 import { foldCase } from '../runtime/fold-case.ts';
 
@@ -27,7 +27,9 @@ const digitsOnly = /^[0-9]+$/;
 
 const dotAtom =
   /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u0080-\u{10ffff}]+(?:\.[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u0080-\u{10ffff}]+)*$/u;
-/** Quoted strings without space, comma and angle brackets: legal in RFC 5321, but unsafe in lists. */
+/**
+ * Quoted strings without space, comma and angle brackets: legal in RFC 5321, but unsafe in lists.
+ */
 const quotedString =
   /^"(?:[!#-+\-./0-9:;=?@A-Z[\]^_`a-z{|}~\u0080-\u{10ffff}]|\\[!-+\-./0-9:;=?@A-Z[\\\]^_`a-z{|}~])+"$/u;
 const ascii = /^[\x20-\x7e]*$/;
@@ -60,7 +62,10 @@ function isSafeUnicode(localPart: string): boolean {
   );
 }
 
-/** Returns the local part in its shortest form: `"joe"` becomes `joe`, so that it cannot evade a block. */
+/**
+ * Returns the local part in its shortest form: `"joe"` becomes `joe`, so that it cannot evade a
+ * block.
+ */
 function parseLocalPart(text: string): string | null {
   const quoted = text.startsWith('"');
   if (!(quoted ? quotedString : dotAtom).test(text)) return null;
@@ -76,8 +81,8 @@ function parseLocalPart(text: string): string | null {
 }
 
 /**
- * Parses one bare address (`joe@example.com`); null if it is invalid. Limits in octets, from RFC 5321
- * 4.5.3.1: local part 64, domain 255, the whole 254.
+ * Parses one bare address (`joe@example.com`); null if it is invalid. Limits in octets, from RFC
+ * 5321 4.5.3.1: local part 64, domain 255, the whole 254.
  */
 export function parseAddress(text: string): MailAddress | null {
   if (text.length > maxEmailBytes) return null;
@@ -99,8 +104,8 @@ export function domainOf(email: string): string {
 }
 
 /**
- * Folds an address for comparison (blocks, contacts, mailboxes). Ignores case in spite of RFC 5321 2.4, since
- * no provider distinguishes `Joe` from `joe`. Takes `MailAddress.email`.
+ * Folds an address for comparison (blocks, contacts, mailboxes). Ignores case in spite of RFC 5321
+ * 2.4, since no provider distinguishes `Joe` from `joe`. Takes `MailAddress.email`.
  */
 export function foldAddress(email: string): string {
   return foldCase(email);

@@ -1,9 +1,11 @@
-// A TCP connection to an address that the caller has checked, with a time-out, and aborted at shutdown.
-// Speaks no protocol: SMTP is src/mail/smtp/open.ts, HTTPS is src/platform/net/http.
+// A TCP connection to an address that the caller has checked, with a time-out, and aborted at
+// shutdown. Speaks no protocol: SMTP is src/mail/smtp/open.ts, HTTPS is src/platform/net/http.
 import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
 
-/** Opens a TCP connection. Tests pass one that refuses, to prove that an address is never dialled. */
+/**
+ * Opens a TCP connection. Tests pass one that refuses, to prove that an address is never dialled.
+ */
 export type Connector = (options: { host: string; port: number }) => Socket;
 
 export interface DialOptions {

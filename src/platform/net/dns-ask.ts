@@ -1,5 +1,6 @@
-// Queries the configured DNS servers until one answers, and reports why a question has no answer. Makes two
-// rounds: the second for servers that were silent or sent garbage. Caches nothing and follows no CNAME.
+// Queries the configured DNS servers until one answers, and reports why a question has no answer.
+// Makes two rounds: the second for servers that were silent or sent garbage. Caches nothing and
+// follows no CNAME.
 import { setMaxListeners } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { messageOf } from '../errors.ts';
@@ -30,7 +31,10 @@ export type DnsErrorKind =
   /** SERVFAIL, an unknown error code, or an unreachable server. */
   | 'server-failure'
   | 'refused'
-  /** The answer is unreadable (temporary), or a queried name or a CNAME target is invalid (permanent). */
+  /**
+   * The answer is unreadable (temporary), or a queried name or a CNAME target is invalid
+   * (permanent).
+   */
   | 'malformed'
   /** A CNAME loop, or a chain that is too long. */
   | 'loop';

@@ -1,5 +1,5 @@
-// Look-ups by name and type: follows CNAMEs, caches answers for their TTL, and shares one query among equal
-// concurrent questions. Does not interpret the records.
+// Look-ups by name and type: follows CNAMEs, caches answers for their TTL, and shares one query
+// among equal concurrent questions. Does not interpret the records.
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../runtime/clock.ts';
 import { recentlyUsedBytes } from '../runtime/recently-used.ts';

@@ -1,5 +1,5 @@
-// Questions of a diagnosis: the exact answer of a server, with aliases and times to live. Nothing is asked
-// twice, and all questions end at one deadline. Mail is sent over dns.ts.
+// Questions of a diagnosis: the exact answer of a server, with aliases and times to live. Nothing
+// is asked twice, and all questions end at one deadline. Mail is sent over dns.ts.
 import { getServers } from 'node:dns';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';

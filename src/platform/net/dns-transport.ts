@@ -1,5 +1,6 @@
-// One question to one DNS server over UDP, or TCP if the answer does not fit (RFC 7766). Each question has
-// its own socket: the source port is random, and nothing stays open after the question ends.
+// One question to one DNS server over UDP, or TCP if the answer does not fit (RFC 7766). Each
+// question has its own socket: the source port is random, and nothing stays open after the question
+// ends.
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
@@ -41,7 +42,8 @@ function bounded<T>(
 }
 
 /**
- * Sends the question and ignores foreign answers while it waits, so that a forged one gains nothing.
+ * Sends the question and ignores foreign answers while it waits, so that a forged one gains
+ * nothing.
  * @throws NoAnswer, or the error of the network or of `read`.
  */
 export function askOverUdp<T>(exchange: Exchange<T>): Promise<T> {
@@ -66,7 +68,10 @@ export function askOverUdp<T>(exchange: Exchange<T>): Promise<T> {
   });
 }
 
-/** Sends the question over TCP. The length prefix bounds an answer to 64 KB. @throws as `askOverUdp`. */
+/**
+ * Sends the question over TCP. The length prefix bounds an answer to 64 KB. @throws as
+ * `askOverUdp`.
+ */
 export function askOverTcp<T>(exchange: Exchange<T>): Promise<T> {
   const { server, question, read } = exchange;
   return bounded(exchange, (resolve, reject) => {

@@ -1,5 +1,6 @@
-// DNS messages as bytes (RFC 1035, 6891): encodes one question, decodes one answer, bounded before it is
-// parsed. Also checks names: A-labels in text form. Only this file uses dns-packet. Opens no sockets.
+// DNS messages as bytes (RFC 1035, 6891): encodes one question, decodes one answer, bounded before
+// it is parsed. Also checks names: A-labels in text form. Only this file uses dns-packet. Opens no
+// sockets.
 import {
   type Answer,
   AUTHENTIC_DATA,
@@ -133,14 +134,16 @@ export function foldName(name: string): string {
 }
 
 /**
- * Returns whether a name may be queried: labels of 1 to 63 printable ASCII characters, 253 in all (RFC 1035
- * 2.3.4).
+ * Returns whether a name may be queried: labels of 1 to 63 printable ASCII characters, 253 in all
+ * (RFC 1035 2.3.4).
  */
 export function isQueryName(name: string): boolean {
   return name.length <= 253 && /^(?:[!-\-/-~]{1,63}\.)*[!-\-/-~]{1,63}$/.test(name);
 }
 
-/** Returns whether a name suits hosts and services: only letters, digits, hyphens and underscores. */
+/**
+ * Returns whether a name suits hosts and services: only letters, digits, hyphens and underscores.
+ */
 export function isHostName(name: string): boolean {
   return isQueryName(name) && /^[a-zA-Z0-9_.-]+$/.test(name);
 }

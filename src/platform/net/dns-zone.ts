@@ -1,5 +1,5 @@
-// DNS messages of a small authoritative server (RFC 1035, 2308): parses a question and writes the answer of a
-// zone that holds only TXT records. Opens no sockets and reads no store.
+// DNS messages of a small authoritative server (RFC 1035, 2308): parses a question and writes the
+// answer of a zone that holds only TXT records. Opens no sockets and reads no store.
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Question } from 'dns-packet';
 import { foldName, rcodes } from './dns-wire.ts';
 

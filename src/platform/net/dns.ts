@@ -1,6 +1,6 @@
 // The single entrance to the DNS: mail hosts, addresses, TXT and TLSA records from the servers in
-// `dns.servers`, and a resolver in the form of node:dns for mailauth. Decides nothing about mail. Every
-// answer is untrusted and is checked here.
+// `dns.servers`, and a resolver in the form of node:dns for mailauth. Decides nothing about mail.
+// Every answer is untrusted and is checked here.
 import { getServers } from 'node:dns';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
@@ -48,12 +48,16 @@ export interface CaaRecord {
 }
 
 /**
- * Names are given in A-label form, in any case, with or without the trailing dot. `authenticated` is the AD
- * bit of the answer. At most 200 records of a type are kept. All methods reject with DnsError.
+ * Names are given in A-label form, in any case, with or without the trailing dot. `authenticated`
+ * is the AD bit of the answer. At most 200 records of a type are kept. All methods reject with
+ * DnsError.
  */
 export interface Dns {
   mx(name: string): Promise<MxAnswer>;
-  /** Looks up A and AAAA together. Rejects if there is neither; a failure of one type leaves the other. */
+  /**
+   * Looks up A and AAAA together. Rejects if there is neither; a failure of one type leaves the
+   * other.
+   */
   addresses(name: string): Promise<AddressAnswer>;
   /** Returns each record with its strings joined. */
   txt(name: string): Promise<string[]>;
@@ -65,13 +69,14 @@ export interface Dns {
    */
   caa(name: string): Promise<CaaRecord[]>;
   /**
-   * Resolves A, AAAA, CNAME, MX, NS, PTR and TXT as `resolve` of node:dns/promises does; the error carries
-   * its codes (ENOTFOUND, ENODATA, …).
+   * Resolves A, AAAA, CNAME, MX, NS, PTR and TXT as `resolve` of node:dns/promises does; the error
+   * carries its codes (ENOTFOUND, ENODATA, …).
    * @throws TypeError for another type.
    */
   resolve(name: string, type: string): Promise<unknown[]>;
   /**
-   * Resolves with a short time-out, for a waiting client: gives up on a silent server after 1.5 s, not 8 s.
+   * Resolves with a short time-out, for a waiting client: gives up on a silent server after 1.5 s,
+   * not 8 s.
    */
   resolveSoon(name: string, type: string): Promise<unknown[]>;
   /** Aborts all pending look-ups; later ones reject. */
@@ -224,7 +229,10 @@ function targetOf(record: DnsRecord): string[] {
   return names && isHostName(record.data) ? [record.data] : [];
 }
 
-/** Converts DNS records into the values that node:dns returns; for a null MX that is the exchange ''. */
+/**
+ * Converts DNS records into the values that node:dns returns; for a null MX that is the exchange
+ * ''.
+ */
 const shapes: Record<string, { type: RecordType; read: (record: DnsRecord) => unknown[] }> = {
   A: { type: 'A', read: addressOf('A') },
   AAAA: { type: 'AAAA', read: addressOf('AAAA') },

@@ -27,9 +27,9 @@ function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
 }
 
 /**
- * Returns whether an address belongs to the public Internet. False for private, loopback, link-local,
- * unspecified, multicast, carrier NAT and reserved ranges, and for invalid addresses. For an IPv4-mapped IPv6
- * address the IPv4 range decides.
+ * Returns whether an address belongs to the public Internet. False for private, loopback,
+ * link-local, unspecified, multicast, carrier NAT and reserved ranges, and for invalid addresses.
+ * For an IPv4-mapped IPv6 address the IPv4 range decides.
  */
 export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
@@ -60,8 +60,8 @@ export function urlAt(host: string, port: number): string {
 }
 
 /**
- * Returns whether a connection to this address ends on this machine: loopback, unspecified (0.0.0.0 and ::)
- * or the address of one of its interfaces, IPv4-mapped ones included.
+ * Returns whether a connection to this address ends on this machine: loopback, unspecified (0.0.0.0
+ * and ::) or the address of one of its interfaces, IPv4-mapped ones included.
  */
 export function isThisMachine(address: string): boolean {
   const parsed = parse(address);
@@ -73,8 +73,8 @@ export function isThisMachine(address: string): boolean {
 }
 
 /**
- * Returns the labels of an address in reverse, as names of DNS have them: `1.2.0.192` of 192.0.2.1, the 32
- * digits of an IPv6 address (RFC 3596 2.5).
+ * Returns the labels of an address in reverse, as names of DNS have them: `1.2.0.192` of 192.0.2.1,
+ * the 32 digits of an IPv6 address (RFC 3596 2.5).
  */
 export function reversedLabels(address: string): string {
   const parsed = ipaddr.process(address);
@@ -87,7 +87,9 @@ export function reversedLabels(address: string): string {
     .join('.');
 }
 
-/** Parses the address before the slash; an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2) becomes IPv4. */
+/**
+ * Parses the address before the slash; an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2) becomes IPv4.
+ */
 function parseNetwork(address: string): { network: ipaddr.IPv4 | ipaddr.IPv6; wrapped: number } {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
     return { network: ipaddr.IPv4.parse(address), wrapped: 0 };
@@ -97,7 +99,10 @@ function parseNetwork(address: string): { network: ipaddr.IPv4 | ipaddr.IPv6; wr
   return { network: network.toIPv4Address(), wrapped: 96 };
 }
 
-/** IPv4-compatible IPv6 addresses (RFC 4291 2.5.5.1) are deprecated; ipaddr.js takes them for mapped ones. */
+/**
+ * IPv4-compatible IPv6 addresses (RFC 4291 2.5.5.1) are deprecated; ipaddr.js takes them for mapped
+ * ones.
+ */
 const deprecatedForm = /^::[0-9]+\./;
 
 function isAddress(text: string): boolean {

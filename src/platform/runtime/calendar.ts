@@ -1,5 +1,5 @@
-// Calendar days in time zones: the day of a time, and the start of a day. Handles clock changes, days without
-// a midnight, and zones with an offset of 30 or 45 minutes.
+// Calendar days in time zones: the day of a time, and the start of a day. Handles clock changes,
+// days without a midnight, and zones with an offset of 30 or 45 minutes.
 
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
@@ -10,7 +10,9 @@ type Day = string;
 const formats = new Map<string, Intl.DateTimeFormat>();
 const mostFormats = 600;
 
-/** Tells whether this is the name of an IANA time zone. Node also accepts offsets such as +02:00. */
+/**
+ * Tells whether this is the name of an IANA time zone. Node also accepts offsets such as +02:00.
+ */
 export function isTimezone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
@@ -63,7 +65,10 @@ export function wallTimeIn(timezone: string, timeMs: number): string {
   return new Date(wallTime(timeMs, timezone)).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Returns the start of a day in the zone: its midnight, or the first moment after a skipped midnight. */
+/**
+ * Returns the start of a day in the zone: its midnight, or the first moment after a skipped
+ * midnight.
+ */
 export function startOfDayIn(timezone: string, day: Day): number {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   const offsetAt = (timeMs: number) => wallTime(timeMs, timezone) - timeMs;
@@ -80,8 +85,8 @@ export function minuteIn(timezone: string, timeMs: number): number {
 }
 
 /**
- * Returns the time of a minute of a day in the zone: the first one if the clocks show it twice, and the first
- * moment after it if they skip it.
+ * Returns the time of a minute of a day in the zone: the first one if the clocks show it twice, and
+ * the first moment after it if they skip it.
  */
 export function timeIn(timezone: string, day: Day, minute: number): number {
   const wall = Date.parse(`${day}T00:00:00Z`) + minute * minuteMs;

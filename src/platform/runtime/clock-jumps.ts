@@ -1,6 +1,7 @@
-// The only detector of a wall clock that was set: the difference of wall and steady time grows by over a minute.
-// NTP corrects less at a time. A clock that is advanced (`join`) never jumps. The jump of a start is found by the
-// stored heartbeat (src/core/clock/heartbeat.ts), which reports it here.
+// The only detector of a wall clock that was set: the difference of wall and steady time grows by
+// over a minute. NTP corrects less at a time. A clock that is advanced (`join`) never jumps. The
+// jump of a start is found by the stored heartbeat (src/core/clock/heartbeat.ts), which reports it
+// here.
 import type { Clock } from './clock.ts';
 import { perApp } from './per-app.ts';
 
@@ -39,7 +40,10 @@ class ClockJumps {
     return this.#clock.elapsed() - this.#jumpedAtElapsed;
   }
 
-  /** Calls `run` with each later jump in ms, negative for a jump back, and at once with the jump of the start. */
+  /**
+   * Calls `run` with each later jump in ms, negative for a jump back, and at once with the jump of
+   * the start.
+   */
   onJump(run: OnJump): () => void {
     this.#listeners.add(run);
     if (this.#startJumpMs !== 0) run(this.#startJumpMs);

@@ -8,17 +8,23 @@ export interface Clock {
   now(): number;
   /** Monotonic clock from an arbitrary start, for measurements within the process. */
   elapsed(): number;
-  /** Calls `run` once after `delayMs`; the returned function cancels it. Never keeps the process alive. */
+  /**
+   * Calls `run` once after `delayMs`; the returned function cancels it. Never keeps the process
+   * alive.
+   */
   after(delayMs: number, run: () => void): () => void;
-  /** Only a clock that is advanced has it (standing-clock.ts): it then waits for the work that joined. */
+  /**
+   * Only a clock that is advanced has it (standing-clock.ts): it then waits for the work that
+   * joined.
+   */
   join?(work: JoinedWork): () => void;
 }
 
 /** Work that falls due by the wall clock. */
 export interface JoinedWork {
   /**
-   * Resolves once nothing is due at the present time. `isLast` at the end of an advance. Returns whether
-   * anything was done since the last call.
+   * Resolves once nothing is due at the present time. `isLast` at the end of an advance. Returns
+   * whether anything was done since the last call.
    */
   settle(isLast: boolean): Promise<boolean>;
   /** Returns the next due time, as of the last `settle`; Infinity without one. */
@@ -54,7 +60,10 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** Resolves as `work` does. @throws the error of `late` after `ms`, when nobody waits for the work any more */
+/**
+ * Resolves as `work` does. @throws the error of `late` after `ms`, when nobody waits for the work
+ * any more
+ */
 export async function within<T>(
   clock: Clock,
   ms: number,

@@ -1,6 +1,6 @@
-// Jobs queued for a worker, in turns of their holders: the daemon itself, and organizations. Turns go by the
-// time that the jobs of a holder took. Each organization has a fair share of the queue; the daemon may take
-// all of it.
+// Jobs queued for a worker, in turns of their holders: the daemon itself, and organizations. Turns
+// go by the time that the jobs of a holder took. Each organization has a fair share of the queue;
+// the daemon may take all of it.
 import { FairShare } from './fair-share.ts';
 
 /** The holder of jobs that the daemon has for itself. */

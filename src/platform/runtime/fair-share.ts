@@ -1,6 +1,6 @@
 // The fair share of a holder in a pool of places or bytes: seven tenths of the pool for a single
-// holder, and less with every further one. Turns in the pool go by the time that the work of a holder
-// took, not by its number. Only counts: callers own the queues, and shared-pool.ts evicts.
+// holder, and less with every further one. Turns in the pool go by the time that the work of a
+// holder took, not by its number. Only counts: callers own the queues, and shared-pool.ts evicts.
 
 /**
  * Limit of a holder as a multiple of the free places (dynamic thresholds: Choudhury and Hahne,
@@ -18,7 +18,9 @@ const forNewcomers = 1 / 16;
 /** Least time of a turn, so that turns too short to measure alternate too. */
 const shortestTurnMs = 1;
 
-/** Counts the places (or bytes) of one pool, and the time of its turns, by the name of their holder. */
+/**
+ * Counts the places (or bytes) of one pool, and the time of its turns, by the name of their holder.
+ */
 export class FairShare {
   readonly #places: number;
   readonly #spare: number;
@@ -26,8 +28,8 @@ export class FairShare {
   readonly #held = new Map<string, number>();
   #heldInAll = 0;
   /**
-   * Time of the turns so far of each holder, as if all had begun together (start-time fair queueing:
-   * Goyal and others, 1996). A holder that is missing is at `#turnMs`.
+   * Time of the turns so far of each holder, as if all had begun together (start-time fair
+   * queueing: Goyal and others, 1996). A holder that is missing is at `#turnMs`.
    */
   readonly #spentMs = new Map<string, number>();
   /** Value of the holder of the last turn: time without work earns no earlier turn. */
@@ -115,7 +117,9 @@ export class FairShare {
     return next;
   }
 
-  /** Records the time of a turn: the next turn of this holder comes after the others had as much. */
+  /**
+   * Records the time of a turn: the next turn of this holder comes after the others had as much.
+   */
   recordTurn(name: string, ms: number): void {
     this.#spentMs.set(name, this.#spentBy(name) + Math.max(shortestTurnMs, ms));
   }

@@ -78,12 +78,15 @@ function encode(value: number, characters: number): string {
   return text;
 }
 
-/** A clock that is set back by more than this moves ids back too: ids are at most so far ahead of a right clock. */
+/**
+ * A clock that is set back by more than this moves ids back too: ids are at most so far ahead of a
+ * right clock.
+ */
 export const mostAheadMs = 60_000;
 
 /**
- * Creates the id source of one process. Its ids grow: the counter orders them within a millisecond, and a clock that
- * is set back by a minute at most does not affect them.
+ * Creates the id source of one process. Its ids grow: the counter orders them within a millisecond,
+ * and a clock that is set back by a minute at most does not affect them.
  */
 export function idSource(clock: Clock, random: Random): NewId {
   let lastMs = -1;

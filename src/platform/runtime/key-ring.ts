@@ -1,6 +1,6 @@
-// The root keys of an installation: in a file (`secret.key` under dataDir, or `secret.file`), or in the
-// environment (`SVC_SECRET_KEY`). The file holds keys of 32 bytes each, the newest last. Older ones stay to
-// verify tokens (secrets.ts).
+// The root keys of an installation: in a file (`secret.key` under dataDir, or `secret.file`), or in
+// the environment (`SVC_SECRET_KEY`). The file holds keys of 32 bytes each, the newest last. Older
+// ones stay to verify tokens (secrets.ts).
 import {
   closeSync,
   fstatSync,
@@ -83,7 +83,10 @@ function findKeys(path: string): Buffer | undefined {
   }
 }
 
-/** Writes the bytes to a temporary file, and puts that in place by `place`. So the file is never incomplete. */
+/**
+ * Writes the bytes to a temporary file, and puts that in place by `place`. So the file is never
+ * incomplete.
+ */
 function writeKeys(
   path: string,
   bytes: Uint8Array,
@@ -103,7 +106,10 @@ function writeKeys(
   }
 }
 
-/** Creates the file. Only one of two processes that start together does it, as a link replaces no file. */
+/**
+ * Creates the file. Only one of two processes that start together does it, as a link replaces no
+ * file.
+ */
 function createKeys(path: string, bytes: Uint8Array, random: Random): void {
   try {
     writeKeys(path, bytes, random, linkSync);
@@ -216,7 +222,8 @@ export function readSecret(dataDir: string, settings?: SecretSettings): Buffer |
 }
 
 /**
- * Restores the root keys of a backup into a file. Different ones in their place are kept as `keptAs`.
+ * Restores the root keys of a backup into a file. Different ones in their place are kept as
+ * `keptAs`.
  * @returns true if the file was written, false if it already held these keys
  * @throws ConfigError if the present file is damaged or cannot be read
  */

@@ -1,5 +1,5 @@
-// The log: JSON lines on standard error, readable ones on a terminal; never a key, a secret or a password.
-// Callers choose the content. The only importer of pino.
+// The log: JSON lines on standard error, readable ones on a terminal; never a key, a secret or a
+// password. Callers choose the content. The only importer of pino.
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { ConfigError } from '../errors.ts';
 
@@ -17,8 +17,8 @@ interface LogOptions {
 const hidden = '[hidden]';
 const standardError = 2;
 /**
- * Most bytes kept for a stalled reader. Further lines are dropped, so that the service keeps its memory and
- * pace.
+ * Most bytes kept for a stalled reader. Further lines are dropped, so that the service keeps its
+ * memory and pace.
  */
 const longestBacklogBytes = 16_000_000;
 

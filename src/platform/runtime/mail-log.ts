@@ -1,5 +1,5 @@
-// The log of mail (`log.mail`): a line at info for the end of each attempt, each received mail and each
-// refusal. Decides whether lines are written, and how many; callers write their content.
+// The log of mail (`log.mail`): a line at info for the end of each attempt, each received mail and
+// each refusal. Decides whether lines are written, and how many; callers write their content.
 import type { Clock } from './clock.ts';
 import type { Logger } from './log.ts';
 
@@ -32,7 +32,9 @@ export class LineLimit {
     this.#perSecond = perSecond;
   }
 
-  /** Returns null if the line must be left out; else the number of lines left out before, if any. */
+  /**
+   * Returns null if the line must be left out; else the number of lines left out before, if any.
+   */
   admit(): { leftOut?: number } | null {
     const now = this.#clock.elapsed();
     if (now - this.#windowAt >= windowMs) {

@@ -1,5 +1,5 @@
-// Prometheus metrics of one process (`GET /metrics`): accepted and refused requests, attempts, and the state
-// of the process. Labels are bounded sets, never addresses or organizations.
+// Prometheus metrics of one process (`GET /metrics`): accepted and refused requests, attempts, and
+// the state of the process. Labels are bounded sets, never addresses or organizations.
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { refusalReasons } from '../errors.ts';
 import { loadPrometheus } from './on-demand.ts';
@@ -7,8 +7,8 @@ import { loadPrometheus } from './on-demand.ts';
 export interface Metrics {
   registry: Registry;
   /**
-   * Accepted messages, by `direction`; outgoing ones also by `via` (MessageOrigin.via). Messages accepted by
-   * commands are counted once found in the store (src/outbound/messages/search.ts).
+   * Accepted messages, by `direction`; outgoing ones also by `via` (MessageOrigin.via). Messages
+   * accepted by commands are counted once found in the store (src/outbound/messages/search.ts).
    */
   accepted: Counter<'direction' | 'via'>;
   /** Refused requests, by `reason` (RefusalReason). */

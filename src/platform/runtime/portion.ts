@@ -1,5 +1,6 @@
-// The part of a limit that one of several daemons may use. Each computes its part alone, from the number of live
-// daemons and its place among them, so that the parts never add up to more than the limit.
+// The part of a limit that one of several daemons may use. Each computes its part alone, from the
+// number of live daemons and its place among them, so that the parts never add up to more than the
+// limit.
 
 /** The place of a daemon among the live ones. */
 export interface Place {
@@ -11,8 +12,8 @@ export interface Place {
 /** The parts of a daemon. Plain data, fit for another thread. */
 export interface Portion {
   /**
-   * The place now, and those of the last seconds, which other daemons may still go by: the smallest part counts.
-   * Empty for a daemon that does not know its place: it has no part.
+   * The place now, and those of the last seconds, which other daemons may still go by: the smallest
+   * part counts. Empty for a daemon that does not know its place: it has no part.
    */
   readonly places: readonly Place[];
   /** Connections that other daemons have in a lane above their part, by lane. */
@@ -25,8 +26,8 @@ export const wholePortion: Portion = { places: [{ count: 1, rank: 0 }], taken: {
 export const noPortion: Portion = { places: [], taken: {} };
 
 /**
- * Returns the part of a whole number: equal parts, and the rest to the first daemons from a place that the name of the
- * limit chooses. So the same daemons do not get the rest of every limit.
+ * Returns the part of a whole number: equal parts, and the rest to the first daemons from a place
+ * that the name of the limit chooses. So the same daemons do not get the rest of every limit.
  */
 export function partOf(limit: number, name: string, { places, taken }: Portion): number {
   let least = limit;

@@ -1,5 +1,5 @@
-// The source of randomness for the whole service: the operating system in production, a seeded generator in
-// tests, so that a failing run can be repeated from its printed seed.
+// The source of randomness for the whole service: the operating system in production, a seeded
+// generator in tests, so that a failing run can be repeated from its printed seed.
 import { randomFillSync } from 'node:crypto';
 
 export interface Random {
@@ -11,7 +11,10 @@ export interface Random {
 
 const poolBytes = 8192;
 
-/** Creates a source that draws from the operating system in blocks: one system call serves about 500 ids. */
+/**
+ * Creates a source that draws from the operating system in blocks: one system call serves about 500
+ * ids.
+ */
 export function systemRandom(): Random {
   const pool = new Uint8Array(poolBytes);
   let used = poolBytes;

@@ -1,9 +1,11 @@
-// The installation's root keys (key-ring.ts). Keys derived from them encrypt values (DKIM keys, webhook
-// secrets) and sign tokens (return paths, links). Without the root keys, encrypted values are lost for ever.
+// The installation's root keys (key-ring.ts). Keys derived from them encrypt values (DKIM keys,
+// webhook secrets) and sign tokens (return paths, links). Without the root keys, encrypted values
+// are lost for ever.
 //
-// The store says when each root key was in force (src/core/secrets). A token is made by the key in force at
-// its time (of its message, of its mail), and verified by that key alone. So a replaced key proves old links
-// for ever and can forge none of a later time, and a mail composed again has the same bytes.
+// The store says when each root key was in force (src/core/secrets). A token is made by the key in
+// force at its time (of its message, of its mail), and verified by that key alone. So a replaced
+// key proves old links for ever and can forge none of a later time, and a mail composed again has
+// the same bytes.
 import {
   createCipheriv,
   createDecipheriv,
@@ -25,13 +27,16 @@ const textVersion = 'v1.';
 const namingVersion = 'v2.';
 const idBytes = 10;
 /**
- * Tolerance around the time of a token: a daemon with a wrong clock, or one that was stopped, may use a key for
- * some time after it was replaced.
+ * Tolerance around the time of a token: a daemon with a wrong clock, or one that was stopped, may
+ * use a key for some time after it was replaced.
  */
 const slackMs = 10 * 60_000;
 
 const macBytes = 16;
-/** Offset of each twin in the digest. The halves are independent: one reveals nothing about the other. */
+/**
+ * Offset of each twin in the digest. The halves are independent: one reveals nothing about the
+ * other.
+ */
 const halves = { first: 0, second: macBytes } as const;
 const macCharacters = 26;
 /** Number of tags of `sixTags`, which use 60 of the 64 bytes of a digest. */
@@ -253,7 +258,10 @@ export class Secrets {
     return this.#terms.length < 2 || text.startsWith(this.prefixOf(this.keyInForce));
   }
 
-  /** Returns the key that signs at this time. A mail whose key was removed is composed with the newest one. */
+  /**
+   * Returns the key that signs at this time. A mail whose key was removed is composed with the
+   * newest one.
+   */
   #signerAt(at: number): RootKey {
     const term = this.#terms.find(({ until }) => until === null || at < until);
     return (term && this.#find(term.id)) ?? this.#newest();
@@ -281,9 +289,9 @@ export class Secrets {
   }
 
   /**
-   * Encrypts with AES-256-GCM. `context` names the owner of the value (`domainKey:dkim_…`): decryption needs
-   * the same context, so a text cannot be moved to another row. Only `sealer` (src/core/secrets) knows
-   * whether the key is still in force when the text is stored.
+   * Encrypts with AES-256-GCM. `context` names the owner of the value (`domainKey:dkim_…`):
+   * decryption needs the same context, so a text cannot be moved to another row. Only `sealer`
+   * (src/core/secrets) knows whether the key is still in force when the text is stored.
    */
   encrypt(plain: string | Uint8Array, context: string): string {
     const key = this.#newest();
@@ -316,7 +324,9 @@ export class Secrets {
     );
   }
 
-  /** Returns the id of the key that decrypts a text of `encrypt`; null if none of this process does. */
+  /**
+   * Returns the id of the key that decrypts a text of `encrypt`; null if none of this process does.
+   */
   keyOf(text: string, context: string): string | null {
     return this.#open(text, context)?.key.id ?? null;
   }
@@ -349,7 +359,10 @@ export class Secrets {
     return Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url');
   }
 
-  /** Decrypts a text of `seal`; returns null for any other, and if its key was not in force at its time. */
+  /**
+   * Decrypts a text of `seal`; returns null for any other, and if its key was not in force at its
+   * time.
+   */
   unseal(purpose: string, text: string, timeOf?: TimeOfPayload): string | null {
     if (text.length > longestToken || !/^[\w-]+$/.test(text)) return null;
     const sealed = Buffer.from(text, 'base64url');
@@ -363,10 +376,10 @@ export class Secrets {
   }
 
   /**
-   * Returns `payload` (1 to 512 bytes) with a signature that only this installation can make: HMAC-SHA256 cut
-   * to 128 bits (RFC 2104, 5). The token has lower-case letters, digits, `_` and `-` only. It is 27
-   * characters longer than a payload of lower-case letters, digits and `_`, so that an id fits a local part.
-   * `at` is the time of the payload.
+   * Returns `payload` (1 to 512 bytes) with a signature that only this installation can make:
+   * HMAC-SHA256 cut to 128 bits (RFC 2104, 5). The token has lower-case letters, digits, `_` and
+   * `-` only. It is 27 characters longer than a payload of lower-case letters, digits and `_`, so
+   * that an id fits a local part. `at` is the time of the payload.
    */
   token(purpose: string, payload: string, at = Infinity): string {
     const digest = digestOf(this.#signerAt(at), purpose, payload);
@@ -374,7 +387,8 @@ export class Secrets {
   }
 
   /**
-   * Returns two tokens of one payload for the cost of one: knowing either does not help to make the other.
+   * Returns two tokens of one payload for the cost of one: knowing either does not help to make the
+   * other.
    */
   twinTokens(purpose: string, payload: string, at = Infinity): Record<Twin, string> {
     const digest = digestOf(this.#signerAt(at), purpose, payload);
@@ -383,9 +397,9 @@ export class Secrets {
   }
 
   /**
-   * Returns six tags of one payload for the cost of one: HMAC-SHA512 cut to 80 bits each, the minimum of
-   * RFC 2104 (5). Knowing some does not help to make the others. An HMAC costs 3 µs, which a mail with many
-   * links would otherwise pay for each link.
+   * Returns six tags of one payload for the cost of one: HMAC-SHA512 cut to 80 bits each, the
+   * minimum of RFC 2104 (5). Knowing some does not help to make the others. An HMAC costs 3 µs,
+   * which a mail with many links would otherwise pay for each link.
    */
   sixTags(purpose: string, payload: string, at = Infinity): string[] {
     return tagsOf(this.#signerAt(at), purpose, payload);
@@ -405,7 +419,8 @@ export class Secrets {
 
   /**
    * Returns the payload of a token of this purpose, in upper or lower case. Returns null for any
-   * other text, including the other twin, and if its key was not in force at the time of the payload.
+   * other text, including the other twin, and if its key was not in force at the time of the
+   * payload.
    */
   verifyToken(
     purpose: string,
@@ -433,10 +448,10 @@ interface OpenSecretsOptions {
 }
 
 /**
- * Opens the root keys of the installation at `dataDir`. On the first start creates the directory (mode 0700)
- * and `secret.key` (32 random bytes, mode 0600) durably, unless `mustExist`.
- * @throws ConfigError if they are damaged, open to others, or cannot be read or made; NoStoreError if
- * they must exist and do not
+ * Opens the root keys of the installation at `dataDir`. On the first start creates the directory
+ * (mode 0700) and `secret.key` (32 random bytes, mode 0600) durably, unless `mustExist`.
+ * @throws ConfigError if they are damaged, open to others, or cannot be read or made; NoStoreError
+ * if they must exist and do not
  */
 export function openSecrets(
   dataDir: string,

@@ -75,8 +75,8 @@ export class SharedPool {
   }
 
   /**
-   * Evicts the slowest place of a holder, of equal ones the last, unless its pace exceeds `mostPace`.
-   * Returns whether it evicted a place.
+   * Evicts the slowest place of a holder, of equal ones the last, unless its pace exceeds
+   * `mostPace`. Returns whether it evicted a place.
    */
   evictSlowestOf(holder: string, mostPace = Number.POSITIVE_INFINITY): boolean {
     let slowest: Place | null = null;
@@ -113,7 +113,10 @@ export class SharedPool {
     return true;
   }
 
-  /** Returns the slowest place of another holder that may yield. Ties go to the last place of the largest holder. */
+  /**
+   * Returns the slowest place of another holder that may yield. Ties go to the last place of the
+   * largest holder.
+   */
   #slowest(newcomer: string, mayYield: (pace: number, held: number) => boolean): Place | null {
     let slowest: Place | null = null;
     let leastPace = Number.POSITIVE_INFINITY;

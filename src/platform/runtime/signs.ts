@@ -1,4 +1,5 @@
-// Signs in place of characters that a reader does not see, such as ⟨U+202E⟩: for pages and for agents.
+// Signs in place of characters that a reader does not see, such as ⟨U+202E⟩: for pages and for
+// agents.
 
 /** Controls, marks of direction, and characters without a width; emoji may be joined. */
 export const misleading =

@@ -1,6 +1,6 @@
-// A clock for rehearsals and for tests of other programs (`svc daemon --clock virtual`): the wall clock stands
-// still until it is advanced. Time on the process's own scale (`elapsed`, `after`) goes on, as other machines
-// and threads do not stand still; it jumps along with the wall clock.
+// A clock for rehearsals and for tests of other programs (`svc daemon --clock virtual`): the wall
+// clock stands still until it is advanced. Time on the process's own scale (`elapsed`, `after`)
+// goes on, as other machines and threads do not stand still; it jumps along with the wall clock.
 //
 //   state      | event                  | next
 //   -----------+------------------------+---------------------------------------------------------------------
@@ -69,8 +69,8 @@ export class StandingClock implements Clock {
   }
 
   /**
-   * Advances from due time to due time up to `targetMs`, where the clock then stands. Resolves once all work
-   * that fell due has settled.
+   * Advances from due time to due time up to `targetMs`, where the clock then stands. Resolves once
+   * all work that fell due has settled.
    * @throws PastTimeError for a target before the present
    */
   advanceTo(targetMs: number): Promise<void> {
@@ -134,7 +134,10 @@ export class StandingClock implements Clock {
     return next;
   }
 
-  /** Work of one loop can make work for another, so it settles in rounds, until one finds nothing to do. */
+  /**
+   * Work of one loop can make work for another, so it settles in rounds, until one finds nothing to
+   * do.
+   */
   async #settle(isLast: boolean): Promise<void> {
     for (let round = 0; round < mostRounds; round++) {
       const worked = await Promise.all([...this.#works].map((work) => work.settle(isLast)));

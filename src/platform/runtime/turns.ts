@@ -1,8 +1,8 @@
-// Gives the event loop back. SQLite answers synchronously, so work over many rows, or for many callers,
-// would otherwise run in one turn of the loop and delay everything else by its sum. Steps of work ask
-// here before they begin: once a turn has used its time, they wait for later turns, in turns of their
-// holders. The name of the step last begun also tells the meter (daemon/http/event-loop.ts) what held
-// the loop.
+// Gives the event loop back. SQLite answers synchronously, so work over many rows, or for many
+// callers, would otherwise run in one turn of the loop and delay everything else by its sum. Steps
+// of work ask here before they begin: once a turn has used its time, they wait for later turns, in
+// turns of their holders. The name of the step last begun also tells the meter
+// (daemon/http/event-loop.ts) what held the loop.
 import { setTimeout as pause } from 'node:timers/promises';
 import { FairQueue, ownHolder, type QueuedJob } from './fair-queue.ts';
 
@@ -35,14 +35,15 @@ const waiting = new FairQueue<WaitingStep>({
   firstBytes: 0,
 });
 /**
- * Steps in transactions, in the order of waiting. They alternate with the others: the writes of all organizations wait
- * for the transaction of one that is late in turns.
+ * Steps in transactions, in the order of waiting. They alternate with the others: the writes of all
+ * organizations wait for the transaction of one that is late in turns.
  */
 const inTransaction: WaitingStep[] = [];
 let isTransactionNext = true;
 
 /**
- * Names the work that begins now, for the meter. `operation` is one of a bounded set: it labels a metric.
+ * Names the work that begins now, for the meter. `operation` is one of a bounded set: it labels a
+ * metric.
  */
 export function nameTurn(operation: string, holder: string = ownHolder): void {
   current = { operation, holder, at: performance.now() };
@@ -55,9 +56,9 @@ export function operationSince(sinceMs: number): string {
 }
 
 /**
- * Begins a step of an operation: at once, which returns undefined, or in a later turn if this one has used
- * its time or other steps wait. Without an operation the last step continues, ahead of waiting ones while
- * the turn has time.
+ * Begins a step of an operation: at once, which returns undefined, or in a later turn if this one
+ * has used its time or other steps wait. Without an operation the last step continues, ahead of
+ * waiting ones while the turn has time.
  */
 export function sliceTurns(
   operation?: string,
@@ -79,8 +80,8 @@ export function stepOfTurn(): Step {
 }
 
 /**
- * Continues a step after a wait, as `sliceTurns` without an operation does for the last one. A step in a transaction
- * goes ahead of other waiting steps.
+ * Continues a step after a wait, as `sliceTurns` without an operation does for the last one. A step
+ * in a transaction goes ahead of other waiting steps.
  */
 export function resumeStep(
   { operation, holder }: Step,
@@ -109,8 +110,8 @@ function inLaterTurn(operation: string, holder: string, isInTransaction = false)
 }
 
 /**
- * A timer ends the turn: it fires before the loop looks for input again. `Clock` has none for it: it must
- * keep the process alive for the steps that wait.
+ * A timer ends the turn: it fires before the loop looks for input again. `Clock` has none for it:
+ * it must keep the process alive for the steps that wait.
  */
 function beginTurn(now: number): void {
   startedAt = now;
@@ -119,7 +120,8 @@ function beginTurn(now: number): void {
 
 function endTurn(): void {
   if (waitingCount === 0) startedAt = undefined;
-  // The timer of the next turn is set first, so that it is due once these steps have used their time.
+  // The timer of the next turn is set first, so that it is due once these steps have used their
+  // time.
   else beginNext(pause(0));
 }
 

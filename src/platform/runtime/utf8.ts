@@ -1,5 +1,5 @@
-// Texts that come as bytes: from files, standard input and requests. Bytes that are not UTF-8 are refused, because
-// U+FFFD in their place is stored and sent without a word.
+// Texts that come as bytes: from files, standard input and requests. Bytes that are not UTF-8 are
+// refused, because U+FFFD in their place is stored and sent without a word.
 import { isUtf8 } from 'node:buffer';
 
 const mark = '\uFEFF';
@@ -7,8 +7,8 @@ const replacement = '\uFFFD';
 const bytesOfReplacement = Buffer.from(replacement);
 
 /**
- * Returns the text of UTF-8 bytes without a byte order mark (RFC 3629 6), or the offset from 0 of the first byte
- * that is not UTF-8.
+ * Returns the text of UTF-8 bytes without a byte order mark (RFC 3629 6), or the offset from 0 of
+ * the first byte that is not UTF-8.
  */
 export function decodeUtf8(bytes: Buffer): { text: string } | { problem: string } {
   const text = bytes.toString('utf8');

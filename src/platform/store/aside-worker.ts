@@ -1,4 +1,5 @@
-// The thread of sqlite-aside.ts: runs statements on a reading connection of its own, one after the other.
+// The thread of sqlite-aside.ts: runs statements on a reading connection of its own, one after the
+// other.
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 

@@ -1,5 +1,5 @@
-// Counter in the store, a table of one row, that grows with every change of rows that processes cache
-// (changes.ts). A transaction that changes such rows must call `note`.
+// Counter in the store, a table of one row, that grows with every change of rows that processes
+// cache (changes.ts). A transaction that changes such rows must call `note`.
 import { type Db, tables } from './db.ts';
 import { hasGathered, lastly } from './last-writes.ts';
 import { compiledOnce } from './statement.ts';
@@ -9,7 +9,10 @@ type Untyped = Record<string, { counter: number }>;
 export interface ChangeCounter {
   /** Reads the counter, which grows with every change. */
   count(db: Db): Promise<number>;
-  /** Increments the counter once, at the end of the transaction: all such transactions lock the one row. */
+  /**
+   * Increments the counter once, at the end of the transaction: all such transactions lock the one
+   * row.
+   */
   note(trx: Db): void;
   /** Whether this transaction has called `note`. */
   isNoted(trx: Db): boolean;

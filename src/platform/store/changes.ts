@@ -1,6 +1,6 @@
-// In-memory cache of rows that each request needs and that seldom change: keys, plans. A transaction that
-// changes such rows also increments a counter in the store. Each process reads that counter every half
-// second and clears its cache if the counter has moved.
+// In-memory cache of rows that each request needs and that seldom change: keys, plans. A
+// transaction that changes such rows also increments a counter in the store. Each process reads
+// that counter every half second and clears its cache if the counter has moved.
 //
 //   cache  | event                                                     | then
 //   -------+-----------------------------------------------------------+------------------------
@@ -10,7 +10,8 @@
 //   stale  | the counter cannot be read                                 | stale; the caller gets the error
 //   any    | a change by this process (`forget`)                        | emptied
 //
-// A row that was being read while the cache was emptied is returned but not kept: it may predate the change.
+// A row that was being read while the cache was emptied is returned but not kept: it may predate
+// the change.
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../runtime/clock.ts';
 import { recentlyUsed } from '../runtime/recently-used.ts';
@@ -71,7 +72,9 @@ export class KnownRows<Row extends {}> {
     return found;
   }
 
-  /** Empties the cache. Call it after the commit of a change that must hold in this process at once. */
+  /**
+   * Empties the cache. Call it after the commit of a change that must hold in this process at once.
+   */
   forget(): void {
     this.#rows.clear();
     this.#forgettings += 1;

@@ -1,6 +1,7 @@
-// Checkpoints (log → database file) of the writing connection, mostly on a separate thread. SQLite would
-// checkpoint inside a commit: 4,000 pages take 30 ms of a core plus the disk, and block the event loop.
-// The log restarts only once it is empty, so the writer moves the last few pages between two commits.
+// Checkpoints (log → database file) of the writing connection, mostly on a separate thread. SQLite
+// would checkpoint inside a commit: 4,000 pages take 30 ms of a core plus the disk, and block the
+// event loop. The log restarts only once it is empty, so the writer moves the last few pages
+// between two commits.
 import type Database from 'better-sqlite3';
 import { WorkerThread } from '../runtime/workers/worker-thread.ts';
 import type { CheckpointOrder, CheckpointState } from './checkpoint-worker.ts';
@@ -33,12 +34,15 @@ export class Checkpointer {
     this.#finish = database.prepare('pragma wal_checkpoint(PASSIVE)');
   }
 
-  /** Advances the checkpoint. Call it after each commit, outside of any transaction. Never throws. */
+  /**
+   * Advances the checkpoint. Call it after each commit, outside of any transaction. Never throws.
+   */
   committed(): void {
     try {
       this.#advance();
     } catch {
-      // A failure shows later, in the commit that needs the space, as with SQLite's own checkpoints.
+      // A failure shows later, in the commit that needs the space, as with SQLite's own
+      // checkpoints.
     }
   }
 
@@ -86,7 +90,8 @@ export class Checkpointer {
         this.#isBusy = false;
         this.#isTailWanted = log >= wantedPages;
       },
-      // A failed thread loses no data: the pages stay in the log. The next order starts another thread.
+      // A failed thread loses no data: the pages stay in the log. The next order starts another
+      // thread.
       onEnd: () => {
         this.#worker = null;
         this.#isBusy = false;

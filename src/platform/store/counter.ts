@@ -76,7 +76,9 @@ export class Counter<Key extends object, Sums extends object> {
   readonly #name: string;
   readonly #gather: () => Gathered<Key, Sums>;
 
-  /** `write` adds sorted rows. The name is the table's name, or differs for each part of a table. */
+  /**
+   * `write` adds sorted rows. The name is the table's name, or differs for each part of a table.
+   */
   constructor(name: string, key: readonly string[], { sums, latest = [] }: Counted, write: Write) {
     const zeros = sums.map((column) => [column, 0]);
     const empty = Object.fromEntries([...zeros, ...latest.map((column) => [column, null])]);
@@ -100,8 +102,8 @@ export class Counter<Key extends object, Sums extends object> {
   }
 
   /**
-   * Locks the rows of these keys until the transaction ends, and makes missing rows. Does nothing on
-   * SQLite, which has one writer at a time.
+   * Locks the rows of these keys until the transaction ends, and makes missing rows. Does nothing
+   * on SQLite, which has one writer at a time.
    */
   async lock(trx: Db, keys: readonly Key[]): Promise<void> {
     if (engineOf(trx) === 'sqlite') return;

@@ -1,5 +1,5 @@
-// The wall clock of a process on PostgreSQL: that of the server. Leases are times in the store, so that all daemons
-// judge them by one clock, however wrong that of a machine is.
+// The wall clock of a process on PostgreSQL: that of the server. Leases are times in the store, so
+// that all daemons judge them by one clock, however wrong that of a machine is.
 //
 //   event                                           | then
 //   ------------------------------------------------+---------------------------------------------------

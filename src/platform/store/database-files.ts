@@ -2,8 +2,9 @@
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 
 /**
- * Suffixes of SQLite's files next to a database: its write-ahead log, the index of the log, and the journal of a
- * database without a log. A killed process leaves them, and they would be applied to the next database of the name.
+ * Suffixes of SQLite's files next to a database: its write-ahead log, the index of the log, and the
+ * journal of a database without a log. A killed process leaves them, and they would be applied to
+ * the next database of the name.
  */
 export const companions = ['-wal', '-shm', '-journal'];
 

@@ -1,5 +1,5 @@
-// Interface of the store for the areas: a Kysely without tables (each area's queries.ts names only its
-// own), reads on `db`, writes through `write`. Only src/platform/store knows the engine.
+// Interface of the store for the areas: a Kysely without tables (each area's queries.ts names only
+// its own), reads on `db`, writes through `write`. Only src/platform/store knows the engine.
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -38,10 +38,10 @@ export interface Store {
    * Runs `work` in a write transaction (`begin immediate`) and resolves after the durable commit.
    * On SQLite, writes that arrive together share one transaction and one fsync, each in its own
    * savepoint, so that one that throws never spoils its neighbours. `work` must not await the
-   * network. It may run several times before one commit: PostgreSQL ends one transaction of a deadlock,
-   * and the store runs it again. So `work` must not change memory in a way that a second run would repeat;
-   * effects that depend on the commit come after `write`. Rethrows errors of `work`, or throws
-   * CapacityError if the store cannot write.
+   * network. It may run several times before one commit: PostgreSQL ends one transaction of a
+   * deadlock, and the store runs it again. So `work` must not change memory in a way that a second
+   * run would repeat; effects that depend on the commit come after `write`. Rethrows errors of
+   * `work`, or throws CapacityError if the store cannot write.
    */
   write<T>(work: (trx: Db) => Promise<T>, durability?: Durability): Promise<T>;
   /**
@@ -143,7 +143,10 @@ export function toJson(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
-/** Decodes a value stored by `toJson`. The caller knows the shape: only our own code writes these columns. */
+/**
+ * Decodes a value stored by `toJson`. The caller knows the shape: only our own code writes these
+ * columns.
+ */
 export function fromJson<T>(text: string): T;
 export function fromJson<T>(text: string | null): T | null;
 export function fromJson<T>(text: string | null): T | null {

@@ -36,15 +36,18 @@ export interface DueLoopParts {
   /** Names the steps in the metric of stalls. */
   name: string;
   /**
-   * Processes due rows, all or some of them. Returns the next due time in ms since 1970: 0 if more may be
-   * due now, Infinity if no time is known. Returns a pause if it left due work for later.
+   * Processes due rows, all or some of them. Returns the next due time in ms since 1970: 0 if more
+   * may be due now, Infinity if no time is known. Returns a pause if it left due work for later.
    */
   step(): Promise<number | Pause>;
   /** Log message for a step that throws. */
   trouble: string;
   /** Tells whether all work that the steps began has ended; asked before each sleep, for `idle`. */
   isQuiet?: () => boolean;
-  /** False for a loop that knows no due times: a clock that is advanced does not wait for it. Default true. */
+  /**
+   * False for a loop that knows no due times: a clock that is advanced does not wait for it.
+   * Default true.
+   */
   isTimed?: boolean;
 }
 

@@ -2,8 +2,8 @@
 import { CapacityError } from '../errors.ts';
 
 /**
- * Works on all items together. After an error works on each of them alone, and calls `onFailure` for those that fail
- * again. Returns the results of the calls that succeeded.
+ * Works on all items together. After an error works on each of them alone, and calls `onFailure`
+ * for those that fail again. Returns the results of the calls that succeeded.
  * @throws CapacityError if the store cannot be used now: no item is the reason
  */
 export async function togetherOrAlone<T, R>(

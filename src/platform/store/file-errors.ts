@@ -1,9 +1,12 @@
-// Errors of files that cannot be written, whose cause is on the machine: a full or read-only disk, a missing folder, the
-// rights of the account.
+// Errors of files that cannot be written, whose cause is on the machine: a full or read-only disk,
+// a missing folder, the rights of the account.
 import { codeOf, messageOf, UnreachableError } from '../errors.ts';
 
 const full = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'];
-/** Codes of SQLite for a file that it cannot write. Errors of Node.js have the path of the file, or are full disks. */
+/**
+ * Codes of SQLite for a file that it cannot write. Errors of Node.js have the path of the file, or
+ * are full disks.
+ */
 const ofSqlite = /^SQLITE_(?:FULL|READONLY|CANTOPEN|IOERR|PERM)/;
 
 /** Returns true if a file cannot be written. */
@@ -13,7 +16,10 @@ export function isUnwritable(error: unknown): boolean {
   return full.includes(code) || ofSqlite.test(code) || ('syscall' in error && 'path' in error);
 }
 
-/** Returns the error of a file that cannot be written with the file and the next step; any other as it is. */
+/**
+ * Returns the error of a file that cannot be written with the file and the next step; any other as
+ * it is.
+ */
 export function asUnwritable(error: unknown, file: string): unknown {
   if (!isUnwritable(error)) return error;
   const text = full.includes(codeOf(error))

@@ -1,4 +1,5 @@
-// A lock between processes: that of the operating system on a file of its own, by SQLite. A crash leaves no stale lock.
+// A lock between processes: that of the operating system on a file of its own, by SQLite. A crash
+// leaves no stale lock.
 import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf } from '../errors.ts';
@@ -34,12 +35,16 @@ export function lockFile(file: string, waitMs = 0): FileLock | null {
   };
 }
 
-/** Takes the lock of writing `target`, on a file beside it that is removed at the end. Returns null if it is held. */
+/**
+ * Takes the lock of writing `target`, on a file beside it that is removed at the end. Returns null
+ * if it is held.
+ */
 export function lockTarget(target: string): FileLock | null {
   const file = `${target}.lock`;
   const lock = lockFile(file);
   if (!lock) return null;
-  // The holder before removed its file after this process had opened it: the lock would keep nobody off.
+  // The holder before removed its file after this process had opened it: the lock would keep nobody
+  // off.
   if (!statSync(file, { throwIfNoEntry: false })) {
     lock.release();
     return null;

@@ -54,8 +54,8 @@ export function groupWrites<Item, Result>(
     else for (const one of batch) await run(() => [one]);
   };
   const order = () => {
-    // On PostgreSQL one transaction at a time: several would be smaller, and wait for the counters that all of them
-    // change. SQLite has one writer, so that the next one may stand in its queue.
+    // On PostgreSQL one transaction at a time: several would be smaller, and wait for the counters
+    // that all of them change. SQLite has one writer, so that the next one may stand in its queue.
     if (store.kind === 'postgres' && isUnderWay) return;
     isOrdered = true;
     isUnderWay = true;

@@ -1,13 +1,13 @@
-// Search of ids by their last characters, for people who type them: the ends of ids are random, their
-// beginnings are the time of creation.
+// Search of ids by their last characters, for people who type them: the ends of ids are random,
+// their beginnings are the time of creation.
 import { type Db, tables, type Untyped } from './db.ts';
 
 /** Newest rows that a search reads: an ending is a comparison with each id. */
 const mostRead = 100_000;
 
 /**
- * Returns up to `limit` ids with this ending, newest first; the empty ending selects all. Without an
- * organization it searches all of them.
+ * Returns up to `limit` ids with this ending, newest first; the empty ending selects all. Without
+ * an organization it searches all of them.
  */
 export type IdsEnding = (
   db: Db,
@@ -16,7 +16,10 @@ export type IdsEnding = (
   limit: number,
 ) => Promise<string[]>;
 
-/** Declares the search in a table with `id` and `organization_id`. `ending` has no wildcards of LIKE. */
+/**
+ * Declares the search in a table with `id` and `organization_id`. `ending` has no wildcards of
+ * LIKE.
+ */
 export function idsEndingIn(table: string): IdsEnding {
   return async (db, organizationId, ending, limit) => {
     const rows = await tables<Untyped>(db)

@@ -15,9 +15,9 @@ export function setChecking(db: Db): void {
 }
 
 /**
- * Conditions that end an overdue read. Empty on connections without a deadline, and on PostgreSQL, which has
- * its own deadline. Put them first in a `where`, so that rows excluded by other conditions are checked too.
- * They cost 0.1 µs a row.
+ * Conditions that end an overdue read. Empty on connections without a deadline, and on PostgreSQL,
+ * which has its own deadline. Put them first in a `where`, so that rows excluded by other
+ * conditions are checked too. They cost 0.1 µs a row.
  */
 export function inTime(db: Db): RawBuilder<SqlBool>[] {
   return checking.has(db) ? [sql<SqlBool>`${sql.raw(inTimeFunction)}() = 1`] : [];

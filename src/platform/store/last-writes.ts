@@ -12,8 +12,9 @@ export interface LastWrite {
 const gathered = new WeakMap<Db, Map<string, LastWrite>>();
 
 /**
- * Returns the changes that this transaction collects under `name`, created at the first call. They are
- * written after all its work, in the order of the names, but only in a write of `withLastWrites`.
+ * Returns the changes that this transaction collects under `name`, created at the first call. They
+ * are written after all its work, in the order of the names, but only in a write of
+ * `withLastWrites`.
  */
 export function lastly<T extends LastWrite>(trx: Db, name: string, create: () => T): T {
   let kinds = gathered.get(trx);

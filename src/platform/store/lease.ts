@@ -1,5 +1,6 @@
-// The only renewal of leases: a lease lives as long as its holder works. A timer renews it, so that no work has to end
-// within a lease. Each unit of work is bounded far below; docs/making/states.md lists all leases.
+// The only renewal of leases: a lease lives as long as its holder works. A timer renews it, so that
+// no work has to end within a lease. Each unit of work is bounded far below; docs/making/states.md
+// lists all leases.
 //
 //   lease    | event                              | then
 //   ---------+------------------------------------+----------------------------------------------------
@@ -28,8 +29,9 @@ export interface HeldLease {
 }
 
 /**
- * Returns how much later than the clock leases end: after it was set forward, as far as that, for the length of a lease.
- * SQLite has one daemon, which frees the leases of an earlier one at its start.
+ * Returns how much later than the clock leases end: after it was set forward, as far as that, for
+ * the length of a lease. SQLite has one daemon, which frees the leases of an earlier one at its
+ * start.
  */
 export function leaseDelayMs(
   app: { clock: Clock; store: Pick<Store, 'kind'> },

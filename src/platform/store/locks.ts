@@ -1,5 +1,6 @@
-// Order of locks (docs/making/store.md): a transaction that changes several rows of a kind locks them first, in
-// one select in the order of their ids, to avoid deadlocks. SQLite has one writer at a time and needs no locks.
+// Order of locks (docs/making/store.md): a transaction that changes several rows of a kind locks
+// them first, in one select in the order of their ids, to avoid deadlocks. SQLite has one writer at
+// a time and needs no locks.
 import { type Db, engineOf, isOneOf, type Untyped } from './db.ts';
 import { compiledOnce } from './statement.ts';
 
@@ -10,8 +11,8 @@ export interface Locked<Column extends string> {
 }
 
 /**
- * Returns a function that locks rows of a table until the transaction ends: rows whose column `by` is one of
- * the ids, in the order of `id`. On SQLite it does nothing.
+ * Returns a function that locks rows of a table until the transaction ends: rows whose column `by`
+ * is one of the ids, in the order of `id`. On SQLite it does nothing.
  */
 export function lockerOf(
   table: string,

@@ -1,5 +1,6 @@
-// Runs migrations: forward only, in order, one process at a time, each all or nothing. Kysely's Migrator is
-// not used: it takes no lock on SQLite, and two daemons may start at once. Commands only compare the schema.
+// Runs migrations: forward only, in order, one process at a time, each all or nothing. Kysely's
+// Migrator is not used: it takes no lock on SQLite, and two daemons may start at once. Commands
+// only compare the schema.
 import { sql } from 'kysely';
 import { CapacityError, codeOf, OlderStoreError, UnreachableError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -36,7 +37,9 @@ import { idsOfStrangers } from './migrations/0030-ids-of-strangers.ts';
 import { memberRefusals } from './migrations/0031-member-refusals.ts';
 import { foldedTags } from './migrations/0032-folded-tags.ts';
 
-/** All migrations in order. One that has been released is never edited: a change is a new migration. */
+/**
+ * All migrations in order. One that has been released is never edited: a change is a new migration.
+ */
 export const migrations: readonly Migration[] = [
   schema,
   keyRotations,
@@ -108,7 +111,10 @@ export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
   return [...known, ...unknown.map(([name, appliedAt]) => ({ name, appliedAt }))];
 }
 
-/** Returns the applied migrations that this version knows: those of a store of an earlier schema, or all. */
+/**
+ * Returns the applied migrations that this version knows: those of a store of an earlier schema, or
+ * all.
+ */
 export function knownAmong(applied: readonly string[]): Migration[] {
   return migrations.filter(({ name }) => applied.includes(name));
 }
@@ -128,8 +134,9 @@ export function schemaStatements(engine: StoreKind, known: readonly Migration[])
 }
 
 /**
- * Returns the reason why this version cannot use a store with these applied migrations; null if it can.
- * `compatibleFrom` has the migrations of newer versions that some older ones bear. The text continues a sentence that begins with the store.
+ * Returns the reason why this version cannot use a store with these applied migrations; null if it
+ * can. `compatibleFrom` has the migrations of newer versions that some older ones bear. The text
+ * continues a sentence that begins with the store.
  */
 export function foreignSchema(
   applied: readonly string[],
@@ -155,7 +162,10 @@ export async function foreignSchemaOf(
   return foreignSchema([...applied.keys()], known, compatible);
 }
 
-/** Returns how an earlier schema differs from that of this version, behind "The store"; null for a later one. */
+/**
+ * Returns how an earlier schema differs from that of this version, behind "The store"; null for a
+ * later one.
+ */
 export async function earlierSchemaOf(
   db: Db,
   known: readonly Migration[] = migrations,
@@ -172,7 +182,8 @@ export const startToMigrate = 'start the daemon of this version first';
 
 /**
  * Compares the schema, and changes nothing.
- * @throws UnreachableError if another version wrote the store; OlderStoreError for an earlier schema, unless it is allowed
+ * @throws UnreachableError if another version wrote the store; OlderStoreError for an earlier
+ * schema, unless it is allowed
  */
 export async function checkSchema(
   db: Db,
@@ -186,10 +197,11 @@ export async function checkSchema(
 }
 
 /**
- * Brings the schema up to date. `beforeChange` runs first if migrations are pending and the store is not
- * empty (the SQLite snapshot).
+ * Brings the schema up to date. `beforeChange` runs first if migrations are pending and the store
+ * is not empty (the SQLite snapshot).
  * @returns the names that were applied now.
- * @throws UnreachableError if another version wrote the store, or another process migrates it for over `patienceMs`.
+ * @throws UnreachableError if another version wrote the store, or another process migrates it for
+ * over `patienceMs`.
  */
 export async function migrate(
   store: Store,
@@ -213,7 +225,10 @@ export async function migrate(
   }
 }
 
-/** Returns the migrations of newer versions that older ones bear; read only if there are such migrations. */
+/**
+ * Returns the migrations of newer versions that older ones bear; read only if there are such
+ * migrations.
+ */
 async function compatibleMigrations(
   db: Db,
   applied: ReadonlyMap<string, number>,
@@ -238,8 +253,8 @@ async function refuseUnfinishedCopy(db: Db): Promise<void> {
 }
 
 /**
- * Keeps other processes from migrating until the transaction ends. The lock belongs to its connection, so a process
- * that died holds none.
+ * Keeps other processes from migrating until the transaction ends. The lock belongs to its
+ * connection, so a process that died holds none.
  */
 async function lockMigrations(trx: Db, patienceMs: number): Promise<void> {
   await sql.raw(`set local lock_timeout = ${patienceMs}`).execute(trx);

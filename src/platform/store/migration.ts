@@ -5,8 +5,8 @@ import type { Db, StoreKind } from './db.ts';
 export interface EngineWords {
   engine: StoreKind;
   /**
-   * Suffix of `create table`. On SQLite it keeps the rows in the index of the primary key, so that an insert
-   * writes one B-tree less.
+   * Suffix of `create table`. On SQLite it keeps the rows in the index of the primary key, so that
+   * an insert writes one B-tree less.
    */
   clustered: string;
   /** Type of binary data. */
@@ -26,13 +26,14 @@ const words: Readonly<Record<StoreKind, EngineWords>> = {
 export interface Migration {
   name: string;
   /**
-   * Older versions with this migration go on working beside the new one, which only adds tables and columns. Left
-   * out for a change that breaks them.
+   * Older versions with this migration go on working beside the new one, which only adds tables and
+   * columns. Left out for a change that breaks them.
    */
   compatibleFrom?: string;
   /**
-   * Returns its SQL. A comment has its own line, and a semicolon at the end of a line ends a statement.
-   * The first sentence of the comment above a table is its description in docs/making/tables.md.
+   * Returns its SQL. A comment has its own line, and a semicolon at the end of a line ends a
+   * statement. The first sentence of the comment above a table is its description in
+   * docs/making/tables.md.
    */
   sql(words: EngineWords): string;
   /** Changes rows where SQL alone cannot, after the statements and in their transaction. */
@@ -44,7 +45,10 @@ export function sqlOf(migration: Migration, engine: StoreKind): string {
   return migration.sql(words[engine]);
 }
 
-/** Returns the statements of a migration without comments, which SQLite would store with each definition. */
+/**
+ * Returns the statements of a migration without comments, which SQLite would store with each
+ * definition.
+ */
 export function statementsOf(migration: Migration, engine: StoreKind): string[] {
   return sqlOf(migration, engine)
     .replaceAll(/^\s+(--.*\n)?|^--.*\n/gm, (found) => (found.includes('--') ? '' : found))

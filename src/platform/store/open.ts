@@ -1,6 +1,6 @@
-// Opens the store that `database.url` names, migrates it for a daemon, and keeps a second daemon off the
-// same SQLite file. Can also inspect a store without changing it. Makes the online backup of SQLite,
-// which precedes a migration too.
+// Opens the store that `database.url` names, migrates it for a daemon, and keeps a second daemon
+// off the same SQLite file. Can also inspect a store without changing it. Makes the online backup
+// of SQLite, which precedes a migration too.
 import {
   chmodSync,
   closeSync,
@@ -44,7 +44,10 @@ export function storeLocation(databaseUrl: string, dataDir: string): StoreLocati
   return { kind: 'sqlite', file: isAbsolute(path) ? path : join(dataDir, path) };
 }
 
-/** Describes the location for messages: the file, or the server and database without user and password. */
+/**
+ * Describes the location for messages: the file, or the server and database without user and
+ * password.
+ */
 export function describeLocation(location: StoreLocation): string {
   if (location.kind === 'sqlite') return location.file;
   const { protocol, host, pathname } = new URL(location.url);
@@ -106,8 +109,8 @@ interface OpenOptions {
   /** Refuse an absent store instead of creating it. */
   mustExist?: boolean;
   /**
-   * Treatment of an earlier schema: a daemon migrates it. Commands refuse it, as a running daemon may need it. Few
-   * commands read it.
+   * Treatment of an earlier schema: a daemon migrates it. Commands refuse it, as a running daemon
+   * may need it. Few commands read it.
    */
   earlier?: 'migrate' | 'refuse' | 'read';
   /** Deadline of reads aside (aside.ts). */
@@ -119,8 +122,9 @@ interface OpenOptions {
 /**
  * Opens the store, and migrates it unless `earlier` says otherwise; on SQLite an upgrade leaves
  * `<file>.before-migration-<time>` behind. `clock` dates migrations.
- * @throws UnreachableError if it cannot be opened or belongs to another version, or a daemon runs on a file to migrate;
- * OlderStoreError for a refused schema; NoStoreError if it is absent and `mustExist` is set.
+ * @throws UnreachableError if it cannot be opened or belongs to another version, or a daemon runs
+ * on a file to migrate; OlderStoreError for a refused schema; NoStoreError if it is absent and
+ * `mustExist` is set.
  */
 export async function openStore(
   database: DatabaseSettings,
@@ -175,7 +179,10 @@ export async function requireStore(database: DatabaseSettings, dataDir: string):
   await store.close();
 }
 
-/** Runs migrations on the store, or on connections without `database.statementTimeoutSeconds`, if it is set. */
+/**
+ * Runs migrations on the store, or on connections without `database.statementTimeoutSeconds`, if it
+ * is set.
+ */
 async function withPatience(
   store: Store,
   { location, database }: { location: StoreLocation; database: DatabaseSettings },
@@ -215,8 +222,8 @@ function snapshotName(file: string, clock: Clock): string {
 }
 
 /**
- * Copies a live SQLite store with its online backup API, as it is now, without blocking readers or writers. The log of
- * the store grows meanwhile.
+ * Copies a live SQLite store with its online backup API, as it is now, without blocking readers or
+ * writers. The log of the store grows meanwhile.
  */
 export async function backupSqlite(
   file: string,
@@ -250,7 +257,10 @@ function pidFileOf(file: string): string {
   return `${lockFileOf(file)}.pid`;
 }
 
-/** Returns the pid that the last daemon of a SQLite store has left; null after a stop. A killed daemon leaves its own. */
+/**
+ * Returns the pid that the last daemon of a SQLite store has left; null after a stop. A killed
+ * daemon leaves its own.
+ */
 export function daemonPid(file: string): number | null {
   const pidFile = pidFileOf(file);
   return existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : null;
@@ -273,7 +283,8 @@ const glanceMs = 200;
 /**
  * Reserves the right to be the daemon of a SQLite store until `release` or the end of the process.
  * It is a lock of the operating system on `<file>.daemon`, so a crash leaves no stale lock.
- * @throws OtherDaemonError naming the process that holds it; UnreachableError if the lock cannot be written
+ * @throws OtherDaemonError naming the process that holds it; UnreachableError if the lock cannot be
+ * written
  */
 export function lockDaemon(location: StoreLocation): { release(): void } {
   if (location.kind === 'postgres') return { release: () => {} };

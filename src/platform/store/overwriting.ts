@@ -1,6 +1,6 @@
-// Deletions that leave no bytes behind: SQLite also overwrites freed pages with zeros. Always doing so would
-// cost about 5 % of the time of a send, as its indexes free pages all the time. PostgreSQL's vacuum does the
-// same by itself.
+// Deletions that leave no bytes behind: SQLite also overwrites freed pages with zeros. Always doing
+// so would cost about 5 % of the time of a send, as its indexes free pages all the time.
+// PostgreSQL's vacuum does the same by itself.
 import type { Db } from './db.ts';
 
 const setters = new WeakMap<Db, (mode: 'ON' | 'FAST') => void>();

@@ -68,7 +68,10 @@ class OwnTables<Tables> {
     return async (db, ...args) => as((await run(db, args)).rows[0]);
   }
 
-  /** Declares a statement that returns the number of changed rows, which costs less than `returning`. */
+  /**
+   * Declares a statement that returns the number of changed rows, which costs less than
+   * `returning`.
+   */
   change<Args extends unknown[], Result = number>(
     build: Build<Tables, Args, unknown>,
     as: (count: number) => Result = asIs,

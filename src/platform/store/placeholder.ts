@@ -11,7 +11,10 @@ export function readerOf(value: unknown): Reader | undefined {
   return (value as { [reader]?: Reader })[reader];
 }
 
-/** Returns the placeholder that `read` resolves. Its properties are placeholders of the value's fields. */
+/**
+ * Returns the placeholder that `read` resolves. Its properties are placeholders of the value's
+ * fields.
+ */
 export function placeholder(read: Reader): object {
   return new Proxy(
     { [reader]: read },

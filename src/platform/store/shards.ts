@@ -1,5 +1,5 @@
-// Shards of counters: several rows for one count, so that transactions on PostgreSQL do not wait for each other. Readers
-// add them up. SQLite has one writer, and one shard.
+// Shards of counters: several rows for one count, so that transactions on PostgreSQL do not wait
+// for each other. Readers add them up. SQLite has one writer, and one shard.
 import { hostname } from 'node:os';
 import { type Db, engineOf } from './db.ts';
 
@@ -9,7 +9,10 @@ const shards = 32;
 /** The shard of counts for which all processes wait in turn. */
 export const commonShard = 0;
 
-/** Where this process begins to count its connections, so that processes rarely have the same shards. */
+/**
+ * Where this process begins to count its connections, so that processes rarely have the same
+ * shards.
+ */
 const ofProcess = [...`${hostname()} ${process.pid}`].reduce(
   (sum, character) => (sum * 31 + character.charCodeAt(0)) % 65_521,
   0,
@@ -22,7 +25,10 @@ const fewShards = 8;
 const connections = new WeakMap<Db, number>();
 let count = 0;
 
-/** Returns the shard to which the transaction adds: that of its connection. Two connections may have the same. */
+/**
+ * Returns the shard to which the transaction adds: that of its connection. Two connections may have
+ * the same.
+ */
 export function shardOf(trx: Db): number {
   if (engineOf(trx) === 'sqlite') return commonShard;
   let number = connections.get(trx);
@@ -35,8 +41,9 @@ export function shardOf(trx: Db): number {
 }
 
 /**
- * Returns the shard of the transaction for a table whose key ends with a time: it is added to the time, as milliseconds.
- * All times of a table are far more apart. So the table needs no further column, and earlier versions read it.
+ * Returns the shard of the transaction for a table whose key ends with a time: it is added to the
+ * time, as milliseconds. All times of a table are far more apart. So the table needs no further
+ * column, and earlier versions read it.
  */
 export function timeShardOf(trx: Db): number {
   return shardOf(trx) % fewShards;

@@ -1,8 +1,8 @@
 // The embedded engine: one writing connection with group commit, one reading connection (WAL: reads
-// never wait for writes). better-sqlite3 is synchronous, so each statement may begin a later turn of
-// the event loop (turns.ts); the fsync of a commit blocks none (log-sync.ts). Commits of other processes are noticed through
-// `PRAGMA data_version` (15 µs a poll). This polls in real time even if a test's clock is virtual,
-// as other processes do not share that clock.
+// never wait for writes). better-sqlite3 is synchronous, so each statement may begin a later turn
+// of the event loop (turns.ts); the fsync of a commit blocks none (log-sync.ts). Commits of other
+// processes are noticed through `PRAGMA data_version` (15 µs a poll). This polls in real time even
+// if a test's clock is virtual, as other processes do not share that clock.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';

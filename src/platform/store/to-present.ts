@@ -1,4 +1,5 @@
-// Times in the store that a clock set while it ran ahead. Work would wait for them until that time comes again.
+// Times in the store that a clock set while it ran ahead. Work would wait for them until that time
+// comes again.
 import { sql } from 'kysely';
 import type { Db } from './db.ts';
 

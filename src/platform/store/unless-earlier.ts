@@ -1,4 +1,5 @@
-// Reads of a store whose schema may be an earlier one: tables and columns of later migrations are missing there.
+// Reads of a store whose schema may be an earlier one: tables and columns of later migrations are
+// missing there.
 import { codeOf, messageOf } from '../errors.ts';
 import type { Db } from './db.ts';
 import { earlierSchemaOf } from './migrate.ts';

@@ -1,5 +1,5 @@
-// Backups as files of SQLite, from both engines. A backup is written whole or not at all. It can be checked with its
-// digests at any time. The command is commands/backup.ts.
+// Backups as files of SQLite, from both engines. A backup is written whole or not at all. It can be
+// checked with its digests at any time. The command is commands/backup.ts.
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -63,7 +63,10 @@ function finishCopy(
   }
 }
 
-/** Copies a store into the file `partial`. Returns the digests of its tables if they are known or asked for. */
+/**
+ * Copies a store into the file `partial`. Returns the digests of its tables if they are known or
+ * asked for.
+ */
 async function copyInto(
   partial: string,
   source: BackupSource,
@@ -84,8 +87,9 @@ async function copyInto(
 /**
  * Copies the live store to `target`, durably, without stopping daemon or commands.
  * @returns the size in bytes.
- * @throws NoStoreError if the store does not exist; ConflictError if `target` exists and `overwrite` is not
- * set, or while another backup writes it; ValidationError if the copy does not pass the asked-for check.
+ * @throws NoStoreError if the store does not exist; ConflictError if `target` exists and
+ * `overwrite` is not set, or while another backup writes it; ValidationError if the copy does not
+ * pass the asked-for check.
  */
 export async function saveBackup(
   source: BackupSource,
@@ -106,7 +110,9 @@ export async function saveBackup(
   return statSync(target).size;
 }
 
-/** Writes `target` under another name first. @throws ConflictError while another backup writes it */
+/**
+ * Writes `target` under another name first. @throws ConflictError while another backup writes it
+ */
 async function saveWhole(
   source: BackupSource,
   target: string,
@@ -151,8 +157,8 @@ interface VerifiedBackup {
 }
 
 /**
- * Checks that the backup can be restored, and that its tables have the digests of the day when it was made; changes
- * nothing.
+ * Checks that the backup can be restored, and that its tables have the digests of the day when it
+ * was made; changes nothing.
  * @throws ValidationError if the file is damaged or not a backup.
  */
 export function verifyBackup(file: string): VerifiedBackup {

@@ -1,5 +1,6 @@
-// Gives the room of deleted rows back to the disk, for `svc storage compact`. While the service runs, this room is used
-// again for new rows instead: SQLite could give it back by itself, but that takes 5 % of every send.
+// Gives the room of deleted rows back to the disk, for `svc storage compact`. While the service
+// runs, this room is used again for new rows instead: SQLite could give it back by itself, but that
+// takes 5 % of every send.
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -18,13 +19,14 @@ export interface Compacted {
 
 /**
  * Rewrites the SQLite file without its free pages. An interruption leaves it as it was.
- * @throws ConflictError while a daemon or another command uses the store; UnreachableError if the disk lacks the room,
- * twice that of the rows
+ * @throws ConflictError while a daemon or another command uses the store; UnreachableError if the
+ * disk lacks the room, twice that of the rows
  */
 export function compactSqlite(file: string): Compacted {
   const lock = lockStore(file);
   let database: Database.Database | undefined;
-  // The rewritten copy is made in a temporary file first: beside the store, as /tmp may be in memory.
+  // The rewritten copy is made in a temporary file first: beside the store, as /tmp may be in
+  // memory.
   const folder = process.env.SQLITE_TMPDIR;
   process.env.SQLITE_TMPDIR = dirname(file);
   try {
@@ -79,7 +81,8 @@ function inWords(error: unknown, file: string): unknown {
 }
 
 /**
- * Rewrites each table of PostgreSQL without its dead rows, with its indexes. Each is locked for its time.
+ * Rewrites each table of PostgreSQL without its dead rows, with its indexes. Each is locked for its
+ * time.
  * @throws UnreachableError if the server cannot be reached
  */
 export async function compactPostgres(

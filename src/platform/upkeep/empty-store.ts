@@ -1,4 +1,5 @@
-// Empties a store, so that the next daemon makes its first start. For stores of tests: nothing is kept.
+// Empties a store, so that the next daemon makes its first start. For stores of tests: nothing is
+// kept.
 import { sql } from 'kysely';
 import type { Clock } from '../runtime/clock.ts';
 import { removeWithCompanions } from '../store/database-files.ts';
@@ -7,7 +8,8 @@ import { lockDaemon, openStore, storeLocation } from '../store/open.ts';
 import type { DatabaseSettings } from '../store/postgres/settings.ts';
 
 /**
- * Removes the file of the store, or all its tables on PostgreSQL. The secret of the installation stays.
+ * Removes the file of the store, or all its tables on PostgreSQL. The secret of the installation
+ * stays.
  * @throws UnreachableError while a daemon runs on SQLite
  */
 export async function emptyStore(

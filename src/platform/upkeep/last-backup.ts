@@ -1,4 +1,5 @@
-// The time of the last backup, in a file beside the store: the store itself is not written for a backup.
+// The time of the last backup, in a file beside the store: the store itself is not written for a
+// backup.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

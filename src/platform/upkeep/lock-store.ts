@@ -10,7 +10,10 @@ export function storeInUse(file: string): ConflictError {
   );
 }
 
-/** Keeps daemons off the store until `release`. @throws ConflictError while a daemon runs; UnreachableError */
+/**
+ * Keeps daemons off the store until `release`. @throws ConflictError while a daemon runs;
+ * UnreachableError
+ */
 export function lockStore(file: string): { release(): void } {
   try {
     return lockDaemon({ kind: 'sqlite', file });

@@ -1,5 +1,6 @@
-// Replaces a store on SQLite by a backup, which is checked first. The replaced store is kept. The command is
-// commands/restore.ts; restore-to-postgres.ts does the same for an empty database of PostgreSQL.
+// Replaces a store on SQLite by a backup, which is checked first. The replaced store is kept. The
+// command is commands/restore.ts; restore-to-postgres.ts does the same for an empty database of
+// PostgreSQL.
 import {
   chmodSync,
   chownSync,
@@ -29,8 +30,8 @@ export interface RestoredChange {
 }
 
 /**
- * Removes the secret from the copy, as an installation keeps it in a separate file, never in the store, and applies
- * the changes.
+ * Removes the secret from the copy, as an installation keeps it in a separate file, never in the
+ * store, and applies the changes.
  */
 function adaptCopy(copy: string, changes: readonly RestoredChange[]): void {
   const database = new Database(copy, { fileMustExist: true });
@@ -126,7 +127,10 @@ export function keptSuffix(clock: Clock): string {
   return `.before-restore-${new Date(clock.now()).toISOString().replaceAll(':', '')}`;
 }
 
-/** Puts the secret of a backup into the file of the root keys. A different file is kept with the suffix. */
+/**
+ * Puts the secret of a backup into the file of the root keys. A different file is kept with the
+ * suffix.
+ */
 export function restoreSecret(
   secret: Buffer | null,
   file: string | null,
@@ -139,9 +143,10 @@ export function restoreSecret(
 }
 
 /**
- * Replaces the store at `file` by a backup. Keeps the old store under another name, and its owner and mode.
- * @throws ValidationError if the file is damaged or not a backup, before any change; ConflictError while a
- * daemon or another command uses the store.
+ * Replaces the store at `file` by a backup. Keeps the old store under another name, and its owner
+ * and mode.
+ * @throws ValidationError if the file is damaged or not a backup, before any change; ConflictError
+ * while a daemon or another command uses the store.
  */
 export function restoreBackup(
   backup: string,

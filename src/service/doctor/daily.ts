@@ -1,5 +1,5 @@
-// The daily examination by the daemon: what has turned to `warn` or `fail` is a log line, a metric and an event of
-// the operator's organization.
+// The daily examination by the daemon: what has turned to `warn` or `fail` is a log line, a metric
+// and an event of the operator's organization.
 //
 //   stored status | found now     | then
 //   --------------+---------------+------------------------------------------

@@ -1,4 +1,5 @@
-// Checks of the store's schema, and of PostgreSQL: its clock, its promise of durability, and rows that it cannot clean up.
+// Checks of the store's schema, and of PostgreSQL: its clock, its promise of durability, and rows
+// that it cannot clean up.
 import { databaseTime, machineTime } from '../../platform/store/database-clock.ts';
 import { earlierSchemaOf, foreignSchemaOf, startToMigrate } from '../../platform/store/migrate.ts';
 import { type Check, fail, ok, warn } from './finding.ts';

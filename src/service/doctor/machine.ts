@@ -80,7 +80,9 @@ function openFilesOf(app: App, machine: Machine) {
   return guardedFiles(app).filter(({ path }) => ((machine.modeOf(path) ?? 0) & openToOthers) !== 0);
 }
 
-/** Takes the rights of others off the files of the service. Returns what it changed, a line each. */
+/**
+ * Takes the rights of others off the files of the service. Returns what it changed, a line each.
+ */
 export function guardFiles(app: App, machine: Machine): string[] {
   return openFilesOf(app, machine).map(({ path, mode }) => {
     chmodSync(path, mode);

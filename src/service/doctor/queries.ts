@@ -42,7 +42,10 @@ export async function engineVersion(db: Db): Promise<string> {
   return `${isPostgres ? 'PostgreSQL' : 'SQLite'} ${rows[0]?.version}`;
 }
 
-/** Returns the settings of PostgreSQL that are off and let a crash of the server lose or damage commits. */
+/**
+ * Returns the settings of PostgreSQL that are off and let a crash of the server lose or damage
+ * commits.
+ */
 export async function unsafeSettings(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select name from pg_settings
@@ -87,7 +90,10 @@ export async function databaseSize(db: Db): Promise<DatabaseSize> {
   };
 }
 
-/** Returns the size of the whole store with its indexes, and the room of deleted rows; null on PostgreSQL. */
+/**
+ * Returns the size of the whole store with its indexes, and the room of deleted rows; null on
+ * PostgreSQL.
+ */
 export async function storeSize(db: Db): Promise<{ storeBytes: number; freeBytes: number | null }> {
   if (engineOf(db) === 'postgres') {
     const { tableBytes, indexBytes } = await relationSizes(db);

@@ -1,5 +1,5 @@
-// The room that mail and templates of each organization take in the store, for `svc storage usage`. Reads whole tables:
-// an operator asks for it, never a request.
+// The room that mail and templates of each organization take in the store, for `svc storage usage`.
+// Reads whole tables: an operator asks for it, never a request.
 import { findOrganizations } from '../../access/organizations/queries.ts';
 import { sumObjects } from '../../content/git/queries.ts';
 import type { App } from '../../core/app.ts';
@@ -23,7 +23,10 @@ export interface OrganizationUsage {
 export interface StorageUsage {
   /** The whole store, with indexes. */
   storeBytes: number;
-  /** Room in the store that the next rows take: of deleted rows. Null on PostgreSQL, which keeps it by table. */
+  /**
+   * Room in the store that the next rows take: of deleted rows. Null on PostgreSQL, which keeps it
+   * by table.
+   */
   freeBytes: number | null;
   /** The largest first. */
   organizations: OrganizationUsage[];

@@ -1,4 +1,5 @@
-// The one door to what the service does: HTTP, console, MCP and commands ask routes through it. In this order:
+// The one door to what the service does: HTTP, console, MCP and commands ask routes through it. In
+// this order:
 //
 //   check                                | refuses with     | for the operator
 //   -------------------------------------+------------------+------------------------
@@ -40,7 +41,9 @@ export interface Input {
 /** Part of a route that the first checks need. */
 export type Entrance = Pick<Doorway, 'permission' | 'method' | 'path'>;
 
-/** Where a question comes from: the remote address of its connection, and the `{id}` in its path. */
+/**
+ * Where a question comes from: the remote address of its connection, and the `{id}` in its path.
+ */
 export interface From {
   peer?: string | undefined;
   id?: string | undefined;
@@ -70,7 +73,10 @@ export async function enter(
   if (way.drawsOnSendRate) await admit?.(caller, way);
 }
 
-/** Checks the fields of a caller that was let in, and runs the route. @throws ValidationError of all fields */
+/**
+ * Checks the fields of a caller that was let in, and runs the route. @throws ValidationError of all
+ * fields
+ */
 export async function answer<Answer>(
   app: App,
   caller: Caller,
@@ -101,7 +107,10 @@ export function isDryRun(body: unknown): boolean {
   return (body as { dryRun?: boolean } | undefined)?.dryRun === true;
 }
 
-/** Asks a route: lets the caller in, checks the fields, runs it. @throws as `enter`, `answer` and the route */
+/**
+ * Asks a route: lets the caller in, checks the fields, runs it. @throws as `enter`, `answer` and
+ * the route
+ */
 export async function ask<Answer>(
   door: Door,
   caller: Caller,

@@ -1,5 +1,5 @@
-// The copies of each kind of deleted resource: one function per kind erases up to a batch of them in one
-// transaction and returns whether all are erased. Each is idempotent.
+// The copies of each kind of deleted resource: one function per kind erases up to a batch of them
+// in one transaction and returns whether all are erased. Each is idempotent.
 import { type RunMailing, releaseRunContent } from '../../campaigns/content/snapshot.ts';
 import type { MessagePlace } from '../../core/app.ts';
 import { clearDetails } from '../../history/audit/queries.ts';

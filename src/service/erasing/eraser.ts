@@ -1,4 +1,5 @@
-// Erases the copies of deleted resources (src/history/erasures), in batches. After a crash the next step continues.
+// Erases the copies of deleted resources (src/history/erasures), in batches. After a crash the next
+// step continues.
 //
 //   passes | event                                  | to
 //   -------+----------------------------------------+--------------------------------------
@@ -36,8 +37,8 @@ const storeAfterMs = 900_000;
 const restMs = 10;
 
 /**
- * Schedules the rewrite of the index of words and the log, which keep deleted data on SQLite. One rewrite
- * serves all deletions of a period.
+ * Schedules the rewrite of the index of words and the log, which keep deleted data on SQLite. One
+ * rewrite serves all deletions of a period.
  */
 async function eraseStore({ clock, store }: App, trx: Db, row: ErasureRow): Promise<void> {
   if (store.kind !== 'sqlite') return;
@@ -75,7 +76,10 @@ async function eraseOne(app: App, trx: Db, row: ErasureRow): Promise<boolean> {
   return false;
 }
 
-/** Processes some due requests; returns their number. After an error each has a transaction of its own. */
+/**
+ * Processes some due requests; returns their number. After an error each has a transaction of its
+ * own.
+ */
 async function eraseSome(app: App): Promise<number> {
   try {
     return await eraseTogether(app, requestsAtOnce);
@@ -84,7 +88,9 @@ async function eraseSome(app: App): Promise<number> {
   }
 }
 
-/** Processes the first due request, or puts it off after an error. Returns the number of requests. */
+/**
+ * Processes the first due request, or puts it off after an error. Returns the number of requests.
+ */
 async function eraseAlone(app: App): Promise<number> {
   try {
     return await eraseTogether(app, 1);

@@ -1,5 +1,5 @@
-// Erases the data of resource events, in the log and in their webhook bodies. Id, kind, time and subject
-// stay, so that the log and its cursors stay valid.
+// Erases the data of resource events, in the log and in their webhook bodies. Id, kind, time and
+// subject stay, so that the log and its cursors stay valid.
 import { deletedResource } from '../../history/events/log.ts';
 import { replaceEventData, type selectEvent } from '../../history/events/queries.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';

@@ -1,7 +1,8 @@
-// Times in the store that the service itself sets, and that work waits for. A clock that ran ahead set them too far: once
-// it is set back, each that is further away than any right clock sets it is brought to the present. Deliveries
-// (src/outbound/queue/present.ts), runs (src/campaigns/walk/loop.ts), windows of warming and jobs have rules of their own. Times
-// that a person chose stay.
+// Times in the store that the service itself sets, and that work waits for. A clock that ran ahead
+// set them too far: once it is set back, each that is further away than any right clock sets it is
+// brought to the present. Deliveries (src/outbound/queue/present.ts), runs
+// (src/campaigns/walk/loop.ts), windows of warming and jobs have rules of their own. Times that a
+// person chose stay.
 import type { App } from '../../core/app.ts';
 import { bringUnusedToPresent } from '../../core/blobs/queries.ts';
 import { bringErasuresToPresent } from '../../history/erasures/queries.ts';
@@ -63,7 +64,10 @@ async function bringWaitsToPresent(app: App): Promise<void> {
   }
 }
 
-/** Brings waits to the present after each jump back of a daemon's clock. The returned function ends it. */
+/**
+ * Brings waits to the present after each jump back of a daemon's clock. The returned function ends
+ * it.
+ */
 export function followSetBacks(app: App): () => Promise<void> {
   let running = Promise.resolve();
   const bring = () =>

@@ -1,4 +1,5 @@
-// The attempts of a rehearsal: each recipient answers by the scenario, and nothing is composed or sent.
+// The attempts of a rehearsal: each recipient answers by the scenario, and nothing is composed or
+// sent.
 import type { App } from '../../core/app.ts';
 import type { DeliveryRow } from '../../outbound/deliveries/queries.ts';
 import { type AttemptMessage, countsEngagement } from '../../outbound/queue/attempter.ts';

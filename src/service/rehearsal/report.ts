@@ -1,4 +1,5 @@
-// The report of a rehearsal: the days, and the fate of each recipient. Read from the copy once all days are played.
+// The report of a rehearsal: the days, and the fate of each recipient. Read from the copy once all
+// days are played.
 import type { App } from '../../core/app.ts';
 import {
   type LedgerRow,
@@ -47,7 +48,9 @@ export async function limitsNow({ store, clock }: App): Promise<RehearsedLimit[]
   return [...found].map(([kind, until]) => ({ kind, until: isoTime(until) }));
 }
 
-/** Returns the latest time to which mail of campaigns is put off, by quiet hours; null without any. */
+/**
+ * Returns the latest time to which mail of campaigns is put off, by quiet hours; null without any.
+ */
 async function findQuietEnd(db: Db): Promise<number | null> {
   const scheduled = await selectScheduledLast(db, rowsAtOnce);
   const messages = await findSubjects(
@@ -74,8 +77,8 @@ export function nextDay(ms: number): number {
 }
 
 /**
- * Returns the fates of all recipients that were accepted or ended from `from` to before `to`, or wait at `to`, in the order of
- * their times. Also counts them into `days`.
+ * Returns the fates of all recipients that were accepted or ended from `from` to before `to`, or
+ * wait at `to`, in the order of their times. Also counts them into `days`.
  */
 export async function readLedger(
   db: Db,

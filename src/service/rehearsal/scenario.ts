@@ -1,5 +1,5 @@
-// How receivers answer in a rehearsal. An address has one fate for all of its mail, so that a rehearsal says the same
-// each time.
+// How receivers answer in a rehearsal. An address has one fate for all of its mail, so that a
+// rehearsal says the same each time.
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { checkWith } from '../../core/api/validate.ts';
@@ -29,7 +29,10 @@ export function readScenario(file: string): Scenario {
   return checked.data;
 }
 
-/** Returns the fate of an address: that of a simulator address, or the one that its domain's rates give it. */
+/**
+ * Returns the fate of an address: that of a simulator address, or the one that its domain's rates
+ * give it.
+ */
 export function fateOf(scenario: Scenario, address: string): SimulatedOutcome {
   const simulated = simulatedOutcome(address);
   if (simulated) return simulated;

@@ -46,7 +46,9 @@ export interface RehearsedDay {
 
 /** Fate of one recipient. */
 export interface LedgerEntry {
-  /** Time of the outcome, or of the next try of mail that still waits; null if a person decides it. */
+  /**
+   * Time of the outcome, or of the next try of mail that still waits; null if a person decides it.
+   */
   at: string | null;
   organizationId: string;
   recipient: string;

@@ -1,4 +1,5 @@
-// The virtual clock of `svc daemon --clock virtual`: opens it, and moves it as `POST /dev/clock` says.
+// The virtual clock of `svc daemon --clock virtual`: opens it, and moves it as `POST /dev/clock`
+// says.
 import { parseWith } from '../../core/api/validate.ts';
 import type { Config } from '../../core/config/config.ts';
 import { doesMailLeave } from '../../core/config/problems.ts';

@@ -1,5 +1,6 @@
-// Specification 7 rule 1 and 8.1 as laws over random schedules: waiting Retry-After is always enough and
-// never a second too long; burst and rate bound the admitted requests; both buckets are drawn or neither.
+// Specification 7 rule 1 and 8.1 as laws over random schedules: waiting Retry-After is always
+// enough and never a second too long; burst and rate bound the admitted requests; both buckets are
+// drawn or neither.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

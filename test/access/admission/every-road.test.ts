@@ -1,5 +1,6 @@
-// Every mail that leaves is admitted once: each road takes quota and counts, waits or is refused without room, and is
-// closed by a pause. A new road is found in the sources, and is missing here until a row below walks it.
+// Every mail that leaves is admitted once: each road takes quota and counts, waits or is refused
+// without room, and is closed by a pause. A new road is found in the sources, and is missing here
+// until a row below walks it.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -25,7 +26,10 @@ const payload = { channel: 'email', to: [{ email: outside }], email };
 /** The quota of a day on the free plan without a payment method. */
 const quota = 100;
 
-/** A refused request is `refused`, mail that waits is `waits`; both were asked for while the quota was used up. */
+/**
+ * A refused request is `refused`, mail that waits is `waits`; both were asked for while the quota
+ * was used up.
+ */
 type Outcome = 'refused' | 'waits';
 
 /** The result of an entry of a batch. */

@@ -1,5 +1,5 @@
-// Fixtures of the admission tests: the organization `default` on a plan, its keys, sends as function
-// calls, and `POST /v1/messages` with its limits.
+// Fixtures of the admission tests: the organization `default` on a plan, its keys, sends as
+// function calls, and `POST /v1/messages` with its limits.
 import { limitsBy } from '../../../daemon/http/rate-limits.ts';
 import { routes } from '../../../daemon/http/routes.ts';
 import { createHttpServer } from '../../../daemon/http/server.ts';
@@ -120,7 +120,10 @@ export interface LimitedApi {
 
 const sendRoutes = routes.filter(({ path }) => path === '/v1/messages');
 
-/** Serves `POST /v1/messages` like the daemon, and checks each response against the OpenAPI document. */
+/**
+ * Serves `POST /v1/messages` like the daemon, and checks each response against the OpenAPI
+ * document.
+ */
 export function limitedApi({ app, apiKey: ownKey }: TestApp, more: Route[] = []): LimitedApi {
   const authenticator = createAuthenticator(app);
   const served = [...sendRoutes, ...more];

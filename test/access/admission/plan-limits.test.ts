@@ -1,7 +1,7 @@
-// The tables of specification 8, row by row, each test with its number, on both stores. The sentences
-// around the tables: rate-limit.test.ts (8.1, one daemon), shared.test.ts (8.1, several), quota.test.ts
-// (8.2). The rows of 8.3 on webhooks, custom tracking, warming, restored templates, and on tags and
-// labels of contacts, conversations and threads are tested with those resources.
+// The tables of specification 8, row by row, each test with its number, on both stores. The
+// sentences around the tables: rate-limit.test.ts (8.1, one daemon), shared.test.ts (8.1, several),
+// quota.test.ts (8.2). The rows of 8.3 on webhooks, custom tracking, warming, restored templates,
+// and on tags and labels of contacts, conversations and threads are tested with those resources.
 // Slow: a minute of requests at the rate of each plan.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -88,8 +88,8 @@ describe.each(stores)('section 8 on %s', (store) => {
       expect(passed).toEqual([burst, rate, burst, burst]);
     });
 
-    // On PostgreSQL every draw is a transaction here: the daemon sends no heartbeat between the steps,
-    // so it cannot know that it is alone.
+    // On PostgreSQL every draw is a transaction here: the daemon sends no heartbeat between the
+    // steps, so it cannot know that it is alone.
     it.each(store === 'sqlite' ? [1, 2, 5] : [2])(
       `sustains exactly ${rate} requests a second over 60 seconds with %i keys`,
       async (count) => {

@@ -1,5 +1,5 @@
-// Parts of a limit over real heartbeats on PostgreSQL: whatever daemons do, the parts never add up to more than the
-// limit, and to all of it once nothing changes any more.
+// Parts of a limit over real heartbeats on PostgreSQL: whatever daemons do, the parts never add up
+// to more than the limit, and to all of it once nothing changes any more.
 import { afterEach, describe, expect, it } from 'vitest';
 import { portionsOf } from '../../../src/access/admission/portions.ts';
 import type { App } from '../../../src/core/app.ts';

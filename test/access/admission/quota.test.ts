@@ -1,5 +1,5 @@
-// Specification 8.2 and 7 rules 3 and 4: the quota of the UTC day, the trial caps, the mail that counts,
-// exactness under concurrency, and the pause. On both stores.
+// Specification 8.2 and 7 rules 3 and 4: the quota of the UTC day, the trial caps, the mail that
+// counts, exactness under concurrency, and the pause. On both stores.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   pauseOrganization,

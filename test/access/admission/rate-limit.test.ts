@@ -1,5 +1,6 @@
-// Specification 8.1, the sentences before its table: shared buckets, and the requests that draw on them.
-// The table: plan-limits.test.ts. The same buckets on both stores; on PostgreSQL this daemon is alone.
+// Specification 8.1, the sentences before its table: shared buckets, and the requests that draw on
+// them. The table: plan-limits.test.ts. The same buckets on both stores; on PostgreSQL this daemon
+// is alone.
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { admissionOf, type Drawer } from '../../../src/access/admission/admission.ts';
@@ -90,7 +91,8 @@ describe.each(bothStores)('the send rate (8.1) on %s', (store) => {
     expect(await askBatch(service.app, key, 100)).toBe(1);
     await service.clock.advance(1_000);
     expect(await askBatch(service.app, key, 100)).toBeNull();
-    // 100 of a key bucket of 5 at 5 a second: 96 short of the next request, 100 short of the next batch.
+    // 100 of a key bucket of 5 at 5 a second: 96 short of the next request, 100 short of the next
+    // batch.
     expect(await ask(service.app, key)).toBe(20);
     expect(await askBatch(service.app, key, 100)).toBe(20);
     expect(await ask(service.app, other)).toBe(19);

@@ -1,5 +1,6 @@
-// Finds the roads by which mail leaves, in the text of the sources: declarations that store a message or a delivery,
-// and files that hand mail to the one admission. It knows tables and `accept.ts`, no road by its name.
+// Finds the roads by which mail leaves, in the text of the sources: declarations that store a
+// message or a delivery, and files that hand mail to the one admission. It knows tables and
+// `accept.ts`, no road by its name.
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 
@@ -72,7 +73,9 @@ function allDeclarations(sources: Sources): Declaration[] {
 /** The function that admits mail, and those that may hand in mail with it. */
 const admission = 'src/outbound/sending/accept.ts';
 
-/** Returns the declarations outside of the owner of a table that add a row to it, as `path name`. */
+/**
+ * Returns the declarations outside of the owner of a table that add a row to it, as `path name`.
+ */
 export function storesOf(sources: Sources, table: 'messages' | 'deliveries'): string[] {
   const all = allDeclarations(sources);
   const inserts = insertsInto(table);
@@ -109,7 +112,10 @@ export function roadsOfMail(sources: Sources): string[] {
 
 const isDoor = ({ path }: Declaration) => path === 'src/outbound/sending/send.ts';
 
-/** Returns the further declarations of the module of a door: `acceptTogether` → `gathered` → `acceptOne`. */
+/**
+ * Returns the further declarations of the module of a door: `acceptTogether` → `gathered` →
+ * `acceptOne`.
+ */
 function gathers(all: readonly Declaration[], { path }: Declaration): Declaration[] {
   return isDoor({ path, name: '', body: '' })
     ? all.filter((one) => one.path === path && one.name === 'acceptOne')

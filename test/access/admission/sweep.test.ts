@@ -1,4 +1,5 @@
-// The sweep deletes shared buckets once they must be full again at any rate. No limit changes by it.
+// The sweep deletes shared buckets once they must be full again at any rate. No limit changes by
+// it.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { admissionOf } from '../../../src/access/admission/admission.ts';
@@ -73,7 +74,8 @@ describe('the sweep beside two daemons', () => {
     await onPlan(test, 'free');
     const [key] = drawers(test, 1);
     if (!key) throw new Error('no key');
-    // A daemon on PostgreSQL that never joined by a heartbeat assumes company: it draws in the store.
+    // A daemon on PostgreSQL that never joined by a heartbeat assumes company: it draws in the
+    // store.
     expect(await drain(test.app, key)).toBe(5);
     expect(await bucketIds()).toHaveLength(2);
     await sweepBuckets(test.app);

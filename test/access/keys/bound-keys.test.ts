@@ -1,5 +1,6 @@
-// Keys bound to single mailboxes or to a namespace reach the routes under these mailboxes, and the lists of
-// mailboxes and of actions, which show these alone. Every route is asked with both kinds, and with a key that only proposes.
+// Keys bound to single mailboxes or to a namespace reach the routes under these mailboxes, and the
+// lists of mailboxes and of actions, which show these alone. Every route is asked with both kinds,
+// and with a key that only proposes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';
 import { createAuthenticator } from '../../../src/access/keys/authenticator.ts';

@@ -1,5 +1,6 @@
-// Idempotency keys of held keys: those that are bound to mailboxes or do not send at once. Their claims stand apart
-// from those of their organization, on every route that takes an idempotency key and that they reach.
+// Idempotency keys of held keys: those that are bound to mailboxes or do not send at once. Their
+// claims stand apart from those of their organization, on every route that takes an idempotency key
+// and that they reach.
 import { describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';
 import { claimKeyOf, refusedAtPlace } from '../../../src/access/keys/constraints.ts';

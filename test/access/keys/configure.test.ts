@@ -1,5 +1,6 @@
-// `mailboxes:configure`: whose mail a mailbox takes, under which name it speaks, whether it is open at all. A
-// key of single mailboxes and a key that only proposes never have it, whatever else they may.
+// `mailboxes:configure`: whose mail a mailbox takes, under which name it speaks, whether it is open
+// at all. A key of single mailboxes and a key that only proposes never have it, whatever else they
+// may.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keysChanged } from '../../../src/access/keys/changes.ts';

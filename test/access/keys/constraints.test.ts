@@ -1,5 +1,5 @@
-// Constraints of keys: the addresses that may use a key, the senders of its mail, and the rule that a key
-// never makes or changes a key with looser constraints than its own.
+// Constraints of keys: the addresses that may use a key, the senders of its mail, and the rule that
+// a key never makes or changes a key with looser constraints than its own.
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';

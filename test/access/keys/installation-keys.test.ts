@@ -1,5 +1,6 @@
-// The keys of installations: made within the rights of the installing caller, hidden from the keys of people,
-// named as the author of what they do, and limited by the send mode whatever they were granted.
+// The keys of installations: made within the rights of the installing caller, hidden from the keys
+// of people, named as the author of what they do, and limited by the send mode whatever they were
+// granted.
 import { describe, expect, it } from 'vitest';
 import { keysChanged } from '../../../src/access/keys/changes.ts';
 import {

@@ -1,5 +1,5 @@
-// Section 5 of the specification, line by line; docs/keys.md answers its "not shown". Left out: 5.5 and 5.7,
-// because extensions do not exist yet.
+// Section 5 of the specification, line by line; docs/keys.md answers its "not shown". Left out: 5.5
+// and 5.7, because extensions do not exist yet.
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Concurrent changes of organizations on PostgreSQL: in any order, none becomes the victim of a deadlock
-// (which would be a 503).
+// Concurrent changes of organizations on PostgreSQL: in any order, none becomes the victim of a
+// deadlock (which would be a 503).
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { reviewOnboarding } from '../../../src/access/organizations/onboarding.ts';
 import {

@@ -1,5 +1,5 @@
-// The onboarding review (specification 4.8, 5.6): its states, the roles that may reapply, the generation that
-// guards against a stale view, and the mail of an unapproved organization.
+// The onboarding review (specification 4.8, 5.6): its states, the roles that may reapply, the
+// generation that guards against a stale view, and the mail of an unapproved organization.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { getPlanState } from '../../../src/access/admission/plan-state.ts';
 import { createKey } from '../../../src/access/keys/keys.ts';

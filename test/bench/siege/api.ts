@@ -53,7 +53,10 @@ export class Api {
     return JSON.parse(text) as T;
   }
 
-  /** Begins a request of `contentType` and writes `bytes` each `everyMs`; resolves when the daemon ends it. */
+  /**
+   * Begins a request of `contentType` and writes `bytes` each `everyMs`; resolves when the daemon
+   * ends it.
+   */
   trickle(path: string, key: string, contentType: string, bytes: string, everyMs: number) {
     return new Promise<string>((resolve) => {
       const sent = request({

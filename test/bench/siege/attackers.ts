@@ -1,5 +1,5 @@
-// The attacking process of the siege: makes its data, then runs the requested attacks ('start' and a kind, or
-// all), side by side, until 'stop'; on 'count' it sends the counts of its answers.
+// The attacking process of the siege: makes its data, then runs the requested attacks ('start' and
+// a kind, or all), side by side, until 'stop'; on 'count' it sends the counts of its answers.
 import { setTimeout as wait } from 'node:timers/promises';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { Api } from './api.ts';
@@ -36,7 +36,10 @@ const counts = new Map<string, Map<string, number>>();
 
 /** Removes the number of an attack, which leaves its kind. */
 const kindOf = (name: string) => name.replace(/ \d+$/, '');
-/** Counts the starts and stops, so that an attack under way at a stop is not repeated after the next start. */
+/**
+ * Counts the starts and stops, so that an attack under way at a stop is not repeated after the next
+ * start.
+ */
 let round = 0;
 
 async function repeat(name: string, attack: Attack): Promise<void> {

@@ -1,5 +1,5 @@
-// The attacks of a tenant by what is filled: texts that cost much to read, templates that cost much to fill, and runs
-// whose audience and content are both slow.
+// The attacks of a tenant by what is filled: texts that cost much to read, templates that cost much
+// to fill, and runs whose audience and content are both slow.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Api } from './api.ts';
 import type { Attack } from './attackers.ts';

@@ -1,4 +1,5 @@
-// The attacks of a tenant by files of contacts: cells that cost much to read, and exports taken as fast as they come.
+// The attacks of a tenant by files of contacts: cells that cost much to read, and exports taken as
+// fast as they come.
 import type { Api } from './api.ts';
 import type { Attack } from './attackers.ts';
 import { times } from './http-attacks.ts';

@@ -1,5 +1,5 @@
-// The attacks of strangers without a key over HTTP: documents asked for by the thousand on one connection, and
-// clients that take nothing of their answers.
+// The attacks of strangers without a key over HTTP: documents asked for by the thousand on one
+// connection, and clients that take nothing of their answers.
 import { connect } from 'node:net';
 import type { Attack } from './attackers.ts';
 import { times } from './http-attacks.ts';

@@ -1,4 +1,5 @@
-// Hostile mails that an agent reads over MCP: HTML that seems to hide text, and texts of signs that no reader sees.
+// Hostile mails that an agent reads over MCP: HTML that seems to hide text, and texts of signs that
+// no reader sees.
 import type { Api } from './api.ts';
 import type { Attack } from './attackers.ts';
 import { times } from './http-attacks.ts';

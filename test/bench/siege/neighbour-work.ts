@@ -1,5 +1,5 @@
-// The campaign runs and the rendered templates of the neighbour: a small run every two seconds, from its request until
-// it is completed, and a render every half second.
+// The campaign runs and the rendered templates of the neighbour: a small run every two seconds,
+// from its request until it is completed, and a render every half second.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BenchService } from '../svc-contender.ts';
 

@@ -1,5 +1,6 @@
-// The ordinary organization beside the siege: ten sends and one incoming mail a second, an endpoint that is posted each
-// acceptance, small campaign runs and rendered templates. It keeps how long each took.
+// The ordinary organization beside the siege: ten sends and one incoming mail a second, an endpoint
+// that is posted each acceptance, small campaign runs and rendered templates. It keeps how long
+// each took.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

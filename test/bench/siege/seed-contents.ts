@@ -1,5 +1,5 @@
-// Data for the attacks: large drafts, a thread of large mails, documents to search, a mail whose links are followed, a
-// thread of hostile mails, and contacts with hostile values.
+// Data for the attacks: large drafts, a thread of large mails, documents to search, a mail whose
+// links are followed, a thread of hostile mails, and contacts with hostile values.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Api } from './api.ts';
 import type { Siege } from './siege.ts';
@@ -75,7 +75,10 @@ function mail(siege: Siege, kind: string, n: number, text: string, fields = ''):
   );
 }
 
-/** Imports contacts with notes of 1 KB, which end alike, and names that a spreadsheet takes for formulas. */
+/**
+ * Imports contacts with notes of 1 KB, which end alike, and names that a spreadsheet takes for
+ * formulas.
+ */
 async function importContacts({ apiKey: key }: Siege, api: Api): Promise<void> {
   const notes = `${'"" , ;\t'.repeat(140)}${noteAtEnd}`;
   const rows = Array.from(

@@ -1,5 +1,5 @@
-// Stalls of the daemon's event loop by the operation that held it, from its own metrics. The counts only grow, so that
-// an attacker who reads the metrics hides no stall from the bench.
+// Stalls of the daemon's event loop by the operation that held it, from its own metrics. The counts
+// only grow, so that an attacker who reads the metrics hides no stall from the bench.
 
 const sample = /^svc_stall_seconds_bucket\{le="([^"]*)",operation="([^"]*)"\} (\d+)$/gm;
 
@@ -23,7 +23,9 @@ export interface LongStalls {
   upToSeconds: number;
 }
 
-/** Returns the stalls of over 200 ms between two readings, the operation with most of them first. */
+/**
+ * Returns the stalls of over 200 ms between two readings, the operation with most of them first.
+ */
 export function longStalls(before: Stalls, after: Stalls): LongStalls[] {
   const found = [...after].map(([operation, counts]) => {
     const grown = (le: string) => (counts.get(le) ?? 0) - (before.get(operation)?.get(le) ?? 0);

@@ -1,4 +1,5 @@
-// The attacks of a tenant by its webhooks: endpoints that answer after 14 s, redeliveries and replays.
+// The attacks of a tenant by its webhooks: endpoints that answer after 14 s, redeliveries and
+// replays.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,5 @@
-// The checks of an audience, its snapshot, and the judging of contacts that a model does not have, on both stores.
+// The checks of an audience, its snapshot, and the judging of contacts that a model does not have,
+// on both stores.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { assertAudience, snapshotAudience } from '../../../src/campaigns/audience/audience.ts';

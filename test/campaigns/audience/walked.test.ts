@@ -1,5 +1,6 @@
-// Audiences against a model beside the service, on both stores: random includes, excludes, groups and queries, over
-// contacts that come, go and change between any two reads. A failure prints its seed; TEST_SEED repeats it.
+// Audiences against a model beside the service, on both stores: random includes, excludes, groups
+// and queries, over contacts that come, go and change between any two reads. A failure prints its
+// seed; TEST_SEED repeats it.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -35,7 +36,10 @@ interface Person {
   isPending: boolean;
 }
 
-/** Blocks of all mail by address, addresses that left the group, and addresses of messages by contact. */
+/**
+ * Blocks of all mail by address, addresses that left the group, and addresses of messages by
+ * contact.
+ */
 interface Model {
   people: Map<string, Person>;
   blocks: Map<string, Set<BlockReason>>;

@@ -1,4 +1,5 @@
-// Campaigns over HTTP: every field, the checks when they are saved, and their deletion with their runs.
+// Campaigns over HTTP: every field, the checks when they are saved, and their deletion with their
+// runs.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Campaign } from '../../../src/campaigns/campaigns/schema.ts';

@@ -1,4 +1,5 @@
-// The table of a run's moves: each possible one, and each refused one, by a person and by the service.
+// The table of a run's moves: each possible one, and each refused one, by a person and by the
+// service.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Author, moveRun, type RunChange } from '../../../src/campaigns/campaigns/moves.ts';
 import { listAudit } from '../../../src/history/audit/audit.ts';

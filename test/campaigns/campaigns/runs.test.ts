@@ -1,5 +1,5 @@
-// Runs as persons make and move them, over HTTP and by command: the idempotency key, the time, each move and each
-// refused one, the retry and the ledger. No walk runs here.
+// Runs as persons make and move them, over HTTP and by command: the idempotency key, the time, each
+// move and each refused one, the retry and the ledger. No walk runs here.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';
@@ -27,7 +27,9 @@ const unknown = '0123456789abcdefghjk';
 const verbs = ['pause', 'resume', 'cancel', 'retry'] as const;
 type Verb = (typeof verbs)[number];
 
-/** Status after each verb of a person; a missing one is a 409. Retries make a run that is scheduled. */
+/**
+ * Status after each verb of a person; a missing one is a 409. Retries make a run that is scheduled.
+ */
 const moves: Readonly<Record<RunStatus, Partial<Record<Verb, RunStatus>>>> = {
   scheduled: { cancel: 'cancelled' },
   running: { pause: 'paused', cancel: 'cancelled' },

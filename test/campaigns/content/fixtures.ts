@@ -69,7 +69,10 @@ export async function startedRun(app: App, caller: Caller, mail: CampaignMail): 
   });
 }
 
-/** Sends the mail of a run to these contacts; returns the ids of the messages, or the reasons without one. */
+/**
+ * Sends the mail of a run to these contacts; returns the ids of the messages, or the reasons
+ * without one.
+ */
 export async function dispatched(
   app: App,
   caller: Caller,

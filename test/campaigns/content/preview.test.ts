@@ -1,4 +1,5 @@
-// The mail of a campaign before it runs: refused when it is saved, shown for one contact, sent as a test.
+// The mail of a campaign before it runs: refused when it is saved, shown for one contact, sent as a
+// test.
 import { describe, expect, it } from 'vitest';
 import { createCampaign } from '../../../src/campaigns/campaigns/campaigns.ts';
 import { createCampaignInput } from '../../../src/campaigns/campaigns/schema.ts';

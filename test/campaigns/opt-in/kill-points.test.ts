@@ -1,6 +1,7 @@
-// A daemon dies while it mails links to confirm. Another one goes on: each contact gets one mail, and the row of a
-// contact says so. Each seed is one death, before, within or after one of the transactions. KILL_POINTS=300 is a
-// soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
+// A daemon dies while it mails links to confirm. Another one goes on: each contact gets one mail,
+// and the row of a contact says so. Each seed is one death, before, within or after one of the
+// transactions. KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test>
+// repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createConfirmationLoop } from '../../../src/campaigns/opt-in/loop.ts';

@@ -1,5 +1,6 @@
-// Two runs of one campaign that leave out the contacts of each other, walked by two daemons at once: each contact gets
-// one message of both. The page of the first run is held before its commit until the page of the second waits for it.
+// Two runs of one campaign that leave out the contacts of each other, walked by two daemons at
+// once: each contact gets one message of both. The page of the first run is held before its commit
+// until the page of the second waits for it.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { retryRun } from '../../../src/campaigns/campaigns/runs.ts';
@@ -24,7 +25,10 @@ const countOf = async ({ store }: App, text: string): Promise<number> => {
   return Number(rows[0]?.n);
 };
 
-/** Holds the first transaction of this app that writes the ledger, until `release`; `held` resolves then. */
+/**
+ * Holds the first transaction of this app that writes the ledger, until `release`; `held` resolves
+ * then.
+ */
 function holdPage({ store }: App) {
   const { write } = store;
   const held = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
-// Shared by the tests of the walk: many contacts, a campaign to them, its runs, and a walking daemon.
+// Shared by the tests of the walk: many contacts, a campaign to them, its runs, and a walking
+// daemon.
 import { sql } from 'kysely';
 import { operatorOf } from '../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';

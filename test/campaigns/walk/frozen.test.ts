@@ -1,5 +1,6 @@
-// Mail that a person scheduled, while an installation that never sends writes all that it may: each permission to
-// write has a row with its attack. What leaves has the words, the sender and the audience rule of the scheduling.
+// Mail that a person scheduled, while an installation that never sends writes all that it may: each
+// permission to write has a row with its attack. What leaves has the words, the sender and the
+// audience rule of the scheduling.
 import { describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';
 import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';
@@ -145,7 +146,10 @@ describe.each(stores)('a run that a person scheduled, on %s', (store) => {
 
   const walk = () => whileWalking(test.app, (loop) => loop.idle());
 
-  /** Returns the mails of a run as their recipients read them, without what differs between two mails. */
+  /**
+   * Returns the mails of a run as their recipients read them, without what differs between two
+   * mails.
+   */
   async function mailsOf(run: Run): Promise<object[]> {
     const { body } = await api.get<{ items: Record<string, unknown>[] }>('/v1/messages?limit=100');
     const own = body.items.filter(({ campaignRunId }) => campaignRunId === run.id);

@@ -1,7 +1,8 @@
-// A daemon dies while it starts, walks, pauses, resumes and cancels a run to 2,000 contacts; another one goes on. Each
-// contact has one row in the ledger and one message or reason, and the counts add up to the audience. Each seed is one
-// death, before, within or after one of the transactions. KILL_POINTS=500 is a soak; KILL_SEED=<the seed in the name of
-// a failed test> repeats one.
+// A daemon dies while it starts, walks, pauses, resumes and cancels a run to 2,000 contacts;
+// another one goes on. Each contact has one row in the ledger and one message or reason, and the
+// counts add up to the audience. Each seed is one death, before, within or after one of the
+// transactions. KILL_POINTS=500 is a soak; KILL_SEED=<the seed in the name of a failed test>
+// repeats one.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -111,7 +112,10 @@ describe.each(stores)('a daemon that dies while it walks a run, on %s', (store) 
     throw new Error(`the run did not get there: ${JSON.stringify(await read(run))}`);
   }
 
-  /** Walks and decides on a daemon that dies at this point, if it gets there. Returns the open decisions. */
+  /**
+   * Walks and decides on a daemon that dies at this point, if it gets there. Returns the open
+   * decisions.
+   */
   async function dieAt(
     point: KillPoint,
     run: Run,

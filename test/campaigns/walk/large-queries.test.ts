@@ -1,4 +1,5 @@
-// Runs to groups by query that cost a millisecond for each contact: the event loop never pays for them.
+// Runs to groups by query that cost a millisecond for each contact: the event loop never pays for
+// them.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createContactGroup } from '../../../src/people/contacts/groups/groups.ts';

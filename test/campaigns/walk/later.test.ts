@@ -1,5 +1,5 @@
-// Runs after others, and runs while the world changes, on both stores: retries, runs to new contacts only, a clock that
-// is set, quiet hours, two daemons.
+// Runs after others, and runs while the world changes, on both stores: retries, runs to new
+// contacts only, a clock that is set, quiet hours, two daemons.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';

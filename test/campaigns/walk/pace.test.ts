@@ -1,6 +1,6 @@
-// The pace of a run by a virtual clock, on both stores: the rates of the four plans, shared with direct sends to the
-// exact request, the daily quota to the last email, changes of the plan, and the limit of its own queue.
-// Slow: runs of thousands of recipients at the rates of four plans.
+// The pace of a run by a virtual clock, on both stores: the rates of the four plans, shared with
+// direct sends to the exact request, the daily quota to the last email, changes of the plan, and
+// the limit of its own queue. Slow: runs of thousands of recipients at the rates of four plans.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { updateOrganization } from '../../../src/access/organizations/organizations.ts';

@@ -1,5 +1,5 @@
-// A run from its start to its end, on both stores: each contact of the audience once, with its reason, and nobody
-// else. Pace, quota and holds have tests of their own.
+// A run from its start to its end, on both stores: each contact of the audience once, with its
+// reason, and nobody else. Pace, quota and holds have tests of their own.
 import { describe, expect, it } from 'vitest';
 import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
 import { blockAddress } from '../../../src/people/blocks/suppression.ts';

@@ -1,4 +1,5 @@
-// Runs that cannot go on for a fault of the service or of their audience: they say why, and others go on.
+// Runs that cannot go on for a fault of the service or of their audience: they say why, and others
+// go on.
 import { describe, expect, it } from 'vitest';
 import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';
 import { standingOf } from '../../../src/campaigns/campaigns/run-words.ts';

@@ -1,5 +1,5 @@
-// Turns of runs whose contacts take long: a turn ends between two contacts and keeps its progress, so that other
-// runs go on and the daemon stops.
+// Turns of runs whose contacts take long: a turn ends between two contacts and keeps its progress,
+// so that other runs go on and the daemon stops.
 import { describe, expect, it, vi } from 'vitest';
 import { campaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import type { App } from '../../../src/core/app.ts';

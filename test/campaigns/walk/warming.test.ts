@@ -1,5 +1,5 @@
-// A run from a warming domain by a ledger over days, on both stores: each window takes what direct sends leave of
-// it, and its counters add up to the messages.
+// A run from a warming domain by a ledger over days, on both stores: each window takes what direct
+// sends leave of it, and its counters add up to the messages.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';

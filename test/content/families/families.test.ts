@@ -1,5 +1,5 @@
-// Families of templates and their members, on both stores (specification 2.8, 4.6); rules that they share with
-// other nouns are in test/http/resources.test.ts.
+// Families of templates and their members, on both stores (specification 2.8, 4.6); rules that they
+// share with other nouns are in test/http/resources.test.ts.
 import { describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';

@@ -1,4 +1,5 @@
-// The work of a push: each tree of its commits is read and flattened once, in however many commits it stands.
+// The work of a push: each tree of its commits is read and flattened once, in however many commits
+// it stands.
 import { deflateSync } from 'node:zlib';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PackedObject } from '../../../src/content/git/commit.ts';

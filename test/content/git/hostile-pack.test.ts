@@ -1,5 +1,5 @@
-// Packs made by hand: each broken or too large one is refused with its place, without its memory being taken and
-// without a stall.
+// Packs made by hand: each broken or too large one is refused with its place, without its memory
+// being taken and without a stall.
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';

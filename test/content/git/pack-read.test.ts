@@ -1,4 +1,5 @@
-// Packs made to hold up the reader: many short instructions of deltas, and commits with trees of many folders.
+// Packs made to hold up the reader: many short instructions of deltas, and commits with trees of
+// many folders.
 
 import { hash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';

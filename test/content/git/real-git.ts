@@ -51,7 +51,9 @@ export async function failingGit(cwd: string, ...args: string[]): Promise<string
   );
 }
 
-/** Writes objects of a stored repository as loose files, with main at `head`; returns the folder. */
+/**
+ * Writes objects of a stored repository as loose files, with main at `head`; returns the folder.
+ */
 export async function looseRepository(
   db: Db,
   repositoryId: string,

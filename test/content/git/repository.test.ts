@@ -1,4 +1,5 @@
-// Repositories in the store: their objects as git reads them, the history of main, and its only way to grow.
+// Repositories in the store: their objects as git reads them, the history of main, and its only way
+// to grow.
 import { describe, expect, it } from 'vitest';
 import { type NewCommit, prepareCommit } from '../../../src/content/git/commit.ts';
 import {

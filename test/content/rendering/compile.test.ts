@@ -1,5 +1,5 @@
-// Compiling a template end to end, in its worker: what it makes, and hostile files, each of which is a 422
-// with its place while the event loop runs on and the next template compiles.
+// Compiling a template end to end, in its worker: what it makes, and hostile files, each of which
+// is a 422 with its place while the event loop runs on and the next template compiles.
 import { afterAll, describe, expect, it } from 'vitest';
 import { compileTemplate, lintContent } from '../../../src/content/rendering/compile.ts';
 import type { TemplateFiles } from '../../../src/content/rendering/compiled.ts';
@@ -567,7 +567,8 @@ describe('hostile templates', () => {
   });
 
   it('end at the deadline', async () => {
-    // Parsers compare each name of an attribute with all others of its tag: these two tags take a second or so.
+    // Parsers compare each name of an attribute with all others of its tag: these two tags take a
+    // second or so.
     const names = Array.from({ length: 100_000 }, (_, index) => index.toString(36)).join(' ');
     const tag = `<p ${names}></p>`;
     const files = { 'body.html': `${tag}{% render 'one' %}`, 'partials/one.html': tag };

@@ -1,5 +1,5 @@
-// Templates that try to leave the sandbox or to take the daemon's time and memory: the payloads of liquidjs's
-// CVEs of 2026 among them, by their numbers.
+// Templates that try to leave the sandbox or to take the daemon's time and memory: the payloads of
+// liquidjs's CVEs of 2026 among them, by their numbers.
 
 /** Data of every payload. `o` has what a prototype would offer under names of its own. */
 export const hostileData: Readonly<Record<string, unknown>> = {

@@ -1,5 +1,5 @@
-// Filling of templates as sends call it: bad data first, then the places of values, then the worker.
-// Slow: three workers end by their deadline of 3 seconds each.
+// Filling of templates as sends call it: bad data first, then the places of values, then the
+// worker. Slow: three workers end by their deadline of 3 seconds each.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -283,7 +283,8 @@ describe('the worker of fills', () => {
     );
     const started = startWork();
     const longest = await longestStallMs(Promise.all(work));
-    // Beside the work on one mail, so that a slow machine has no influence: 9 to 13 ms on a quiet one.
+    // Beside the work on one mail, so that a slow machine has no influence: 9 to 13 ms on a quiet
+    // one.
     expect(longest).toBeLessThan((3 * coreMs(started)) / work.length);
     for (const { html } of await Promise.all(work)) expect(html).toHaveLength(1_900_001);
   });

@@ -1,5 +1,5 @@
-// Each attribute that the reader of MJML accepts, rendered by mrml and by mjml 5: the trees are equal. An
-// attribute that mrml drops would be lost without a word.
+// Each attribute that the reader of MJML accepts, rendered by mrml and by mjml 5: the trees are
+// equal. An attribute that mrml drops would be lost without a word.
 import mjml2html from 'mjml';
 import { describe, expect, it } from 'vitest';
 import { compileSources } from '../../../src/content/rendering/compile/compile-sources.ts';

@@ -1,6 +1,7 @@
-// The tree that a mail program renders, as lines of text, to compare two texts of HTML. Left out is what no
-// program shows: order of attributes and of classes, spaces between elements, spelling of colours, repeated
-// declarations of one property but the last, 0px for 0. Conditional comments of Outlook are compared as their tags.
+// The tree that a mail program renders, as lines of text, to compare two texts of HTML. Left out is
+// what no program shows: order of attributes and of classes, spaces between elements, spelling of
+// colours, repeated declarations of one property but the last, 0px for 0. Conditional comments of
+// Outlook are compared as their tags.
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 
 type Node = DefaultTreeAdapterTypes.Node;
@@ -102,7 +103,8 @@ export function renderingTree(html: string): string[] {
  * Takes the differences between mrml and mjml 5 away that show in no mail program, or in one only:
  * - mjml repeats `word-spacing` of the body on its first element, mrml does not;
  * - mrml repeats `vertical-align` of a button as an attribute, which HTML does not have;
- * - mjml writes `border:0` on the icons of mj-social, which both have in their style sheet for `img`;
+ * - mjml writes `border:0` on the icons of mj-social, which both have in their style sheet for
+ *   `img`;
  * - of several classes, mjml gives each the ending `-outlook`, mrml the last;
  * - in Outlook, the table within a padded mj-hero is as wide as the hero in mrml, narrower in mjml;
  * - the style sheet of mj-accordion selects the same inputs by different words;

@@ -1,5 +1,5 @@
-// Hostile values in every place of HTML. The page that a browser reads has the same elements and attributes
-// as with a harmless value, and the value itself where it stands.
+// Hostile values in every place of HTML. The page that a browser reads has the same elements and
+// attributes as with a harmless value, and the value itself where it stands.
 import { parse } from 'parse5';
 import { describe, expect, it } from 'vitest';
 import type { BrandValues, FillValues } from '../../../src/content/rendering/compiled.ts';

@@ -1,4 +1,5 @@
-// svc templates clone, pull, push, history, diff and restore: the files of a template in a folder, without git.
+// svc templates clone, pull, push, history, diff and restore: the files of a template in a folder,
+// without git.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

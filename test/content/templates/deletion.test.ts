@@ -1,5 +1,5 @@
-// A template that is deleted while a request on it runs: the request ends as before or after the deletion, and
-// no row stays. The deletion comes after each statement of the request in turn.
+// A template that is deleted while a request on it runs: the request ends as before or after the
+// deletion, and no row stays. The deletion comes after each statement of the request in turn.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publishTemplate } from '../../../src/content/templates/publish.ts';
@@ -16,7 +16,10 @@ import { filesOf, guardOf, makeTemplate, stage } from './workspace/fixtures.ts';
 /** More than the statements of any request. */
 const mostStatements = 60;
 
-/** Has `interrupt` run after the statement with this number, outside of transactions; returns the undo function. */
+/**
+ * Has `interrupt` run after the statement with this number, outside of transactions; returns the
+ * undo function.
+ */
 function interruptAfter(app: App, nth: number, interrupt: () => Promise<unknown>) {
   const { db, write } = app.store;
   let seen = 0;
@@ -24,7 +27,8 @@ function interruptAfter(app: App, nth: number, interrupt: () => Promise<unknown>
   const interrupting = db.withPlugin({
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
-      // SQLite has one writer: the deletion would wait for the transaction, and it for the deletion.
+      // SQLite has one writer: the deletion would wait for the transaction, and it for the
+      // deletion.
       if (writes === 0) seen += 1;
       if (writes === 0 && seen === nth) await interrupt();
       return result;

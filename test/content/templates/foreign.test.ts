@@ -1,4 +1,5 @@
-// Templates of other services: their exports, as the documentation shows them, become drafts that fill the same way.
+// Templates of other services: their exports, as the documentation shows them, become drafts that
+// fill the same way.
 import { describe, expect, it } from 'vitest';
 import { fillTemplate } from '../../../src/content/rendering/fill.ts';
 import { importTemplates, slugOf } from '../../../src/content/templates/foreign/import.ts';

@@ -1,7 +1,8 @@
-// A daemon dies while templates are staged, saved, pushed, restored and published; a request without an answer is
-// repeated. Each change is stored completely or not at all, once for any number of requests, and a repeat gets the same
-// answer. Each seed is one death, before, within or after one of the transactions. KILL_POINTS=300 is a soak;
-// KILL_SEED=<the seed in the name of a failed test> repeats one.
+// A daemon dies while templates are staged, saved, pushed, restored and published; a request
+// without an answer is repeated. Each change is stored completely or not at all, once for any
+// number of requests, and a repeat gets the same answer. Each seed is one death, before, within or
+// after one of the transactions. KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a
+// failed test> repeats one.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareCommit } from '../../../src/content/git/commit.ts';
@@ -121,12 +122,18 @@ function deathOf(seed: number): KillPoint & { at: number } {
 
 const keyed: readonly Way[] = [stage, save, restore];
 const history = 'Create the template,second,pushed 1,pushed 2,third,restored,bundled 1,bundled 2';
-/** Commits of the versions: a publication beside a save takes the commit before or after it; a repeat, both. */
+/**
+ * Commits of the versions: a publication beside a save takes the commit before or after it; a
+ * repeat, both.
+ */
 const possibleVersions = ['2,4,8', '2,5,8', '2,4,5,8'];
 
 describe.each(stores)('a daemon that dies while a template changes, on %s', (store) => {
   let test: TestApp;
-  /** Dies in each test; its other requests find it alive, as a start of its compile worker takes long. */
+  /**
+   * Dies in each test; its other requests find it alive, as a start of its compile worker takes
+   * long.
+   */
   let victim: App;
   let write: Store['write'];
   /** The store of the running request: that of a dead daemon stays dead. */

@@ -1,4 +1,5 @@
-// Previews of templates, on both stores (specification 4.6): the values in their scope, the draft, other brands.
+// Previews of templates, on both stores (specification 4.6): the values in their scope, the draft,
+// other brands.
 import { describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';
 import { operatorOf } from '../../../src/access/keys/roles.ts';

@@ -1,4 +1,5 @@
-// All rows of a template, which must agree: history, branch, workspace, versions, events, audit and answers.
+// All rows of a template, which must agree: history, branch, workspace, versions, events, audit and
+// answers.
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { decodeCommit, decodeTree, oidOf } from '../../../src/content/git/objects.ts';
@@ -78,7 +79,9 @@ async function reachable(db: Db, id: string, head: string): Promise<Set<string>>
   return seen;
 }
 
-/** Expects an unbroken chain of commits without other objects; returns its commits, oldest first. */
+/**
+ * Expects an unbroken chain of commits without other objects; returns its commits, oldest first.
+ */
 async function historyOf(db: Db, id: string): Promise<{ oid: string; message: string }[]> {
   const { rows: refs } = await sql<{ name: string; oid: string; commits: number }>`
     select name, oid, commits from git_refs where repository_id = ${id}`.execute(db);

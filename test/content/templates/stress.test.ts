@@ -1,5 +1,5 @@
-// Templates, brands and families that many requests change at once, on two daemons. Each request is answered, no row
-// stays of a deleted template, and no transaction ran into a deadlock.
+// Templates, brands and families that many requests change at once, on two daemons. Each request is
+// answered, no row stays of a deleted template, and no transaction ran into a deadlock.
 import { describe, expect, it } from 'vitest';
 import { createBrand, makeBrandDefault } from '../../../src/content/brands/brands.ts';
 import {

@@ -1,5 +1,5 @@
-// Templates, the resource, on both stores (specification 4.6); rules that they share with other nouns are in
-// test/http/resources.test.ts.
+// Templates, the resource, on both stores (specification 4.6); rules that they share with other
+// nouns are in test/http/resources.test.ts.
 import { describe, expect, it } from 'vitest';
 import { filesAt, findHead } from '../../../src/content/git/repository.ts';
 import { createTemplate } from '../../../src/content/templates/create.ts';

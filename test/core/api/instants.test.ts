@@ -1,4 +1,5 @@
-// Instants in requests: every field of every route takes ISO 8601 without seconds, as `date -Iminutes` prints it.
+// Instants in requests: every field of every route takes ISO 8601 without seconds, as `date
+// -Iminutes` prints it.
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { routes } from '../../../daemon/http/routes.ts';

@@ -70,7 +70,8 @@ describe.each(bothStores)('svc storage move on %s', (store) => {
       await beside;
       expect(moved.files, to).toBeGreaterThanOrEqual(12);
       expect(moved.bytes, to).toBe(moved.files * 3_000);
-      // The configuration sends new files into the database: a second move takes those that came meanwhile.
+      // The configuration sends new files into the database: a second move takes those that came
+      // meanwhile.
       await moveBlobs(test.app, to, nobody);
       expect(await left(test.app, to), to).toBe(0);
       await expectAll();
@@ -121,7 +122,10 @@ describe.each(bothStores)('svc storage move on %s', (store) => {
     await expectAll();
   });
 
-  /** Runs `meanwhile` when a move of the app has named the new place of a file, and would remove its copy here. */
+  /**
+   * Runs `meanwhile` when a move of the app has named the new place of a file, and would remove its
+   * copy here.
+   */
   async function beforeRemoval(app: App, meanwhile: (key: string) => Promise<unknown>) {
     const folder = await placeOf(app, 'filesystem');
     const remove = folder.remove.bind(folder);

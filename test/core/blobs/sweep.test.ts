@@ -1,5 +1,5 @@
-// The sweep of objects against a model: whatever is sent, deleted, left half-done and swept in any order, each message
-// has its file, and an object without a blob goes a day after a sweep found it.
+// The sweep of objects against a model: whatever is sent, deleted, left half-done and swept in any
+// order, each message has its file, and an object without a blob goes a day after a sweep found it.
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

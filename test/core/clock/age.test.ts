@@ -1,5 +1,5 @@
-// Each deletion by age asks the clock whether it is right (timeOfAge). The statements are found in the sources: those that
-// delete rows before a time, or an id, that the caller gives.
+// Each deletion by age asks the clock whether it is right (timeOfAge). The statements are found in
+// the sources: those that delete rows before a time, or an id, that the caller gives.
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 

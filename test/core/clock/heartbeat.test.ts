@@ -98,7 +98,8 @@ describe.each(stores)('the heartbeat of the clock on %s', (store) => {
     test.clock.set(test.clock.now() - 2 * day);
     const writes = apps.map((app) => vi.spyOn(app.store, 'write'));
     for (const app of apps) clockJumpsOf(app).look();
-    // A jump that the second daemon stores minutes later, as the file was busy, counts anew from then.
+    // A jump that the second daemon stores minutes later, as the file was busy, counts anew from
+    // then.
     const stored = () => writes.map(({ mock }) => mock.settledResults.map(({ type }) => type));
     await expect.poll(stored).toEqual([['fulfilled'], ['fulfilled']]);
     await pass(59);

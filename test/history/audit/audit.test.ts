@@ -1,5 +1,5 @@
-// The audit log: actor and change, written in the transaction of the change, never a secret; and its list
-// over HTTP.
+// The audit log: actor and change, written in the transaction of the change, never a secret; and
+// its list over HTTP.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAuthenticator } from '../../../src/access/keys/authenticator.ts';

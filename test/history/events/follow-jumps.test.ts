@@ -1,5 +1,6 @@
-// Readers of the log while the clock is 120 days ahead for a while, or behind. Each event arrives once, whatever its id.
-// The uses of times of ids are found in the sources: each states the effect of a clock that ran ahead.
+// Readers of the log while the clock is 120 days ahead for a while, or behind. Each event arrives
+// once, whatever its id. The uses of times of ids are found in the sources: each states the effect
+// of a clock that ran ahead.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startHeartbeat } from '../../../src/core/clock/heartbeat.ts';
@@ -33,8 +34,8 @@ describe.each(bothStores)('a reader of the log on %s', (store) => {
     return messageId;
   };
   /**
-   * Lets time pass until `answer`. Each step waits for the server: after a read that takes long by the virtual clock, a reader rests
-   * ten times as long.
+   * Lets time pass until `answer`. Each step waits for the server: after a read that takes long by
+   * the virtual clock, a reader rests ten times as long.
    */
   async function passing<T>(answer: Promise<T>): Promise<T> {
     let isSettled = false;

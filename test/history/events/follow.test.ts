@@ -1,4 +1,5 @@
-// Followers of the log: each event once in any order of commits, and again from a position after a cut.
+// Followers of the log: each event once in any order of commits, and again from a position after a
+// cut.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// The catalogue of events: complete, each kind with a sample that fits its schema, in the reference too. The
-// kinds that are published are read from the code: the list of the others shrinks with each area.
+// The catalogue of events: complete, each kind with a sample that fits its schema, in the reference
+// too. The kinds that are published are read from the code: the list of the others shrinks with
+// each area.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';

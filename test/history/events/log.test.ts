@@ -1,5 +1,5 @@
-// The log of events: in order, by organization, with the data of each kind; and sinks that take events in the
-// transaction that records them.
+// The log of events: in order, by organization, with the data of each kind; and sinks that take
+// events in the transaction that records them.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../../daemon/http/event-kinds.ts';
 import { pauseOrganization } from '../../../src/access/organizations/organizations.ts';

@@ -1,5 +1,5 @@
-// The part of an event that an installation sees: each kind with each single permission, as a table of its own says;
-// without the permission only ids, whatever the data holds.
+// The part of an event that an installation sees: each kind with each single permission, as a table
+// of its own says; without the permission only ids, whatever the data holds.
 import { describe, expect, it } from 'vitest';
 import { eventKinds } from '../../../daemon/http/event-kinds.ts';
 import { permissionMapOf } from '../../../src/access/keys/roles.ts';

@@ -1,4 +1,5 @@
-// An organization's log to seal: steps of messages and events of resources, read as leaves by plain SQL.
+// An organization's log to seal: steps of messages and events of resources, read as leaves by plain
+// SQL.
 import { sql } from 'kysely';
 import type { App } from '../../../src/core/app.ts';
 import { recordEvents, recordTimeline } from '../../../src/history/events/record.ts';

@@ -1,4 +1,5 @@
-// The tree of the sealed log, against the vectors of certificate-transparency and a plain reference of RFC 9162.
+// The tree of the sealed log, against the vectors of certificate-transparency and a plain reference
+// of RFC 9162.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type Hash, leafHash } from '../../../src/history/events/leaf.ts';

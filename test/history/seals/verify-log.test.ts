@@ -1,4 +1,5 @@
-// The comparison of the log with its seal, on both stores: each changed byte is named, in every column.
+// The comparison of the log with its seal, on both stores: each changed byte is named, in every
+// column.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { selectEvent } from '../../../src/history/events/queries.ts';

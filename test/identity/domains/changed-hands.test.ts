@@ -1,4 +1,5 @@
-// A name that changes hands: its mail, its addresses, its senders and its tracking host, before and after.
+// A name that changes hands: its mail, its addresses, its senders and its tracking host, before and
+// after.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listAudit } from '../../../src/history/audit/audit.ts';
 import { listLog } from '../../../src/history/events/log.ts';

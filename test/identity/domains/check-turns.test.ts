@@ -1,4 +1,5 @@
-// Limits that organizations share when they add and check domains: threads that generate keys, and checks.
+// Limits that organizations share when they add and check domains: threads that generate keys, and
+// checks.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// The diagnoses of wrong records: code and sentence. Each case
-// changes a zone that is right, on a DNS server of loopback; the name servers of the zone are a second one.
+// The diagnoses of wrong records: code and sentence. Each case changes a zone that is right, on a
+// DNS server of loopback; the name servers of the zone are a second one.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkRecords } from '../../../src/identity/domains/check-records.ts';
 import { diagnosisCodes } from '../../../src/identity/domains/diagnoses/codes.ts';

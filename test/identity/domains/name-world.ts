@@ -1,4 +1,5 @@
-// Two organizations that registered one name, and the DNS zone that decides which of them can verify it.
+// Two organizations that registered one name, and the DNS zone that decides which of them can
+// verify it.
 import { afterEach, beforeEach } from 'vitest';
 import { operatorOf } from '../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';
@@ -14,7 +15,9 @@ import { startZone, type Zone } from './zone.ts';
 export const name = 'acme.example';
 export const dayMs = 86_400_000;
 
-/** `operator` and `caller` are the operator in the first of both organizations, not in `default`. */
+/**
+ * `operator` and `caller` are the operator in the first of both organizations, not in `default`.
+ */
 export interface NameWorld extends TestApp {
   zone: Zone;
   /** The operator in the second organization. */

@@ -1,5 +1,5 @@
-// A registry on loopback: IANA's list of RDAP servers and RDAP servers themselves, over HTTPS. A connector leads
-// from their public addresses to it.
+// A registry on loopback: IANA's list of RDAP servers and RDAP servers themselves, over HTTPS. A
+// connector leads from their public addresses to it.
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';

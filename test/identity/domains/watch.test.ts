@@ -1,4 +1,5 @@
-// `svc domains verify --watch`: the command checks again until the records are published, or until its time is over.
+// `svc domains verify --watch`: the command checks again until the records are published, or until
+// its time is over.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Domain } from '../../../src/identity/domains/schema.ts';
 import { type CliWorkspace, finished, initializedWorkspace } from '../../support/cli.ts';

@@ -1,5 +1,5 @@
-// A DNS server on loopback with the records of the domains under test: TXT and MX that a test sets at any
-// time, NXDOMAIN for all other names, SERVFAIL for names in `down`.
+// A DNS server on loopback with the records of the domains under test: TXT and MX that a test sets
+// at any time, NXDOMAIN for all other names, SERVFAIL for names in `down`.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet } from 'dns-packet';

@@ -1,4 +1,5 @@
-// Addresses on the domain that the service hosts for all organizations: who may take one, and when it is free.
+// Addresses on the domain that the service hosts for all organizations: who may take one, and when
+// it is free.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';

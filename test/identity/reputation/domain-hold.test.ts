@@ -1,5 +1,5 @@
-// Held sending domains: a domain is held where its own mail reaches the limits that pause a workspace while the
-// workspace as a whole does not; its mail waits until the review.
+// Held sending domains: a domain is held where its own mail reaches the limits that pause a
+// workspace while the workspace as a whole does not; its mail waits until the review.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createOrganization,

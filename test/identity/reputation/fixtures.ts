@@ -1,5 +1,5 @@
-// Mail with outcomes of the test's choice: a pipeline with the real claim and settle, and an attempt that takes
-// its outcome from the recipient's local part.
+// Mail with outcomes of the test's choice: a pipeline with the real claim and settle, and an
+// attempt that takes its outcome from the recipient's local part.
 import { sql } from 'kysely';
 import type { Organization } from '../../../src/access/organizations/schema.ts';
 import type { Caller } from '../../../src/core/api/route.ts';

@@ -1,6 +1,6 @@
-// The limits of health against a plain model: a seeded stream of outcomes, one at a time through claim and
-// settle, with late reports, irrelevant mail, and passing hours. After each step the workspace and its domains
-// must match the model: warned, held, paused, resumed.
+// The limits of health against a plain model: a seeded stream of outcomes, one at a time through
+// claim and settle, with late reports, irrelevant mail, and passing hours. After each step the
+// workspace and its domains must match the model: warned, held, paused, resumed.
 import { afterEach, describe, expect, it } from 'vitest';
 import { getOrganization } from '../../../src/access/organizations/organizations.ts';
 import { addDomain, listDomains } from '../../../src/identity/domains/domains.ts';
@@ -109,8 +109,8 @@ function sumOf(all: readonly Counted[]) {
 }
 
 /**
- * Stretches of the stream: the shares of each kind of mail, the rest being delivered and of the ill domain; the
- * size of bulks of good mail, and the frequency of passing hours.
+ * Stretches of the stream: the shares of each kind of mail, the rest being delivered and of the ill
+ * domain; the size of bulks of good mail, and the frequency of passing hours.
  */
 const stretches = [
   { dead: 0.2, complaint: 0.05, noise: 0.1, bulk: 0.3, size: 60, ill: 0.3, jump: 0.3 },

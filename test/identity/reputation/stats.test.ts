@@ -169,7 +169,8 @@ describe.each(stores)('stats on %s', (store) => {
       Date.UTC(2026, 2, 9, 3, 59),
     ];
     for (const time of [...times, Date.UTC(2026, 2, 9, 4)]) {
-      // Sets the clock, because the queue polls each minute that passes, which makes days expensive.
+      // Sets the clock, because the queue polls each minute that passes, which makes days
+      // expensive.
       test.clock.set(time);
       await accept(test.app, test.caller, ['wait@example.com']);
     }

@@ -1,4 +1,5 @@
-// Mail of the sandbox stays on this machine, and so does mail with links that only this machine can open.
+// Mail of the sandbox stays on this machine, and so does mail with links that only this machine can
+// open.
 import { describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../../src/core/config/config.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';

@@ -1,4 +1,5 @@
-// `svc warming`: the objects of HTTP, the ramp before its start, the plan beside the sent mail, and exit codes.
+// `svc warming`: the objects of HTTP, the ramp before its start, the plan beside the sent mail, and
+// exit codes.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Simulation } from '../../../src/identity/warming/ramp.ts';
 import type { Warming } from '../../../src/identity/warming/schema.ts';

@@ -1,5 +1,5 @@
-// The count in the open window of a domain: the recipients of every send from it, in the transaction that accepts
-// them, under a plan started by any process.
+// The count in the open window of a domain: the recipients of every send from it, in the
+// transaction that accepts them, under a plan started by any process.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';

@@ -1,5 +1,5 @@
-// `direct: defer`: first attempts of a warming domain take places of its open window, and the rest of its mail
-// waits in the queue for the next one.
+// `direct: defer`: first attempts of a warming domain take places of its open window, and the rest
+// of its mail waits in the queue for the next one.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';

@@ -59,7 +59,9 @@ export function outcomes(
   return app.store.write((trx) => countHealth(app, trx, [observation]));
 }
 
-/** Lists windows in short: `1 closed 100 7` is the first, with its allowance and its accepted count. */
+/**
+ * Lists windows in short: `1 closed 100 7` is the first, with its allowance and its accepted count.
+ */
 export function inShort({ batches }: Warming): string[] {
   return batches.map(
     ({ sequence, state, allowanceRecipients, acceptedRecipients }) =>

@@ -1,5 +1,5 @@
-// Sixty days of one plan as a readable ledger: the allowance of each window, the accepted mail, its outcomes, and
-// the verdict. Healthy traffic, then thin, then unhealthy twice, then recovering.
+// Sixty days of one plan as a readable ledger: the allowance of each window, the accepted mail, its
+// outcomes, and the verdict. Healthy traffic, then thin, then unhealthy twice, then recovering.
 import { describe, expect, it } from 'vitest';
 import type { Warming } from '../../../src/identity/warming/schema.ts';
 import { getWarming, resumeWarming, startWarming } from '../../../src/identity/warming/warming.ts';

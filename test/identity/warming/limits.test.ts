@@ -1,4 +1,5 @@
-// The limits of a warming plan (specification 8.3) by table, its ramp, and the rates that make a window unsafe.
+// The limits of a warming plan (specification 8.3) by table, its ramp, and the rates that make a
+// window unsafe.
 import { describe, expect, it } from 'vitest';
 import { warmingFindingOf } from '../../../src/identity/reputation/health-finding.ts';
 import { firstAllowance, nextAllowance, simulateRamp } from '../../../src/identity/warming/ramp.ts';

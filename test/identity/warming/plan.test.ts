@@ -1,5 +1,5 @@
-// The warming of a domain over HTTP (specification 2.11, 4.7): every field, the actors of decisions, refusals,
-// and other holds on the mail of the domain.
+// The warming of a domain over HTTP (specification 2.11, 4.7): every field, the actors of
+// decisions, refusals, and other holds on the mail of the domain.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { pauseOrganization } from '../../../src/access/organizations/organizations.ts';
 import type { AuditPage } from '../../../src/history/audit/schema.ts';

@@ -1,5 +1,5 @@
-// Windows under trouble: the store fails between close and open, no daemon runs for days, the clock is set, two
-// daemons work at once, the domain is deleted.
+// Windows under trouble: the store fails between close and open, no daemon runs for days, the clock
+// is set, two daemons work at once, the domain is deleted.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';

@@ -1,5 +1,5 @@
-// Actions in a mailbox: proposals that are not approved, the deciding person, the list, the bound, and the time
-// of an expected answer. Mail sent by an approval is test/inbox/replies.
+// Actions in a mailbox: proposals that are not approved, the deciding person, the list, the bound,
+// and the time of an expected answer. Mail sent by an approval is test/inbox/replies.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';

@@ -1,5 +1,5 @@
-// Agent-activity takes whole hours from counters and partial ones from rows; its answer equals a count of all
-// rows for any range. Counters equal rows after any sequence of moves.
+// Agent-activity takes whole hours from counters and partial ones from rows; its answer equals a
+// count of all rows for any range. Counters equal rows after any sequence of moves.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// `svc mailboxes review`: a person goes through the proposals of a mailbox. Each answer, each failing edit,
-// concurrent decisions of others; then the same with keys on a real terminal.
+// `svc mailboxes review`: a person goes through the proposals of a mailbox. Each answer, each
+// failing edit, concurrent decisions of others; then the same with keys on a real terminal.
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// A relay replaces our Message-ID: the id in its 250 is a further one of the message, and its answer is known.
+// A relay replaces our Message-ID: the id in its 250 is a further one of the message, and its
+// answer is known.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';

@@ -1,5 +1,5 @@
-// The stage after the 250: received mail is parsed once, soon after it, and every read of it is served from
-// the stored projection.
+// The stage after the 250: received mail is parsed once, soon after it, and every read of it is
+// served from the stored projection.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -390,7 +390,8 @@ describe.each(stores)('the projection of received mail on %s', (store) => {
       // A pause of 100 ms after the batch would leave these unparsed.
       for (let waitedMs = 0; waitedMs < 40; waitedMs += 10) {
         await sends(16);
-        // The clock runs ahead of the CPU time, so that the limit by the wall clock ends the worker.
+        // The clock runs ahead of the CPU time, so that the limit by the wall clock ends the
+        // worker.
         await test.clock.advance(10);
       }
       expect((await states()).filter(({ tries }) => tries > 0)).toHaveLength(70);

@@ -1,5 +1,5 @@
-// A key proposes and a person approves: nothing is sent without approval, all checks run again at approval,
-// and the mail is sent once. Each change of an action's state that a send makes.
+// A key proposes and a person approves: nothing is sent without approval, all checks run again at
+// approval, and the mail is sent once. Each change of an action's state that a send makes.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';

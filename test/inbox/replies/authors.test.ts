@@ -1,5 +1,5 @@
-// The author of received mail is known as RFC 5322 allows to write him, and an answer goes to him. Without a readable
-// author nothing is sent.
+// The author of received mail is known as RFC 5322 allows to write him, and an answer goes to him.
+// Without a readable author nothing is sent.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Changes of threads by a key are actions in their mailbox: labels, notes, moves and snoozes. Requests
-// without an effect, the operator's changes and mere marks of a thread are not.
+// Changes of threads by a key are actions in their mailbox: labels, notes, moves and snoozes.
+// Requests without an effect, the operator's changes and mere marks of a thread are not.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MailboxAction } from '../../../src/inbox/approvals/schema.ts';
 import type { Thread, ThreadNote } from '../../../src/inbox/threads/schema.ts';

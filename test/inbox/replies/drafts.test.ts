@@ -1,5 +1,5 @@
-// Drafts with several editors: a stale version can neither be sent nor changed, a program changes its own
-// drafts alone, and a list of large drafts reads little.
+// Drafts with several editors: a stale version can neither be sent nor changed, a program changes
+// its own drafts alone, and a list of large drafts reads little.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/core/api/route.ts';

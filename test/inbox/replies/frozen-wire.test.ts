@@ -1,4 +1,5 @@
-// The mail of an approved proposal as a relay receives it: every copy equals the mail that was shown.
+// The mail of an approved proposal as a relay receives it: every copy equals the mail that was
+// shown.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Caller } from '../../../src/core/api/route.ts';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';

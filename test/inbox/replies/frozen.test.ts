@@ -1,5 +1,5 @@
-// A proposal is the whole mail, frozen at its creation: the mail that the person sees and downloads is sent
-// byte for byte, after any change of the mailbox, its draft or the answered mail.
+// A proposal is the whole mail, frozen at its creation: the mail that the person sees and downloads
+// is sent byte for byte, after any change of the mailbox, its draft or the answered mail.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';

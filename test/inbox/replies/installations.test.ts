@@ -1,5 +1,5 @@
-// Installations in a mailbox: they propose and send under their own name, and a proposal leaves only while the
-// installation could still make it.
+// Installations in a mailbox: they propose and send under their own name, and a proposal leaves
+// only while the installation could still make it.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MailboxAction } from '../../../src/inbox/approvals/schema.ts';
 import {

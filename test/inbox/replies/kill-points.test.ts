@@ -1,7 +1,7 @@
-// A daemon dies while mail is answered, proposed, approved and rejected, and the callers retry. Nothing is
-// sent twice or without its approval, nothing acknowledged is lost, and counters equal rows. Each seed is one
-// death before, within or after one of the transactions. KILL_POINTS=300 is a soak; KILL_SEED=<the seed in
-// the name of a failed test> repeats one.
+// A daemon dies while mail is answered, proposed, approved and rejected, and the callers retry.
+// Nothing is sent twice or without its approval, nothing acknowledged is lost, and counters equal
+// rows. Each seed is one death before, within or after one of the transactions. KILL_POINTS=300 is
+// a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/core/api/route.ts';

@@ -1,5 +1,5 @@
-// Loops between programs stop: a service does not answer an automatic mail, and after five sends into a
-// thread within an hour its next send is a proposal, until a person writes.
+// Loops between programs stop: a service does not answer an automatic mail, and after five sends
+// into a thread within an hour its next send is a proposal, until a person writes.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MailboxAction } from '../../../src/inbox/approvals/schema.ts';
 import { stores } from '../../support/command.ts';

@@ -1,5 +1,5 @@
-// The From of everything that leaves from a mailbox which is also the catch-all of its domain: an address of the
-// mailbox, or its `defaultFrom`. Each road out of a mailbox has a row here.
+// The From of everything that leaves from a mailbox which is also the catch-all of its domain: an
+// address of the mailbox, or its `defaultFrom`. Each road out of a mailbox has a row here.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';

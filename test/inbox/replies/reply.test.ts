@@ -1,5 +1,5 @@
-// Answering a message (specification 2.5, 4.4): recipients, sender and thread; skipped recipients, replays
-// and refusals.
+// Answering a message (specification 2.5, 4.4): recipients, sender and thread; skipped recipients,
+// replays and refusals.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';

@@ -1,4 +1,5 @@
-// Concurrent sends from mailboxes: they share a transaction, and each gets the same answer as alone.
+// Concurrent sends from mailboxes: they share a transaction, and each gets the same answer as
+// alone.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/core/api/route.ts';

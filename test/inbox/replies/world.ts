@@ -1,4 +1,5 @@
-// A mailbox that receives mail and answers it, over HTTP: keys of each kind, and the queued deliveries.
+// A mailbox that receives mail and answers it, over HTTP: keys of each kind, and the queued
+// deliveries.
 import { sql } from 'kysely';
 import { createKey } from '../../../src/access/keys/keys.ts';
 import type { CreateKey } from '../../../src/access/keys/schema.ts';

@@ -1,5 +1,5 @@
-// Forty exchanges as mail programs write them, and their threads. `tree` names the thread of a mail within
-// its exchange; the threads are the same in every order of arrival.
+// Forty exchanges as mail programs write them, and their threads. `tree` names the thread of a mail
+// within its exchange; the threads are the same in every order of arrival.
 import { inbox, type Mail } from './mails.ts';
 
 export interface Exchanged extends Mail {

@@ -1,5 +1,5 @@
-// Mail that a mailbox sends is found by its words, at no cost for the accept: a daemon indexes it soon after,
-// or the first search does at once.
+// Mail that a mailbox sends is found by its words, at no cost for the accept: a daemon indexes it
+// soon after, or the first search does at once.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { sendNew } from '../../../src/inbox/replies/answers.ts';

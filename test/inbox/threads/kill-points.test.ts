@@ -1,6 +1,6 @@
-// A daemon dies between DATA and thread: no mail that got its 250 is lost, none is threaded or published
-// twice, and counters equal rows. Each seed is one death at one point. KILL_POINTS=300 is a soak;
-// KILL_SEED=<the seed in the name of a failed test> repeats one.
+// A daemon dies between DATA and thread: no mail that got its 250 is lost, none is threaded or
+// published twice, and counters equal rows. Each seed is one death at one point. KILL_POINTS=300 is
+// a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createProjector } from '../../../src/inbox/receiving/projector.ts';

@@ -1,5 +1,5 @@
-// The list of threads: its order, its filters in any combination, its cursor, and a walk while others gain
-// activity.
+// The list of threads: its order, its filters in any combination, its cursor, and a walk while
+// others gain activity.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Threads by the words in them: over HTTP, the same on both engines, and a page that is bounded for any
-// number of matching messages.
+// Threads by the words in them: over HTTP, the same on both engines, and a page that is bounded for
+// any number of matching messages.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import type { Thread } from '../../../src/inbox/threads/schema.ts';

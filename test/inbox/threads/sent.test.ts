@@ -17,7 +17,9 @@ describe.each(stores)('mail that a mailbox sends, on %s', (store) => {
     mailboxId = await mailboxOf(test.app);
   });
 
-  /** Sends a message and puts it into the thread; returns the id of the thread, and its Message-ID. */
+  /**
+   * Sends a message and puts it into the thread; returns the id of the thread, and its Message-ID.
+   */
   async function sent(threadId: string | null, text: string) {
     const { app, caller } = test;
     const { id } = await send(api, payload({ subject: 'From us', text }));

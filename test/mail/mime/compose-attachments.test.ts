@@ -1,4 +1,5 @@
-// Messages with attachments: the tree, byte-exact content, file names, and no trace of the composing library.
+// Messages with attachments: the tree, byte-exact content, file names, and no trace of the
+// composing library.
 import type { Attachment } from 'mailparser';
 import { expect, it } from 'vitest';
 import { compose } from '../../../src/mail/mime/composer.ts';

@@ -1,5 +1,6 @@
-// Messages for the tests of composing and signing: one complete input to vary, and generators that favour
-// inputs on which composers break (bare line ends, dots, long lines, surrogates, encoded-word look-alikes).
+// Messages for the tests of composing and signing: one complete input to vary, and generators that
+// favour inputs on which composers break (bare line ends, dots, long lines, surrogates,
+// encoded-word look-alikes).
 import fc from 'fast-check';
 import type { ParsedMail } from 'mailparser';
 import { simpleParser } from 'mailparser';

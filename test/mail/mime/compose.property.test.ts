@@ -1,5 +1,5 @@
-// The lean composer against nodemailer's MailComposer, the reference: a receiver must parse the same from
-// either, over generated messages. The seed is in the test's name; TEST_SEED repeats it.
+// The lean composer against nodemailer's MailComposer, the reference: a receiver must parse the
+// same from either, over generated messages. The seed is in the test's name; TEST_SEED repeats it.
 import { isAscii } from 'node:buffer';
 import fc from 'fast-check';
 import type { AddressObject, ParsedMail } from 'mailparser';
@@ -61,8 +61,8 @@ async function decodeHeader(value: unknown): Promise<string | undefined> {
 }
 
 /**
- * Removes look-alikes of encoded words: MailComposer leaves them as they are, so that they read as another
- * text.
+ * Removes look-alikes of encoded words: MailComposer leaves them as they are, so that they read as
+ * another text.
  */
 function withoutLookAlikes(input: ComposeInput): ComposeInput {
   const plain = (text: string) => text.replaceAll('=?', '= ?');

@@ -1,5 +1,5 @@
-// Composing of single messages: their fields, encodings, repeatability and that nothing breaks out of a
-// header. Equality of meaning is in compose.property.test.ts.
+// Composing of single messages: their fields, encodings, repeatability and that nothing breaks out
+// of a header. Equality of meaning is in compose.property.test.ts.
 import { describe, expect, it } from 'vitest';
 import { compose } from '../../../src/mail/mime/composer.ts';
 import type { ComposeInput } from '../../../src/mail/mime/input.ts';

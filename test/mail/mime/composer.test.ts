@@ -1,4 +1,5 @@
-// Concurrent messages are composed and signed by workers, with the bytes of composing on this thread.
+// Concurrent messages are composed and signed by workers, with the bytes of composing on this
+// thread.
 import { createPublicKey } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

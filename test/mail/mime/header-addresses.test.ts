@@ -1,4 +1,5 @@
-// Address lists of received mail: the obsolete syntax of RFC 5322 4.4, and forms that no RFC has but mail has.
+// Address lists of received mail: the obsolete syntax of RFC 5322 4.4, and forms that no RFC has
+// but mail has.
 import { describe, expect, it } from 'vitest';
 import { parseAddressList } from '../../../src/mail/mime/header-addresses.ts';
 

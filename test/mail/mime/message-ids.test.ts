@@ -1,4 +1,5 @@
-// Message ids of received mail: the ids of RFC 5322 in present and obsolete syntax, and values that are none.
+// Message ids of received mail: the ids of RFC 5322 in present and obsolete syntax, and values that
+// are none.
 import { describe, expect, it } from 'vitest';
 import { boundReferences, readMessageIds } from '../../../src/mail/mime/message-ids.ts';
 

@@ -1,4 +1,5 @@
-// Raw UTF-8 in the header of mail that was handed in, which most servers take only as encoded words.
+// Raw UTF-8 in the header of mail that was handed in, which most servers take only as encoded
+// words.
 import libmime from 'libmime';
 import { describe, expect, it } from 'vitest';
 import { encodeRawHeader } from '../../../src/mail/mime/raw-header.ts';

@@ -1,5 +1,5 @@
-// Mail composed elsewhere and sent as it is: whole fields are removed and put in front, the rest stays the same
-// bytes.
+// Mail composed elsewhere and sent as it is: whole fields are removed and put in front, the rest
+// stays the same bytes.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Composer, composeHere, isForWorkers } from '../../../src/mail/mime/composer.ts';

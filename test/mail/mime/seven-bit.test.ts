@@ -1,4 +1,5 @@
-// 8-bit mail for servers without 8BITMIME: test/fixtures/eight-bit, encoded, has ASCII alone and the same content.
+// 8-bit mail for servers without 8BITMIME: test/fixtures/eight-bit, encoded, has ASCII alone and
+// the same content.
 import { isAscii } from 'node:buffer';
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
-// DKIM signatures seen by a receiver: verified by mailauth, a separate implementation, with keys published by
-// dkimRecordValue through a resolver of the test.
+// DKIM signatures seen by a receiver: verified by mailauth, a separate implementation, with keys
+// published by dkimRecordValue through a resolver of the test.
 import { createPrivateKey } from 'node:crypto';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';

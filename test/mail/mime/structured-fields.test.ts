@@ -1,5 +1,6 @@
-// Structured fields of the caller (RFC 2047 5, RFC 2369, RFC 2919, RFC 8098): only phrases and comments become
-// encoded words, URIs are percent-encoded, and a value that cannot be written is refused.
+// Structured fields of the caller (RFC 2047 5, RFC 2369, RFC 2919, RFC 8098): only phrases and
+// comments become encoded words, URIs are percent-encoded, and a value that cannot be written is
+// refused.
 import libmime from 'libmime';
 import { describe, expect, it } from 'vitest';
 import { encodeExtraHeader } from '../../../src/mail/mime/header-encoding.ts';

@@ -1,4 +1,5 @@
-// Keys and the time of signatures in tests. A file of its own: making an RSA key costs more than most tests.
+// Keys and the time of signatures in tests. A file of its own: making an RSA key costs more than
+// most tests.
 import { generateKeyPairSync } from 'node:crypto';
 import type { SigningKey } from '../../../src/mail/mime/dkim-key.ts';
 

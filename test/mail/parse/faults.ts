@@ -1,4 +1,5 @@
-// Mails with one fault in their MIME each, and their results in other readers. The texts are our own.
+// Mails with one fault in their MIME each, and their results in other readers. The texts are our
+// own.
 
 export interface Fault {
   /** Name of the fault. */

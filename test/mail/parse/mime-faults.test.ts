@@ -1,4 +1,5 @@
-// Faulty MIME, read as other readers do, and the time for which one mail may hold the thread of its reader.
+// Faulty MIME, read as other readers do, and the time for which one mail may hold the thread of its
+// reader.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { joinFlowed } from '../../../src/mail/parse/flowed.ts';

@@ -1,5 +1,5 @@
-// The words of a sender stay new content, all that is cut stands in a field, and the search finds all words. Each mail
-// of test/fixtures/own-words has its words beside it.
+// The words of a sender stay new content, all that is cut stands in a field, and the search finds
+// all words. Each mail of test/fixtures/own-words has its words beside it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { wordsOfMail } from '../../../src/mail/parse/mail-words.ts';

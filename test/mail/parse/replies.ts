@@ -1,5 +1,6 @@
-// Replies as mail programs write them, over their languages. Each entry is one mail: the words of its sender,
-// and the beginning of the quote. The texts are our own; the forms are those of the programs.
+// Replies as mail programs write them, over their languages. Each entry is one mail: the words of
+// its sender, and the beginning of the quote. The texts are our own; the forms are those of the
+// programs.
 
 export interface Reply {
   program: string;
@@ -45,7 +46,9 @@ function bare(program: string, build: (body: string) => Buffer, forms: Form[]) {
   return forms.flatMap((one) => replyAnd(program, build, 'Shall we meet?\n\nAlice\n', one));
 }
 
-/** Makes two mails of a reply: with an empty line before the quote, and without one, as phones do. */
+/**
+ * Makes two mails of a reply: with an empty line before the quote, and without one, as phones do.
+ */
 function replyAnd(
   program: string,
   build: (body: string) => Buffer,

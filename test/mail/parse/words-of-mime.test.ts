@@ -1,5 +1,5 @@
-// Each raw mail of test/fixtures/mime is read with all words and files of its `.words.json`, and with the
-// parsing errors named there.
+// Each raw mail of test/fixtures/mime is read with all words and files of its `.words.json`, and
+// with the parsing errors named there.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseMime } from '../../../src/mail/parse/parse-mime.ts';

@@ -1,5 +1,5 @@
-// Stored MTA-STS policies over a restart and over jumps of the clock (RFC 8461 5.1): an attacker that hides the
-// record or the policy host during our start gains nothing.
+// Stored MTA-STS policies over a restart and over jumps of the clock (RFC 8461 5.1): an attacker
+// that hides the record or the policy host during our start gains nothing.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createMtaSts, type MtaSts } from '../../../src/mail/smtp/mta-sts.ts';
 import { keptPolicies } from '../../../src/outbound/queue/carrier/kept-policies.ts';

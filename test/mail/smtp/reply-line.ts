@@ -1,5 +1,5 @@
-// Reads a reply as the tables and the tests write it: `RCPT: 550 5.1.1 text`. The verb may be left out (RCPT),
-// and the codes of a `DSN:`.
+// Reads a reply as the tables and the tests write it: `RCPT: 550 5.1.1 text`. The verb may be left
+// out (RCPT), and the codes of a `DSN:`.
 import type { RemoteReply } from '../../../src/mail/smtp/outcome.ts';
 
 const form =

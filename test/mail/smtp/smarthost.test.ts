@@ -1,5 +1,5 @@
-// One smarthost, and the cost of its single faults for other mail. The clock stands still unless a test moves
-// it, so mail delivered meanwhile has not waited.
+// One smarthost, and the cost of its single faults for other mail. The clock stands still unless a
+// test moves it, so mail delivered meanwhile has not waited.
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';

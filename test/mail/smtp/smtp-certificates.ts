@@ -1,6 +1,6 @@
 // A certificate authority for tests, with a P-256 key and a certificate for mx1.test, mx2.test and
-// mta-sts.example.test, valid 2020 to 2119. Made once with openssl, because Node cannot create certificates.
-// Public, for tests only.
+// mta-sts.example.test, valid 2020 to 2119. Made once with openssl, because Node cannot create
+// certificates. Public, for tests only.
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
 export const authorityCert = `-----BEGIN CERTIFICATE-----
@@ -68,7 +68,9 @@ export const forgedTls = { key: mxKey, cert: forgedCert + authorityCert };
 /** The chain of an attacker that signs with a leaf certificate of the authority. */
 export const lentTls = { key: mxKey, cert: lentCert + mxCert + authorityCert };
 
-/** Options for a server's `tls`: the chain with the authority, as DANE wants it (RFC 7672 3.1.2). */
+/**
+ * Options for a server's `tls`: the chain with the authority, as DANE wants it (RFC 7672 3.1.2).
+ */
 export const mxTls = { key: mxKey, cert: mxCert + authorityCert };
 
 /** Makes this process trust the authority, like an operator's NODE_EXTRA_CA_CERTS. */

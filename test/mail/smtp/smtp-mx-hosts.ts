@@ -1,5 +1,5 @@
-// Shared by the tests of MTA-STS and DANE: mail hosts mx1.test and mx2.test for example.test with certificates
-// of the test authority, a policy host over HTTPS, the DNS for both, and a transport.
+// Shared by the tests of MTA-STS and DANE: mail hosts mx1.test and mx2.test for example.test with
+// certificates of the test authority, a policy host over HTTPS, the DNS for both, and a transport.
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { connect } from 'node:net';

@@ -1,5 +1,5 @@
-// Shared by the tests of SMTP sessions: opening one to a local server, a small message, waiting for the sink,
-// and a server that sends exact bytes.
+// Shared by the tests of SMTP sessions: opening one to a local server, a small message, waiting for
+// the sink, and a server that sends exact bytes.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { type OpenOptions, openSession } from '../../../src/mail/smtp/open.ts';

@@ -1,4 +1,5 @@
-// The status of a message, derived from its deliveries' (table in src/outbound/deliveries/status.ts).
+// The status of a message, derived from its deliveries' (table in
+// src/outbound/deliveries/status.ts).
 import { describe, expect, it } from 'vitest';
 import {
   type MessageStatus,

@@ -1,4 +1,5 @@
-// Each command that `svc messages explain` can print is typed, on a store with its message, and succeeds.
+// Each command that `svc messages explain` can print is typed, on a store with its message, and
+// succeeds.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pauseOrganization } from '../../../src/access/organizations/organizations.ts';

@@ -233,7 +233,8 @@ describe.each(bothStores)('counts of messages on %s', (store) => {
   }
 
   /**
-   * Waits until nothing is in flight; advances the clock for deliveries that back off from a failing store.
+   * Waits until nothing is in flight; advances the clock for deliveries that back off from a
+   * failing store.
    */
   async function rest(): Promise<void> {
     let isOver = false;
@@ -246,7 +247,10 @@ describe.each(bothStores)('counts of messages on %s', (store) => {
     }
   }
 
-  /** Advances the clock without a daemon, which would have to renew all its leases of these hours at once. */
+  /**
+   * Advances the clock without a daemon, which would have to renew all its leases of these hours at
+   * once.
+   */
   async function pass(ms: number): Promise<void> {
     await rest();
     await outcomes.close();

@@ -1,5 +1,5 @@
-// GET /v1/messages/{id}/email (specification 2.2, 4.1): every listed field, for sent and received mail, and
-// the signed storage URLs.
+// GET /v1/messages/{id}/email (specification 2.2, 4.1): every listed field, for sent and received
+// mail, and the signed storage URLs.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import type { EmailProjection, Message } from '../../../src/outbound/messages/schema.ts';

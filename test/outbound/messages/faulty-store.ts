@@ -76,7 +76,10 @@ export function faultyStore(real: Store, next: () => WriteFault | null): FaultyS
   };
 }
 
-/** Returns an error as SQLite throws it: it undoes the whole transaction, also for other writes in it. */
+/**
+ * Returns an error as SQLite throws it: it undoes the whole transaction, also for other writes in
+ * it.
+ */
 function undone(): Error {
   return Object.assign(new Error('injected: crash'), { code: 'SQLITE_IOERR' });
 }

@@ -1,6 +1,6 @@
-// A year of mail of organizations with different periods of retention: each day's messages and contents are those that a
-// model keeps, and the store stays as large as the kept ones.
-// Slow: a year of mail is written and deleted day by day.
+// A year of mail of organizations with different periods of retention: each day's messages and
+// contents are those that a model keeps, and the store stays as large as the kept ones. Slow: a
+// year of mail is written and deleted day by day.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import {

@@ -1,5 +1,5 @@
-// Retention deletes ended messages older than `retention.messagesDays`, with all their rows; usage stays. It
-// pauses between batches and ends with the daemon.
+// Retention deletes ended messages older than `retention.messagesDays`, with all their rows; usage
+// stays. It pauses between batches and ends with the daemon.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';

@@ -1,5 +1,5 @@
-// `svc messages tail`, as typed, on the store alone: a line for each message as it is sent or received, none
-// for its later events.
+// `svc messages tail`, as typed, on the store alone: a line for each message as it is sent or
+// received, none for its later events.
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -25,8 +25,8 @@ afterEach(async () => {
 });
 
 /**
- * Sets the standing clock of this process by that of the command: a little ahead, because the tail may pass
- * over rows written more than a second late.
+ * Sets the standing clock of this process by that of the command: a little ahead, because the tail
+ * may pass over rows written more than a second late.
  */
 const keepTime = () => test.clock.advance(Date.now() + 2_000 - test.clock.now());
 

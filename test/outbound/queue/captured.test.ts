@@ -1,5 +1,5 @@
-// Captured mail counts as delivered; every view says that nothing left this machine, and names the key of
-// the configuration that captured it.
+// Captured mail counts as delivered; every view says that nothing left this machine, and names the
+// key of the configuration that captured it.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../../src/core/config/config.ts';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';

@@ -1,5 +1,5 @@
-// A separate process for carrier-thread.test.ts: at its end only the closing of the carrier keeps it alive.
-// Prints the outcome of its message, and `closed` at the end.
+// A separate process for carrier-thread.test.ts: at its end only the closing of the carrier keeps
+// it alive. Prints the outcome of its message, and `closed` at the end.
 
 import { loadConfig } from '../../../src/core/config/config.ts';
 import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';

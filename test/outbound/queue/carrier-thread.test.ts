@@ -1,5 +1,5 @@
-// The carrier on its thread, against real servers: it sends the same bytes as composing on this thread, its
-// reports reach the main thread, and no call waits for a thread that has ended.
+// The carrier on its thread, against real servers: it sends the same bytes as composing on this
+// thread, its reports reach the main thread, and no call waits for a thread that has ended.
 import { spawn } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,5 @@
-// The commands on the queue, as people and scripts run them, on a store without a daemon and beside one.
+// The commands on the queue, as people and scripts run them, on a store without a daemon and beside
+// one.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// The number of sends in one commit that counts as a burst, by the number of daemons that divide it.
+// The number of sends in one commit that counts as a burst, by the number of daemons that divide
+// it.
 import { expect, it } from 'vitest';
 import { portionsOf } from '../../../src/access/admission/portions.ts';
 import { intakeOf } from '../../../src/outbound/queue/intake.ts';

@@ -21,7 +21,9 @@ export function query(more: Partial<ListQueueQuery> = {}): ListQueueQuery {
   return { page: 1, limit: 100, ...more };
 }
 
-/** Claims up to `limit` as a daemon without limits does; returns the recipients, in the order taken. */
+/**
+ * Claims up to `limit` as a daemon without limits does; returns the recipients, in the order taken.
+ */
 export async function claim(app: App, limit = 100, worker = 'wrk_test'): Promise<string[]> {
   const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
   const choice = { lanes, shares: new Shares(app.clock), laneOf: () => null, soleLane: null };

@@ -1,4 +1,5 @@
-// The whole pipeline under one tenant's backlog: the single message of another does not wait behind it.
+// The whole pipeline under one tenant's backlog: the single message of another does not wait behind
+// it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';

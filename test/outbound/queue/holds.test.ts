@@ -1,4 +1,5 @@
-// Holds: matching deliveries are not attempted until the release (src/outbound/queue/desk/holds.ts).
+// Holds: matching deliveries are not attempted until the release
+// (src/outbound/queue/desk/holds.ts).
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { holdDelivery } from '../../../src/outbound/deliveries/queue-queries.ts';

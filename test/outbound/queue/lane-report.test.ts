@@ -1,4 +1,5 @@
-// Data of `svc queue top`: the lanes that daemons report, added up (src/outbound/queue/lanes/lane-report.ts).
+// Data of `svc queue top`: the lanes that daemons report, added up
+// (src/outbound/queue/lanes/lane-report.ts).
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';

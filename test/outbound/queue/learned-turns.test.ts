@@ -1,4 +1,5 @@
-// A daemon learns from the store how far another one is with a flow: once a second, and only beside another one.
+// A daemon learns from the store how far another one is with a flow: once a second, and only beside
+// another one.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { portionsOf } from '../../../src/access/admission/portions.ts';

@@ -1,5 +1,5 @@
-// The gauges of the queue in /metrics: the count of queued deliveries, by cause and by age, with bounded
-// labels.
+// The gauges of the queue in /metrics: the count of queued deliveries, by cause and by age, with
+// bounded labels.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startQueueGauges } from '../../../src/outbound/queue/queue-gauges.ts';

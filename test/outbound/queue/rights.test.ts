@@ -1,4 +1,5 @@
-// Scheduled mail after the rights of its key changed: when its time comes, the key or its heir is asked as it is then.
+// Scheduled mail after the rights of its key changed: when its time comes, the key or its heir is
+// asked as it is then.
 import { describe, expect, it } from 'vitest';
 import { keysChanged } from '../../../src/access/keys/changes.ts';
 import { replaceInstallationKey } from '../../../src/access/keys/installation-keys.ts';
@@ -35,7 +36,10 @@ describe.each(stores)('mail that a key has scheduled, on %s', (store) => {
       ...more,
     });
 
-  /** Lets the time of a message come; returns its status, and the reason and check of a cancellation. */
+  /**
+   * Lets the time of a message come; returns its status, and the reason and check of a
+   * cancellation.
+   */
   async function departed({ id }: { id: string }) {
     const pipeline = await startPipeline(test.app);
     try {

@@ -1,4 +1,5 @@
-// Queued mail of campaign runs: kept back while its run is stopped, freed by a resume, ended with a cancelled run.
+// Queued mail of campaign runs: kept back while its run is stopped, freed by a resume, ended with a
+// cancelled run.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { pauseOrganization } from '../../../src/access/organizations/organizations.ts';
@@ -100,7 +101,8 @@ describe.each(stores)('queued mail of a run on %s', (store) => {
     await acceptForRun(app, caller, second, addresses('second'));
     const departed = await claim(app, 30);
     const seconds = departed.filter((email) => email.startsWith('second')).length;
-    // The first run was alone when it got its turns: it leaves twice as often until the second has as many.
+    // The first run was alone when it got its turns: it leaves twice as often until the second has
+    // as many.
     expect(seconds).toBeGreaterThanOrEqual(9);
   });
 

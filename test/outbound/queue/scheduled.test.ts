@@ -1,5 +1,6 @@
-// `POST /v1/messages/scheduled` (specification 4.8, 8.1, 8.2) on both stores, by a virtual clock: the stored
-// rows, the time of the send, the quotas it waits for, and that a crash neither loses nor doubles.
+// `POST /v1/messages/scheduled` (specification 4.8, 8.1, 8.2) on both stores, by a virtual clock:
+// the stored rows, the time of the send, the quotas it waits for, and that a crash neither loses
+// nor doubles.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { admissionOf } from '../../../src/access/admission/admission.ts';

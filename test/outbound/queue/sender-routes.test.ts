@@ -1,4 +1,5 @@
-// Streams of mail that leave by smarthosts of their own, chosen by the sender: over real sockets, in the daemon's thread.
+// Streams of mail that leave by smarthosts of their own, chosen by the sender: over real sockets,
+// in the daemon's thread.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { stores } from '../../support/command.ts';
@@ -90,7 +91,10 @@ describe.each(stores)('routes by sender on %s', (store) => {
       const { waitReason = null, dueAt = null } = body.deliveries[0]?.scheduling ?? {};
       return waitReason === 'provider-unavailable' ? dueAt : null;
     };
-    /** Returns a message that waits for the lane, once the pause is long enough to look at it. A tried one waits for its retry. */
+    /**
+     * Returns a message that waits for the lane, once the pause is long enough to look at it. A
+     * tried one waits for its retry.
+     */
     const findWaiting = async (): Promise<{ id: string; until: string }> => {
       for (;;) {
         for (const { body } of held) {

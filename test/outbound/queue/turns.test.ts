@@ -181,7 +181,10 @@ describe('turns', () => {
 describe('turns of several daemons', () => {
   const lookEach = 100;
 
-  /** Counts the first `count` served mails of each organization, after these sends by daemons in turns. */
+  /**
+   * Counts the first `count` served mails of each organization, after these sends by daemons in
+   * turns.
+   */
   function served(
     daemons: number,
     mails: Record<string, (at: number) => number | null>,

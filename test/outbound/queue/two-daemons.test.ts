@@ -1,5 +1,5 @@
-// Two daemons over one PostgreSQL, stopped at the moments at which they could spoil each other's work:
-// a lease in use, the ends of siblings, a manual pause during settlements.
+// Two daemons over one PostgreSQL, stopped at the moments at which they could spoil each other's
+// work: a lease in use, the ends of siblings, a manual pause during settlements.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {

@@ -1,5 +1,5 @@
-// Forged reports as attacks: a recipient of a copy may report on that copy alone, everybody else on none.
-// Beside the attacks stand the honest reports that they imitate.
+// Forged reports as attacks: a recipient of a copy may report on that copy alone, everybody else on
+// none. Beside the attacks stand the honest reports that they imitate.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../src/access/keys/roles.ts';
 import {
@@ -51,7 +51,10 @@ describe.each(stores)('forged reports on %s', (store) => {
   });
   afterAll(() => shared.close());
 
-  /** Runs tests that leave traces in a world of their own: a pause, a set clock, another organization. */
+  /**
+   * Runs tests that leave traces in a world of their own: a pause, a set clock, another
+   * organization.
+   */
   function inWorldOfTheirOwn(tests: () => void): void {
     describe('in their own world', () => {
       beforeEach(async () => {

@@ -1,5 +1,5 @@
-// Bounces that name another address than the recipient (RFC 3464 2.3): members of a list, targets of a forward.
-// The mails are in test/fixtures/members; all are about mail to team@example.com.
+// Bounces that name another address than the recipient (RFC 3464 2.3): members of a list, targets
+// of a forward. The mails are in test/fixtures/members; all are about mail to team@example.com.
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

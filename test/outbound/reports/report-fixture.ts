@@ -1,5 +1,5 @@
-// Reports as mail systems and providers write them, on mail that was really composed, signed and sent, and
-// their way through RCPT, storing and reading.
+// Reports as mail systems and providers write them, on mail that was really composed, signed and
+// sent, and their way through RCPT, storing and reading.
 import type { App } from '../../../src/core/app.ts';
 import { receive } from '../../../src/inbox/receiving/receive.ts';
 import { resolveAddressee } from '../../../src/inbox/receiving/resolve.ts';
@@ -101,7 +101,9 @@ export function arf(copy: Buffer | string, options: ArfOptions = {}): Buffer {
   return Buffer.from(report.join('\r\n'), 'latin1');
 }
 
-/** Writes a complaint in Hotmail's older form (JMRP): a forward, the recipient in the outer header. */
+/**
+ * Writes a complaint in Hotmail's older form (JMRP): a forward, the recipient in the outer header.
+ */
 export function jmrp(copy: Buffer | string, recipient: string): Buffer {
   const report = [
     'From: staff@hotmail.example',

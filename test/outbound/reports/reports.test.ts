@@ -1,5 +1,5 @@
-// Bounces and complaints by mail on our own sends: from the return path on the wire to the status, the
-// timeline and the block.
+// Bounces and complaints by mail on our own sends: from the return path on the wire to the status,
+// the timeline and the block.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';

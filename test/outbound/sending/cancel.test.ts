@@ -1,5 +1,5 @@
-// `POST /v1/messages/{id}/cancel` on both stores: the messages that may be cancelled, and the races with a
-// daemon that claims at the same moment.
+// `POST /v1/messages/{id}/cancel` on both stores: the messages that may be cancelled, and the races
+// with a daemon that claims at the same moment.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';

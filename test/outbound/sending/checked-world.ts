@@ -1,5 +1,5 @@
-// Shared by the tests of the checks of a send: a domain with a sender, mailboxes of this organization and of
-// another, keys, and a pipeline for scheduled mail.
+// Shared by the tests of the checks of a send: a domain with a sender, mailboxes of this
+// organization and of another, keys, and a pipeline for scheduled mail.
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { createAuthenticator } from '../../../src/access/keys/authenticator.ts';

@@ -1,5 +1,5 @@
-// Each check of a send alone, at acceptance and when scheduled mail comes due, on both stores. Their order is
-// test/http/order-of-checks.test.ts; the texts of refusals are with their areas.
+// Each check of a send alone, at acceptance and when scheduled mail comes due, on both stores.
+// Their order is test/http/order-of-checks.test.ts; the texts of refusals are with their areas.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { revokeKey, rotateKey, updateKey } from '../../../src/access/keys/keys.ts';

@@ -1,5 +1,5 @@
-// The durability of each answer: every acceptance of a message or a received mail asks for a commit that
-// survives a power failure, and answers after it. `now` on each store: test/platform/store.
+// The durability of each answer: every acceptance of a message or a received mail asks for a commit
+// that survives a power failure, and answers after it. `now` on each store: test/platform/store.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';

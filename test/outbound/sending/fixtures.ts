@@ -1,4 +1,5 @@
-// Shared by the sending tests: the HTTP face with its limits on every route, checked against the OpenAPI document.
+// Shared by the sending tests: the HTTP face with its limits on every route, checked against the
+// OpenAPI document.
 import { limitsBy } from '../../../daemon/http/rate-limits.ts';
 import { routes } from '../../../daemon/http/routes.ts';
 import { createHttpServer } from '../../../daemon/http/server.ts';

@@ -1,5 +1,5 @@
-// Injected headers and recipients are refused with a 422 and nothing stored, or carried as plain text. Checked
-// in the bytes on the wire.
+// Injected headers and recipients are refused with a 422 and nothing stored, or carried as plain
+// text. Checked in the bytes on the wire.
 
 import libmime from 'libmime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
-// Concurrent sends with one idempotency key, in seeded interleavings of two daemons on one store, with failing
-// writes, crashing daemons and clients that hang up. Always: one message, right replays, released claims
-// (specification 4.2 rules 5 to 8).
-// `IDEMPOTENCY_SEED=n` replays one seed: the plan is the same, the timing is the machine's.
+// Concurrent sends with one idempotency key, in seeded interleavings of two daemons on one store,
+// with failing writes, crashing daemons and clients that hang up. Always: one message, right
+// replays, released claims (specification 4.2 rules 5 to 8). `IDEMPOTENCY_SEED=n` replays one seed:
+// the plan is the same, the timing is the machine's.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,7 +28,10 @@ import {
 } from '../messages/faulty-store.ts';
 import { otherOrganization, payload } from '../messages/fixtures.ts';
 
-/** PostgreSQL has fewer, because each crash opens a new pool of connections. IDEMPOTENCY_SEEDS=5000 is a soak. */
+/**
+ * PostgreSQL has fewer, because each crash opens a new pool of connections. IDEMPOTENCY_SEEDS=5000
+ * is a soak.
+ */
 const soaked = Number(process.env.IDEMPOTENCY_SEEDS ?? 0);
 const seeds: Record<TestStore, number> = {
   sqlite: soaked || inLong(100, 12),
@@ -109,7 +112,8 @@ describe.each(stores)('interleavings of sends with one idempotency key on %s', (
     for (const world of worlds) await world.close();
     for (const { app } of tests) await expectUsageToAgree(app);
     if (replayed || seeds[store] < 100) return;
-    // The checks above mean nothing unless every fault happened. Fewer seeds meet a part of the faults.
+    // The checks above mean nothing unless every fault happened. Fewer seeds meet a part of the
+    // faults.
     for (const fault of writeFaults) expect(seen.faults.get(fault), fault).toBeGreaterThan(0);
     for (const status of [201, 403, 404, 409, 500, 503]) {
       expect(seen.answers.get(status), String(status)).toBeGreaterThan(0);
@@ -138,8 +142,8 @@ interface Process {
 }
 
 /**
- * Two daemons on one store, each of which may crash and restart. Their HTTP faces stay, because they hold no
- * state; the app behind them is a new one.
+ * Two daemons on one store, each of which may crash and restart. Their HTTP faces stay, because
+ * they hold no state; the app behind them is a new one.
  */
 class World {
   readonly test: TestApp;

@@ -1,4 +1,5 @@
-// Specification 4.2, rules 5 to 8: one message for one key, from any caller and any number of times.
+// Specification 4.2, rules 5 to 8: one message for one key, from any caller and any number of
+// times.
 
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Media types and content ids of attachments: legal forms of RFC 2045 5.1 reach the wire, and slips of a caller
-// (a semicolon at the end, angle brackets) are dropped.
+// Media types and content ids of attachments: legal forms of RFC 2045 5.1 reach the wire, and slips
+// of a caller (a semicolon at the end, angle brackets) are dropped.
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMediaType } from '../../../src/mail/mime/media-type.ts';

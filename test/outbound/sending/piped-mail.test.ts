@@ -1,4 +1,5 @@
-// Mail that programs pipe to sendmail, read as if it came by SMTP, and the command lines of such programs.
+// Mail that programs pipe to sendmail, read as if it came by SMTP, and the command lines of such
+// programs.
 import { describe, expect, it } from 'vitest';
 import { readSendmailWords } from '../../../commands/base/sendmail-words.ts';
 import { type PipeOptions, readPipedMail } from '../../../src/outbound/sending/piped-mail.ts';

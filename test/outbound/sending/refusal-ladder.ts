@@ -1,5 +1,5 @@
-// All refusals of a send at its acceptance, in the order of the checks: each step comes before the later ones
-// until it is lifted. HTTP and submission both climb it.
+// All refusals of a send at its acceptance, in the order of the checks: each step comes before the
+// later ones until it is lifted. HTTP and submission both climb it.
 
 import { updateKey } from '../../../src/access/keys/keys.ts';
 import { reviewOnboarding } from '../../../src/access/organizations/onboarding.ts';

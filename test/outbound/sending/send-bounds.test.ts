@@ -1,5 +1,5 @@
-// Lists and maps of a request are bounded before their entries are read: a body of a quarter of a million bad
-// entries costs no more than a refusal.
+// Lists and maps of a request are bounded before their entries are read: a body of a quarter of a
+// million bad entries costs no more than a refusal.
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { createKeyInput } from '../../../src/access/keys/schema.ts';
@@ -7,7 +7,9 @@ import { checkWith } from '../../../src/core/api/validate.ts';
 import { sendPayload } from '../../../src/outbound/messages/send-schema.ts';
 
 const many = 250_000;
-/** The engine lists all keys of a map before counting them: a third of a millisecond for a thousand. */
+/**
+ * The engine lists all keys of a map before counting them: a third of a millisecond for a thousand.
+ */
 const manyKeys = 10_000;
 const send = { channel: 'email', to: [{ email: 'a@b.example' }] };
 const mail = { subject: 'x', text: 'x' };

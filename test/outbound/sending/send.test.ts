@@ -1,5 +1,5 @@
-// Sending (specification 2.2, 4.1, 4.2): the whole answer, the stored rows, and the refusals of unknown
-// references. Wrong fields are send-validation.test.ts.
+// Sending (specification 2.2, 4.1, 4.2): the whole answer, the stored rows, and the refusals of
+// unknown references. Wrong fields are send-validation.test.ts.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';

@@ -1,5 +1,5 @@
-// Proof of a sender address, end to end: the mail that a server got has the token, and nothing that the
-// organization can read has it.
+// Proof of a sender address, end to end: the mail that a server got has the token, and nothing that
+// the organization can read has it.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';

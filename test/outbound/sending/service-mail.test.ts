@@ -1,5 +1,5 @@
-// Mail that the service writes for a caller is a send of that caller: who may ask for it, whose quota it takes, and
-// what of the caller is in it.
+// Mail that the service writes for a caller is a send of that caller: who may ask for it, whose
+// quota it takes, and what of the caller is in it.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../src/access/keys/roles.ts';

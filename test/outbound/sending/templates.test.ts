@@ -1,4 +1,5 @@
-// Sends that name a template (specification 4.2, rules 1 to 3), or that ask for the footer of a brand.
+// Sends that name a template (specification 4.2, rules 1 to 3), or that ask for the footer of a
+// brand.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';
 import type { Template } from '../../../src/content/templates/schema.ts';

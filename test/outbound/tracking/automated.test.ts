@@ -1,4 +1,5 @@
-// The requesters of pixels and links: real user agents of people and machines, and other signs of a machine.
+// The requesters of pixels and links: real user agents of people and machines, and other signs of a
+// machine.
 import { describe, expect, it } from 'vitest';
 import { automatedBy } from '../../../src/outbound/tracking/automated.ts';
 import { loadScanners } from '../../../src/outbound/tracking/load-scanners.ts';

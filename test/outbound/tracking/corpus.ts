@@ -1,5 +1,5 @@
-// Forty HTML mails as people and programs write them, also badly. Each has the expected number of tracked links
-// and of places for a pixel.
+// Forty HTML mails as people and programs write them, also badly. Each has the expected number of
+// tracked links and of places for a pixel.
 
 export interface CorpusMail {
   name: string;

@@ -1,4 +1,5 @@
-// Tracked links after `retention.contentDays`, on both stores: they lead on until their message is deleted.
+// Tracked links after `retention.contentDays`, on both stores: they lead on until their message is
+// deleted.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deleteOldMessages } from '../../../src/outbound/messages/retention.ts';

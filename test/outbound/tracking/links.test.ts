@@ -1,5 +1,5 @@
-// Links found and replaced in a corpus of our own: nothing else in a mail changes, tracked links are never
-// tracked again, and hostile HTML costs bounded time. Compared with parse5's own tree.
+// Links found and replaced in a corpus of our own: nothing else in a mail changes, tracked links
+// are never tracked again, and hostile HTML costs bounded time. Compared with parse5's own tree.
 import { parse, type DefaultTreeAdapterTypes as Tree } from 'parse5';
 import { describe, expect, it } from 'vitest';
 import {
@@ -43,7 +43,10 @@ function written(href: string): string {
   return /^\s*https?:/i.test(href) && URL.canParse(href) ? new URL(href).href : href;
 }
 
-/** Drops formatting elements that the parser repeats around the pixel alone, because they are invisible. */
+/**
+ * Drops formatting elements that the parser repeats around the pixel alone, because they are
+ * invisible.
+ */
 function withoutEmpty(lines: string[]): string[] {
   const kept: string[] = [];
   for (const line of lines) {

@@ -1,5 +1,5 @@
-// Opens and clicks from the send to the statistics (specification 2.16, 3), as a ledger: each line is an action
-// with the status, the timeline and the cohorts after it.
+// Opens and clicks from the send to the statistics (specification 2.16, 3), as a ledger: each line
+// is an action with the status, the timeline and the cohorts after it.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { updateOrganization } from '../../../src/access/organizations/organizations.ts';

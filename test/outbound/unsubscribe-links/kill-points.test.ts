@@ -1,7 +1,8 @@
-// A daemon dies while people leave and come back, by link and by mail; a request without an answer is repeated.
-// Each leaving is a block, a line of the timeline and an event of its contact, or none of them; once for any
-// number of requests. Each seed is one death, before, within or after one of the transactions. KILL_POINTS=300
-// is a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
+// A daemon dies while people leave and come back, by link and by mail; a request without an answer
+// is repeated. Each leaving is a block, a line of the timeline and an event of its contact, or none
+// of them; once for any number of requests. Each seed is one death, before, within or after one of
+// the transactions. KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test>
+// repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';

@@ -1,4 +1,5 @@
-// The page behind an unsubscribe link with the public groups of the organization, in the look of its brand.
+// The page behind an unsubscribe link with the public groups of the organization, in the look of
+// its brand.
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../src/access/keys/roles.ts';

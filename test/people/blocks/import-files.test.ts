@@ -1,4 +1,5 @@
-// Imports of well-formed, malformed and malicious files: their rows, and the errors that refuse them.
+// Imports of well-formed, malformed and malicious files: their rows, and the errors that refuse
+// them.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { blocked, importInto, pieces, today } from './import-support.ts';

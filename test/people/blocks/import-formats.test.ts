@@ -1,5 +1,5 @@
-// Exports of other services (test/fixtures/blocks, written for this project after their documentation):
-// each is recognized, and each row is understood.
+// Exports of other services (test/fixtures/blocks, written for this project after their
+// documentation): each is recognized, and each row is understood.
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Groups of contacts and their members, on both stores; rules that they share with other nouns are in
-// test/http/resources.test.ts.
+// Groups of contacts and their members, on both stores; rules that they share with other nouns are
+// in test/http/resources.test.ts.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../../src/core/api/pagination.ts';

@@ -1,5 +1,6 @@
-// Exports of other services that say who gets no mail, each in its own columns: no import makes such a person
-// active. The exports were written for this project after the services' documentation.
+// Exports of other services that say who gets no mail, each in its own columns: no import makes
+// such a person active. The exports were written for this project after the services'
+// documentation.
 import { describe, expect, it } from 'vitest';
 import { listBlocks } from '../../../src/people/blocks/blocks.ts';
 import { listContacts } from '../../../src/people/contacts/contacts.ts';

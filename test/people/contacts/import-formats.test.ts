@@ -1,5 +1,5 @@
-// Exports of other services in their own formats: recognized by their headers, and people who unsubscribed
-// there stay unsubscribed here.
+// Exports of other services in their own formats: recognized by their headers, and people who
+// unsubscribed there stay unsubscribed here.
 import { expect, it } from 'vitest';
 import { listContacts } from '../../../src/people/contacts/contacts.ts';
 import { importContacts } from '../../../src/people/contacts/import.ts';

@@ -1,6 +1,6 @@
-// An import dies before, within or after a chosen transaction. The store then holds whole batches; the same
-// import again adds the rest, and a third one changes nothing. Each seed is one death. KILL_POINTS=300 is a
-// soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
+// An import dies before, within or after a chosen transaction. The store then holds whole batches;
+// the same import again adds the rest, and a third one changes nothing. Each seed is one death.
+// KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { importContacts } from '../../../src/people/contacts/import.ts';
@@ -41,8 +41,9 @@ async function count({ app }: TestApp, from: ReturnType<typeof sql>): Promise<nu
 }
 
 /**
- * Reads all contacts by external id, without ids and times, which differ by run. Each table is read once:
- * PostgreSQL may otherwise read the second again for each row of the first, by its statistics.
+ * Reads all contacts by external id, without ids and times, which differ by run. Each table is read
+ * once: PostgreSQL may otherwise read the second again for each row of the first, by its
+ * statistics.
  */
 async function people({ app: { store } }: TestApp): Promise<unknown[]> {
   const { rows: identities } = await sql<{ contact_id: string; folded_identifier: string }>`

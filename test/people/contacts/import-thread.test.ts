@@ -1,5 +1,5 @@
-// Large files are read on a thread: the same rows and errors, and only as much of the file in memory as the
-// import is about to write.
+// Large files are read on a thread: the same rows and errors, and only as much of the file in
+// memory as the import is about to write.
 import { describe, expect, it } from 'vitest';
 import { importContacts } from '../../../src/people/contacts/import.ts';
 import { candidatesOf } from '../../../src/people/contacts/import-known.ts';
@@ -14,7 +14,10 @@ import { ValidationError } from '../../../src/platform/errors.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { pieces } from '../blocks/import-support.ts';
 
-/** A thousand contacts. Every seventh row has no valid address, every 499th another contact's address. */
+/**
+ * A thousand contacts. Every seventh row has no valid address, every 499th another contact's
+ * address.
+ */
 const isNobody = (i: number) => i % 7 === 3;
 const isOther = (i: number) => i > 3_000 && i % 499 === 5;
 

@@ -1,5 +1,6 @@
-// Importing contacts over HTTP, on both stores: created and changed contacts, rejected rows, and the same file
-// again, which changes nothing. The exports of other services: import-formats.test.ts.
+// Importing contacts over HTTP, on both stores: created and changed contacts, rejected rows, and
+// the same file again, which changes nothing. The exports of other services:
+// import-formats.test.ts.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';

@@ -1,4 +1,5 @@
-// Results of `q` for frequent words, on both stores: all matches of rare words, the newest of frequent ones.
+// Results of `q` for frequent words, on both stores: all matches of rare words, the newest of
+// frequent ones.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
@@ -12,8 +13,8 @@ const people = 12_000;
 const most = 5_000;
 
 /**
- * Leaves outdated statistics, as PostgreSQL has them after a large import: one contact with all addresses, and
- * no words or tags.
+ * Leaves outdated statistics, as PostgreSQL has them after a large import: one contact with all
+ * addresses, and no words or tags.
  */
 async function misleadPlanner(app: App, organizationId: string): Promise<void> {
   await app.store.write(async (trx) => {
@@ -32,7 +33,10 @@ async function misleadPlanner(app: App, organizationId: string): Promise<void> {
   );
 }
 
-/** Adds contacts numbered from 1, the oldest: each an Ada, every second a Lovelace, every thousandth rare. */
+/**
+ * Adds contacts numbered from 1, the oldest: each an Ada, every second a Lovelace, every thousandth
+ * rare.
+ */
 async function fill({ app, caller: { organizationId } }: TestApp): Promise<void> {
   const numbers =
     app.store.kind === 'postgres'
@@ -83,7 +87,8 @@ describe.each(bothStores)('a search among many contacts on %s', (store) => {
     const one = await found({ q: 'ad', limit: 3 });
     // Includes the contact with a matching address.
     expect(one).toEqual({ numbers: [12_000, 11_999, 11_998], total: most + 1 });
-    // Whole words: the newest of the longer one. Prefixes: the newest of all, of which half have both.
+    // Whole words: the newest of the longer one. Prefixes: the newest of all, of which half have
+    // both.
     const two = await found({ q: 'ada lovelace', limit: 3 });
     expect(two).toEqual({ numbers: [11_998, 11_996, 11_994], total: most });
     const begun = await found({ q: 'ad lov', limit: 3, page: 2 });

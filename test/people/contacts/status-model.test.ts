@@ -1,6 +1,6 @@
-// The status of a contact under every order of bounce, complaint, unsubscribing, resubscribing, a lifted
-// block and archiving: a model beside the service, shown and listed, on both stores. Random orders of up to
-// twelve steps; a failure prints its seed and the shortest failing order.
+// The status of a contact under every order of bounce, complaint, unsubscribing, resubscribing, a
+// lifted block and archiving: a model beside the service, shown and listed, on both stores. Random
+// orders of up to twelve steps; a failure prints its seed and the shortest failing order.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { comeBack, leaveAll } from '../../../src/outbound/unsubscribe-links/leave.ts';

@@ -1,4 +1,5 @@
-// Proof of a contact's address: a person's click, and mail from it that passes DMARC; on both stores.
+// Proof of a contact's address: a person's click, and mail from it that passes DMARC; on both
+// stores.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listLog } from '../../../src/history/events/log.ts';
 import { createContact, getContact, updateContact } from '../../../src/people/contacts/contacts.ts';

@@ -1,5 +1,5 @@
-// Conversations over HTTP, and in sends, on both stores; rules that they share with other nouns are in
-// test/http/resources.test.ts, the effects of mail in mail.test.ts and counts.test.ts.
+// Conversations over HTTP, and in sends, on both stores; rules that they share with other nouns are
+// in test/http/resources.test.ts, the effects of mail in mail.test.ts and counts.test.ts.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';

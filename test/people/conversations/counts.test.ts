@@ -1,5 +1,5 @@
-// Counts, states and totals of conversations are true after any order of events: they are compared with the
-// rows and with a model of the table of states.
+// Counts, states and totals of conversations are true after any order of events: they are compared
+// with the rows and with a model of the table of states.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

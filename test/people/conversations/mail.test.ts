@@ -1,5 +1,5 @@
-// A conversation by mail, end to end: its messages leave over SMTP, and the answer comes in over SMTP to the
-// real listener, on both stores.
+// A conversation by mail, end to end: its messages leave over SMTP, and the answer comes in over
+// SMTP to the real listener, on both stores.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';

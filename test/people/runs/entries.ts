@@ -60,7 +60,9 @@ export async function newRun(
   return row.id;
 }
 
-/** Accepts one message of the run for each address, in one transaction, as a page of its walk does. */
+/**
+ * Accepts one message of the run for each address, in one transaction, as a page of its walk does.
+ */
 export async function acceptForRun(
   app: App,
   caller: Caller,
@@ -81,7 +83,9 @@ export async function acceptForRun(
   });
 }
 
-/** Makes these messages those of the run. Each contact of `contactOf` gets its row of the ledger. */
+/**
+ * Makes these messages those of the run. Each contact of `contactOf` gets its row of the ledger.
+ */
 export async function giveToRun(
   app: App,
   runId: string,

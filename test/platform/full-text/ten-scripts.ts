@@ -1,4 +1,5 @@
-// Mails in ten scripts and searches in them, by a seed; and the expected results, from reading all mails.
+// Mails in ten scripts and searches in them, by a seed; and the expected results, from reading all
+// mails.
 
 import { type FullTextDocument, placesOf } from '../../../src/platform/full-text/document.ts';
 import { type FullTextQuery, parseQuery } from '../../../src/platform/full-text/query.ts';

@@ -1,4 +1,5 @@
-// All worker threads are started by src/platform/runtime/workers/worker-thread.ts. Walks the source for another.
+// All worker threads are started by src/platform/runtime/workers/worker-thread.ts. Walks the source
+// for another.
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 

@@ -113,7 +113,10 @@ describe('sliceTurns', () => {
 describe('resumeStep', () => {
   const holders = ['b', 'c', 'd'];
 
-  /** Waits with steps of three organizations, and continues as many in transactions; returns the order. */
+  /**
+   * Waits with steps of three organizations, and continues as many in transactions; returns the
+   * order.
+   */
   async function orderOf(isInTransaction: boolean): Promise<string[]> {
     await sliceTurns('a');
     useTurn();

@@ -1,6 +1,6 @@
-// Reads beside the event loop: they see committed rows, end by their deadline, keep the loop free, and leave
-// every organization its place.
-// Slow: reads run into their deadline of 500 ms, many at once.
+// Reads beside the event loop: they see committed rows, end by their deadline, keep the loop free,
+// and leave every organization its place. Slow: reads run into their deadline of 500 ms, many at
+// once.
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Each index over a name has a row in docs/making/claims.md, and each claim there an end, a successor and a test. So
-// a new claim without a row is found here.
+// Each index over a name has a row in docs/making/claims.md, and each claim there an end, a
+// successor and a test. So a new claim without a row is found here.
 import { globSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -76,7 +76,8 @@ describe('the clock', () => {
     test = await testApp({ store: 'postgres' });
     const { db } = test.app.store;
     const clock = new DatabaseClock(machineOff(45_000));
-    // A look that a busy machine delayed on one way only is off by half of that way; the next one corrects it.
+    // A look that a busy machine delayed on one way only is off by half of that way; the next one
+    // corrects it.
     const differenceMs = async () => {
       await clock.look(db);
       return Math.abs(clock.now() - (await databaseTime(db)));

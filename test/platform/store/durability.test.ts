@@ -1,5 +1,6 @@
-// Promises of each durability on SQLite, with the sync of the log controlled by the test: when a write is
-// answered, and that a failed sync stops all writes until a checkpoint has proven the file.
+// Promises of each durability on SQLite, with the sync of the log controlled by the test: when a
+// write is answered, and that a failed sync stops all writes until a checkpoint has proven the
+// file.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +55,10 @@ async function ids(): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Returns true if a promise resolves within enough turns of the event loop for a write without a sync. */
+/**
+ * Returns true if a promise resolves within enough turns of the event loop for a write without a
+ * sync.
+ */
 async function isAnswered(promise: Promise<unknown>): Promise<boolean> {
   let answered = false;
   promise.then(

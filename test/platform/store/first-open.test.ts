@@ -1,5 +1,5 @@
-// Several processes open an empty store at once: each migration runs once, all can write then, and one of them
-// does the first start.
+// Several processes open an empty store at once: each migration runs once, all can write then, and
+// one of them does the first start.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

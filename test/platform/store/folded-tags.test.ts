@@ -1,5 +1,5 @@
-// The migration that folds tags: contacts and conversations keep the first writing, indexes and counters hold the folded
-// one. The rows are those of a store of the version before.
+// The migration that folds tags: contacts and conversations keep the first writing, indexes and
+// counters hold the folded one. The rows are those of a store of the version before.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// docs/making/states.md has each lease of the house, and each time in the store that work waits for. Both are found in the
-// schema and in the sources, so that a new one cannot be forgotten.
+// docs/making/states.md has each lease of the house, and each time in the store that work waits
+// for. Both are found in the schema and in the sources, so that a new one cannot be forgotten.
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { migrations, schemaStatements } from '../../../src/platform/store/migrate.ts';

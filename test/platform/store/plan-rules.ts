@@ -1,5 +1,5 @@
-// Query plans of the engines and their scans: a statement may enter the tables that grow with the mail only
-// by an index that leads to the requested rows, not to all of an organization.
+// Query plans of the engines and their scans: a statement may enter the tables that grow with the
+// mail only by an index that leads to the requested rows, not to all of an organization.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import pg from 'pg';
@@ -96,7 +96,8 @@ const listIndexes = [
   'conversations_by_status',
   'threads_snoozed',
   'mailbox_actions_of_all',
-  // PostgreSQL takes it for an organization that has nearly all actions, as its statistics say here.
+  // PostgreSQL takes it for an organization that has nearly all actions, as its statistics say
+  // here.
   'mailbox_actions_pkey',
 ];
 const isByIds = (words: string) => /\bid ?= ?(\?|\$|ANY|')/.test(words);

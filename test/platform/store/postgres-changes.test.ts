@@ -1,5 +1,5 @@
-// Notifications of commits between processes on one PostgreSQL, over real connections. The clock is the
-// test's, so that only a notification or a poll can report a commit.
+// Notifications of commits between processes on one PostgreSQL, over real connections. The clock is
+// the test's, so that only a notification or a poll can report a commit.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { sql } from 'kysely';
@@ -67,7 +67,10 @@ async function pass(clock: VirtualClock, ms: number): Promise<void> {
 const change = (store: Store) =>
   store.write((trx) => sql`insert into things values (1)`.execute(trx));
 
-/** Longer than the hold-back of notifications after the first, shorter than the time until the next poll. */
+/**
+ * Longer than the hold-back of notifications after the first, shorter than the time until the next
+ * poll.
+ */
 const quietMs = 100;
 
 /** Counts the change reports of the store, from the time that it listens. */

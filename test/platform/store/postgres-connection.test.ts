@@ -1,4 +1,5 @@
-// Connections to PostgreSQL: their number, TLS, time limits, and a server that fails, comes back or is a standby.
+// Connections to PostgreSQL: their number, TLS, time limits, and a server that fails, comes back or
+// is a standby.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -109,7 +110,10 @@ describe('behind a pooler', () => {
   });
 });
 
-/** A server that answers PostgreSQL's request for TLS with the certificate of the tests, and passes the rest on. */
+/**
+ * A server that answers PostgreSQL's request for TLS with the certificate of the tests, and passes
+ * the rest on.
+ */
 async function tlsServer(
   port: number,
   address: string,

@@ -1,5 +1,5 @@
-// Behaviour of PostgreSQL that SQLite lacks: it ends transactions for the sake of others, it is remote, and
-// it reports errors by codes.
+// Behaviour of PostgreSQL that SQLite lacks: it ends transactions for the sake of others, it is
+// remote, and it reports errors by codes.
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -79,8 +79,8 @@ const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
 
 describe('a transaction that the server ends for another one', () => {
   /**
-   * Runs two writes that lock the same two rows crosswise, each holding the first before it asks for the
-   * second.
+   * Runs two writes that lock the same two rows crosswise, each holding the first before it asks
+   * for the second.
    */
   function crosswise(write: (first: string, second: string, note: string) => Promise<unknown>) {
     return Promise.all([write('a', 'b', 'x'), write('b', 'a', 'y')]);

@@ -1,5 +1,6 @@
-// No read of a route scans a table that grows with the mail, on either engine: the test calls every route
-// with each of its query parameters and with all at once, and plans the statements of each call.
+// No read of a route scans a table that grows with the mail, on either engine: the test calls every
+// route with each of its query parameters and with all at once, and plans the statements of each
+// call.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ZodObject } from 'zod';
@@ -41,7 +42,10 @@ const dates: Record<string, Sample> = {
   endDate: '2026-01-06T11:59:58.123Z',
 };
 
-/** Returns the second page's cursor of the threads of the threaded mailbox, or of a list of its thread. */
+/**
+ * Returns the second page's cursor of the threads of the threaded mailbox, or of a list of its
+ * thread.
+ */
 function nextOf(list: 'threads' | 'messages' | 'notes'): Sample {
   return async (own, others) => {
     const first = new URLSearchParams(others);
@@ -269,14 +273,16 @@ it('every query parameter of every route has a sample, and every sample has a pa
   expect(routes.map(nameOf).filter((name) => !Object.hasOwn(rows, name))).toEqual([]);
 });
 
-/** Tells whether a scan belongs to the count of an audience, which runs aside and within a deadline. */
+/**
+ * Tells whether a scan belongs to the count of an audience, which runs aside and within a deadline.
+ */
 const isCount = ({ path }: Route, scan: string) =>
   path.endsWith('/estimate') && / of (?:contact\w*|blocks|group_confirmations) by /.test(scan);
 
 /**
- * Returns the choice of no parameter, of each one, and of all at once; in the long run of each two. All at once leave out
- * the cursor, as few rows have no second page. They run on SQLite: PostgreSQL expects no row of so many filters, and
- * then reads any index.
+ * Returns the choice of no parameter, of each one, and of all at once; in the long run of each two.
+ * All at once leave out the cursor, as few rows have no second page. They run on SQLite: PostgreSQL
+ * expects no row of so many filters, and then reads any index.
  */
 function choicesOf(parameters: readonly string[], store: TestStore): string[][] {
   const pairs = parameters.flatMap((one, index) =>
@@ -293,13 +299,14 @@ const seeded = 20_000;
 const numbers = sql`(select value as i from generate_series(1, ${sql.lit(seeded)}) value) n`;
 
 /**
- * Turns off foreign keys for this transaction: all references are valid, and checking them takes longer than
- * writing.
+ * Turns off foreign keys for this transaction: all references are valid, and checking them takes
+ * longer than writing.
  */
 const unchecked = (trx: Db) => sql`set local session_replication_role = replica`.execute(trx);
 
 /**
- * Writes mail of one organization and blocks of two, past the service: the planner bases its costs on them.
+ * Writes mail of one organization and blocks of two, past the service: the planner bases its costs
+ * on them.
  */
 async function seed(world: PermissionWorld): Promise<void> {
   const { test, own, foreign } = world;

@@ -1,5 +1,5 @@
-// A deletion looks for its row in every table that refers to it: by an index, or in time proportional to the
-// size of the table. Checked in the definitions, for all references.
+// A deletion looks for its row in every table that refers to it: by an index, or in time
+// proportional to the size of the table. Checked in the definitions, for all references.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';

@@ -1,4 +1,5 @@
-// Shards of counters: transactions that count at once do not wait for each other, and readers see the sum.
+// Shards of counters: transactions that count at once do not wait for each other, and readers see
+// the sum.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findUsage, usage } from '../../../src/access/admission/queries.ts';

@@ -1,4 +1,5 @@
-// A backup of a SQLite store that is written to all the time: it has the state of its beginning, and ends.
+// A backup of a SQLite store that is written to all the time: it has the state of its beginning,
+// and ends.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Files that a killed process leaves beside a database: SQLite would apply them to the next database of that name. And
-// the lock of a file that two processes write.
+// Files that a killed process leaves beside a database: SQLite would apply them to the next
+// database of that name. And the lock of a file that two processes write.
 import { spawn } from 'node:child_process';
 import {
   copyFileSync,

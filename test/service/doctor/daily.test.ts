@@ -1,4 +1,5 @@
-// The daily examination: what has turned to warn or fail is told once, to the operator's organization only.
+// The daily examination: what has turned to warn or fail is told once, to the operator's
+// organization only.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';

@@ -1,5 +1,5 @@
-// svc doctor on a good machine, and on machines with one fault each: every check, and every finding of it. The daily
-// examination by the daemon is daily.test.ts.
+// svc doctor on a good machine, and on machines with one fault each: every check, and every finding
+// of it. The daily examination by the daemon is daily.test.ts.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Servers that doctor talks to, by their addresses: each greets, refuses or is silent. Nothing leaves loopback.
+// Servers that doctor talks to, by their addresses: each greets, refuses or is silent. Nothing
+// leaves loopback.
 
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';

@@ -54,7 +54,9 @@ export async function askOverHttp(
   return { name, status: answer.statusCode, body: answer.body };
 }
 
-/** Writes over HTTP: each call as it is, and once more with a value of another kind in one field. */
+/**
+ * Writes over HTTP: each call as it is, and once more with a value of another kind in one field.
+ */
 export function overHttp(world: World, pick: (count: number) => number): Attack {
   const wrong = ['\r\nBcc: xq@evil.example', 'x'.repeat(100_000), { $ne: null }, -1, null, [[]]];
   const spoilt = (call: Call): Call => {
@@ -164,8 +166,8 @@ function hostileField(name: string, value: string, hostile: Hostile): string | n
 }
 
 /**
- * Posts every form of the console: the fields are those that a person is shown, as an agent without the right sees no
- * form.
+ * Posts every form of the console: the fields are those that a person is shown, as an agent without
+ * the right sees no form.
  */
 export function overConsole({ http }: World, person: Browser): Attack {
   const post = async (agent: Agent, path: string, fields: Record<string, string>) => {

@@ -1,5 +1,6 @@
-// What a hostile call is made of. Calls are valid but for the right to make them: where a wall is missing, they succeed.
-// Calls that end something name spare resources, so that the person keeps something to send.
+// What a hostile call is made of. Calls are valid but for the right to make them: where a wall is
+// missing, they succeed. Calls that end something name spare resources, so that the person keeps
+// something to send.
 import type { Things } from './things.ts';
 
 /** Parts of a request. */

@@ -1,5 +1,5 @@
-// Pages of the console and tools of MCP ask routes. None of them calls a function of src/ that takes the App or the
-// store: it would go past the door.
+// Pages of the console and tools of MCP ask routes. None of them calls a function of src/ that
+// takes the App or the store: it would go past the door.
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
@@ -23,7 +23,10 @@ function importsOf(file: string, text: string): { name: string; from: string }[]
     );
 }
 
-/** Returns whether a file declares the name with an App or a store among the parameters, or as a statement of SQL. */
+/**
+ * Returns whether a file declares the name with an App or a store among the parameters, or as a
+ * statement of SQL.
+ */
 function takesApp(from: string, name: string): boolean {
   const text = readFileSync(from, 'utf8');
   const isValue = new RegExp(`^export const ${name}\\b[^=]*= [[{]`, 'm').test(text);

@@ -1,6 +1,7 @@
-// An agent that obeys every instruction in the mail that it reads: keys with limits call every write of every face with
-// hostile values while a person works. Each mail in the sink must have been caused and seen whole by a person, or be
-// allowed to that key alone (docs/making/door.md). A failure names the seed: WALK_SEED repeats the walk.
+// An agent that obeys every instruction in the mail that it reads: keys with limits call every
+// write of every face with hostile values while a person works. Each mail in the sink must have
+// been caused and seen whole by a person, or be allowed to that key alone (docs/making/door.md). A
+// failure names the seed: WALK_SEED repeats the walk.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Refusal } from '../../../daemon/console/api.ts';
 import { createAuthenticator } from '../../../src/access/keys/authenticator.ts';

@@ -1,4 +1,5 @@
-// A person who works while agents attack: looks at a mail, decides on it later, and records what each look showed.
+// A person who works while agents attack: looks at a mail, decides on it later, and records what
+// each look showed.
 import type { CampaignPreview } from '../../../src/campaigns/content/preview.ts';
 import type { ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import type { ShownDraft } from '../../../src/inbox/replies/schema.ts';
@@ -47,7 +48,9 @@ export async function personAt(
     };
   }
 
-  /** Looks at a draft; the returned function presses Send, and looks again if the draft was changed. */
+  /**
+   * Looks at a draft; the returned function presses Send, and looks again if the draft was changed.
+   */
   async function lookAtDraft(kind: string, id: string): Promise<Step> {
     const url = `/console/mailboxes/${things.mailbox}/drafts/${id}`;
     const look = async () => ({
@@ -91,7 +94,9 @@ export async function personAt(
     };
   }
 
-  /** Looks at a proposal; the returned function approves it, with other words if `edits` are given. */
+  /**
+   * Looks at a proposal; the returned function approves it, with other words if `edits` are given.
+   */
   async function lookAtProposal(
     kind: string,
     id: string,

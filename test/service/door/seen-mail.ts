@@ -17,8 +17,8 @@ interface Seen {
   kind: string;
   shown: Shown;
   /**
-   * Address of the contact for which the mail of a run was shown; null for mail of no run. Recipients of a run are
-   * the members of its audience at the start.
+   * Address of the contact for which the mail of a run was shown; null for mail of no run.
+   * Recipients of a run are the members of its audience at the start.
    */
   reader: string | null;
 }
@@ -128,7 +128,9 @@ export async function isOfMailbox(
 
 type Parsed = Awaited<ReturnType<TestApp['app']['mime']['parse']>>;
 
-/** Words of a mail; the address of `reader`, with which the mail of a run is filled, is left out. */
+/**
+ * Words of a mail; the address of `reader`, with which the mail of a run is filled, is left out.
+ */
 function wordsOf(mail: Pick<Parsed, 'subject' | 'text' | 'html'>, reader: string | null) {
   const lines = (text: string | null) => {
     const read = text && linesOf(text);

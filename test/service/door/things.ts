@@ -1,4 +1,5 @@
-// Resources that a person made, for attacks on them: those that a person sends from, and spare resources that may end.
+// Resources that a person made, for attacks on them: those that a person sends from, and spare
+// resources that may end.
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createSender } from '../../../src/identity/senders/senders.ts';
 import type { World } from '../../console/world.ts';
@@ -78,7 +79,9 @@ export interface Things {
 export const hourMs = 3_600_000;
 export const farAway = '2026-12-01T09:00:00.000Z';
 
-/** Makes all of them. Every call must be accepted: an attack on a missing resource proves nothing. */
+/**
+ * Makes all of them. Every call must be accepted: an attack on a missing resource proves nothing.
+ */
 export async function makeThings(world: World): Promise<Things> {
   const { app, operator } = world.test;
   const made = async (path: string, body: object) => (await world.api('POST', path, body)).id;

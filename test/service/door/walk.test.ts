@@ -1,5 +1,6 @@
-// What callers with limits are let in to: every page and action of the console, every route and tool, as each of them
-// signs in and connects. What the door does not refuse stands in docs/making/door.md, written by hand.
+// What callers with limits are let in to: every page and action of the console, every route and
+// tool, as each of them signs in and connects. What the door does not refuse stands in
+// docs/making/door.md, written by hand.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pages } from '../../../daemon/console/pages/pages.ts';
@@ -14,7 +15,9 @@ import { fillPages, findPaths } from '../../console/fixture.ts';
 import { consoleWorld, type World } from '../../console/world.ts';
 import { makeInstallation } from '../../extensions/fixtures.ts';
 
-/** Reads the table: each page, and each action of one (`/blocks add`), with those who are let in. */
+/**
+ * Reads the table: each page, and each action of one (`/blocks add`), with those who are let in.
+ */
 function readTable(text: string): Record<string, string> {
   const letIn: Record<string, string> = {};
   for (const [, page = '', seenBy = '', actions = ''] of text.matchAll(
@@ -37,7 +40,10 @@ describe('callers with limits', () => {
   let mailbox: string;
   /** A path of each page, with ids that exist. */
   let paths: ReadonlyMap<string, string>;
-  /** Plaintext keys with every permission: one bound to a mailbox, and an installation of each send mode. */
+  /**
+   * Plaintext keys with every permission: one bound to a mailbox, and an installation of each send
+   * mode.
+   */
   const keys = new Map<string, string>();
 
   beforeAll(async () => {

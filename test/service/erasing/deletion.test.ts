@@ -1,5 +1,5 @@
-// Only the id of a deleted resource is left: every column of every table is searched for a mark that was in
-// all its fields.
+// Only the id of a deleted resource is left: every column of every table is searched for a mark
+// that was in all its fields.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { sweepThreads } from '../../../src/inbox/threads/jobs.ts';

@@ -1,5 +1,5 @@
-// The files of a SQLite store, the database and its log, hold nothing of deleted resources after an hour,
-// without a vacuum.
+// The files of a SQLite store, the database and its log, hold nothing of deleted resources after an
+// hour, without a vacuum.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { config as deskConfig } from '../../inbox/replies/world.ts';

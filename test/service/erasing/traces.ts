@@ -1,5 +1,6 @@
-// Finds every place in a store and its files that holds a mark: all columns of all tables by the catalogue,
-// encoded values too, and the bytes of all files. A new table is searched without being named here.
+// Finds every place in a store and its files that holds a mark: all columns of all tables by the
+// catalogue, encoded values too, and the bytes of all files. A new table is searched without being
+// named here.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as zlib from 'node:zlib';
@@ -11,7 +12,10 @@ export const mark = 'zqxvmark';
 
 const words = [mark, 'Zqxvmark'];
 
-/** The mark in base64 at each of the three offsets, without characters that depend on its neighbours. */
+/**
+ * The mark in base64 at each of the three offsets, without characters that depend on its
+ * neighbours.
+ */
 const encoded = words.flatMap((word) =>
   [0, 1, 2].map((offset) => {
     const text = Buffer.from(' '.repeat(offset) + word).toString('base64');

@@ -1,4 +1,5 @@
-// Scheduled jobs: each tick is run by one daemon, another takes over after its death, and missed ticks run once.
+// Scheduled jobs: each tick is run by one daemon, another takes over after its death, and missed
+// ticks run once.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Job, type Jobs, startJobs } from '../../../daemon/scheduler/jobs.ts';

@@ -1,5 +1,5 @@
-// Compiles the files of a template: from MJML, HTML, CSS and Liquid to texts of Liquid that each send fills.
-// For workers: mrml, css-inline and the parsers take longer than the event loop has.
+// Compiles the files of a template: from MJML, HTML, CSS and Liquid to texts of Liquid that each
+// send fills. For workers: mrml, css-inline and the parsers take longer than the event loop has.
 import { escapeHtml } from '../../../platform/net/escape-html.ts';
 import type { Compilation, CompiledTemplate, TemplateFiles, TemplateWarning } from '../compiled.ts';
 import { checkContract } from '../contract.ts';
@@ -174,7 +174,10 @@ class SourceCompiler {
     return inlineCss(whole, sheets, tree, path);
   }
 
-  /** Warns of selectors that count elements, where the number of elements is known at each send only. */
+  /**
+   * Warns of selectors that count elements, where the number of elements is known at each send
+   * only.
+   */
   #adviseOnCounting(sheets: readonly string[], path: string): void {
     const hasBlocks = this.#shields.all().some(({ role }) => role === 'begin');
     const selectors = sheets.map((css) => css.replace(/\{[^{}]*\}/g, '{}')).join('\n');
@@ -238,8 +241,8 @@ class SourceCompiler {
 }
 
 /**
- * Puts a piece of HTML into a document. Parsers would move comments at its beginning, and so Liquid, out of
- * the body.
+ * Puts a piece of HTML into a document. Parsers would move comments at its beginning, and so
+ * Liquid, out of the body.
  */
 function asDocument(html: ShieldedText): ShieldedText {
   if (/<(?:!doctype|html|head|body)[\s>]/i.test(html.text)) return html;

@@ -1,5 +1,6 @@
-// Builds the tree of HTML as browsers do, to bound its depth before css-inline sees it, and to prove that
-// each block of Liquid holds whole elements: only then may other elements be written around it.
+// Builds the tree of HTML as browsers do, to bound its depth before css-inline sees it, and to
+// prove that each block of Liquid holds whole elements: only then may other elements be written
+// around it.
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from 'parse5';
 import { TemplateProblem } from '../problem.ts';
 import { compileLimits } from './limits.ts';
@@ -110,7 +111,9 @@ class TreeCheck {
     }
   }
 
-  /** Checks that nothing was moved into a block or out of it, as browsers do to misnested elements. */
+  /**
+   * Checks that nothing was moved into a block or out of it, as browsers do to misnested elements.
+   */
   checkMoves(faultAt: FaultAt): void {
     const places = this.#places.sort((one, other) => one.at - other.at);
     const blocks = this.#closed.sort((one, other) => one.begin - other.begin);

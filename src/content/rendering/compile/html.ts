@@ -1,5 +1,6 @@
-// Reads HTML with Liquid in it and writes HTML that parsers keep: Liquid between elements becomes comments,
-// style sheets and styles with Liquid are set aside. Elements that load or run something are refused or reported.
+// Reads HTML with Liquid in it and writes HTML that parsers keep: Liquid between elements becomes
+// comments, style sheets and styles with Liquid are set aside. Elements that load or run something
+// are refused or reported.
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import type { TemplateWarning } from '../compiled.ts';
 import { TemplateProblem } from '../problem.ts';
@@ -175,7 +176,10 @@ class HtmlReader {
     this.#written += text.slice(at);
   }
 
-  /** Tells whether a block or partial stands around the rows of a table. `rest` is the text up to `end`. */
+  /**
+   * Tells whether a block or partial stands around the rows of a table. `rest` is the text up to
+   * `end`.
+   */
   #beginsRows({ role, partial }: Hidden, rest: string, end: number): boolean {
     const { shields, firstTagOf } = this.#state;
     if (partial !== null) return firstTagOf(partial) === 'tr';
@@ -325,7 +329,10 @@ class HtmlReader {
     return shields.hideText(run, this.#source.path, this.#line(start));
   }
 
-  /** Sets a `style` with Liquid aside as one declaration, as css-inline would drop or move its parts. */
+  /**
+   * Sets a `style` with Liquid aside as one declaration, as css-inline would drop or move its
+   * parts.
+   */
   #shieldStyle(value: string, start: number): string {
     const { shields } = this.#state;
     const quoted = value.replaceAll('"', '&quot;');

@@ -1,4 +1,5 @@
-// The CSS of HTML with Liquid in it: tells the CSS that css-inline can write into `style` attributes.
+// The CSS of HTML with Liquid in it: tells the CSS that css-inline can write into `style`
+// attributes.
 import type { TemplateWarning } from '../compiled.ts';
 import { CssFault, readCss } from '../css.ts';
 import { TemplateProblem } from '../problem.ts';
@@ -35,7 +36,8 @@ function isValue(css: string, at: number, end: number): boolean {
 }
 
 /**
- * Checks a style sheet. Returns false, with a warning, if Liquid stands where css-inline could not keep it.
+ * Checks a style sheet. Returns false, with a warning, if Liquid stands where css-inline could not
+ * keep it.
  * @throws TemplateProblem
  */
 export function collectCss({ shields, warnings }: CssState, css: SourceText): boolean {

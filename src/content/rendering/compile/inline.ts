@@ -1,5 +1,5 @@
-// Writes CSS into `style` attributes by css-inline. It is native: its cost is bounded beforehand, as no
-// deadline ends it. Its tree is bounded by html-tree.ts.
+// Writes CSS into `style` attributes by css-inline. It is native: its cost is bounded beforehand,
+// as no deadline ends it. Its tree is bounded by html-tree.ts.
 import { inline } from '@css-inline/css-inline';
 import { messageOf } from '../../../platform/errors.ts';
 import { readCss } from '../css.ts';
@@ -7,9 +7,9 @@ import { TemplateProblem } from '../problem.ts';
 import type { HtmlTree } from './html-tree.ts';
 
 /**
- * Limits of the work, about 1 s, in products with the number of elements. Measured: 60 ns for each part of a
- * selector, 2 ns for each pair of declaration and property, 15 ns for each character, where a rule meets all
- * elements.
+ * Limits of the work, about 1 s, in products with the number of elements. Measured: 60 ns for each
+ * part of a selector, 2 ns for each pair of declaration and property, 15 ns for each character,
+ * where a rule meets all elements.
  */
 const most = { selectors: 1.5e7, declarations: 5e8, characters: 1e8 } as const;
 

@@ -4,7 +4,9 @@ import { fileLimits } from '../files.ts';
 export const compileLimits = {
   /** Elements that are open at a time, in MJML and in each piece of HTML. */
   nesting: 128,
-  /** Elements open at a time in the HTML that is made of MJML: css-inline ends the process at 4,000. */
+  /**
+   * Elements open at a time in the HTML that is made of MJML: css-inline ends the process at 4,000.
+   */
   nestingOfWhole: 256,
   /** Partials within each other. */
   partials: 16,

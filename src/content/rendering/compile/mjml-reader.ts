@@ -1,5 +1,6 @@
-// Reads MJML strictly, before any library sees it: unknown tags and attributes, wrong nesting and depth are
-// refused with file and line. mrml would drop the first two silently and trap at 400 nested tags.
+// Reads MJML strictly, before any library sees it: unknown tags and attributes, wrong nesting and
+// depth are refused with file and line. mrml would drop the first two silently and trap at 400
+// nested tags.
 import { TemplateProblem } from '../problem.ts';
 import { compileLimits } from './limits.ts';
 import { attributeProblem, bodyTags, wordsOf } from './mjml-words.ts';
@@ -30,8 +31,8 @@ export interface MjmlPiece {
 export interface MjmlContext {
   shields: Shields;
   /**
-   * Returns the file of an `mj-include` or of the partial of a `render` tag, and marks it as open until
-   * `close`.
+   * Returns the file of an `mj-include` or of the partial of a `render` tag, and marks it as open
+   * until `close`.
    */
   openInclude(address: string, from: string, line: number): { source: SourceText; close(): void };
   openPartial(hidden: Hidden): { source: SourceText; begin: string; end: string; close(): void };

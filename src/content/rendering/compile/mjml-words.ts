@@ -1,6 +1,6 @@
-// The tags of MJML and their attributes, as far as mrml renders them like mjml 5 does. A tag or an attribute
-// that mrml drops or renders otherwise is left out, so that it is refused instead of lost.
-// test/content/rendering/mjml-words.test.ts compares both libraries attribute by attribute.
+// The tags of MJML and their attributes, as far as mrml renders them like mjml 5 does. A tag or an
+// attribute that mrml drops or renders otherwise is left out, so that it is refused instead of
+// lost. test/content/rendering/mjml-words.test.ts compares both libraries attribute by attribute.
 
 const padding = 'padding padding-top padding-right padding-bottom padding-left';
 const border = 'border border-top border-right border-bottom border-left border-radius';
@@ -153,7 +153,10 @@ const goodValues: Readonly<Record<string, RegExp>> = {
 /** Tags whose padding mrml does not read in percent. */
 const pixelPadding = /^mj-(?:section|wrapper|column|hero|image|divider)$/;
 
-/** Attributes that are text or colours. Others decide widths at publishing, so that Liquid cannot be in them. */
+/**
+ * Attributes that are text or colours. Others decide widths at publishing, so that Liquid cannot be
+ * in them.
+ */
 const textual =
   /^(?:href|src|srcset|alt|title|name|rel|target|lang|base-url|css-class|font-family|.*(?:color|-url|-alt|-src|-icon)|ico-open|ico-close)$/;
 

@@ -1,5 +1,5 @@
-// Has mrml render MJML that mjml-reader.ts accepted. mrml sees tags and words only: contents and Liquid are
-// put in after it, as its parser takes HTML for XML.
+// Has mrml render MJML that mjml-reader.ts accepted. mrml sees tags and words only: contents and
+// Liquid are put in after it, as its parser takes HTML for XML.
 import mrml from 'mrml';
 import { TemplateProblem } from '../problem.ts';
 import { type ReadState, shieldHtml } from './html.ts';
@@ -148,7 +148,9 @@ class MjmlWriter {
     }
   }
 
-  /** Columns without a width share it: their number must be known when the template is published. */
+  /**
+   * Columns without a width share it: their number must be known when the template is published.
+   */
   #checkColumns({ children }: MjmlTag): void {
     const block = children.find(
       (child) =>
@@ -186,7 +188,8 @@ function render(mjml: string, path: string): string {
 
 /**
  * Renders MJML.
- * @throws TemplateProblem; WebAssembly.RuntimeError if mrml fails: its module cannot be used any more
+ * @throws TemplateProblem; WebAssembly.RuntimeError if mrml fails: its module cannot be used any
+ * more
  */
 export function renderMjml(state: ReadState, context: MjmlContext, source: SourceText): MadeHtml {
   const { shields } = state;

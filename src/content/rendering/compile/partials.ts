@@ -1,5 +1,6 @@
-// Places partials while a template is compiled, so that MJML and CSS reach them, and cuts them out again:
-// `{% render 'row' %}` becomes `{% render 'row#1' %}` of a partial that is compiled for this place.
+// Places partials while a template is compiled, so that MJML and CSS reach them, and cuts them out
+// again: `{% render 'row' %}` becomes `{% render 'row#1' %}` of a partial that is compiled for this
+// place.
 import { posix } from 'node:path';
 import type { TemplateFiles } from '../compiled.ts';
 import { TemplateProblem } from '../problem.ts';
@@ -116,7 +117,10 @@ export class Placing {
     return { source: this.#hide(path), close: () => this.#open.pop() };
   }
 
-  /** Returns the first `render` tag of a text that was not placed: it stands in an attribute or such. */
+  /**
+   * Returns the first `render` tag of a text that was not placed: it stands in an attribute or
+   * such.
+   */
   unplaced(text: string): Hidden | undefined {
     return this.#shields
       .in(text)

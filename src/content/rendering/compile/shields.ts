@@ -1,5 +1,6 @@
-// Replaces Liquid by words that survive the readers of MJML, HTML and CSS, and puts it back byte for byte.
-// A word has letters and digits only: it may be text, the name or the value of an attribute, or a value in CSS.
+// Replaces Liquid by words that survive the readers of MJML, HTML and CSS, and puts it back byte
+// for byte. A word has letters and digits only: it may be text, the name or the value of an
+// attribute, or a value in CSS.
 import { type TagToken, Tokenizer, TokenKind, type TopLevelToken } from 'liquidjs';
 
 /** Part of a word in a block: `if` begins one, `else` is a part, `endif` ends it. */
@@ -121,7 +122,8 @@ function* pieces(tokens: readonly TopLevelToken[]): Generator<[TopLevelToken, en
 }
 
 /**
- * Hides the Liquid of a text that `parseLiquid` accepted. The content of `raw` and `comment` is hidden too.
+ * Hides the Liquid of a text that `parseLiquid` accepted. The content of `raw` and `comment` is
+ * hidden too.
  */
 export function hideLiquid(shields: Shields, source: string, path: string): SourceText {
   const marks: { at: number; line: number }[] = [{ at: 0, line: 1 }];

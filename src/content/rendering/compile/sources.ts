@@ -1,5 +1,5 @@
-// Reads the files of a template that are no HTML: template.yaml, contract.json, sample.json; finds its body
-// and its partials. Pure.
+// Reads the files of a template that are no HTML: template.yaml, contract.json, sample.json; finds
+// its body and its partials. Pure.
 import { loadYaml } from '../../../platform/runtime/on-demand.ts';
 import type { CompiledTemplate, TemplateFiles } from '../compiled.ts';
 import { TemplateProblem } from '../problem.ts';
@@ -39,7 +39,9 @@ const checks: Readonly<Record<string, Check>> = {
   allowRawHtml: (value) => (typeof value === 'boolean' ? null : 'is true or false'),
 };
 
-/** Returns the text of a fault of YAML. Two of the parser's own name its functions, or no setting. */
+/**
+ * Returns the text of a fault of YAML. Two of the parser's own name its functions, or no setting.
+ */
 function wordsOf({ code, message }: { code: string; message: string }): string {
   if (code === 'MULTIPLE_DOCS') return 'a second document begins: remove its --- and all below';
   return code === 'DUPLICATE_KEY' ? 'a setting is given twice: remove one' : message;

@@ -19,8 +19,8 @@ export function makeText(shields: Shields, html: string): string {
 }
 
 /**
- * Takes the lines away that blocks would leave behind: a tag alone on its line goes to the beginning of the
- * next, so that each pass of a loop has the lines of its content and no more.
+ * Takes the lines away that blocks would leave behind: a tag alone on its line goes to the
+ * beginning of the next, so that each pass of a loop has the lines of its content and no more.
  */
 function closeUp(shields: Shields, text: string): string {
   let written = '';

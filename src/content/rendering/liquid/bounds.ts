@@ -1,5 +1,6 @@
-// Bounds of filling one text. The limits of liquidjs are kept too, but five CVEs of 2026 went around them,
-// and a string of 500 MB ends the whole process, not its worker. So sizes are known before anything is built.
+// Bounds of filling one text. The limits of liquidjs are kept too, but five CVEs of 2026 went
+// around them, and a string of 500 MB ends the whole process, not its worker. So sizes are known
+// before anything is built.
 import { Drop } from 'liquidjs';
 
 export const liquidBounds = {
@@ -73,7 +74,9 @@ export class WorkBudget {
   }
 }
 
-/** Returns the milliseconds that this thread was at work; the load of the machine has no influence. */
+/**
+ * Returns the milliseconds that this thread was at work; the load of the machine has no influence.
+ */
 export function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
@@ -108,9 +111,10 @@ export class StepBudget {
 }
 
 /**
- * Content with its values escaped already: that of `capture` in HTML, and what filters such as `escape` give.
- * Text prints it as HTML, an attribute escapes its text. Other filters read the text; where `raw` is allowed
- * they read the HTML, so that no filter before `raw` takes the escaping away.
+ * Content with its values escaped already: that of `capture` in HTML, and what filters such as
+ * `escape` give. Text prints it as HTML, an attribute escapes its text. Other filters read the
+ * text; where `raw` is allowed they read the HTML, so that no filter before `raw` takes the
+ * escaping away.
  */
 export class Markup extends Drop {
   readonly #html: string;

@@ -1,5 +1,5 @@
-// The context of filling one text: the values in scope and the bounds. Liquidjs hands it to every tag and
-// filter, and makes new ones for partials; all share one run.
+// The context of filling one text: the values in scope and the bounds. Liquidjs hands it to every
+// tag and filter, and makes new ones for partials; all share one run.
 import { Context, Drop, type Liquid, type Template } from 'liquidjs';
 import type { StepBudget, WorkBudget } from './bounds.ts';
 
@@ -61,7 +61,9 @@ export class FillContext extends Context {
     this.run = run;
   }
 
-  /** Reads a variable. Liquidjs takes six generators for it, which is most of the time of a fill. */
+  /**
+   * Reads a variable. Liquidjs takes six generators for it, which is most of the time of a fill.
+   */
   read(path: ReadPath): unknown {
     const [root = ''] = path;
     // Private in the types alone: scopes of tags, then the data, then the globals.
@@ -79,7 +81,9 @@ export class FillContext extends Context {
     return this.read(path);
   }
 
-  /** Reads one property. Liquidjs calls methods of its own objects, such as `forloop`, by any name. */
+  /**
+   * Reads one property. Liquidjs calls methods of its own objects, such as `forloop`, by any name.
+   */
   override readProperty(object: Scope, key: ReadPath[number]): unknown {
     const isInherited =
       object instanceof Drop && typeof key === 'string' && key in Object.prototype;

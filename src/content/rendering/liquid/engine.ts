@@ -1,5 +1,6 @@
-// Liquid as templates have it: no files, no layouts, partials of the template alone, filters and tags from a
-// list. Pure, so that the workers of compiling and of filling read a template in the same way.
+// Liquid as templates have it: no files, no layouts, partials of the template alone, filters and
+// tags from a list. Pure, so that the workers of compiling and of filling read a template in the
+// same way.
 import {
   Expression,
   evalTokenValue,
@@ -54,7 +55,9 @@ export interface ParsedLiquid {
   placesFooter: boolean;
 }
 
-/** The entries of `(low..high)`, counted before they are made: liquidjs loops forever beyond 2^53. */
+/**
+ * The entries of `(low..high)`, counted before they are made: liquidjs loops forever beyond 2^53.
+ */
 class BoundedRange extends Expression {
   override *evaluate(context: Parameters<Expression['evaluate']>[0]): Generator<unknown, number[]> {
     const [low, high] = this.postfix;

@@ -13,7 +13,10 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** Escapes for attributes without quotes and for names: there a space or `=` begins another attribute. */
+/**
+ * Escapes for attributes without quotes and for names: there a space or `=` begins another
+ * attribute.
+ */
 export function escapeUnquoted(text: string): string {
   return text.replace(/[^\w.\u0080-\uffff-]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -52,8 +55,9 @@ export function decodeEntities(text: string): string {
 }
 
 /**
- * Returns the scheme of an address that runs code or holds a document: `javascript`, `vbscript` or `data`; null
- * for other addresses. Takes an address that may get its colon later as one that has it.
+ * Returns the scheme of an address that runs code or holds a document: `javascript`, `vbscript` or
+ * `data`; null for other addresses. Takes an address that may get its colon later as one that has
+ * it.
  */
 export function unsafeScheme(address: string): string | null {
   // A scheme may come after any number of spaces.

@@ -1,5 +1,6 @@
-// The filters of templates: those of Shopify's Liquid that need no file, no network and no randomness. Each is
-// guarded: its input is counted first, because liquidjs counts some input too late or not at all.
+// The filters of templates: those of Shopify's Liquid that need no file, no network and no
+// randomness. Each is guarded: its input is counted first, because liquidjs counts some input too
+// late or not at all.
 import { type Liquid, filters as library } from 'liquidjs';
 import { FillBoundError, liquidBounds, Markup } from './bounds.ts';
 import { contextOf, type FilterContext } from './context.ts';
@@ -102,7 +103,10 @@ function guarded(handler: Handler, intoObjects = false): Handler {
 
 const json: Handler = (value) => JSON.stringify(value ?? null);
 
-/** Registers the filters of templates, and no others. `raw` turns HTML into its text where that is read. */
+/**
+ * Registers the filters of templates, and no others. `raw` turns HTML into its text where that is
+ * read.
+ */
 export function registerFilters(
   engine: Liquid,
   kind: 'html' | 'text',

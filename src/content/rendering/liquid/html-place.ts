@@ -1,5 +1,5 @@
-// Follows HTML as browsers tokenize it (HTML 13.2.5), as far as it decides how a value is escaped: in text, in
-// an attribute with or without quotes, in the address of a link. Pure.
+// Follows HTML as browsers tokenize it (HTML 13.2.5), as far as it decides how a value is escaped:
+// in text, in an attribute with or without quotes, in the address of a link. Pure.
 import { decodeEntities, withoutIgnored } from './escape.ts';
 
 type Kind =
@@ -30,7 +30,9 @@ export interface HtmlPlace {
   readonly address: string | null;
 }
 
-/** The beginning of an address in a text, as offsets; `before` holds its characters before the text. */
+/**
+ * The beginning of an address in a text, as offsets; `before` holds its characters before the text.
+ */
 export interface AddressRange {
   start: number;
   end: number;
@@ -98,7 +100,10 @@ export function addressAt(place: HtmlPlace): string | null {
 
 const settledPlaces = new WeakMap<HtmlPlace, HtmlPlace>();
 
-/** Returns the place after more characters of an address, the same object once its scheme is settled. */
+/**
+ * Returns the place after more characters of an address, the same object once its scheme is
+ * settled.
+ */
 export function afterAddress(place: HtmlPlace, characters: string): HtmlPlace {
   const address = openAddress((place.address ?? '') + characters);
   if (address !== null) return { ...place, address };

@@ -1,4 +1,5 @@
-// HTML values in text parts: the filter `raw` leaves HTML unchanged in HTML, and gives its text elsewhere.
+// HTML values in text parts: the filter `raw` leaves HTML unchanged in HTML, and gives its text
+// elsewhere.
 import { templateText } from '../template-text.ts';
 
 /** Characters of one value that are read. */

@@ -1,5 +1,5 @@
-// The tags of templates and their two other parts, text and outputs. Tags that open files, change the layout
-// or take a loop of HTML rows are left out: see `allowedTags`.
+// The tags of templates and their two other parts, text and outputs. Tags that open files, change
+// the layout or take a loop of HTML rows are left out: see `allowedTags`.
 import {
   CaptureTag,
   type Context,
@@ -75,7 +75,8 @@ export class ValueOutput extends Output {
 
   constructor(token: OutputToken, engine: Liquid) {
     super(token, engine);
-    // Takes off the escaping that liquidjs adds at the end: the writer knows the place of the value.
+    // Takes off the escaping that liquidjs adds at the end: the writer knows the place of the
+    // value.
     const { filters } = this.value;
     if (engine.options.outputEscape && filters.at(-1)?.raw !== true) filters.pop();
     this.#path = plainPath(this.value);
@@ -110,7 +111,9 @@ class Echo extends Tag {
   }
 }
 
-/** `{% cycle 'odd', 'even' %}`, also with a name of its own: `{% cycle 'rows': 'odd', 'even' %}`. */
+/**
+ * `{% cycle 'odd', 'even' %}`, also with a name of its own: `{% cycle 'rows': 'odd', 'even' %}`.
+ */
 class Cycle extends Tag {
   readonly #name: string;
   readonly #values: Value[] = [];

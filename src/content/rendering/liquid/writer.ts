@@ -1,5 +1,5 @@
-// The target of tags; liquidjs calls it an emitter. A value is written apart from the author's own text,
-// because only values are escaped.
+// The target of tags; liquidjs calls it an emitter. A value is written apart from the author's own
+// text, because only values are escaped.
 import type { Emitter } from 'liquidjs';
 
 /** A piece of the author's text, which is parsed once and written at each fill. */

@@ -1,6 +1,6 @@
-// Imports templates of another service as drafts. Each is translated first: one with a part that has no equal here is
-// left out and named, so that no mail goes out with a hole. A slug that exists stays as it is, so that a second run
-// changes nothing.
+// Imports templates of another service as drafts. Each is translated first: one with a part that
+// has no equal here is left out and named, so that no mail goes out with a hole. A slug that exists
+// stays as it is, so that a second run changes nothing.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { ServiceError } from '../../../platform/errors.ts';
@@ -103,7 +103,10 @@ async function importOne(
   }
 }
 
-/** Returns the files of a draft. Values in three braces come unescaped, which the settings must allow. */
+/**
+ * Returns the files of a draft. Values in three braces come unescaped, which the settings must
+ * allow.
+ */
 function filesOf(subject: string, html: string | null, text: string | null): TemplateFiles {
   const isRaw = html?.includes('| raw }}') === true;
   const settings = `subject: ${JSON.stringify(subject)}\n${isRaw ? 'allowRawHtml: true\n' : ''}`;

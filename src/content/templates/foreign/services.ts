@@ -9,7 +9,8 @@
 //   resend    | GET /templates/{id}                         | resend.com/docs, Templates
 //   listmonk  | GET /api/templates                          | listmonk.app/docs, Templates
 //
-// A file has one answer, a list of them, or a list below `data`, `templates`, `Templates`, `result` or `items`.
+// A file has one answer, a list of them, or a list below `data`, `templates`, `Templates`, `result`
+// or `items`.
 import { ValidationError } from '../../../platform/errors.ts';
 
 export const foreignServices = [

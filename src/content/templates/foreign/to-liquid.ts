@@ -1,5 +1,6 @@
-// Templates of other services in Liquid. Only what means the same there is translated; anything else is refused with its
-// line. Handlebars: SendGrid, Mailgun, SES, Resend. Mustachio: Postmark. Go templates: listmonk.
+// Templates of other services in Liquid. Only what means the same there is translated; anything
+// else is refused with its line. Handlebars: SendGrid, Mailgun, SES, Resend. Mustachio: Postmark.
+// Go templates: listmonk.
 //
 //   theirs                          | ours
 //   --------------------------------+----------------------------------------------------
@@ -12,7 +13,8 @@
 //   {{insert a "default=b"}}        | {{ a | default: "b" }}
 //   {{! comment }}                  | nothing
 //
-// Only false and nil are false in Liquid. For the others an empty text, an empty list and 0 are false too.
+// Only false and nil are false in Liquid. For the others an empty text, an empty list and 0 are
+// false too.
 import type { ForeignService } from './services.ts';
 
 /** Part of a source that has no equal in Liquid. */
@@ -262,7 +264,10 @@ const forms = [
   { open: '{{', close: '}}', part: 'inner' },
 ] as const;
 
-/** Finds the tags of a source from left to right. Takes time in proportion to its length, whatever it holds. */
+/**
+ * Finds the tags of a source from left to right. Takes time in proportion to its length, whatever
+ * it holds.
+ */
 function* tagsOf(source: string): Generator<Tag> {
   /** Ends that do not follow any more, so that nobody looks for them again. */
   const missing = new Set<string>();

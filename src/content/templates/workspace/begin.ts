@@ -1,4 +1,5 @@
-// The beginning of a workspace: the first commit of a new template; and the files that its head has now.
+// The beginning of a workspace: the first commit of a new template; and the files that its head has
+// now.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { InternalError } from '../../../platform/errors.ts';
@@ -33,7 +34,9 @@ export function prepareWorkspace(
   return prepareCommit(null, templateId, { files, parents: [], author, message, at });
 }
 
-/** Stores the repository and the workspace of a new template, in the transaction that creates it. */
+/**
+ * Stores the repository and the workspace of a new template, in the transaction that creates it.
+ */
 export async function beginWorkspace(
   app: App,
   trx: Db,

@@ -1,5 +1,6 @@
-// Changes of a workspace. Each is prepared outside of its transaction, from the revision that the caller read; the
-// transaction then replaces that revision or nothing. So two changes never mix, on one daemon or several.
+// Changes of a workspace. Each is prepared outside of its transaction, from the revision that the
+// caller read; the transaction then replaces that revision or nothing. So two changes never mix, on
+// one daemon or several.
 import { hash } from 'node:crypto';
 import { claimKeyOf } from '../../../access/keys/constraints.ts';
 import type { Caller } from '../../../core/api/route.ts';
@@ -170,8 +171,10 @@ interface Request<Answer> {
 }
 
 /**
- * Runs a change of a workspace. A repeat with the same key gets the answer of the first, also after other changes.
- * @throws ConflictError for a stale revision, and for a key of another change; ResourceNotFoundError
+ * Runs a change of a workspace. A repeat with the same key gets the answer of the first, also after
+ * other changes.
+ * @throws ConflictError for a stale revision, and for a key of another change;
+ * ResourceNotFoundError
  */
 export async function change<Answer>(
   app: App,

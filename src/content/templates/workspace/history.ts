@@ -13,7 +13,10 @@ import { getWorkspaceRow, openWorkspace, unlessDeleted } from './changes.ts';
 import { draftOf } from './draft.ts';
 import type { Diff, DiffQuery, History, HistoryQuery } from './schema.ts';
 
-/** Lists the commits of main, newest first. @throws ResourceNotFoundError, ValidationError (a foreign cursor) */
+/**
+ * Lists the commits of main, newest first. @throws ResourceNotFoundError, ValidationError (a
+ * foreign cursor)
+ */
 export async function listHistory(
   app: App,
   { organizationId }: Caller,

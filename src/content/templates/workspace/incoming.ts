@@ -1,4 +1,5 @@
-// Commits from git clients: pushes, which must extend main, and bundles, which may also have left it.
+// Commits from git clients: pushes, which must extend main, and bundles, which may also have left
+// it.
 //
 //   comes   | main is below it | the draft       | then
 //   --------+------------------+-----------------+----------------------------------------------------------
@@ -116,7 +117,8 @@ function forward(
 
 /**
  * Moves main to a pushed commit.
- * @throws ConflictError for a push that does not extend main; ValidationError; MalformedRequestError
+ * @throws ConflictError for a push that does not extend main; ValidationError;
+ * MalformedRequestError
  */
 export async function receivePush(
   app: App,
@@ -157,8 +159,8 @@ export interface FilesOnCommit {
 }
 
 /**
- * Commits files as the new head of main, if that is still their commit and they compile. The draft moves onto them.
- * Returns the new commit.
+ * Commits files as the new head of main, if that is still their commit and they compile. The draft
+ * moves onto them. Returns the new commit.
  * @throws ConflictError, ResourceNotFoundError, ValidationError
  */
 export async function pushFiles(
@@ -203,8 +205,8 @@ function notOnTop(): ConflictError {
 }
 
 /**
- * Takes the main of a bundle. It moves our main if it extends it and the draft allows it; else it is pending, merged
- * into the draft.
+ * Takes the main of a bundle. It moves our main if it extends it and the draft allows it; else it
+ * is pending, merged into the draft.
  * @throws ConflictError, ResourceNotFoundError, ValidationError, MalformedRequestError
  */
 async function importBundle(

@@ -48,7 +48,10 @@ export async function insertWorkspace(trx: Db, row: WorkspaceRow): Promise<void>
   await tables<WorkspaceTables>(trx).insertInto('template_workspaces').values(row).execute();
 }
 
-/** Replaces a workspace that is still at the revision before `row.revision`. Returns false otherwise. */
+/**
+ * Replaces a workspace that is still at the revision before `row.revision`. Returns false
+ * otherwise.
+ */
 export async function replaceWorkspace(trx: Db, row: WorkspaceRow): Promise<boolean> {
   const { template_id, organization_id: _owner, created_at: _at, created_by: _by, ...rest } = row;
   const { numUpdatedRows } = await tables<WorkspaceTables>(trx)

@@ -1,5 +1,5 @@
-// The operations on the workspace of a template: show it, stage files, save them as a commit, discard them, and
-// restore an earlier commit.
+// The operations on the workspace of a template: show it, stage files, save them as a commit,
+// discard them, and restore an earlier commit.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { ConflictError, ResourceNotFoundError } from '../../../platform/errors.ts';
@@ -144,7 +144,10 @@ async function saved(
   };
 }
 
-/** Discards the staged files, and a commit that awaits a merge. @throws ConflictError, ResourceNotFoundError */
+/**
+ * Discards the staged files, and a commit that awaits a merge. @throws ConflictError,
+ * ResourceNotFoundError
+ */
 export function discardWorkspace(
   app: App,
   caller: Caller,
@@ -168,8 +171,8 @@ export function discardWorkspace(
 }
 
 /**
- * Stages the files of an earlier commit in place of all staged files, with the source of the commit. A later save
- * appends a commit: history never changes.
+ * Stages the files of an earlier commit in place of all staged files, with the source of the
+ * commit. A later save appends a commit: history never changes.
  * @throws ConflictError; ResourceNotFoundError also for a commit outside of the history of main
  */
 export async function restoreCommit(

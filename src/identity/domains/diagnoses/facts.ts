@@ -1,5 +1,6 @@
-// The answers of a check, and the shape of a diagnosis. A diagnosis is data: the questions that it needs, and a
-// pure function over their answers (diagnose.ts asks them and takes the first finding).
+// The answers of a check, and the shape of a diagnosis. A diagnosis is data: the questions that it
+// needs, and a pure function over their answers (diagnose.ts asks them and takes the first
+// finding).
 import {
   type ProbeAnswer,
   type ProbeQuestion,
@@ -41,7 +42,9 @@ export interface Surroundings {
   keys: readonly DomainKeyRow[];
   /** A label that nobody has published. */
   randomLabel: string;
-  /** Returns the server at an address of a zone's name servers; null for one that must not be asked. */
+  /**
+   * Returns the server at an address of a zone's name servers; null for one that must not be asked.
+   */
   authorityAt(address: string): string | null;
 }
 

@@ -1,5 +1,5 @@
-// Walks an SPF record as a receiver does (RFC 7208 4.6.4): counts the look-ups that its mechanisms cost, and
-// those that find nothing. Pure: it names the questions whose answers it lacks.
+// Walks an SPF record as a receiver does (RFC 7208 4.6.4): counts the look-ups that its mechanisms
+// cost, and those that find nothing. Pure: it names the questions whose answers it lacks.
 import type { ProbeQuestion } from '../../../platform/net/dns-probe.ts';
 import { spfRecordsIn } from '../merged-records.ts';
 import type { Facts } from './facts.ts';

@@ -1,4 +1,5 @@
-// Diagnoses of records of every kind: published elsewhere, hidden, cached, or in a zone that does not answer.
+// Diagnoses of records of every kind: published elsewhere, hidden, cached, or in a zone that does
+// not answer.
 import type { ProbeAnswer, ProbeQuestion } from '../../../platform/net/dns-probe.ts';
 import { isInRanges } from '../../../platform/net/network-address.ts';
 import { cdnRanges } from './cdn-ranges.ts';

@@ -25,7 +25,10 @@ function readHosts(): DnsHost[] {
   });
 }
 
-/** Returns the name of the host that runs one of these servers, and where it edits records of the domain. */
+/**
+ * Returns the name of the host that runs one of these servers, and where it edits records of the
+ * domain.
+ */
 export function dnsHostOf(
   nameServers: readonly string[],
   domain: string,

@@ -1,5 +1,5 @@
-// Servers of RDAP by domain: IANA's list (RFC 9224), kept for a day, or the shipped one while IANA does not
-// answer.
+// Servers of RDAP by domain: IANA's list (RFC 9224), kept for a day, or the shipped one while IANA
+// does not answer.
 import { readFileSync } from 'node:fs';
 import type { App } from '../../../core/app.ts';
 import { getFromStranger, type Patience } from '../../../platform/net/http/client.ts';

@@ -1,5 +1,5 @@
-// Asks an RDAP server for the registrar of a domain (RFC 9082, 9083). The server is a stranger: 64 KB, 5 s, at
-// most three redirects, each to a public address.
+// Asks an RDAP server for the registrar of a domain (RFC 9082, 9083). The server is a stranger: 64
+// KB, 5 s, at most three redirects, each to a public address.
 import type { App } from '../../../core/app.ts';
 import { getFromStranger, type Patience } from '../../../platform/net/http/client.ts';
 

@@ -1,6 +1,6 @@
-// Decodes the bytes of texts and encoded words of received mail by the label of their charset. Bytes without a
-// usable label are read as those of a header are: UTF-8 if valid, else Windows-1252; HTML by the sniffing of
-// the HTML standard. Pure and linear; never fails.
+// Decodes the bytes of texts and encoded words of received mail by the label of their charset.
+// Bytes without a usable label are read as those of a header are: UTF-8 if valid, else
+// Windows-1252; HTML by the sniffing of the HTML standard. Pure and linear; never fails.
 import { isUtf8 } from 'node:buffer';
 import libmime from 'libmime';
 import { decode as decodeKnown } from 'libmime/lib/charset.js';
@@ -90,7 +90,10 @@ function decodeUnlabelled(bytes: Buffer, isCut: boolean): string {
 
 const withoutMark = (text: string) => (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
 
-/** Decodes a text in the charset named by `label`, which may be absent. `isCut`: it may end within a character. */
+/**
+ * Decodes a text in the charset named by `label`, which may be absent. `isCut`: it may end within a
+ * character.
+ */
 export function decodeText(
   bytes: Buffer,
   label: string | undefined,
@@ -117,8 +120,8 @@ function bytesOfWord(encoding: string, text: string): Buffer {
 }
 
 /**
- * Rewrites encoded words (RFC 2047) as UTF-8 if libmime does not know their charset, and leaves further words
- * as they are.
+ * Rewrites encoded words (RFC 2047) as UTF-8 if libmime does not know their charset, and leaves
+ * further words as they are.
  */
 export function withKnownCharsets(value: string): string {
   if (!value.includes('=?')) return value;

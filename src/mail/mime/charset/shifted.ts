@@ -1,5 +1,5 @@
-// Charsets of seven bits that shift between ASCII and two bytes for each character: HZ (RFC 1843) and
-// ISO-2022-KR (RFC 1557). Both become the eight-bit form of the same characters. Linear.
+// Charsets of seven bits that shift between ASCII and two bytes for each character: HZ (RFC 1843)
+// and ISO-2022-KR (RFC 1557). Both become the eight-bit form of the same characters. Linear.
 const lineFeed = 0x0a;
 const tilde = 0x7e;
 const openBrace = 0x7b;

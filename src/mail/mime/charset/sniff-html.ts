@@ -1,11 +1,18 @@
-// Finds the charset that an HTML document declares in a `<meta>`: the prescan of the HTML standard (13.2.3.2).
+// Finds the charset that an HTML document declares in a `<meta>`: the prescan of the HTML standard
+// (13.2.3.2).
 import { readTokens } from '../html/tokens.ts';
 
-/** Bytes that the prescan reads. Some programs write a long comment first, so it is more than the 1,024 of the standard. */
+/**
+ * Bytes that the prescan reads. Some programs write a long comment first, so it is more than the
+ * 1,024 of the standard.
+ */
 const prescanBytes = 4096;
 const inContent = /charset[\s]{0,20}=[\s]{0,20}["']?([^\s"';]{1,60})/i;
 
-/** Returns the label declared, or null. A label of UTF-16 means UTF-8, because its reader found ASCII. */
+/**
+ * Returns the label declared, or null. A label of UTF-16 means UTF-8, because its reader found
+ * ASCII.
+ */
 export function sniffHtmlCharset(bytes: Buffer): string | null {
   const start = bytes.toString('latin1', 0, prescanBytes);
   if (!/charset/i.test(start)) return null;

@@ -9,7 +9,10 @@ export interface Extracts {
   links: FoundLink[];
 }
 
-/** Characters of the text that are searched, and of the HTML with its markup: pictures within it are long. */
+/**
+ * Characters of the text that are searched, and of the HTML with its markup: pictures within it are
+ * long.
+ */
 const mostText = 256 * 1024;
 const mostHtml = 1024 * 1024;
 

@@ -1,5 +1,5 @@
-// Finds the one-time codes of a mail: numbers of 4 to 8 digits, by the words around them, their place and their
-// size. Years, telephone numbers, amounts and numbers of orders are never codes.
+// Finds the one-time codes of a mail: numbers of 4 to 8 digits, by the words around them, their
+// place and their size. Years, telephone numbers, amounts and numbers of orders are never codes.
 import { codeName, codeVerb, otherCode, otherNumber, phoneWords, unit } from './code-words.ts';
 import { type Block, readHtmlBlocks } from './html-blocks.ts';
 
@@ -201,7 +201,10 @@ function labelAbove(found: Found, above: Block | undefined): string {
     : `${label} `;
 }
 
-/** Returns the candidates of some blocks. `isSubject`: their place tells. `isAbout`: the subject names a code. */
+/**
+ * Returns the candidates of some blocks. `isSubject`: their place tells. `isAbout`: the subject
+ * names a code.
+ */
 function candidatesIn(
   given: readonly Block[],
   { isSubject, isAbout }: { isSubject: boolean; isAbout: boolean },
@@ -234,8 +237,9 @@ const plainBlocks = (text: string): Block[] =>
     .map((line) => ({ text: line, size: 0 }));
 
 /**
- * Returns the codes of the mail, the likeliest first, each once: their digits without spaces and prefix. Prefers a
- * number beside a word such as "code" or "PIN", then one in the subject, alone in its line, or in the largest letters.
+ * Returns the codes of the mail, the likeliest first, each once: their digits without spaces and
+ * prefix. Prefers a number beside a word such as "code" or "PIN", then one in the subject, alone in
+ * its line, or in the largest letters.
  */
 export function findCodes({ subject: whole, text, html }: MailText): FoundCode[] {
   const subject = (whole ?? '').slice(0, mostSubjectCharacters);

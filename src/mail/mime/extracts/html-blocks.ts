@@ -1,5 +1,5 @@
-// Splits the HTML of a mail into blocks of text with the size of their letters: a code often stands alone and
-// large.
+// Splits the HTML of a mail into blocks of text with the size of their letters: a code often stands
+// alone and large.
 
 import { type HtmlReader, readHtml } from '../html/read-html.ts';
 import type { Attributes } from '../html/tokens.ts';

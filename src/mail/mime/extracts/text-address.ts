@@ -1,9 +1,12 @@
-// Finds where a web address in plain text ends (RFC 3986 C): before the punctuation of the sentence and before a bracket
-// that the sentence opened.
+// Finds where a web address in plain text ends (RFC 3986 C): before the punctuation of the sentence
+// and before a bracket that the sentence opened.
 
 /** Longest address in angle brackets with its line ends. */
 const longestFolded = 4_000;
-/** Marks that no address has unescaped: quotation marks, and the punctuation of Chinese and Japanese. */
+/**
+ * Marks that no address has unescaped: quotation marks, and the punctuation of Chinese and
+ * Japanese.
+ */
 const address =
   /https?:\/\/[^\s<>"`|\\^\u2018-\u201f\u2026\u2039\u203a\u00ab\u00bb\u3000-\u3003\u3008-\u301f\uff01\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff3b\uff3d\uff5b\uff5d\uff5e\uff61-\uff64]+/iy;
 const hasHost = /^https?:\/\/[^/?#.,;:!)\]]/i;
@@ -38,7 +41,10 @@ function lengthWithin(url: string, before: string): number {
   return url.length;
 }
 
-/** Returns the length of the address without punctuation at its end and brackets that it did not open. */
+/**
+ * Returns the length of the address without punctuation at its end and brackets that it did not
+ * open.
+ */
 function lengthWithoutEnd(url: string): number {
   const excess = new Map([...brackets].map((one) => [one, 0]));
   for (const character of url) {
@@ -57,7 +63,10 @@ function lengthWithoutEnd(url: string): number {
   return length;
 }
 
-/** Returns the address that starts at `start` with `http`, null if it has no host, and the place behind it. */
+/**
+ * Returns the address that starts at `start` with `http`, null if it has no host, and the place
+ * behind it.
+ */
 export function addressAt(text: string, start: number): { url: string | null; end: number } {
   const folded = foldedAddress(text, start);
   if (folded) return { ...folded, url: hasHost.test(folded.url) ? folded.url : null };

@@ -1,5 +1,5 @@
-// Finds words that a mail hides from its reader, though programs read them. A preheader does not count: mail programs
-// show it in lists, and the mail hides it before the first visible word.
+// Finds words that a mail hides from its reader, though programs read them. A preheader does not
+// count: mail programs show it in lists, and the mail hides it before the first visible word.
 import type { Hiding } from './looks.ts';
 import { type HtmlReader, readHtml } from './read-html.ts';
 import { mostCharacters } from './tokens.ts';
@@ -30,7 +30,10 @@ function readUnshown(text: string): string {
     .join('');
 }
 
-/** Words in pairs with the word before each, so that a repeated sentence is told from a new one, and addresses. */
+/**
+ * Words in pairs with the word before each, so that a repeated sentence is told from a new one, and
+ * addresses.
+ */
 class Words {
   readonly pairs = new Set<string>();
   readonly addresses = new Set<string>();
@@ -63,8 +66,9 @@ interface Run {
 const mostSteps = 400_000;
 
 /**
- * Tells whether HTML hides words from its reader beyond a preheader and short labels, in its first 256 KB. A mail with
- * more style than can be read hides words too. Takes up to half a second for hostile HTML.
+ * Tells whether HTML hides words from its reader beyond a preheader and short labels, in its first
+ * 256 KB. A mail with more style than can be read hides words too. Takes up to half a second for
+ * hostile HTML.
  */
 export function hidesWords(html: string): boolean {
   const visible = new Words();

@@ -1,5 +1,5 @@
-// The looks of an element, as far as they decide whether a reader sees its words: from the looks of its parent, its
-// attributes, its style and the rules that apply. Pure.
+// The looks of an element, as far as they decide whether a reader sees its words: from the looks of
+// its parent, its attributes, its style and the rules that apply. Pure.
 import {
   black,
   type Color,
@@ -14,8 +14,8 @@ import { isClipped, isMovedAway, isShut, isTransformedAway, pixels } from './pla
 import type { Declarations } from './style-sheet.ts';
 
 /**
- * Reason why words are not seen. `folded`: as preheaders are hidden. `moved`: out of sight, or in an element that is
- * never shown. `elsewhere`: other screens show them.
+ * Reason why words are not seen. `folded`: as preheaders are hidden. `moved`: out of sight, or in
+ * an element that is never shown. `elsewhere`: other screens show them.
  */
 export type Hiding = 'folded' | 'moved' | 'elsewhere';
 

@@ -1,4 +1,5 @@
-// What HTML has beside the words that a text shows, in sentences for a person who decides on a mail. Takes linear time.
+// What HTML has beside the words that a text shows, in sentences for a person who decides on a
+// mail. Takes linear time.
 import { mostCharacters, readTokens } from './tokens.ts';
 
 const mostHosts = 3;
@@ -14,7 +15,10 @@ function counted(count: number, one: string): string {
   return count === 1 ? `a ${one}` : `${count} ${one}s`;
 }
 
-/** Returns sentences on what the HTML has and its text lacks, from its first 256 KB; none for plain HTML. */
+/**
+ * Returns sentences on what the HTML has and its text lacks, from its first 256 KB; none for plain
+ * HTML.
+ */
 export function notesOnHtml(html: string): string[] {
   const hosts = new Set<string>();
   const counts = { pictures: 0, forms: 0 };

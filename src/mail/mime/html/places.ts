@@ -1,4 +1,5 @@
-// Places and boxes of elements in which no word is seen: shut, clipped, transformed or moved out of the window. Pure.
+// Places and boxes of elements in which no word is seen: shut, clipped, transformed or moved out of
+// the window. Pure.
 import type { Declarations } from './style-sheet.ts';
 
 /** Boxes up to this size in pixels show no word. */

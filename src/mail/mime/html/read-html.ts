@@ -1,6 +1,6 @@
-// Reads the elements of an HTML mail as its reader sees them: each text with its element, and with the reason if it is
-// not seen. The only reader of looks: the text made from HTML and the mark `hidden-text` follow from it. Takes linear
-// time at any depth of nesting.
+// Reads the elements of an HTML mail as its reader sees them: each text with its element, and with
+// the reason if it is not seen. The only reader of looks: the text made from HTML and the mark
+// `hidden-text` follow from it. Takes linear time at any depth of nesting.
 import { type Hiding, hidingOfWords, type Looks, looksOf, plainLooks } from './looks.ts';
 import { keysOf, type SheetElement } from './selectors.ts';
 import { type Declarations, readDeclarations, StyleSheet } from './style-sheet.ts';
@@ -243,8 +243,8 @@ class Reading {
 }
 
 /**
- * Passes the elements and texts of the HTML to `reader`. Compares rules of style sheets with elements at most
- * `mostSteps` times: 100,000 take up to 100 ms.
+ * Passes the elements and texts of the HTML to `reader`. Compares rules of style sheets with
+ * elements at most `mostSteps` times: 100,000 take up to 100 ms.
  */
 export function readHtml(html: string, reader: HtmlReader, mostSteps = 40_000): ReadFacts {
   const sheet = new StyleSheet(mostSteps);
@@ -255,7 +255,10 @@ export function readHtml(html: string, reader: HtmlReader, mostSteps = 40_000): 
   return { contents, isTooLarge, isTooDeep: reading.isTooDeep };
 }
 
-/** Style sheets count for elements before them too. Rules for elements that the mail does not have are left out. */
+/**
+ * Style sheets count for elements before them too. Rules for elements that the mail does not have
+ * are left out.
+ */
 function readSheets(html: string, sheet: StyleSheet): void {
   const sheets: { css: string; media: string }[] = [];
   const present = new Set(['html', 'body']);

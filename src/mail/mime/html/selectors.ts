@@ -27,7 +27,10 @@ export interface Compound {
   relation: string;
 }
 
-/** `sometimes`: on other screens, or when a reader acts. `unsure`: for elements that only a browser can tell. */
+/**
+ * `sometimes`: on other screens, or when a reader acts. `unsure`: for elements that only a browser
+ * can tell.
+ */
 export type Applies = 'always' | 'sometimes' | 'unsure';
 
 export interface Selector {
@@ -52,7 +55,9 @@ function wantedOf(text: string): WantedAttribute {
   return { name, operator, value };
 }
 
-/** Reads a selector in lower case; null for one that applies to no element of a mail as it opens. */
+/**
+ * Reads a selector in lower case; null for one that applies to no element of a mail as it opens.
+ */
 export function readSelector(text: string): Selector | null {
   let last: Compound = { name: '', id: '', classes: [], attributes: [], relation: ' ' };
   const compounds = [last];

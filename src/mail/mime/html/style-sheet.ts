@@ -26,7 +26,9 @@ interface Rule {
 }
 
 const escapes = /\\(?:([\da-f]{1,6})\s?|([^\n]))/g;
-/** Properties that decide whether words are seen. No others are kept, so that an element has few. */
+/**
+ * Properties that decide whether words are seen. No others are kept, so that an element has few.
+ */
 const properties = new Set(
   (
     'display visibility opacity filter content-visibility font font-size line-height text-indent zoom color ' +
@@ -39,7 +41,10 @@ const properties = new Set(
 /** Longest part of a value that is read; each element reads it anew. */
 const longestValue = 500;
 
-/** Splits the declarations of a `style` attribute or of a rule. Values of `!important` go to `important`. */
+/**
+ * Splits the declarations of a `style` attribute or of a rule. Values of `!important` go to
+ * `important`.
+ */
 export function readDeclarations(text: string, normal: Declarations, important: Declarations) {
   const plain = text
     .toLowerCase()
@@ -60,7 +65,9 @@ export function readDeclarations(text: string, normal: Declarations, important: 
   }
 }
 
-/** Tells whether a condition of `@media` always holds, never, or on some screens that readers have. */
+/**
+ * Tells whether a condition of `@media` always holds, never, or on some screens that readers have.
+ */
 function holds(condition: string): 'always' | 'sometimes' | 'never' {
   const answers = condition.split(',').map((query) => {
     const text = query.trim();

@@ -1,4 +1,5 @@
-// Reads the tags and texts of HTML once, as browsers split it: entities decoded, comments left out. Takes linear time.
+// Reads the tags and texts of HTML once, as browsers split it: entities decoded, comments left out.
+// Takes linear time.
 import { Tokenizer } from 'htmlparser2';
 
 /** Longest part of the HTML that is searched for hidden words, notes, codes and links. */

@@ -1,5 +1,5 @@
-// Reads bounces: RFC 3464 reports and the many notices in prose. Pure: the caller finds the bounced message
-// (by token or Message-ID) and draws the consequences.
+// Reads bounces: RFC 3464 reports and the many notices in prose. Pure: the caller finds the bounced
+// message (by token or Message-ID) and draws the consequences.
 import type { ParsedMail, ReportPart } from '../../mime/parsed-mail.ts';
 import { findHeader } from '../../mime/parsed-mail.ts';
 import type { BouncedRecipient } from './bounced-recipient.ts';
@@ -64,8 +64,9 @@ function isOtherNotice(mail: ParsedMail, notice: Notice): boolean {
 }
 
 /**
- * Returns true if the sender is the null return path, under which a notice may come from any address, and the
- * mail is not an automatic answer. `delivery-status` implies a null path of the envelope and such a subject.
+ * Returns true if the sender is the null return path, under which a notice may come from any
+ * address, and the mail is not an automatic answer. `delivery-status` implies a null path of the
+ * envelope and such a subject.
  */
 function isOfNobody(mail: ParsedMail): boolean {
   if (mail.autoReplyReason === 'delivery-status') return true;
@@ -73,7 +74,10 @@ function isOfNobody(mail: ParsedMail): boolean {
   return !/^\s*(?:re|aw|antw|sv|tr|r|fwd?|wg)\s*:/i.test(subjectOf(mail));
 }
 
-/** Returns true for prose from a mail system whose subject and text say that it gave up or still tries. */
+/**
+ * Returns true for prose from a mail system whose subject and text say that it gave up or still
+ * tries.
+ */
 function isNotice(mail: ParsedMail, notice: Notice): boolean {
   if (isOtherNotice(mail, notice)) return false;
   if (findHeader(mail, 'x-failed-recipients') !== null) return true;
@@ -95,7 +99,10 @@ function isReport(mail: ParsedMail): boolean {
   );
 }
 
-/** Returns true if the part is known to be complete: another part follows, or the multipart is closed. */
+/**
+ * Returns true if the part is known to be complete: another part follows, or the multipart is
+ * closed.
+ */
 function isWhole(mail: ParsedMail, part: ReportPart): boolean {
   const isCut = mail.parsingErrors.some(
     (fault) =>
@@ -111,8 +118,8 @@ function readFailedHeader(mail: ParsedMail): string[] {
 }
 
 /**
- * Adds the reason from the prose if the fields lack it: `Status: 5.0.0` alone, or empty text. Sets `isHard`
- * only if the fields prove a permanent failure.
+ * Adds the reason from the prose if the fields lack it: `Status: 5.0.0` alone, or empty text. Sets
+ * `isHard` only if the fields prove a permanent failure.
  */
 function enrich(
   recipient: BouncedRecipient,
@@ -134,8 +141,8 @@ function enrich(
 }
 
 /**
- * Returns true if fields within a text are complete: an empty line and more text follow, or the returned copy
- * does.
+ * Returns true if fields within a text are complete: an empty line and more text follow, or the
+ * returned copy does.
  */
 function goesOnBehind(text: string, { quoted }: Notice): boolean {
   const last = text.slice(text.toLowerCase().lastIndexOf('final-recipient'));
@@ -145,10 +152,10 @@ function goesOnBehind(text: string, { quoted }: Notice): boolean {
 }
 
 /**
- * Reads a bounce or a delay notice; returns null for other mail: answers of people and their machines,
- * receipts, challenges. Never throws. An unknown reason is `unknown` and not hard; `isHard` requires
- * unmistakable words or codes of a complete report. Success reports come with `delivered`, `relayed` or
- * `expanded`.
+ * Reads a bounce or a delay notice; returns null for other mail: answers of people and their
+ * machines, receipts, challenges. Never throws. An unknown reason is `unknown` and not hard;
+ * `isHard` requires unmistakable words or codes of a complete report. Success reports come with
+ * `delivered`, `relayed` or `expanded`.
  */
 export function readBounce(mail: ParsedMail): BounceReport | null {
   const notice = readNotice(mail);

@@ -1,6 +1,6 @@
-// One recipient of a bounce, and the only place that calls a bounce hard. Finds the SMTP reply in the words
-// of any system: answered command, reply code, enhanced code and text. src/mail/smtp/replies/classify-reply.ts
-// classifies it.
+// One recipient of a bounce, and the only place that calls a bounce hard. Finds the SMTP reply in
+// the words of any system: answered command, reply code, enhanced code and text.
+// src/mail/smtp/replies/classify-reply.ts classifies it.
 
 import { cleanLine } from '../../mime/header-fields.ts';
 import type { ErrorCode, RemoteReply } from '../../smtp/outcome.ts';
@@ -11,16 +11,16 @@ export type BounceAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'exp
 
 export interface BouncedRecipient {
   /**
-   * The failed address, after aliases of that system; null if not stated. A bare local part if the system names
-   * a mailbox of its own.
+   * The failed address, after aliases of that system; null if not stated. A bare local part if the
+   * system names a mailbox of its own.
    */
   email: string | null;
   /** The address that we sent to (Original-Recipient); null if not stated. */
   originalEmail: string | null;
   action: BounceAction;
   /**
-   * True if `email` is dead: permanently failed with `invalid-recipient` or `invalid-domain`. The recipient that
-   * we sent to may be another address, which is then not blocked (named-address.ts).
+   * True if `email` is dead: permanently failed with `invalid-recipient` or `invalid-domain`. The
+   * recipient that we sent to may be another address, which is then not blocked (named-address.ts).
    */
   isHard: boolean;
   /** Null for `delivered`, `relayed` and `expanded`. */
@@ -53,8 +53,8 @@ const isGeneric = (enhancedCode: string | null) =>
   enhancedCode === null || enhancedCode.endsWith('.0.0');
 
 /**
- * Turns `expired` into `connection` while a system still tries: X.4.7 of RFC 3463 then means only that it has
- * not succeeded yet.
+ * Turns `expired` into `connection` while a system still tries: X.4.7 of RFC 3463 then means only
+ * that it has not succeeded yet.
  */
 function errorCodeOf(errorCode: ErrorCode, action: BounceAction): ErrorCode {
   return action === 'delayed' && errorCode === 'expired' ? 'connection' : errorCode;
@@ -145,9 +145,9 @@ function readText(words: string): string {
 }
 
 /**
- * Reads a Diagnostic-Code without its type, or a paragraph of a notice. `verb` is `DSN` if the words name no
- * command; `code` and `enhancedCode` are null if absent. `text` is the text after the code, or all of it
- * without a code, at most 1,000 characters.
+ * Reads a Diagnostic-Code without its type, or a paragraph of a notice. `verb` is `DSN` if the
+ * words name no command; `code` and `enhancedCode` are null if absent. `text` is the text after the
+ * code, or all of it without a code, at most 1,000 characters.
  */
 export function readDiagnostic(words: string): RemoteReply {
   const whole = words.slice(0, maxCharacters);

@@ -1,5 +1,5 @@
-// Complaints of recipients forwarded by their provider: ARF feedback reports (RFC 5965, RFC 6650) and
-// Hotmail's form, a plain forward. Pure: the caller finds the message.
+// Complaints of recipients forwarded by their provider: ARF feedback reports (RFC 5965, RFC 6650)
+// and Hotmail's form, a plain forward. Pure: the caller finds the message.
 import { readDate } from '../../mime/header-values.ts';
 import type { ParsedMail } from '../../mime/parsed-mail.ts';
 import { findHeader } from '../../mime/parsed-mail.ts';
@@ -12,8 +12,8 @@ import {
 import { findTokenAddresses, readReturnedMessage } from './returned-copy.ts';
 
 /**
- * Types of RFC 5965 7.3 and its registry, lower case. Excludes `not-spam` and `auth-failure`, which are not
- * complaints.
+ * Types of RFC 5965 7.3 and its registry, lower case. Excludes `not-spam` and `auth-failure`, which
+ * are not complaints.
  */
 export type FeedbackType =
   | 'abuse'
@@ -73,8 +73,8 @@ function readIncidents(value: string | null): number {
 }
 
 /**
- * Returns null for types that are not complaints; an unknown type counts as `other`, as RFC 5965 3.1
- * requires.
+ * Returns null for types that are not complaints; an unknown type counts as `other`, as RFC 5965
+ * 3.1 requires.
  */
 function readType(block: ReportBlock): FeedbackType | null {
   const value = (block.first('feedback-type') ?? '').toLowerCase().trim();
@@ -107,7 +107,9 @@ function readReport(mail: ParsedMail, text: string): Complaint | null {
   };
 }
 
-/** Reads Hotmail's older form: the message attached, the recipient in a field of the outer header. */
+/**
+ * Reads Hotmail's older form: the message attached, the recipient in a field of the outer header.
+ */
 function readForward(mail: ParsedMail): Complaint | null {
   const recipient = findHeader(mail, 'x-hmxmroriginalrecipient');
   const hasCopy = mail.reports.some(({ contentType }) => contentType === 'message/rfc822');
@@ -127,8 +129,8 @@ function readForward(mail: ParsedMail): Complaint | null {
 }
 
 /**
- * Reads a complaint; returns null for other mail: `not-spam` reports, authentication failure reports
- * (RFC 6591), anything else. Never throws.
+ * Reads a complaint; returns null for other mail: `not-spam` reports, authentication failure
+ * reports (RFC 6591), anything else. Never throws.
  */
 export function readComplaint(mail: ParsedMail): Complaint | null {
   const part = mail.reports.find(({ contentType }) => contentType === 'message/feedback-report');

@@ -1,5 +1,5 @@
-// Delivery status notifications (RFC 3464, RFC 6533) and their malformed variants: fields without a type,
-// recipients without an empty line in between, several addresses in one Diagnostic-Code.
+// Delivery status notifications (RFC 3464, RFC 6533) and their malformed variants: fields without a
+// type, recipients without an empty line in between, several addresses in one Diagnostic-Code.
 
 import { readDate } from '../../mime/header-values.ts';
 import type { RemoteReply } from '../../smtp/outcome.ts';
@@ -41,8 +41,8 @@ function readStatus(block: ReportBlock): string | null {
 }
 
 /**
- * Returns the action. Without a readable Action, the class of Status decides whether it is final, but the
- * bounce is then never hard.
+ * Returns the action. Without a readable Action, the class of Status decides whether it is final,
+ * but the bounce is then never hard.
  */
 function readAction(block: ReportBlock, status: string | null): BounceAction {
   const value = block.first('action') ?? '';
@@ -67,8 +67,8 @@ function readLocalPart(value: string | null): string | null {
 }
 
 /**
- * Returns the failed address and the one that we sent to. Sendmail names the first in X-Actual-Recipient, beside
- * a Final-Recipient that is the second.
+ * Returns the failed address and the one that we sent to. Sendmail names the first in
+ * X-Actual-Recipient, beside a Final-Recipient that is the second.
  */
 function readAddresses(block: ReportBlock): Pick<BouncedRecipient, 'email' | 'originalEmail'> {
   const final = block.first('final-recipient');
@@ -111,8 +111,8 @@ const namesRecipient = (block: ReportBlock) =>
   block.has('final-recipient') || block.has('original-recipient') || block.has('action');
 
 /**
- * Reads the text of a message/delivery-status part; the first 100 recipients count. Unless `isWhole` (the
- * part is known to be complete), no recipient is hard.
+ * Reads the text of a message/delivery-status part; the first 100 recipients count. Unless
+ * `isWhole` (the part is known to be complete), no recipient is hard.
  */
 export function readDeliveryStatus(text: string, isWhole: boolean): DeliveryStatus {
   const blocks = readReportBlocks(isWhole ? text : withoutCutAddress(text), openers);

@@ -1,5 +1,5 @@
-// The address that a refusal is about (RFC 3464 2.3): the recipient that we sent to, or another address behind
-// it, such as a member of a list or the target of a forward. Pure.
+// The address that a refusal is about (RFC 3464 2.3): the recipient that we sent to, or another
+// address behind it, such as a member of a list or the target of a forward. Pure.
 import { foldAddress, parseAddress } from '../../../platform/net/address.ts';
 import { lastServer } from './bounced-recipient.ts';
 
@@ -13,7 +13,10 @@ const contact =
   /(?:contact|write|report|e-?mail|mailto|reach|ask|forward(?: this (?:message|e-?mail))?|from|sender|sent by|on behalf of)(?: to| us| at)?[\s:<"'([]{0,4}$/i;
 const longestContact = 60;
 
-/** Tells whether an address of a report is the recipient. A bare local part may be that of the recipient. */
+/**
+ * Tells whether an address of a report is the recipient. A bare local part may be that of the
+ * recipient.
+ */
 function isRecipient(named: string, recipient: string): boolean {
   const folded = foldAddress(recipient);
   const local = named.includes('@') ? folded : folded.slice(0, folded.lastIndexOf('@'));
@@ -21,9 +24,9 @@ function isRecipient(named: string, recipient: string): boolean {
 }
 
 /**
- * Returns the first address that the words of a refusal name, if none that they name is the recipient; else null.
- * Contacts for questions and `ours`, the addresses of the sender, do not count. If the words quote another server,
- * only that server's count.
+ * Returns the first address that the words of a refusal name, if none that they name is the
+ * recipient; else null. Contacts for questions and `ours`, the addresses of the sender, do not
+ * count. If the words quote another server, only that server's count.
  */
 function otherInWords(text: string, recipient: string, ours: readonly string[]): string | null {
   const words = lastServer(text.slice(0, maxCharacters));
@@ -37,15 +40,18 @@ function otherInWords(text: string, recipient: string, ours: readonly string[]):
   return named.some((one) => isRecipient(one, recipient)) ? null : (named[0] ?? null);
 }
 
-/** A refusal: the address that a report names as failed, null for an SMTP reply, and the words of the server. */
+/**
+ * A refusal: the address that a report names as failed, null for an SMTP reply, and the words of
+ * the server.
+ */
 export interface Refusal {
   email: string | null;
   text: string;
 }
 
 /**
- * Returns the address, other than the recipient, that a refusal is about; null if it is about the recipient.
- * `ours` are the addresses of the sender.
+ * Returns the address, other than the recipient, that a refusal is about; null if it is about the
+ * recipient. `ours` are the addresses of the sender.
  */
 export function refusedBehind(
   { email, text }: Refusal,

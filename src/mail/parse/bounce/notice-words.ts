@@ -1,5 +1,5 @@
-// Words of mail systems in notices, in their languages (data): that delivery failed or is delayed, the start
-// of the returned copy, and signs of mail that is not a notice.
+// Words of mail systems in notices, in their languages (data): that delivery failed or is delayed,
+// the start of the returned copy, and signs of mail that is not a notice.
 
 /** Joins the patterns into one expression that ignores case. */
 function anyOf(patterns: readonly RegExp[]): RegExp {
@@ -123,7 +123,9 @@ export const copyStart = anyOf([
   new RegExp(`^[ \\t>|]{0,4}(?:${copyField.source})[:-]?[ \\t]*(?:$|[:<a-z(;])`),
 ]);
 
-/** Automatic mail that is not a bounce: read receipts, challenges, absences, moderation, success. */
+/**
+ * Automatic mail that is not a bounce: read receipts, challenges, absences, moderation, success.
+ */
 export const otherNotice = anyOf([
   /^(?:read|gelesen|lu|le[íi]do|letto|прочтено|not read|nicht gelesen|deleted)\s?:/,
   /return receipt|read receipt|out of (?:the )?office/,

@@ -1,6 +1,6 @@
-// Bounces in prose: qmail, Exim, old Exchange, Domino, webmailers in their languages. Separates the notice
-// from the returned copy, whose words are not the server's, and splits it into a paragraph per address.
-// notice-words.ts has the phrases.
+// Bounces in prose: qmail, Exim, old Exchange, Domino, webmailers in their languages. Separates the
+// notice from the returned copy, whose words are not the server's, and splits it into a paragraph
+// per address. notice-words.ts has the phrases.
 import { parseAddress } from '../../../platform/net/address.ts';
 import { findHeader, type ParsedMail } from '../../mime/parsed-mail.ts';
 import { classifyReply } from '../../smtp/replies/classify-reply.ts';
@@ -45,8 +45,8 @@ function readEmail(text: string): string | null {
 }
 
 /**
- * Returns the address at the end of a match; null if its angle bracket is not closed, as in the text
- * `<joe@mail.exam…`.
+ * Returns the address at the end of a match; null if its angle bracket is not closed, as in the
+ * text `<joe@mail.exam…`.
  */
 function emailOf(match: RegExpExecArray | null): string | null {
   const found = match?.at(-1);
@@ -73,7 +73,8 @@ const cuts: ReadonlySet<string> = new Set([
 /** Returns true if the text may end within a line, perhaps within an address. */
 function mayBeCut(mail: ParsedMail, text: string): boolean {
   if (text.endsWith('\n')) return false;
-  // The line end before a delimiter belongs to the delimiter, so the text of a part ends without one.
+  // The line end before a delimiter belongs to the delimiter, so the text of a part ends without
+  // one.
   const isPart = /^\s*multipart\//i.test(findHeader(mail, 'content-type') ?? '');
   return isPart ? mail.parsingErrors.some(({ code }) => cuts.has(code)) : mail.text === text;
 }
@@ -194,8 +195,8 @@ export interface NoticeSigns {
 const roleAddress = /^(?:postmaster|mailer-daemon|abuse|support|helpdesk|noreply|no-reply)@/i;
 
 /**
- * Returns true for a delay. A promise of further attempts outweighs words of giving up; those outweigh words
- * of delay.
+ * Returns true for a delay. A promise of further attempts outweighs words of giving up; those
+ * outweigh words of delay.
  */
 function isWaiting(text: string): boolean {
   return goesOn.test(text) || (!gaveUp.test(text) && delayOpening.test(text));
@@ -220,7 +221,9 @@ function readRecipientWords(
   ].slice(0, maxRecipients);
 }
 
-/** Returns the recipients of a mail known to be a notice; one without an address if it names none. */
+/**
+ * Returns the recipients of a mail known to be a notice; one without an address if it names none.
+ */
 export function readNoticeRecipients(notice: Notice, signs: NoticeSigns): BouncedRecipient[] {
   const isOther = (address: string) =>
     signs.others.has(address.toLowerCase()) || roleAddress.test(address);

@@ -1,5 +1,5 @@
-// Reads the field blocks of machine-readable reports (RFC 3464 2.1, RFC 5965 3): header-like lines, folded,
-// in groups separated by empty lines. Callers interpret the fields.
+// Reads the field blocks of machine-readable reports (RFC 3464 2.1, RFC 5965 3): header-like lines,
+// folded, in groups separated by empty lines. Callers interpret the fields.
 import { parseAddress } from '../../../platform/net/address.ts';
 import { parseAddressList } from '../../mime/header-addresses.ts';
 import { cleanLine } from '../../mime/header-fields.ts';
@@ -28,7 +28,8 @@ class Block implements ReportBlock {
   }
 
   /**
-   * Appends a folded line. A line without a field name counts as folded, since broken systems wrap this way.
+   * Appends a folded line. A line without a field name counts as folded, since broken systems wrap
+   * this way.
    */
   continue(line: string): void {
     const values = this.#last?.values;
@@ -57,8 +58,8 @@ class Block implements ReportBlock {
 }
 
 /**
- * Returns the blocks in their order. A field of `openers` that is already present begins a new block: some
- * systems leave out the empty line between recipients.
+ * Returns the blocks in their order. A field of `openers` that is already present begins a new
+ * block: some systems leave out the empty line between recipients.
  */
 export function readReportBlocks(text: string, openers: readonly string[] = []): ReportBlock[] {
   const blocks: Block[] = [];

@@ -1,7 +1,7 @@
 // Reads the copy of a message in a report: Message-ID, our addresses with tokens, tokens of
-// `X-Service-Token`, and DKIM signatures (RFC 6376) with the text that each signs. Pure, and runs in the
-// parse worker: src/outbound/reports/complaint-proof.ts proves whether tokens and signatures are ours. Ignores the
-// body: providers cut and redact it, and the header identifies the message.
+// `X-Service-Token`, and DKIM signatures (RFC 6376) with the text that each signs. Pure, and runs
+// in the parse worker: src/outbound/reports/complaint-proof.ts proves whether tokens and signatures
+// are ours. Ignores the body: providers cut and redact it, and the header identifies the message.
 import type { DkimAlgorithm } from '../../mime/dkim-key.ts';
 import { copyTokenField } from '../../mime/header-encoding.ts';
 import { readHeaderBlock, scanFields } from '../../mime/header-fields.ts';
@@ -46,8 +46,8 @@ function findAttachedCopy(mail: ParsedMail): string | null {
 }
 
 /**
- * Reads the copy attached to a report, else the one quoted in its text (`quoted`), else the report's own
- * References: bounces answer the message that they return.
+ * Reads the copy attached to a report, else the one quoted in its text (`quoted`), else the
+ * report's own References: bounces answer the message that they return.
  */
 export function readReturnedMessage(mail: ParsedMail, quoted: string): ReturnedMessage {
   const attached = findAttachedCopy(mail);
@@ -106,7 +106,9 @@ function readFields(copy: string): CopyField[] {
   }));
 }
 
-/** Reads a tag list (RFC 6376 3.2); white space within values has no meaning in the tags used here. */
+/**
+ * Reads a tag list (RFC 6376 3.2); white space within values has no meaning in the tags used here.
+ */
 function readTags(value: string): Map<string, string> {
   const tags = new Map<string, string>();
   for (const part of value.split(';')) {
@@ -142,7 +144,8 @@ function readSignature(fields: readonly CopyField[], value: string): CopySignatu
 }
 
 /**
- * Reads at most 5 tokens and 10 signatures of the attached copy; both are empty without one. Never throws.
+ * Reads at most 5 tokens and 10 signatures of the attached copy; both are empty without one. Never
+ * throws.
  */
 export function readOwnCopy(mail: ParsedMail): OwnCopy {
   const copy = findAttachedCopy(mail);

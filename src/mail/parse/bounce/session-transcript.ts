@@ -1,5 +1,5 @@
-// The transcript in notices of sendmail: commands to the other server (`>>>`), its answers (`<<<`), and a
-// summary line for each recipient. Pure; notice.ts bounds the lines.
+// The transcript in notices of sendmail: commands to the other server (`>>>`), its answers (`<<<`),
+// and a summary line for each recipient. Pure; notice.ts bounds the lines.
 import { parseAddress } from '../../../platform/net/address.ts';
 
 const title = /transcript of (?:the )?session follows/i;

@@ -1,5 +1,5 @@
-// Reads DMARC aggregate reports (RFC 7489 7.2 and appendix C), in which receivers describe mail in the name
-// of a domain. Takes bytes and returns a bounded value, or null for a malformed report.
+// Reads DMARC aggregate reports (RFC 7489 7.2 and appendix C), in which receivers describe mail in
+// the name of a domain. Takes bytes and returns a bounded value, or null for a malformed report.
 import { isUtf8 } from 'node:buffer';
 import { isIP } from 'node:net';
 import { cleanLine } from '../../mime/header-fields.ts';
@@ -63,8 +63,8 @@ export const dmarcLimits = {
   /** Most elements of one record, or of another part directly below the root. */
   elements: 500,
   /**
-   * Most elements of the document: enough for 10 MB of real records, a third of those in 10 MB of the
-   * smallest.
+   * Most elements of the document: enough for 10 MB of real records, a third of those in 10 MB of
+   * the smallest.
    */
   elementsInAll: 1_000_000,
   textCharacters: 1000,
@@ -79,7 +79,8 @@ interface Element {
 }
 
 /**
- * Yields the elements directly below `<feedback>`, one at a time, so that a large report is never held whole.
+ * Yields the elements directly below `<feedback>`, one at a time, so that a large report is never
+ * held whole.
  */
 function* readParts(source: string): Generator<Element, void> {
   const open: Element[] = [];
@@ -241,9 +242,9 @@ function unpack(bytes: Buffer): Buffer | null {
 }
 
 /**
- * Reads an aggregate report from its attachment: XML, gzip or a zip with one file, recognized by the first
- * bytes. Returns null for other content, a malformed report, a DTD, or more than 10 MB packed or unpacked.
- * 10 MB take up to 1 s: read large ones off the main thread.
+ * Reads an aggregate report from its attachment: XML, gzip or a zip with one file, recognized by
+ * the first bytes. Returns null for other content, a malformed report, a DTD, or more than 10 MB
+ * packed or unpacked. 10 MB take up to 1 s: read large ones off the main thread.
  */
 export function readDmarcReport(bytes: Buffer): DmarcReport | null {
   if (bytes.length > dmarcLimits.bytes) return null;

@@ -1,5 +1,6 @@
-// The stored summary of a DMARC aggregate report: totals and the most important sources. Pure; made in the
-// worker, so that 10,000 records never cross to the main thread. dmarc-report.ts reads the report.
+// The stored summary of a DMARC aggregate report: totals and the most important sources. Pure; made
+// in the worker, so that 10,000 records never cross to the main thread. dmarc-report.ts reads the
+// report.
 import type { DmarcRecord, DmarcReport } from './dmarc-report.ts';
 
 /** Mail from one address with one judgement. */

@@ -1,5 +1,5 @@
-// A strict reader of small, untrusted XML documents: elements, text, CDATA. It refuses a DTD, so entities
-// cannot be declared or expanded. Checks the form of attributes and omits them.
+// A strict reader of small, untrusted XML documents: elements, text, CDATA. It refuses a DTD, so
+// entities cannot be declared or expanded. Checks the form of attributes and omits them.
 
 export type XmlEvent =
   | { kind: 'open'; name: string }

@@ -1,5 +1,5 @@
-// Unpacks the only file of a zip archive (APPNOTE 4.3), stored or deflated, and a gzip stream, within bounds.
-// Supports no zip64, no encryption and no second file: reports need none of them.
+// Unpacks the only file of a zip archive (APPNOTE 4.3), stored or deflated, and a gzip stream,
+// within bounds. Supports no zip64, no encryption and no second file: reports need none of them.
 import { crc32, gunzipSync, inflateRawSync } from 'node:zlib';
 
 const endSignature = 0x06054b50;
@@ -43,7 +43,10 @@ function readEntry(zip: Buffer): Entry | null {
   };
 }
 
-/** Returns the packed bytes. Uses the sizes of the central directory, since the local ones may be zero. */
+/**
+ * Returns the packed bytes. Uses the sizes of the central directory, since the local ones may be
+ * zero.
+ */
 function readPacked(zip: Buffer, { localAt, packedBytes }: Entry): Buffer | null {
   if (localAt + localBytes > zip.length || zip.readUInt32LE(localAt) !== localSignature)
     return null;
@@ -63,7 +66,9 @@ function unpack(packed: Buffer, { method, bytes }: Entry, maxBytes: number): Buf
   }
 }
 
-/** Returns the file of a zip archive with exactly one, at most `maxBytes` unpacked; otherwise null. */
+/**
+ * Returns the file of a zip archive with exactly one, at most `maxBytes` unpacked; otherwise null.
+ */
 export function unzipOne(zip: Buffer, maxBytes: number): Buffer | null {
   if (zip.length < endBytes) return null;
   const entry = readEntry(zip);

@@ -1,6 +1,6 @@
-// Classifies a refusal (an SMTP reply or the text of a bounce): the `errorCode` of a delivery, whether the
-// address is dead, and whether the server wants a slower pace. The tables rules-*.ts hold the knowledge; this
-// file matches rules only.
+// Classifies a refusal (an SMTP reply or the text of a bounce): the `errorCode` of a delivery,
+// whether the address is dead, and whether the server wants a slower pace. The tables rules-*.ts
+// hold the knowledge; this file matches rules only.
 import type { ErrorCode, RemoteReply } from '../outcome.ts';
 import { type Cause, type CauseWords, causes } from './causes.ts';
 import type { ReplyRule } from './rule.ts';
@@ -15,8 +15,9 @@ import { reputationRules } from './rules-reputation.ts';
 export interface ReplyClass {
   errorCode: ErrorCode;
   /**
-   * True if the address will never accept mail: `errorCode` is `invalid-recipient` or `invalid-domain`, and
-   * the refusal is permanent and about the recipient. Nothing else may block an address.
+   * True if the address will never accept mail: `errorCode` is `invalid-recipient` or
+   * `invalid-domain`, and the refusal is permanent and about the recipient. Nothing else may block
+   * an address.
    */
   isHard: boolean;
   /** True if the server wants fewer or slower mails: feeds the adaptive back-off of its lane. */
@@ -36,8 +37,8 @@ export const replyRules: readonly ReplyRule[] = [
 ];
 
 /**
- * Matches a 5yz reply to RCPT that only limits the number of recipients. It decides between bounced and
- * deferred (RFC 5321 4.5.3.1.10).
+ * Matches a 5yz reply to RCPT that only limits the number of recipients. It decides between bounced
+ * and deferred (RFC 5321 4.5.3.1.10).
  */
 export const tooManyRecipients = /too many (?:recipients|rcpt)/i;
 
@@ -64,8 +65,8 @@ function isAboutAddress(errorCode: ErrorCode): boolean {
 }
 
 /**
- * Returns true for codes that refuse the sender or the message, never the recipient (RFC 3463 3.2, 3.7, 3.8):
- * X.1.7, X.1.8, X.6 and X.7. Returns false for null.
+ * Returns true for codes that refuse the sender or the message, never the recipient (RFC 3463 3.2,
+ * 3.7, 3.8): X.1.7, X.1.8, X.6 and X.7. Returns false for null.
  */
 export function isOfSender(enhancedCode: string | null): boolean {
   return enhancedCode !== null && /^\d\.(?:1\.[78]$|[67]\.)/.test(enhancedCode);
@@ -93,10 +94,11 @@ export function findReplyRule(reply: RemoteReply): ReplyRule | null {
 }
 
 /**
- * Classifies a 4yz or 5yz reply, or the diagnostic of a bounce (`verb` is `DSN` or the answered command that
- * it names; `code` is null if it gives none). Returns `unknown`, not hard, if no rule matches. Never hard for
- * a temporary refusal, for an answer to connect, EHLO, AUTH or MAIL, or for a code about the sender or the
- * message. Takes time linear in the text, of which 4,096 characters count.
+ * Classifies a 4yz or 5yz reply, or the diagnostic of a bounce (`verb` is `DSN` or the answered
+ * command that it names; `code` is null if it gives none). Returns `unknown`, not hard, if no rule
+ * matches. Never hard for a temporary refusal, for an answer to connect, EHLO, AUTH or MAIL, or for
+ * a code about the sender or the message. Takes time linear in the text, of which 4,096 characters
+ * count.
  */
 export function classifyReply(reply: RemoteReply): ReplyClass {
   const rule = findReplyRule(reply);
@@ -113,7 +115,10 @@ export interface KnownCause extends CauseWords {
   cause: Cause;
 }
 
-/** Returns the cause that the words of a refusal name; null if they name none, or speak of another `errorCode`. */
+/**
+ * Returns the cause that the words of a refusal name; null if they name none, or speak of another
+ * `errorCode`.
+ */
 export function findCause(reply: RemoteReply, errorCode: string): KnownCause | null {
   const rule = findReplyRule(reply);
   if (!rule?.cause || rule.errorCode !== errorCode) return null;

@@ -8,8 +8,8 @@ export interface ReplyRule {
   /** Set if the words name the cause, which has a remedy. */
   cause?: Cause;
   /**
-   * Provider or software that sends these words; `any` if several do. Documentation only: texts pass through
-   * gateways, so the words decide, not the host that sent them.
+   * Provider or software that sends these words; `any` if several do. Documentation only: texts
+   * pass through gateways, so the words decide, not the host that sent them.
    */
   source: string;
   /**

@@ -1,5 +1,5 @@
-// Refusals about a mailbox (full, unknown, closed) or its domain (data). Only the tables of domains and
-// recipients make a bounce hard, so each of their entries must be unmistakable.
+// Refusals about a mailbox (full, unknown, closed) or its domain (data). Only the tables of domains
+// and recipients make a bounce hard, so each of their entries must be unmistakable.
 import { type ReplyRule, wordRules } from './rule.ts';
 
 const full = wordRules('mailbox-full', [

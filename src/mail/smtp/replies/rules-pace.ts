@@ -1,5 +1,5 @@
-// Refusals about the rate and volume of our mail (data). First of the tables: a server that asks for a slower
-// pace often names reputation, spam or a user in the same reply.
+// Refusals about the rate and volume of our mail (data). First of the tables: a server that asks
+// for a slower pace often names reputation, spam or a user in the same reply.
 import { type ReplyRule, rateRules, wordRules } from './rule.ts';
 
 const reputationPace = rateRules('blocked', [

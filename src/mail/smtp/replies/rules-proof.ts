@@ -97,8 +97,9 @@ const nullMx = causeRules('null-mx', 'policy', [
 ]);
 
 /**
- * Codes that name a proof without words (RFC 7372). 5.7.27, 5.7.29 and 5.7.30 are missing: they mean SPF, TLS and
- * DKIM at Gmail, but a null MX, ARC and REQUIRETLS in their RFCs. There the words decide.
+ * Codes that name a proof without words (RFC 7372). 5.7.27, 5.7.29 and 5.7.30 are missing: they
+ * mean SPF, TLS and DKIM at Gmail, but a null MX, ARC and REQUIRETLS in their RFCs. There the words
+ * decide.
  */
 const codes: readonly (readonly [Cause, ErrorCode, enhanced: RegExp, example: string])[] = [
   ['dkim-failed', 'auth-failed', /^7\.2[0-2]$/, '550 5.7.20 Nope'],

@@ -1,6 +1,6 @@
-// Refusals of the sender by reputation or authentication, or of the content (data). They come before all
-// rules about recipients: servers report such refusals as 5.1.1, and our bad reputation must not block an
-// address.
+// Refusals of the sender by reputation or authentication, or of the content (data). They come
+// before all rules about recipients: servers report such refusals as 5.1.1, and our bad reputation
+// must not block an address.
 import { type ReplyRule, wordRules } from './rule.ts';
 
 /** Replies that the words of later tables would misread. */
@@ -55,7 +55,10 @@ const exceptions: readonly ReplyRule[] = [
   },
 ];
 
-/** Faults of our domain, HELO name or header. Never the recipient's fault, however a server words them. */
+/**
+ * Faults of our domain, HELO name or header. Never the recipient's fault, however a server words
+ * them.
+ */
 const ofOurs: readonly ReplyRule[] = [
   {
     errorCode: 'policy',
@@ -241,7 +244,8 @@ const authentication: readonly ReplyRule[] = [
 /** All rules about reputation, in the order of their trial. */
 export const reputationRules: readonly ReplyRule[] = [
   ...exceptions,
-  // Comes before the rest because of replies such as "blocked because the sender is unauthenticated".
+  // Comes before the rest because of replies such as "blocked because the sender is
+  // unauthenticated".
   ...authentication,
   ...blocked,
   ...spam,

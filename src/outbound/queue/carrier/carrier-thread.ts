@@ -174,7 +174,10 @@ class UnderWay {
     else pending?.resolve(result.outcomes);
   }
 
-  /** Rejects all envelopes. Whether a server accepted them is unknown: they are retried, as after a crash. */
+  /**
+   * Rejects all envelopes. Whether a server accepted them is unknown: they are retried, as after a
+   * crash.
+   */
   giveBack(): void {
     rejectAll(this.#pending.values(), new Error('the thread that carried the mail ended'));
     this.#pending.clear();
@@ -189,7 +192,10 @@ function rejectAll(pending: Iterable<PendingEnvelope>, error: unknown): void {
   for (const { reject } of pending) reject(error);
 }
 
-/** Returns a function that collects its calls of one turn of the event loop and passes them to `take`. */
+/**
+ * Returns a function that collects its calls of one turn of the event loop and passes them to
+ * `take`.
+ */
 function eachTurn<Item>(take: (items: readonly Item[]) => void): (item: Item) => void {
   let waiting: Item[] = [];
   const takeAll = () => {

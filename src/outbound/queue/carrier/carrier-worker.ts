@@ -1,6 +1,6 @@
-// The thread of carrier-thread.ts: composing and the SMTP dialogue, with the system's clock, randomness and
-// network. Reports mail hosts, policies and log lines to the main thread, which has the lanes, the store and
-// the log.
+// The thread of carrier-thread.ts: composing and the SMTP dialogue, with the system's clock,
+// randomness and network. Reports mail hosts, policies and log lines to the main thread, which has
+// the lanes, the store and the log.
 import { parentPort, workerData } from 'node:worker_threads';
 import { composeHere } from '../../../mail/mime/composer.ts';
 import {

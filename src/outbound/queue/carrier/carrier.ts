@@ -46,8 +46,8 @@ export interface Carrier {
   /** Applies replaced rules of providers to mail that is carried from now on. */
   changeRules(): void;
   /**
-   * Applies the part of the limits that this daemon may use, for `forMs`. Then it has none, unless another call came
-   * before.
+   * Applies the part of the limits that this daemon may use, for `forMs`. Then it has none, unless
+   * another call came before.
    */
   divide(portion: Portion, forMs: number): void;
   /** Cuts mail under way; its outcomes are reported. */

@@ -1,5 +1,6 @@
-// The parts of a message that belong to one copy: tracked links, the unsubscribe link, the field of its SMTP
-// transaction. Attempts and downloads share them, so that a download has the bytes that left.
+// The parts of a message that belong to one copy: tracked links, the unsubscribe link, the field of
+// its SMTP transaction. Attempts and downloads share them, so that a download has the bytes that
+// left.
 import { withRecipientUrl } from '../../../content/rendering/recipient-url.ts';
 import type { App } from '../../../core/app.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
@@ -18,8 +19,8 @@ export interface CopiedMessage {
 }
 
 /**
- * Tells whether each recipient gets different bytes: a tracked message, one with an unsubscribe link, or one of
- * a campaign run.
+ * Tells whether each recipient gets different bytes: a tracked message, one with an unsubscribe
+ * link, or one of a campaign run.
  */
 export function travelsAlone(
   { message, cuts }: Pick<CopiedMessage, 'cuts'> & { message: Pick<MessageRow, 'campaign_run_id'> },
@@ -68,7 +69,9 @@ function trackedRequestOf(
   };
 }
 
-/** Returns the request with the unsubscribe link of one recipient, in its fields and its content. */
+/**
+ * Returns the request with the unsubscribe link of one recipient, in its fields and its content.
+ */
 function withLeaveLinks(
   request: ComposeRequest,
   url: string,
@@ -88,8 +91,8 @@ function withLeaveLinks(
 }
 
 /**
- * Inserts the field of a transaction. The signatures leave it out: signing for each domain would cost 30 to
- * 300 µs, and the token in the field proves itself.
+ * Inserts the field of a transaction. The signatures leave it out: signing for each domain would
+ * cost 30 to 300 µs, and the token in the field proves itself.
  */
 export function withCopyField(
   { data, headerAt }: SignedMessage,

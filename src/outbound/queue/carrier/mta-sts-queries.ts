@@ -1,4 +1,5 @@
-// All SQL on `mta_sts_policies`: one row for each recipient domain with a policy in force. Decides nothing.
+// All SQL on `mta_sts_policies`: one row for each recipient domain with a policy in force. Decides
+// nothing.
 import { type Db, engineOf, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
 

@@ -1,5 +1,5 @@
-// The link with the token in a mail that asks an address for proof: only the copy that leaves has it, never the
-// stored message, which the organization that asks can read.
+// The link with the token in a mail that asks an address for proof: only the copy that leaves has
+// it, never the stored message, which the organization that asks can read.
 import type { App } from '../../../core/app.ts';
 import { tokenOfMail } from '../../../identity/senders/proof.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';

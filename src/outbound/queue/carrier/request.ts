@@ -1,5 +1,6 @@
-// Builds compose requests from rows: reads attachments and keys from the store. A message composes to the
-// same bytes at every attempt with equal keys and time of signing. The parts of a single copy are in copy.ts.
+// Builds compose requests from rows: reads attachments and keys from the store. A message composes
+// to the same bytes at every attempt with equal keys and time of signing. The parts of a single
+// copy are in copy.ts.
 import type { App } from '../../../core/app.ts';
 import { readBlob } from '../../../core/blobs/blobs.ts';
 import { signingKeysOf } from '../../../identity/domains/signing-keys.ts';

@@ -1,5 +1,5 @@
-// One thread of the carrier (carrier-worker.ts) from start to end, as the main thread sees it: it takes orders
-// and sends reports.
+// One thread of the carrier (carrier-worker.ts) from start to end, as the main thread sees it: it
+// takes orders and sends reports.
 //
 //   state   | event                                     | next
 //   --------+-------------------------------------------+--------------------------------------------
@@ -27,8 +27,8 @@ import type {
 /** Time after which a closing thread is cut. */
 const closeMs = 5_000;
 /**
- * Young-generation limit: its objects live shorter than those of the main thread, so half the room is enough
- * (run.js sets that of the main thread).
+ * Young-generation limit: its objects live shorter than those of the main thread, so half the room
+ * is enough (run.js sets that of the main thread).
  */
 const youngMb = 48;
 const failed = 'the thread that carries mail failed: the next mail starts another';

@@ -1,5 +1,5 @@
-// The DKIM signatures that a route gets: a relay may accept only some of them (`delivery.relay.dkim`). Amazon SES
-// refuses mail with a second signature.
+// The DKIM signatures that a route gets: a relay may accept only some of them
+// (`delivery.relay.dkim`). Amazon SES refuses mail with a second signature.
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
 import type { Route } from '../../../mail/smtp/route.ts';
@@ -21,8 +21,8 @@ export function signingFor(route: Route, { keys, timestampSeconds }: Signing): S
 }
 
 /**
- * Carries one message to all envelopes, composed and signed once for each choice of signatures. Returns the
- * outcomes in the order of the envelopes.
+ * Carries one message to all envelopes, composed and signed once for each choice of signatures.
+ * Returns the outcomes in the order of the envelopes.
  */
 export function carryTogether(
   carrier: Carrier,

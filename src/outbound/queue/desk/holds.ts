@@ -1,5 +1,5 @@
-// Holds by the operator: matching mail waits in the queue and is not attempted until the release. Claims
-// check holds through stops.ts.
+// Holds by the operator: matching mail waits in the queue and is not attempted until the release.
+// Claims check holds through stops.ts.
 //
 // | state     | event                     | next                                            |
 // |-----------|---------------------------|-------------------------------------------------|
@@ -141,8 +141,8 @@ async function getHoldable(db: Db, id: string): Promise<DeliveryRow[]> {
 }
 
 /**
- * Sets waiting mail aside at once: it saves the daemon the work, and the count is right immediately. Mail
- * that arrives later is set aside by the daemon.
+ * Sets waiting mail aside at once: it saves the daemon the work, and the count is right
+ * immediately. Mail that arrives later is set aside by the daemon.
  */
 async function putAside(
   app: App,

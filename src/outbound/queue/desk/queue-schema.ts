@@ -54,7 +54,10 @@ export const queueSelection = queueScope.extend({
 });
 export type QueueSelection = z.output<typeof queueSelection>;
 
-/** Target of a hold: an organization, a domain, a domain for one organization, a message, a delivery. */
+/**
+ * Target of a hold: an organization, a domain, a domain for one organization, a message, a
+ * delivery.
+ */
 export const holdTarget = z
   .strictObject({ ...queueScope.shape, id: queueId.optional() })
   .refine(

@@ -22,8 +22,8 @@ import { turnsOf } from '../turns.ts';
 /** Entries of one transaction: about 2 ms of the write lock on SQLite. */
 const batch = 200;
 /**
- * Pause between batches, in real time, as the daemon is another process. Without it, while 500,000 entries
- * were flushed, a write of the daemon waited up to 106 ms; with it, 13 ms.
+ * Pause between batches, in real time, as the daemon is another process. Without it, while 500,000
+ * entries were flushed, a write of the daemon waited up to 106 ms; with it, 13 ms.
  */
 const breathMs = 5;
 
@@ -67,8 +67,8 @@ export async function changeQueue(
 }
 
 /**
- * Makes waiting entries ready, at fair turns, and returns those that are ready now. Leaves out entries
- * claimed or ended since they were read, and scheduled ones: their checks run again first
+ * Makes waiting entries ready, at fair turns, and returns those that are ready now. Leaves out
+ * entries claimed or ended since they were read, and scheduled ones: their checks run again first
  * (src/outbound/queue/scheduled.ts). For `changeQueue`, or for a few entries in one transaction.
  */
 export async function giveTurnsNow<Row extends QueueRow>(
@@ -105,7 +105,9 @@ export interface ByHand {
   action: 'retry' | 'release' | 'drop' | 'cancel';
 }
 
-/** Records an action of a person in the timelines of these entries, with their statuses after it. */
+/**
+ * Records an action of a person in the timelines of these entries, with their statuses after it.
+ */
 export async function tellByHand(
   app: App,
   trx: Db,

@@ -1,5 +1,5 @@
-// The queue for an operator: list, show, retry, flush, drop. Works on the store, with or without a daemon,
-// and never on a delivery that a daemon attempts at that moment. Holds are in holds.ts.
+// The queue for an operator: list, show, retry, flush, drop. Works on the store, with or without a
+// daemon, and never on a delivery that a daemon attempts at that moment. Holds are in holds.ts.
 
 import { operatorIn } from '../../../access/organizations/organizations.ts';
 import { type Page, toPage } from '../../../core/api/pagination.ts';
@@ -68,7 +68,8 @@ function toEntry(row: DeliveryRow): QueueEntry {
 }
 
 /**
- * Counts the entries of all organizations by state, each up to `most`. A million in all take 0.2 s on SQLite.
+ * Counts the entries of all organizations by state, each up to `most`. A million in all take 0.2 s
+ * on SQLite.
  */
 export async function countQueueStates(app: App, most = mostCounted): Promise<QueueCounts> {
   const { db } = app.store;
@@ -105,7 +106,9 @@ function halvesOf(state: QueueState | null): QueueHalf[] {
   return state === 'ready' ? ['ready'] : ['due'];
 }
 
-/** Finds the delivery with this id, or those of the message with this id, within the organization. */
+/**
+ * Finds the delivery with this id, or those of the message with this id, within the organization.
+ */
 async function getNamed(db: Db, id: string, organizationId?: string): Promise<DeliveryRow[]> {
   const rows = await findNamedDeliveries(db, id);
   const [first] = rows;
@@ -134,9 +137,10 @@ export async function showQueueEntries(
 }
 
 /**
- * Makes the waiting deliveries of these ids ready now, all of them or none. Ready and claimed ones stay so.
- * @throws ResourceNotFoundError; ConflictError for deliveries that have ended, are held, or are scheduled for
- * later.
+ * Makes the waiting deliveries of these ids ready now, all of them or none. Ready and claimed ones
+ * stay so.
+ * @throws ResourceNotFoundError; ConflictError for deliveries that have ended, are held, or are
+ * scheduled for later.
  */
 export async function retryDeliveries(
   app: App,
@@ -202,7 +206,8 @@ export async function tellOperator(
 }
 
 /**
- * Makes all waiting deliveries ready now, at fair turns. Leaves out held ones and those scheduled for later.
+ * Makes all waiting deliveries ready now, at fair turns. Leaves out held ones and those scheduled
+ * for later.
  * @returns how many became ready.
  */
 export async function flushQueue(
@@ -230,9 +235,10 @@ export async function flushQueue(
 }
 
 /**
- * Drops deliveries from the queue for good: they end as `failed`, `errorCode` `cancelled`. For each id, drops
- * all its deliveries or none; those dropped before stay so.
- * @throws ResourceNotFoundError; ConflictError for deliveries that are under way or have ended otherwise.
+ * Drops deliveries from the queue for good: they end as `failed`, `errorCode` `cancelled`. For each
+ * id, drops all its deliveries or none; those dropped before stay so.
+ * @throws ResourceNotFoundError; ConflictError for deliveries that are under way or have ended
+ * otherwise.
  */
 export async function dropDeliveries(
   app: App,

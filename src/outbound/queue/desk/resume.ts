@@ -1,5 +1,5 @@
-// Resumes sending for a paused organization or a held sending domain (specification 3): the pause ends, and
-// deliveries in its lane become ready. The effect of a pause is in ../stops.ts.
+// Resumes sending for a paused organization or a held sending domain (specification 3): the pause
+// ends, and deliveries in its lane become ready. The effect of a pause is in ../stops.ts.
 
 import { workspaceResumed } from '../../../access/organizations/events.ts';
 import {
@@ -34,8 +34,8 @@ import { stopOfPause } from '../stops.ts';
 import { emptyLane, type OnProgress } from './queue-walk.ts';
 
 /**
- * Lets a paused organization send again: waiting mail is ready at once, and its past results no longer count
- * against it. The note holds the finding of the review.
+ * Lets a paused organization send again: waiting mail is ready at once, and its past results no
+ * longer count against it. The note holds the finding of the review.
  * @throws ValidationError; ConflictError if it is not paused; ResourceNotFoundError.
  */
 export async function resumeSending(
@@ -55,8 +55,8 @@ export async function resumeSending(
 }
 
 /**
- * Ends the hold of a sending domain after a review: waiting mail is ready at once, and its past results no
- * longer count against it.
+ * Ends the hold of a sending domain after a review: waiting mail is ready at once, and its past
+ * results no longer count against it.
  * @throws ValidationError; ConflictError if it is not held; ResourceNotFoundError.
  */
 export async function resumeDomain(

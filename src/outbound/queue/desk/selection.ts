@@ -1,5 +1,5 @@
-// A selected part of the queue: counted for a preview, or dropped as a whole. Leaves out deliveries scheduled
-// for later, and those that a daemon attempts at that moment.
+// A selected part of the queue: counted for a preview, or dropped as a whole. Leaves out deliveries
+// scheduled for later, and those that a daemon attempts at that moment.
 import type { App } from '../../../core/app.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { findDeliveries } from '../../deliveries/queries.ts';

@@ -1,6 +1,6 @@
 // The report behind `svc queue top`. A daemon writes its lanes to the store once a second while
-// they are in use; a command in another process sums the reports of all daemons. On PostgreSQL each daemon reads
-// the reports of the others:
+// they are in use; a command in another process sums the reports of all daemons. On PostgreSQL each
+// daemon reads the reports of the others:
 //
 //   another daemon reports           | then this one
 //   ---------------------------------+-------------------------------------------------------------
@@ -34,13 +34,19 @@ const idleEveryMs = 30_000;
 /** Age above which an empty report is that of an ended daemon. */
 const idleStaleMs = 75_000;
 const mostReported = 100;
-/** Limit of lanes measured. Above that of lanes shown, so that a lane that comes and goes keeps its pace. */
+/**
+ * Limit of lanes measured. Above that of lanes shown, so that a lane that comes and goes keeps its
+ * pace.
+ */
 const mostLooked = 500;
 const seconds = 20;
 /** Limit of counts: read every second, more would cost a daemon beside it too much. */
 const mostCounted = 100_000;
 
-/** A lane of one daemon. Its pace is the number of accepted messages per second, oldest second first. */
+/**
+ * A lane of one daemon. Its pace is the number of accepted messages per second, oldest second
+ * first.
+ */
 type ReportedLane = Omit<LaneState, 'taken'> & { pace: number[] };
 
 /** A lane in the report of another daemon, which may be of an earlier version. */
@@ -82,7 +88,9 @@ interface Reporting {
   divide(portion: Portion, forMs: number): void;
 }
 
-/** Starts to report the lanes of a daemon. Returns a function that stops it and removes its report. */
+/**
+ * Starts to report the lanes of a daemon. Returns a function that stops it and removes its report.
+ */
 export function startLaneReport(
   app: App,
   worker: string,
@@ -182,8 +190,8 @@ class Heard {
 }
 
 /**
- * Returns a function that turns successive states into reports: lanes in use, the busiest first. `startedAt` is the time
- * from which the first one counts.
+ * Returns a function that turns successive states into reports: lanes in use, the busiest first.
+ * `startedAt` is the time from which the first one counts.
  */
 function paceOf(startedAt: number): (states: readonly LaneState[], now: number) => ReportedLane[] {
   let takenBefore = new Map<string, number>();
@@ -212,7 +220,8 @@ function paceOf(startedAt: number): (states: readonly LaneState[], now: number) 
     takenBefore = new Map(states.map(({ lane, taken }) => [lane, taken]));
     measuredAt = now;
     const busiest = reported.sort(byBusiness);
-    // The other daemons need those that are closed, which are the least busy, and those above their part.
+    // The other daemons need those that are closed, which are the least busy, and those above their
+    // part.
     const closed = busiest
       .slice(mostReported)
       .filter((lane) => (lane.closedUntil !== null && lane.isRefused) || lane.surplus > 0);

@@ -1,5 +1,5 @@
-// One lane: its state, and how its window, its rate and its pauses change. Plain functions; the set of lanes
-// and their waiting mail are in lanes.ts. Times are of `clock.elapsed()`.
+// One lane: its state, and how its window, its rate and its pauses change. Plain functions; the set
+// of lanes and their waiting mail are in lanes.ts. Times are of `clock.elapsed()`.
 //
 // | lane    | event                                          | next                               |
 // |---------|------------------------------------------------|------------------------------------|
@@ -27,19 +27,24 @@ const mostBookedOrganizations = 10_000;
 const firstWindow = 8;
 /** Deliveries in flight per connection: one is sent, the others are ready behind it. */
 const windowPerConnection = 8;
-/** A fast lane keeps as much mail ready as it accepts in this time, so that claims are few and large. */
+/**
+ * A fast lane keeps as much mail ready as it accepts in this time, so that claims are few and
+ * large.
+ */
 const readyMs = 50;
 const mostPerConnection = 24;
 /**
- * Fewest faults in a row that close a lane, as one dropped connection proves nothing. A larger window needs
- * as many faults as it has places.
+ * Fewest faults in a row that close a lane, as one dropped connection proves nothing. A larger
+ * window needs as many faults as it has places.
  */
 const fewestFaults = 3;
 const shortestPauseMs = 1_000;
 const longestPauseMs = 15 * 60_000;
 /** A reported pause that ends later by less is the own one, reported back with a rounded time. */
 const reportedSlackMs = 100;
-/** Duration of an attempt that marks a destination as slow, unless it accepted other mail meanwhile. */
+/**
+ * Duration of an attempt that marks a destination as slow, unless it accepted other mail meanwhile.
+ */
 const slowMs = 30_000;
 /** Window of a slow destination, as it holds places that others could use. */
 const slowWindow = 2;
@@ -68,7 +73,10 @@ export interface Lane {
   tokensAt: number;
   closedUntil: number;
   closedAt: number;
-  /** Set if a rate limit closed it, which is about all daemons. A connection fault may be that of one network. */
+  /**
+   * Set if a rate limit closed it, which is about all daemons. A connection fault may be that of
+   * one network.
+   */
   isRefused: boolean;
   strikes: number;
   /** Rate limits so far: each makes it slower, in all daemons. */
@@ -191,8 +199,8 @@ export function pay(lane: Lane, now: number): void {
 }
 
 /**
- * Interval between reserved times. A free place wakes waiting mail earlier, so the interval is long while no
- * attempt ends.
+ * Interval between reserved times. A free place wakes waiting mail earlier, so the interval is long
+ * while no attempt ends.
  */
 function stepMs(lane: Lane, now: number): number {
   if (lane.rules.connections === 0) return noPartMs;
@@ -203,8 +211,8 @@ function stepMs(lane: Lane, now: number): number {
 }
 
 /**
- * Reserves the next place in the lane for an organization, and returns its time. Above the limit, the
- * organization postponed longest ago loses its reservation.
+ * Reserves the next place in the lane for an organization, and returns its time. Above the limit,
+ * the organization postponed longest ago loses its reservation.
  */
 export function book(lane: Lane, organizationId: string, now: number): number {
   const { booked, closedUntil } = lane;
@@ -219,8 +227,8 @@ export function book(lane: Lane, organizationId: string, now: number): number {
 }
 
 /**
- * Counts a rate limit or a failed connection. Mail on other connections goes on: the lane closes only after
- * as many faults as its window, with no message accepted between.
+ * Counts a rate limit or a failed connection. Mail on other connections goes on: the lane closes
+ * only after as many faults as its window, with no message accepted between.
  */
 function countFault(
   lane: Lane,
@@ -258,8 +266,9 @@ function close(lane: Lane, now: number, random: Random): void {
 }
 
 /**
- * Closes the lane until `until`, as another daemon was refused there. Does nothing if it is closed for as long already.
- * Afterwards it goes on as if the faults had been its own: the next one closes it for longer.
+ * Closes the lane until `until`, as another daemon was refused there. Does nothing if it is closed
+ * for as long already. Afterwards it goes on as if the faults had been its own: the next one closes
+ * it for longer.
  */
 export function closeAsReported(lane: Lane, until: number, now: number): void {
   const end = Math.min(until, now + longestPauseMs);

@@ -1,7 +1,7 @@
-// Lanes: how many deliveries go to one destination at once, and how fast. A lane is a provider, a set of MX
-// hosts, or a relay. Domains that share it share its limits. Kept in memory: a restart begins slowly. Times
-// in this file are of `clock.elapsed()`, which cannot be set; returned times are of the wall clock. The
-// states of one lane are in lane.ts.
+// Lanes: how many deliveries go to one destination at once, and how fast. A lane is a provider, a
+// set of MX hosts, or a relay. Domains that share it share its limits. Kept in memory: a restart
+// begins slowly. Times in this file are of `clock.elapsed()`, which cannot be set; returned times
+// are of the wall clock. The states of one lane are in lane.ts.
 
 import {
   dividedRules,
@@ -68,7 +68,9 @@ export class Lanes {
   readonly #busy = new Map<string, Lane>();
   /** Lanes with waiting deliveries. */
   readonly #waiting = new Set<string>();
-  /** Lanes of `#waiting` that only other daemons have reported, so that no two repeat each other. */
+  /**
+   * Lanes of `#waiting` that only other daemons have reported, so that no two repeat each other.
+   */
   readonly #waitingElsewhere = new Set<string>();
   #surplus: Readonly<Record<string, number>> = {};
 
@@ -78,7 +80,10 @@ export class Lanes {
     this.#providers = providers;
   }
 
-  /** Applies replaced rules of providers to all lanes. A domain of another provider moves at its next mail. */
+  /**
+   * Applies replaced rules of providers to all lanes. A domain of another provider moves at its
+   * next mail.
+   */
   changeRules(): void {
     const now = this.#clock.elapsed();
     for (const lane of this.#lanes.values()) {
@@ -150,8 +155,8 @@ export class Lanes {
   }
 
   /**
-   * Records the end of an attempt that took `tookMs` from its first host on. `name` is the lane as known
-   * after the look-up of its hosts.
+   * Records the end of an attempt that took `tookMs` from its first host on. `name` is the lane as
+   * known after the look-up of its hosts.
    */
   ended(name: string, deliveryId: string, signal: LaneSignal, tookMs = 0): void {
     const now = this.#clock.elapsed();
@@ -170,7 +175,10 @@ export class Lanes {
     closeAsReported(lane, now + until - this.#clock.now(), now);
   }
 
-  /** Records that mail waits for a lane, which another daemon has reported: this one may have room for it. */
+  /**
+   * Records that mail waits for a lane, which another daemon has reported: this one may have room
+   * for it.
+   */
   waitsElsewhere(name: string): void {
     if (this.#waiting.has(name)) return;
     this.#lane(name, this.#providers.ofLane(name));
@@ -203,8 +211,9 @@ export class Lanes {
   }
 
   /**
-   * Returns the room of a lane that accepts mail as fast as it comes: 0 until a quarter of its window is
-   * free, so that claims are few and large. Returns Infinity for a lane that makes mail wait.
+   * Returns the room of a lane that accepts mail as fast as it comes: 0 until a quarter of its
+   * window is free, so that claims are few and large. Returns Infinity for a lane that makes mail
+   * wait.
    */
   quickRoom(name: string): number {
     const lane = this.#lane(name);
@@ -223,7 +232,9 @@ export class Lanes {
     lane.booked.clear();
   }
 
-  /** Time when a lane with waiting deliveries opens or gets its next token (ms since 1970), or null. */
+  /**
+   * Time when a lane with waiting deliveries opens or gets its next token (ms since 1970), or null.
+   */
   nextRoomAt(): number | null {
     let next: number | null = null;
     const now = this.#clock.elapsed();

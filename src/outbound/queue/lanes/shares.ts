@@ -1,6 +1,6 @@
-// Shares: how many deliveries of one organization may be in flight at once, in all lanes together, so that
-// slow servers of one organization never hold all places. Kept in memory by each daemon. Times in this file
-// are of `clock.elapsed()`; returned times are of the wall clock.
+// Shares: how many deliveries of one organization may be in flight at once, in all lanes together,
+// so that slow servers of one organization never hold all places. Kept in memory by each daemon.
+// Times in this file are of `clock.elapsed()`; returned times are of the wall clock.
 //
 // | organization  | event                                    | next                                  |
 // |---------------|------------------------------------------|---------------------------------------|
@@ -20,15 +20,15 @@ import type { Admission } from './lanes.ts';
  */
 export const mostInFlight = 400;
 /**
- * Fraction of its share that an organization must have free before its waiting mail is claimed, so that
- * claims are few and large.
+ * Fraction of its share that an organization must have free before its waiting mail is claimed, so
+ * that claims are few and large.
  */
 const roomWorthAClaim = 1 / 8;
 /** Longest wait for that fraction. Then any free place is enough. */
 const fewMs = 50;
 /**
- * Delay of reserved times, in addition to the pace at which places became free. Usually a free place wakes
- * waiting mail long before.
+ * Delay of reserved times, in addition to the pace at which places became free. Usually a free
+ * place wakes waiting mail long before.
  */
 const lookAgainMs = 60_000;
 const unknownServiceMs = 50;

@@ -37,9 +37,9 @@ const serviceChecks: readonly (string | undefined)[] = ['sender', 'local-sender'
 
 /**
  * Mails a new token to a sender's address; the earlier one is void.
- * @throws ResourceNotFoundError; ConflictError (verified already, its domain verified elsewhere, too many pending proofs,
- * or no sender of the service may mail it); the error of a send of this caller; RateLimitedError after five mails to the
- * address in a day.
+ * @throws ResourceNotFoundError; ConflictError (verified already, its domain verified elsewhere,
+ * too many pending proofs, or no sender of the service may mail it); the error of a send of this
+ * caller; RateLimitedError after five mails to the address in a day.
  */
 export function resendProof(app: App, caller: Caller, id: string): Promise<Sender> {
   const { organizationId } = caller;
@@ -60,8 +60,9 @@ export function resendProof(app: App, caller: Caller, id: string): Promise<Sende
 }
 
 /**
- * Mails the first token of a new sender, in the transaction that makes it and has locked its organization. Without a
- * sender of the service that may mail it, or after five mails to the address in a day, the sender stays without.
+ * Mails the first token of a new sender, in the transaction that makes it and has locked its
+ * organization. Without a sender of the service that may mail it, or after five mails to the
+ * address in a day, the sender stays without.
  * @throws the errors of `resendProof` that refuse the caller
  */
 export async function askForProof(app: App, trx: Db, caller: Caller, id: string): Promise<void> {
@@ -70,7 +71,9 @@ export async function askForProof(app: App, trx: Db, caller: Caller, id: string)
   if (reason) app.log.info({ senderId: id, reason: reason.message }, 'a sender was not mailed');
 }
 
-/** Mails a token, or returns the reason why the service cannot now. @throws a refusal of the caller. */
+/**
+ * Mails a token, or returns the reason why the service cannot now. @throws a refusal of the caller.
+ */
 async function mailProof(
   app: App,
   trx: Db,
@@ -120,8 +123,8 @@ export async function readProof(
 
 /**
  * Verifies a sender by the token of its last mail.
- * @throws ResourceNotFoundError; ValidationError for a token that is foreign, used or older than 7 days;
- * ConflictError if another organization has verified the domain.
+ * @throws ResourceNotFoundError; ValidationError for a token that is foreign, used or older than 7
+ * days; ConflictError if another organization has verified the domain.
  */
 export function verifySender(app: App, caller: Caller, id: string, token: string): Promise<Sender> {
   return app.store.write(async (trx) => {

@@ -1,4 +1,5 @@
-// Serves `/verify/{token}`. GET shows a button and changes nothing, as mail scanners follow links. POST verifies.
+// Serves `/verify/{token}`. GET shows a button and changes nothing, as mail scanners follow links.
+// POST verifies.
 import { findOrganization } from '../../../access/organizations/queries.ts';
 import type { App } from '../../../core/app.ts';
 import { plainLook } from '../../tracking/page-look.ts';
@@ -15,7 +16,10 @@ const statuses: Readonly<Record<ProofState, number>> = {
   void: 410,
 };
 
-/** Answers paths below `/verify/`; returns null for any other. @throws CapacityError if nothing can be written. */
+/**
+ * Answers paths below `/verify/`; returns null for any other. @throws CapacityError if nothing can
+ * be written.
+ */
 export async function serveProof(app: App, request: LeaveRequest): Promise<TrackedAnswer | null> {
   const { method, path } = request;
   if (!path.startsWith('/verify/')) return null;

@@ -1,5 +1,6 @@
-// Sends requests of acme-client over the client of outgoing HTTP instead of axios. Answers outside RFC 8555
-// become an AuthorityError here, so that the library neither retries by its own clock nor reads missing fields.
+// Sends requests of acme-client over the client of outgoing HTTP instead of axios. Answers outside
+// RFC 8555 become an AuthorityError here, so that the library neither retries by its own clock nor
+// reads missing fields.
 //
 //   limit     | value
 //   ----------+------------------------------------------------------------------
@@ -105,7 +106,10 @@ function parsedObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** Returns what the library reads: parsed JSON, or the text. @throws AuthorityError for every other answer */
+/**
+ * Returns what the library reads: parsed JSON, or the text. @throws AuthorityError for every other
+ * answer
+ */
 function readAnswer({ clock }: App, { statusCode: status, header, text }: HttpAnswer): unknown {
   const mediaType = header('content-type') ?? '';
   const isJson = /\bjson\b/i.test(mediaType);

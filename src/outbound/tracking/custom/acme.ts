@@ -1,5 +1,6 @@
-// Adapter to acme-client: one call for each step of an order (RFC 8555 7.4). No call waits for the authority
-// to progress. Accounts and their keys are in the store. Every failure is an AuthorityError.
+// Adapter to acme-client: one call for each step of an order (RFC 8555 7.4). No call waits for the
+// authority to progress. Accounts and their keys are in the store. Every failure is an
+// AuthorityError.
 import { generateKeyPairSync } from 'node:crypto';
 import type { Client } from 'acme-client';
 import type { App } from '../../../core/app.ts';
@@ -91,7 +92,10 @@ async function readWith<T>(
   throw new AuthorityError('unreadable', 'the authority answered with something other than ACME');
 }
 
-/** Turns errors of the library itself into AuthorityErrors: they mean that it could not read an answer. */
+/**
+ * Turns errors of the library itself into AuthorityErrors: they mean that it could not read an
+ * answer.
+ */
 async function readAuthority<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();

@@ -1,6 +1,7 @@
-// Cache of the tracking hosts in this process, because every link and every connection looks one up. Each
-// change of a served host increments a counter in the store (`hostChanges`). Each process compares that
-// counter after commits, at most every half second, and rereads all hosts every half minute.
+// Cache of the tracking hosts in this process, because every link and every connection looks one
+// up. Each change of a served host increments a counter in the store (`hostChanges`). Each process
+// compares that counter after commits, at most every half second, and rereads all hosts every half
+// minute.
 import type { App } from '../../../core/app.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
 import { atMostEach } from '../../../platform/store/at-most-each.ts';
@@ -29,7 +30,9 @@ class KnownHosts {
     return this.#byDomain.get(domainId);
   }
 
-  /** Rereads the hosts if the counter moved or the last read is old. Reads run one after the other. */
+  /**
+   * Rereads the hosts if the counter moved or the last read is old. Reads run one after the other.
+   */
   refresh(): Promise<void> {
     const next = this.#reading.then(() => this.#read());
     // Only the present caller gets the error. The next one reads again.
@@ -58,8 +61,8 @@ export function servedHost(app: App, hostname: string): ServedHostRow | undefine
 }
 
 /**
- * Returns the host for links in mail of a domain, with its port unless that is 443. Null without a host that
- * has a valid certificate, and in a process that does not watch the hosts.
+ * Returns the host for links in mail of a domain, with its port unless that is 443. Null without a
+ * host that has a valid certificate, and in a process that does not watch the hosts.
  */
 export function activeHostOf(app: App, domainId: string): string | null {
   const row = knownHosts(app).ofDomain(domainId);
@@ -75,7 +78,10 @@ export function refreshActiveHosts(app: App): Promise<void> {
   return knownHosts(app).refresh();
 }
 
-/** Keeps the cache current from now on. The returned function ends that. @throws if the first read fails */
+/**
+ * Keeps the cache current from now on. The returned function ends that. @throws if the first read
+ * fails
+ */
 export async function watchActiveHosts(app: App): Promise<() => void> {
   await refreshActiveHosts(app);
   let isStopped = false;

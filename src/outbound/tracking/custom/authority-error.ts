@@ -1,5 +1,5 @@
-// One error for all trouble with a certificate authority: a refusal, a rate limit, an invalid answer, or
-// none.
+// One error for all trouble with a certificate authority: a refusal, a rate limit, an invalid
+// answer, or none.
 
 export type AuthorityTrouble =
   /** The authority refused, for a reason of its own. */

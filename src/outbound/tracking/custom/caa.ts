@@ -1,5 +1,5 @@
-// Decides whether the owner of a name lets an authority issue for it (CAA, RFC 8659; its parameters for ACME,
-// RFC 8657). Uses the records of the name, or of the nearest name above it that has some.
+// Decides whether the owner of a name lets an authority issue for it (CAA, RFC 8659; its parameters
+// for ACME, RFC 8657). Uses the records of the name, or of the nearest name above it that has some.
 import type { CaaRecord, Dns } from '../../../platform/net/dns.ts';
 
 /** Authority and account that the records must allow. */
@@ -12,7 +12,10 @@ export interface Issuer {
 
 const knownTags = new Set(['issue', 'issuewild', 'iodef', 'contactemail', 'contactphone']);
 
-/** Finds the records that apply to a name (RFC 8659 3). @throws DnsError: then no authority may issue */
+/**
+ * Finds the records that apply to a name (RFC 8659 3). @throws DnsError: then no authority may
+ * issue
+ */
 export async function relevantCaa(
   dns: Pick<Dns, 'caa'>,
   hostname: string,
@@ -50,7 +53,10 @@ function isLetIssue(value: string, { identities, challenge, accountUrl }: Issuer
   return methods === undefined || methods.split(',').some((one) => one.trim() === challenge);
 }
 
-/** Returns the reason that the records forbid issuing for one name (no wildcard). Null if they allow it. */
+/**
+ * Returns the reason that the records forbid issuing for one name (no wildcard). Null if they allow
+ * it.
+ */
 export function caaProblem(records: readonly CaaRecord[], issuer: Issuer): string | null {
   const unknown = records.find(({ isCritical, tag }) => isCritical && !knownTags.has(tag));
   if (unknown) return `has a critical record of the unknown tag ${unknown.tag.slice(0, 40)}`;

@@ -1,5 +1,5 @@
-// Decides whether a certificate serves a host: one issued to us, or the one of a proxy in front. Validity is
-// judged by the clock of the App, not by that of OpenSSL.
+// Decides whether a certificate serves a host: one issued to us, or the one of a proxy in front.
+// Validity is judged by the clock of the App, not by that of OpenSSL.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -91,8 +91,8 @@ async function addressesOf(dns: Dns, target: string): Promise<string[]> {
 }
 
 /**
- * Judges the certificate that is presented for `hostname` at the operator's own name. Never connects to an
- * address from a customer's records. Never rejects.
+ * Judges the certificate that is presented for `hostname` at the operator's own name. Never
+ * connects to an address from a customer's records. Never rejects.
  */
 export async function lookAtShown(
   app: App,

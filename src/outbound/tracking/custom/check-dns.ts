@@ -1,5 +1,5 @@
-// Checks whether the DNS record of a tracking host leads here. Starts with an empty cache, so that a record
-// that was just published counts at once.
+// Checks whether the DNS record of a tracking host leads here. Starts with an empty cache, so that
+// a record that was just published counts at once.
 import { isIP } from 'node:net';
 import type { App } from '../../../core/app.ts';
 import { messageOf } from '../../../platform/errors.ts';

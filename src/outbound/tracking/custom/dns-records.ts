@@ -10,7 +10,10 @@ function statusOf({ missing_since, status }: ShownHost): TrackingRecord['status'
   return status === 'pending' || status === 'verifying' ? 'pending' : 'valid';
 }
 
-/** Presents the records of enabled hosts: the one for links, and the one for challenges if it is needed. */
+/**
+ * Presents the records of enabled hosts: the one for links, and the one for challenges if it is
+ * needed.
+ */
 export const findTrackingRecords: FindTrackingRecords = async ({ config }, db, domainIds) => {
   const hosts = await findHostsOfDomains(db, domainIds);
   return new Map(

@@ -1,5 +1,5 @@
-// Custom tracking of a sending domain (specification 2.12): enable, show, recheck, disable. turn.ts checks a
-// host, loop.ts schedules the checks.
+// Custom tracking of a sending domain (specification 2.12): enable, show, recheck, disable. turn.ts
+// checks a host, loop.ts schedules the checks.
 //
 //   status                | by                              | to
 //   ----------------------+---------------------------------+-------------------------------------
@@ -72,7 +72,10 @@ function present(app: App, row: TrackingHostRow | undefined): CustomTracking {
   };
 }
 
-/** Returns the state. `customTracking` is null if it was never enabled. @throws ResourceNotFoundError. */
+/**
+ * Returns the state. `customTracking` is null if it was never enabled. @throws
+ * ResourceNotFoundError.
+ */
 export async function getTracking(app: App, caller: Caller, id: string): Promise<CustomTracking> {
   const { db } = app.store;
   await domains.get(db, caller.organizationId, id);
@@ -128,8 +131,8 @@ const noCertificate = {
 
 /**
  * Makes `label` of a verified domain the host of its links. A daemon checks its records at once.
- * @throws ResourceNotFoundError, ValidationError, ConflictError (not verified, enabled already, in teardown
- * under another label, name taken).
+ * @throws ResourceNotFoundError, ValidationError, ConflictError (not verified, enabled already, in
+ * teardown under another label, name taken).
  */
 export async function enableTracking(
   app: App,
@@ -231,7 +234,10 @@ export async function disableTracking(
   return present(app, disabled);
 }
 
-/** Disables the hosts of domains whose name another organization has verified: it points to that one now. */
+/**
+ * Disables the hosts of domains whose name another organization has verified: it points to that one
+ * now.
+ */
 export const releaseHosts: ReleaseName = async (app, { domain, formerIds }) => {
   for (const domainId of formerIds) {
     await app.store.write(async (trx) => {
@@ -255,8 +261,8 @@ export const releaseHosts: ReleaseName = async (app, { domain, formerIds }) => {
 };
 
 /**
- * Checks the host now, unless any process did so in the last 30 seconds: then it returns the state of that
- * check. If a certificate is due, a daemon orders it soon after.
+ * Checks the host now, unless any process did so in the last 30 seconds: then it returns the state
+ * of that check. If a certificate is due, a daemon orders it soon after.
  * @throws ResourceNotFoundError, ConflictError (disabled, in teardown).
  */
 export async function recheckTracking(

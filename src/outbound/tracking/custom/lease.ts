@@ -1,5 +1,5 @@
-// Lease of a tracking host: one process checks it at a time. A result is stored only while the lease holds,
-// so a host that was disabled meanwhile stays disabled.
+// Lease of a tracking host: one process checks it at a time. A result is stored only while the
+// lease holds, so a host that was disabled meanwhile stays disabled.
 import type { App } from '../../../core/app.ts';
 import { holdRootKey } from '../../../core/root-keys/root-keys.ts';
 import type { Db } from '../../../platform/store/db.ts';

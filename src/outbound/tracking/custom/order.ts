@@ -1,5 +1,5 @@
-// Orders a certificate step by step (RFC 8555 7.4). Each turn reads the state, does the next step and
-// returns. The progress is in the row, so any daemon can resume it, also after a crash.
+// Orders a certificate step by step (RFC 8555 7.4). Each turn reads the state, does the next step
+// and returns. The progress is in the row, so any daemon can resume it, also after a crash.
 //
 //   order        | done                                            | then
 //   -------------+-------------------------------------------------+------------------------------------

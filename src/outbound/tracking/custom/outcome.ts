@@ -1,5 +1,5 @@
-// Consequences of an authority's answer for a tracking host: state of the certificate, back-off after a
-// refusal. Pure: returns columns to change.
+// Consequences of an authority's answer for a tracking host: state of the certificate, back-off
+// after a refusal. Pure: returns columns to change.
 import type { App } from '../../../core/app.ts';
 import type { AuthorityError } from './authority-error.ts';
 import type { HostPatch, TrackingHostRow } from './queries.ts';
@@ -7,7 +7,9 @@ import type { ReasonCode } from './schema.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Back-off after each failure, because authorities limit failures per hour. The last one repeats. */
+/**
+ * Back-off after each failure, because authorities limit failures per hour. The last one repeats.
+ */
 const waitsMs = [5 * minuteMs, 30 * minuteMs, 2 * hourMs, 6 * hourMs, 24 * hourMs];
 const jitter = 0.1;
 
@@ -41,8 +43,8 @@ export function isRenewalDue({ certificate_renew_at: at }: TrackingHostRow, now:
 }
 
 /**
- * Returns the time of renewal: two thirds of the lifetime, and up to a fiftieth more. At least five minutes
- * from now, even for a certificate that is issued late.
+ * Returns the time of renewal: two thirds of the lifetime, and up to a fiftieth more. At least five
+ * minutes from now, even for a certificate that is issued late.
  */
 export function renewalOf(app: App, { from, until }: { from: number; until: number }): number {
   const at = Math.round(from + (until - from) * (2 / 3 + 0.02 * app.random.float()));

@@ -1,4 +1,5 @@
-// All SQL on `tracking_hosts`, `tracking_host_changes` and `acme_accounts`. Rows only, no decisions.
+// All SQL on `tracking_hosts`, `tracking_host_changes` and `acme_accounts`. Rows only, no
+// decisions.
 import { type Db, isOneOf, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
 import type { ReasonCode, TrackingStatus } from './schema.ts';
@@ -91,7 +92,9 @@ export function findHostOfDomain(db: Db, domainId: string): Promise<TrackingHost
     .executeTakeFirst();
 }
 
-/** Columns of a host that are shown with the records of its domain: without certificate and keys. */
+/**
+ * Columns of a host that are shown with the records of its domain: without certificate and keys.
+ */
 export type ShownHost = Pick<
   TrackingHostRow,
   'id' | 'domain_id' | 'hostname' | 'status' | 'missing_since' | 'reason_message'
@@ -108,7 +111,8 @@ export function findHostsOfDomains(db: Db, domainIds: readonly string[]): Promis
 }
 
 /**
- * Updates a host and returns its row. Undefined if the row is gone, or if `holder` no longer has the lease.
+ * Updates a host and returns its row. Undefined if the row is gone, or if `holder` no longer has
+ * the lease.
  */
 export function updateHost(
   db: Db,
@@ -174,7 +178,8 @@ export function claimDueHost(
 }
 
 /**
- * Leases a host that no process has checked for `restMs`. Returns undefined if it was, or is being checked.
+ * Leases a host that no process has checked for `restMs`. Returns undefined if it was, or is being
+ * checked.
  */
 export function claimRestedHost(
   db: Db,
@@ -197,7 +202,9 @@ export function claimRestedHost(
     .executeTakeFirst();
 }
 
-/** Hot: runs after each commit. Returns the due hosts, the longest due first, without leased ones. */
+/**
+ * Hot: runs after each commit. Returns the due hosts, the longest due first, without leased ones.
+ */
 export const selectDueHosts = own.all(
   (db, now: number, limit: number) =>
     db

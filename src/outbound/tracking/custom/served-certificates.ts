@@ -1,5 +1,5 @@
-// TLS certificates by the name that a client requests (SNI, RFC 6066 3). Each is decrypted and parsed once. A
-// new one of the same host replaces it.
+// TLS certificates by the name that a client requests (SNI, RFC 6066 3). Each is decrypted and
+// parsed once. A new one of the same host replaces it.
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { App } from '../../../core/app.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';

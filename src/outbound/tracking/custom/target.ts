@@ -1,5 +1,5 @@
-// Targets of the DNS records of a tracking host: the public name of this service, and for challenges by DNS
-// the zone that its name server answers for.
+// Targets of the DNS records of a tracking host: the public name of this service, and for
+// challenges by DNS the zone that its name server answers for.
 import { isIP } from 'node:net';
 import type { Config } from '../../../core/config/config.ts';
 import type { TrackingHostRow } from './queries.ts';
@@ -12,14 +12,17 @@ function nameIn(url: string | null): string | null {
 }
 
 /**
- * Returns the name that tracking hosts point to. It must be a name, because a CNAME cannot point to an
- * address.
+ * Returns the name that tracking hosts point to. It must be a name, because a CNAME cannot point to
+ * an address.
  */
 export function trackingTarget({ tracking, http, delivery }: Config): string {
   return nameIn(tracking.publicUrl) ?? nameIn(http.publicUrl) ?? delivery.hostname.toLowerCase();
 }
 
-/** Returns the zone to which challenges are delegated. The operator has it served by `tracking.acme.dns`. */
+/**
+ * Returns the zone to which challenges are delegated. The operator has it served by
+ * `tracking.acme.dns`.
+ */
 export function challengeZone(config: Config): string {
   return `dcv.${trackingTarget(config)}`;
 }

@@ -1,5 +1,5 @@
-// One check of a tracking host, and the next step that it needs. Never waits for DNS or the authority inside
-// a transaction: the results are returned as columns to change.
+// One check of a tracking host, and the next step that it needs. Never waits for DNS or the
+// authority inside a transaction: the results are returned as columns to change.
 //
 //   status                    | result                                         | to
 //   --------------------------+------------------------------------------------+---------------------

@@ -1,6 +1,6 @@
-// Groups of contacts, the resource: lists filled by hand, while tags describe a contact. Members change many
-// at once. A deleted contact leaves all of its groups. A group by query has no list: each read finds the contacts
-// that match now.
+// Groups of contacts, the resource: lists filled by hand, while tags describe a contact. Members
+// change many at once. A deleted contact leaves all of its groups. A group by query has no list:
+// each read finds the contacts that match now.
 import { type Page, toPage } from '../../../core/api/pagination.ts';
 import type { Deleted } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
@@ -65,7 +65,10 @@ async function assertCampaigns(app: App, organizationId: string, query: ContactQ
   if (unknown !== undefined) throw new ResourceNotFoundError('campaign', unknown);
 }
 
-/** Creates a group without members, or by query. @throws ResourceNotFoundError for an unknown campaign. */
+/**
+ * Creates a group without members, or by query. @throws ResourceNotFoundError for an unknown
+ * campaign.
+ */
 export async function createContactGroup(
   app: App,
   caller: Caller,
@@ -87,8 +90,8 @@ export async function getContactGroup(app: App, caller: Caller, id: string): Pro
 }
 
 /**
- * Changes the given fields. @throws ResourceNotFoundError; ConflictError for the query of a group with members by
- * hand.
+ * Changes the given fields. @throws ResourceNotFoundError; ConflictError for the query of a group
+ * with members by hand.
  */
 export async function updateContactGroup(
   app: App,
@@ -115,8 +118,8 @@ export async function updateContactGroup(
 }
 
 /**
- * Deletes a group and keeps its members as contacts. The group exists until the last transaction, so a
- * repeated request completes an interrupted deletion.
+ * Deletes a group and keeps its members as contacts. The group exists until the last transaction,
+ * so a repeated request completes an interrupted deletion.
  * @throws ResourceNotFoundError.
  */
 export async function deleteContactGroup(app: App, caller: Caller, id: string): Promise<Deleted> {
@@ -193,16 +196,16 @@ function changeMembers(
 }
 
 /**
- * Adds contacts and keeps existing members. @throws ResourceNotFoundError for an unknown group or contact;
- * ConflictError for a group by query. Then nothing is added.
+ * Adds contacts and keeps existing members. @throws ResourceNotFoundError for an unknown group or
+ * contact; ConflictError for a group by query. Then nothing is added.
  */
 export function addGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
   return changeMembers(app, caller, id, ids, 'added');
 }
 
 /**
- * Removes contacts. Ignores contacts outside the group. @throws ResourceNotFoundError; ConflictError for a group
- * by query.
+ * Removes contacts. Ignores contacts outside the group. @throws ResourceNotFoundError;
+ * ConflictError for a group by query.
  */
 export function removeGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
   return changeMembers(app, caller, id, ids, 'removed');

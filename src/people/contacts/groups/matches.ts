@@ -1,5 +1,5 @@
-// Members of groups by query. A page reads the newest contacts until it is full; if too few of them match for the
-// deadline, all contacts are read in slices at once.
+// Members of groups by query. A page reads the newest contacts until it is full; if too few of them
+// match for the deadline, all contacts are read in slices at once.
 import { ValidationError } from '../../../platform/errors.ts';
 import { unlessOverdue } from '../../../platform/store/aside.ts';
 import type { Store } from '../../../platform/store/db.ts';
@@ -28,7 +28,8 @@ export async function countMembers(store: Store, asked: AskedQuery): Promise<num
 
 /**
  * Returns the ids of one page of members, newest first.
- * @throws ValidationError if too few contacts match for the deadline; CapacityError as `Store.aside` does.
+ * @throws ValidationError if too few contacts match for the deadline; CapacityError as
+ * `Store.aside` does.
  */
 export async function listQueryMembers(
   store: Store,

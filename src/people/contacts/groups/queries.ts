@@ -1,5 +1,5 @@
-// All SQL on `contact_groups` and `contact_group_members`. Rows only, no decisions. The row of a group holds
-// its number of members. Changes add to it at the very end of their transaction.
+// All SQL on `contact_groups` and `contact_group_members`. Rows only, no decisions. The row of a
+// group holds its number of members. Changes add to it at the very end of their transaction.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { amongOf, type Db, isOneOf, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
@@ -30,7 +30,9 @@ const own = ownTables<GroupTables>();
 
 export const contactGroups = own.rowsOf('contact_groups', 'contact-group');
 
-/** Locks groups until the transaction ends. Contacts that change their groups must be locked before. */
+/**
+ * Locks groups until the transaction ends. Contacts that change their groups must be locked before.
+ */
 export const lockGroups = own.lockerOf('contact_groups');
 
 const addCount = own.run((db, row: { id: string; count: number }) =>

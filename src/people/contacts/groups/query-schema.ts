@@ -1,5 +1,6 @@
-// The query of a group: a tree of conditions on a contact. Its size is checked before its conditions, so a large
-// tree costs nothing. A problem names its place, such as `query.all.1.field`.
+// The query of a group: a tree of conditions on a contact. Its size is checked before its
+// conditions, so a large tree costs nothing. A problem names its place, such as
+// `query.all.1.field`.
 import { z } from 'zod';
 import { idOf } from '../../../core/api/resource-schema.ts';
 import { contactStatuses, contactTag, longestField } from '../schema.ts';

@@ -1,5 +1,5 @@
-// Collects the response to one request, within a bound of bytes: a handler of undici's `dispatch`. The
-// streams and signals of undici's `request` would double the cost of a post of a webhook.
+// Collects the response to one request, within a bound of bytes: a handler of undici's `dispatch`.
+// The streams and signals of undici's `request` would double the cost of a post of a webhook.
 
 /** Response that was received completely. */
 export interface HttpAnswer {

@@ -1,6 +1,7 @@
-// The client of outgoing HTTP: posts of webhooks, the policy files of MTA-STS, RDAP and certificate authorities.
-// Connects to judged addresses only, ends each exchange by the clock, reads a bounded response. Follows no
-// redirect and reads no proxy variable. The only module that creates undici clients.
+// The client of outgoing HTTP: posts of webhooks, the policy files of MTA-STS, RDAP and certificate
+// authorities. Connects to judged addresses only, ends each exchange by the clock, reads a bounded
+// response. Follows no redirect and reads no proxy variable. The only module that creates undici
+// clients.
 //
 //   bound               | is                                           | then
 //   --------------------+----------------------------------------------+-----------------------

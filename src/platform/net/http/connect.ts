@@ -1,5 +1,5 @@
-// Connects to the origin of a URL. The guard judges every address of the host, and exactly a judged address is
-// dialled: no second look-up lies between.
+// Connects to the origin of a URL. The guard judges every address of the host, and exactly a judged
+// address is dialled: no second look-up lies between.
 import { connect, isIP, type Socket } from 'node:net';
 import { messageOf } from '../../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -21,7 +21,10 @@ export interface Target {
   port: number;
 }
 
-/** Decides which targets may be connected to. Each function returns the reason of a refusal, or null. */
+/**
+ * Decides which targets may be connected to. Each function returns the reason of a refusal, or
+ * null.
+ */
 export interface AddressGuard {
   /** Refuses a target without a look-up. */
   hostProblem(target: Target): string | null;

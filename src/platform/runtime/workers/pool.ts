@@ -1,6 +1,6 @@
-// The one pool of workers: jobs that grow with input from outside run in a thread beside the event loop, each
-// under a deadline. Organizations have a share of the queue, and turns by the time that their jobs took. Light
-// to import: the worker starts with the first job.
+// The one pool of workers: jobs that grow with input from outside run in a thread beside the event
+// loop, each under a deadline. Organizations have a share of the queue, and turns by the time that
+// their jobs took. Light to import: the worker starts with the first job.
 //
 //   job      | event                              | then
 //   ---------+------------------------------------+------------------------------------------------

@@ -1,11 +1,13 @@
-// The worker side of thread.ts: does one job after another, in a thread that may be terminated at any moment.
+// The worker side of thread.ts: does one job after another, in a thread that may be terminated at
+// any moment.
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
 import { threadName } from './watch.ts';
 
 /**
- * A message to the parent: the worker can take jobs (`thread`: its name for watch.ts), it has a part of an
- * outcome, or the outcomes of its first jobs in their order. Jobs without an outcome were not begun.
+ * A message to the parent: the worker can take jobs (`thread`: its name for watch.ts), it has a
+ * part of an outcome, or the outcomes of its first jobs in their order. Jobs without an outcome
+ * were not begun.
  */
 export type JobReply<Outcome, Part> =
   | { kind: 'ready'; thread: string | null }
@@ -17,7 +19,10 @@ const mostTogether = 1_000_000;
 /** Time after which a group of jobs ends, so that the next holder has a turn. */
 const longestGroupMs = 50;
 
-/** Does a job. `keep` sends a part of the outcome ahead, for the case that the deadline ends the job. */
+/**
+ * Does a job. `keep` sends a part of the outcome ahead, for the case that the deadline ends the
+ * job.
+ */
 type Work<Payload, Outcome, Part> = (
   payload: Payload,
   keep: (part: Part) => void,

@@ -1,5 +1,5 @@
-// Organizations whose jobs ended a worker lately. Each such job takes the time of many others, so that an
-// organization that goes on waits a while.
+// Organizations whose jobs ended a worker lately. Each such job takes the time of many others, so
+// that an organization that goes on waits a while.
 import type { Clock } from '../clock.ts';
 import { recentlyUsed } from '../recently-used.ts';
 

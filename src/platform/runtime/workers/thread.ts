@@ -1,6 +1,6 @@
-// The worker of a pool and its current jobs. Small jobs go together: a message to a thread and its answer cost
-// as much as a small job. The index of the current job is in memory shared by both threads. A job that blocks
-// or ends the worker is thus known, and the others do not pay for it.
+// The worker of a pool and its current jobs. Small jobs go together: a message to a thread and its
+// answer cost as much as a small job. The index of the current job is in memory shared by both
+// threads. A job that blocks or ends the worker is thus known, and the others do not pay for it.
 //
 //   worker   | jobs given  | `ready`       | `done`      | deadline, crash      | close
 //   none     | starting    |               |             |                      | none
@@ -14,7 +14,9 @@ import type { JobReply } from './serve.ts';
 import { watchWorker } from './watch.ts';
 import { WorkerThread } from './worker-thread.ts';
 
-/** Time after which a starting worker is given up; loading libraries takes 0.2 s on a quiet machine. */
+/**
+ * Time after which a starting worker is given up; loading libraries takes 0.2 s on a quiet machine.
+ */
 const startDeadlineMs = 30_000;
 
 type JobWorker<Payload, Outcome, Part> = WorkerThread<readonly Payload[], JobReply<Outcome, Part>>;
@@ -140,8 +142,8 @@ export class JobThread<Payload, Outcome, Part> {
   }
 
   /**
-   * Watches the progress of the worker. A job in a group has at least half the time: groups are checked twice
-   * as often.
+   * Watches the progress of the worker. A job in a group has at least half the time: groups are
+   * checked twice as often.
    */
   #watch(worker: JobWorker<Payload, Outcome, Part>): void {
     const { clock, deadlineMs } = this.#options;

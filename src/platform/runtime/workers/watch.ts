@@ -1,6 +1,7 @@
-// The deadline of a job in a worker. It counts the CPU time of the worker's thread: on a machine that is busy with
-// other work, a job gets the time that it needs. A job that waits ends by the wall clock, at a multiple of its
-// deadline. Where the system does not show the time of threads (only Linux does), the wall clock alone counts.
+// The deadline of a job in a worker. It counts the CPU time of the worker's thread: on a machine
+// that is busy with other work, a job gets the time that it needs. A job that waits ends by the
+// wall clock, at a multiple of its deadline. Where the system does not show the time of threads
+// (only Linux does), the wall clock alone counts.
 //
 //   time                       | then
 //   ---------------------------+--------------------------------------------------------------------------
@@ -30,7 +31,8 @@ export function threadName(): string | null {
 function cpuMsOf(thread: string): number | null {
   try {
     const stat = readFileSync(`/proc/${thread}/stat`, 'latin1');
-    // The name of the program may have spaces and brackets; utime and stime are fields 14 and 15 (proc(5)).
+    // The name of the program may have spaces and brackets; utime and stime are fields 14 and 15
+    // (proc(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * tickMs;
   } catch {

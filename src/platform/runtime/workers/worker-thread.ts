@@ -1,11 +1,12 @@
-// One worker thread from start to end. The only module that starts a thread: orders and reports, limits of the
-// heap, the wait for the end and the hold on the process are the same for all threads.
+// One worker thread from start to end. The only module that starts a thread: orders and reports,
+// limits of the heap, the wait for the end and the hold on the process are the same for all
+// threads.
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 /**
- * Arguments of Node for our workers: none of the process, whose flags shape its memory, but the hook of an installed
- * package (bin/strip-types.js).
+ * Arguments of Node for our workers: none of the process, whose flags shape its memory, but the
+ * hook of an installed package (bin/strip-types.js).
  */
 const workerArguments: readonly string[] = process.execArgv.filter((one) =>
   one.startsWith('--import='),

@@ -1,4 +1,5 @@
-// Blobs as files: `blobs/ORGANIZATION/AB/DIGEST`, where AB are the first two characters of the digest.
+// Blobs as files: `blobs/ORGANIZATION/AB/DIGEST`, where AB are the first two characters of the
+// digest.
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,7 +7,10 @@ import { type BlobPlace, NoBlobError, tooLong } from './place.ts';
 
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-/** Opens the files below `root`, which the first `put` makes. Blobs are for the owner of the process only. */
+/**
+ * Opens the files below `root`, which the first `put` makes. Blobs are for the owner of the process
+ * only.
+ */
 export function filesystemPlace(root: string): BlobPlace {
   const pathOf = (key: string) => {
     const [organizationId = '', digest = ''] = key.split('/');
@@ -58,7 +62,10 @@ async function writeDurably(path: string, bytes: Buffer): Promise<void> {
   await file.sync();
 }
 
-/** Makes a directory and those above it. Each new one is durable, as the entry of the directory above it. */
+/**
+ * Makes a directory and those above it. Each new one is durable, as the entry of the directory
+ * above it.
+ */
 async function makeDirectory(path: string): Promise<void> {
   const isThere = await stat(path).then(
     () => true,

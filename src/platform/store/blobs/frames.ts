@@ -1,5 +1,6 @@
-// Encryption of blobs: AES-256-GCM in frames, each with its number and a mark on the last one, so that frames can
-// neither change places nor be left out (the STREAM construction of Hoang, Reyhanitabar, Rogaway and Vizár, 2015).
+// Encryption of blobs: AES-256-GCM in frames, each with its number and a mark on the last one, so
+// that frames can neither change places nor be left out (the STREAM construction of Hoang,
+// Reyhanitabar, Rogaway and Vizár, 2015).
 //
 //   bytes        | content
 //   -------------+---------------------------------------------------------------

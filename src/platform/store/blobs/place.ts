@@ -1,7 +1,10 @@
-// The port to a place of blobs outside the database. A key names its content, which never changes. Only its
-// encryption may.
+// The port to a place of blobs outside the database. A key names its content, which never changes.
+// Only its encryption may.
 
-/** Stores bytes by key, as `ORGANIZATION/DIGEST`. Each method may reject with an Error that names the fault. */
+/**
+ * Stores bytes by key, as `ORGANIZATION/DIGEST`. Each method may reject with an Error that names
+ * the fault.
+ */
 export interface BlobPlace {
   /** Resolves once the bytes are durable. Replaces the earlier content of the key. */
   put(key: string, bytes: Buffer): Promise<void>;

@@ -1,6 +1,7 @@
-// Blobs in a bucket of an S3 service: AWS, Garage, SeaweedFS, R2, Ceph and others. s3mini signs the requests
-// (Signature Version 4) and divides large bodies into parts. Rows of the store say what the bucket has, so that
-// nothing here lists a bucket or depends on conditional requests, in which the services differ.
+// Blobs in a bucket of an S3 service: AWS, Garage, SeaweedFS, R2, Ceph and others. s3mini signs the
+// requests (Signature Version 4) and divides large bodies into parts. Rows of the store say what
+// the bucket has, so that nothing here lists a bucket or depends on conditional requests, in which
+// the services differ.
 import { S3mini, S3ServiceError } from 's3mini';
 import { messageOf } from '../../errors.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
@@ -53,7 +54,10 @@ function urlOf({ endpoint, bucket, pathStyle }: Bucket): string {
   return url.href.replace(/\/$/, '');
 }
 
-/** Uploads bytes, then asks for their length: some services answer 200 before they know that they failed. */
+/**
+ * Uploads bytes, then asks for their length: some services answer 200 before they know that they
+ * failed.
+ */
 async function putWhole(s3: S3mini, key: string, bytes: Buffer): Promise<void> {
   const answer = await s3.putAnyObject(key, bytes);
   if (answer instanceof Response) await answer.body?.cancel();
@@ -112,7 +116,10 @@ function statusOf(error: unknown): number | null {
   return error instanceof Error && error.cause !== undefined ? statusOf(error.cause) : null;
 }
 
-/** Tells whether another try may succeed. A request that outran its time is not repeated: its caller waits. */
+/**
+ * Tells whether another try may succeed. A request that outran its time is not repeated: its caller
+ * waits.
+ */
 function isPassing(error: unknown): boolean {
   const status = statusOf(error);
   if (status !== null) return status >= 500 || status === 429;

@@ -1,4 +1,5 @@
-// Rotation of keys with a grace period: the replaced key is valid beside its replacement until it expires.
+// Rotation of keys with a grace period: the replaced key is valid beside its replacement until it
+// expires.
 import type { Migration } from '../migration.ts';
 
 export const keyRotations: Migration = {

@@ -1,5 +1,5 @@
-// Indexes for the list of actions over all mailboxes of an organization: one for each filter, as for the
-// actions of one mailbox.
+// Indexes for the list of actions over all mailboxes of an organization: one for each filter, as
+// for the actions of one mailbox.
 import type { Migration } from '../migration.ts';
 
 export const actionsOfAnOrganization: Migration = {

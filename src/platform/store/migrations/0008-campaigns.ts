@@ -1,4 +1,5 @@
-// Campaigns, their runs, the ledger of who got what, and messages that are filled when they are composed.
+// Campaigns, their runs, the ledger of who got what, and messages that are filled when they are
+// composed.
 import type { Migration } from '../migration.ts';
 
 export const campaigns: Migration = {

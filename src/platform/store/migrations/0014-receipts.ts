@@ -1,4 +1,5 @@
-// The sealed log of events: a Merkle tree for each organization, its signed head, and the keys that sign.
+// The sealed log of events: a Merkle tree for each organization, its signed head, and the keys that
+// sign.
 import type { Migration } from '../migration.ts';
 
 export const receipts: Migration = {

@@ -1,4 +1,5 @@
-// The migrations that earlier versions bear, so that daemons of two versions work beside each other in an upgrade.
+// The migrations that earlier versions bear, so that daemons of two versions work beside each other
+// in an upgrade.
 import type { Migration } from '../migration.ts';
 
 export const compatibleVersions: Migration = {

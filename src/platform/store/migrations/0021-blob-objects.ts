@@ -1,5 +1,5 @@
-// Objects: large content of blobs outside the database. No older version goes on beside it, as it would take a blob
-// with an object for a shorter one.
+// Objects: large content of blobs outside the database. No older version goes on beside it, as it
+// would take a blob with an object for a shorter one.
 import type { Migration } from '../migration.ts';
 
 export const blobObjects: Migration = {

@@ -1,5 +1,5 @@
-// Several rows for each counter that every accept changes, so that daemons do not wait for each other. No older version
-// goes on beside it, as it would find no row to add to.
+// Several rows for each counter that every accept changes, so that daemons do not wait for each
+// other. No older version goes on beside it, as it would find no row to add to.
 import type { Migration } from '../migration.ts';
 
 const metrics = [

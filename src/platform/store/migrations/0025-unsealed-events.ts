@@ -1,5 +1,5 @@
-// Seals in the order of commits: each transaction lists the events that it recorded until they are sealed. Older
-// versions list none, so none of them goes on beside it.
+// Seals in the order of commits: each transaction lists the events that it recorded until they are
+// sealed. Older versions list none, so none of them goes on beside it.
 import type { Migration } from '../migration.ts';
 
 export const unsealedEvents: Migration = {

@@ -1,5 +1,5 @@
-// Senders of a domain over all organizations. From now on only the last owner of a name has `verified_at`
-// (src/identity/domains/owners.ts).
+// Senders of a domain over all organizations. From now on only the last owner of a name has
+// `verified_at` (src/identity/domains/owners.ts).
 import type { Migration } from '../migration.ts';
 
 export const nameOwners: Migration = {

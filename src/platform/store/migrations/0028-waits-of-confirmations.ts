@@ -1,4 +1,5 @@
-// Mail that asks to confirm a group counts as mail of the key that asked for it, and waits as a campaign run does.
+// Mail that asks to confirm a group counts as mail of the key that asked for it, and waits as a
+// campaign run does.
 import type { Migration } from '../migration.ts';
 
 export const waitsOfConfirmations: Migration = {

@@ -1,5 +1,5 @@
-// Message-IDs that join more or less mail than one thread: the id that a relay gave a message of ours, and ids of
-// foreign mail that several senders use.
+// Message-IDs that join more or less mail than one thread: the id that a relay gave a message of
+// ours, and ids of foreign mail that several senders use.
 import type { Migration } from '../migration.ts';
 
 export const idsOfStrangers: Migration = {

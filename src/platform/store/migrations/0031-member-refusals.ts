@@ -1,5 +1,5 @@
-// Refusals of addresses behind a recipient: bounces of the members of a list, which block nobody. Older versions
-// record none.
+// Refusals of addresses behind a recipient: bounces of the members of a list, which block nobody.
+// Older versions record none.
 import type { Migration } from '../migration.ts';
 
 export const memberRefusals: Migration = {

@@ -1,5 +1,6 @@
-// Tags in any case: `contact_tags`, `contact_counts`, `conversation_tags` and the tags of `message_search` hold folded
-// tags from now on. Contacts and conversations keep each tag as it was first written.
+// Tags in any case: `contact_tags`, `contact_counts`, `conversation_tags` and the tags of
+// `message_search` hold folded tags from now on. Contacts and conversations keep each tag as it was
+// first written.
 import { type RawBuilder, sql } from 'kysely';
 import { foldCase } from '../../runtime/fold-case.ts';
 import { type Db, fromJson, toJson } from '../db.ts';

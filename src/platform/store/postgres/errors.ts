@@ -1,5 +1,5 @@
-// Errors of PostgreSQL and of its driver. They are classified by their SQLSTATE, or by whether the driver or the
-// server raised them; never by a text of the server, which may quote data.
+// Errors of PostgreSQL and of its driver. They are classified by their SQLSTATE, or by whether the
+// driver or the server raised them; never by a text of the server, which may quote data.
 import pg from 'pg';
 import { CapacityError } from '../../errors.ts';
 
@@ -63,7 +63,9 @@ export function reasonOf(error: unknown): string {
   return message || code || String(error);
 }
 
-/** Returns the SQLSTATE of a trouble that `inTrouble` has made an error of; '' for another error. */
+/**
+ * Returns the SQLSTATE of a trouble that `inTrouble` has made an error of; '' for another error.
+ */
 function troubleStateOf(error: unknown): string {
   const cause = error instanceof CapacityError ? error.cause : undefined;
   return cause instanceof pg.DatabaseError ? (cause.code ?? '') : '';
@@ -79,7 +81,9 @@ export function isStalePlan(error: unknown): boolean {
   return troubleStateOf(error) === stalePlanState;
 }
 
-/** Tells whether the server takes no writes: the next connection may find the one that took over. */
+/**
+ * Tells whether the server takes no writes: the next connection may find the one that took over.
+ */
 export function isReadOnly(error: unknown): boolean {
   return troubleStateOf(error) === readOnlyState;
 }

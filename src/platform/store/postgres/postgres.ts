@@ -57,7 +57,10 @@ async function transact<T>(
 
 const oldestVersion = 14;
 
-/** @throws UnreachableError if the server is too old; the error of the driver if it cannot be reached */
+/**
+ * @throws UnreachableError if the server is too old; the error of the driver if it cannot be
+ * reached
+ */
 async function checkVersion(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
   const { rows } = await client
@@ -128,7 +131,8 @@ export interface PostgresOptions {
 
 /**
  * Opens the PostgreSQL store at `url` (`?options=-c search_path=…` chooses the schema).
- * @throws UnreachableError when the server does not answer, refuses the login or has an old version.
+ * @throws UnreachableError when the server does not answer, refuses the login or has an old
+ * version.
  */
 export async function openPostgres(
   database: DatabaseSettings,

@@ -1,5 +1,5 @@
-// Connections of the pool, each with its Kysely and its prepared statements. A connection that does not answer is
-// closed.
+// Connections of the pool, each with its Kysely and its prepared statements. A connection that does
+// not answer is closed.
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
 import type { Clock } from '../../runtime/clock.ts';
@@ -15,8 +15,8 @@ import { inTrouble, isSilent, isStalePlan, statementError } from './errors.ts';
 const namedStatements = 500;
 
 /**
- * Names of prepared statements, the same on every connection of the pool. Behind a pooler no statement has a name:
- * the next transaction may run on another connection of the server.
+ * Names of prepared statements, the same on every connection of the pool. Behind a pooler no
+ * statement has a name: the next transaction may run on another connection of the server.
  */
 class StatementNames {
   readonly #isPooled: boolean;
@@ -94,9 +94,9 @@ export interface Seat {
 }
 
 /**
- * Returns a function that takes a connection from the pool, with its Kysely. It throws CapacityError. While no
- * connection is open, one caller opens the first and the others share its outcome: a server that comes back is not
- * met by all of them at once.
+ * Returns a function that takes a connection from the pool, with its Kysely. It throws
+ * CapacityError. While no connection is open, one caller opens the first and the others share its
+ * outcome: a server that comes back is not met by all of them at once.
  */
 export function seatsOf(
   pool: pg.Pool,
@@ -162,8 +162,9 @@ interface Silence {
 }
 
 /**
- * Whether a connection answers. A silent one has no further use, as the next statement would wait behind the last.
- * One without an answer since the silence of another may be as dead: it is closed unused.
+ * Whether a connection answers. A silent one has no further use, as the next statement would wait
+ * behind the last. One without an answer since the silence of another may be as dead: it is closed
+ * unused.
  */
 class Line {
   readonly #silence: Silence;
@@ -191,7 +192,10 @@ class Line {
 
 const lines = new WeakMap<pg.PoolClient, Line>();
 
-/** Tells whether a statement on this connection had no answer in time. The connection has no further use. */
+/**
+ * Tells whether a statement on this connection had no answer in time. The connection has no further
+ * use.
+ */
 export function hasFallenSilent(client: pg.PoolClient): boolean {
   return lines.get(client)?.isSilent ?? false;
 }

@@ -39,7 +39,10 @@ export interface DatabaseSettings {
   listenUrl?: string | null;
 }
 
-/** Returns the settings of a connection: URL and TLS. @throws UnreachableError for an unreadable `caFile` */
+/**
+ * Returns the settings of a connection: URL and TLS. @throws UnreachableError for an unreadable
+ * `caFile`
+ */
 export function clientSettings(url: string, { ssl }: DatabaseSettings): pg.ClientConfig {
   const settings: pg.ClientConfig = { ...connectionSettings, connectionString: url, types };
   if (!ssl || ssl.mode === 'url') return settings;

@@ -1,5 +1,6 @@
-// Digests of tables, equal on both engines for equal rows: proof that a copy is complete. The digest of a table is
-// the sum of the SHA-256 of its rows, so that the order of the rows does not matter.
+// Digests of tables, equal on both engines for equal rows: proof that a copy is complete. The
+// digest of a table is the sum of the SHA-256 of its rows, so that the order of the rows does not
+// matter.
 import { hash } from 'node:crypto';
 import { withoutNul } from '../../store/without-nul.ts';
 
@@ -38,7 +39,10 @@ export class DigestOfTable {
   }
 }
 
-/** Bytes are told apart from a text, and an integer from a text of digits. PostgreSQL stores no NUL in texts. */
+/**
+ * Bytes are told apart from a text, and an integer from a text of digits. PostgreSQL stores no NUL
+ * in texts.
+ */
 function canonical(value: unknown): unknown {
   if (value instanceof Uint8Array) return { bytes: hash('sha256', value) };
   if (typeof value === 'bigint') return Number(value);
@@ -46,7 +50,8 @@ function canonical(value: unknown): unknown {
 }
 
 /**
- * Returns the names of the tables that differ, with their rows, a phrase each. Both lists have the same tables.
+ * Returns the names of the tables that differ, with their rows, a phrase each. Both lists have the
+ * same tables.
  */
 export function differences(one: readonly TableDigest[], two: readonly TableDigest[]): string[] {
   return one.flatMap(({ table, rows, digest }) => {

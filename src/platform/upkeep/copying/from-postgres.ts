@@ -1,4 +1,5 @@
-// Copies a store on PostgreSQL into one file of SQLite, as of one moment: a transaction that reads one snapshot.
+// Copies a store on PostgreSQL into one file of SQLite, as of one moment: a transaction that reads
+// one snapshot.
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import type pg from 'pg';
@@ -20,7 +21,8 @@ export interface CopyOptions {
 }
 
 /**
- * Writes all rows of the store of `database` into a new SQLite file of the same schema, and reads the file again.
+ * Writes all rows of the store of `database` into a new SQLite file of the same schema, and reads
+ * the file again.
  * @returns the digests of its tables
  * @throws UnreachableError if the server cannot be reached, or the file differs from the store
  */
@@ -68,7 +70,10 @@ async function readInto(
   }
 }
 
-/** Copies a table. `rests` follows each full batch with a rest as long as the batch took: mail goes on meanwhile. */
+/**
+ * Copies a table. `rests` follows each full batch with a rest as long as the batch took: mail goes
+ * on meanwhile.
+ */
 async function copyTable(
   client: pg.Client,
   file: Database.Database,

@@ -1,4 +1,5 @@
-// What both directions of a copy need of PostgreSQL: a connection of their own, and rows without end.
+// What both directions of a copy need of PostgreSQL: a connection of their own, and rows without
+// end.
 import pg from 'pg';
 import { UnreachableError } from '../../errors.ts';
 import { clientSettings, type DatabaseSettings } from '../../store/postgres/settings.ts';
@@ -24,7 +25,10 @@ export async function connectForCopy(database: DatabaseSettings): Promise<pg.Cli
   }
 }
 
-/** Reads a table by a cursor, some rows at a time, so that it never is in memory. Needs a transaction. */
+/**
+ * Reads a table by a cursor, some rows at a time, so that it never is in memory. Needs a
+ * transaction.
+ */
 export async function* batchesOf(
   client: pg.Client,
   table: string,

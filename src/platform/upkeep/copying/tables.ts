@@ -32,7 +32,9 @@ export function columnsOf(file: Database.Database, table: string): string[] {
   return (file.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name);
 }
 
-/** Returns the digests of tables in a SQLite file, or of all that copies have. Reads the whole file. */
+/**
+ * Returns the digests of tables in a SQLite file, or of all that copies have. Reads the whole file.
+ */
 export function digestsOfFile(path: string, tables?: readonly string[]): TableDigest[] {
   const file = new Database(path, { readonly: true, fileMustExist: true });
   try {

@@ -1,6 +1,6 @@
-// Loads a SQLite file of ours into an empty schema of PostgreSQL, a table at a time. Until the end the schema has the
-// table `unfinished_copy` and no list of migrations, so that nothing takes it for a store. A load that was interrupted
-// goes on with the next table, if the file is the same.
+// Loads a SQLite file of ours into an empty schema of PostgreSQL, a table at a time. Until the end
+// the schema has the table `unfinished_copy` and no list of migrations, so that nothing takes it
+// for a store. A load that was interrupted goes on with the next table, if the file is the same.
 //
 //   schema has                          | then
 //   ------------------------------------+-------------------------------------------------------------
@@ -37,10 +37,11 @@ interface Load {
 }
 
 /**
- * Fills the schema of `database` with the rows of a SQLite file that nobody changes, and compares both.
+ * Fills the schema of `database` with the rows of a SQLite file that nobody changes, and compares
+ * both.
  * @returns the digests of the tables
- * @throws ConflictError if the schema is in use; UnreachableError if the server cannot be reached, or holds
- * other rows than the file
+ * @throws ConflictError if the schema is in use; UnreachableError if the server cannot be reached,
+ * or holds other rows than the file
  */
 export async function loadIntoPostgres(
   path: string,

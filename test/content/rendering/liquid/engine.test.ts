@@ -1,4 +1,5 @@
-// Parsing of Liquid, as save and publish check it: the first problem with its line, within a bounded time.
+// Parsing of Liquid, as save and publish check it: the first problem with its line, within a
+// bounded time.
 import { describe, expect, it } from 'vitest';
 import { type LiquidRules, parseLiquid } from '../../../../src/content/rendering/liquid/engine.ts';
 import { TemplateProblem } from '../../../../src/content/rendering/problem.ts';

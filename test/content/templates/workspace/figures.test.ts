@@ -1,5 +1,6 @@
-// Figures of repositories, printed and not asserted, as they belong to the machine: with SVC_FIGURES=1. In 500
-// commits: a save, a restore, the stall of a clone. The bytes of 20 templates of 50 commits.
+// Figures of repositories, printed and not asserted, as they belong to the machine: with
+// SVC_FIGURES=1. In 500 commits: a save, a restore, the stall of a clone. The bytes of 20 templates
+// of 50 commits.
 import { createHash } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { sql } from 'kysely';

@@ -1,5 +1,5 @@
-// The repository of a template in the hands of the real git: clone, history, pull, push, refused pushes, bundles,
-// conflicts.
+// The repository of a template in the hands of the real git: clone, history, pull, push, refused
+// pushes, bundles, conflicts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// The service dies at each transaction of stages, saves, restores, pushes and bundles: each of them is stored whole or
-// not at all, and its repeat ends it. SVC_KILL_ROUNDS repeats all points.
+// The service dies at each transaction of stages, saves, restores, pushes and bundles: each of them
+// is stored whole or not at all, and its repeat ends it. SVC_KILL_ROUNDS repeats all points.
 import { describe, expect, it } from 'vitest';
 import { writeBundle } from '../../../../src/content/git/bundle.ts';
 import { filesAt, findHead, type Head, historyOf } from '../../../../src/content/git/repository.ts';

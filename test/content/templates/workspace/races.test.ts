@@ -1,5 +1,5 @@
-// Concurrent changes of one workspace: each is stored whole, or refused as stale. 1,000 saves by 4 writers with
-// SVC_RACES=1000.
+// Concurrent changes of one workspace: each is stored whole, or refused as stale. 1,000 saves by 4
+// writers with SVC_RACES=1000.
 import { describe, expect, it } from 'vitest';
 import { filesAt, historyOf } from '../../../../src/content/git/repository.ts';
 import {

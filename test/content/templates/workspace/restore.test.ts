@@ -1,4 +1,5 @@
-// Restoring an earlier commit (specification 4.6): staged at once, saved as a new commit, and repeatable.
+// Restoring an earlier commit (specification 4.6): staged at once, saved as a new commit, and
+// repeatable.
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type {

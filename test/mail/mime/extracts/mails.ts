@@ -1,4 +1,5 @@
-// Mails with a one-time code or other numbers, in the shapes of real senders. The texts are our own.
+// Mails with a one-time code or other numbers, in the shapes of real senders. The texts are our
+// own.
 
 export interface CodeMail {
   shape: string;

@@ -5,7 +5,9 @@ import { textOfHtml } from '../../../../src/mail/mime/html-text.ts';
 import { hidingMails } from './hiding-mails.ts';
 import { ordinaryMails } from './ordinary-mails.ts';
 
-/** Ways that stay without a mark: a reader opens the one, and no program takes the other for words. */
+/**
+ * Ways that stay without a mark: a reader opens the one, and no program takes the other for words.
+ */
 const unmarked = ['details that are closed', 'a comment'];
 
 const marked = (mails: Readonly<Record<string, string>>) =>

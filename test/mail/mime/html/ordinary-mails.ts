@@ -1,5 +1,5 @@
-// Ordinary mails (data): the ways of templates, editors, help desks and people to write HTML that hides nothing from a
-// reader but a preheader.
+// Ordinary mails (data): the ways of templates, editors, help desks and people to write HTML that
+// hides nothing from a reader but a preheader.
 import mjml2html from 'mjml';
 
 const lead =

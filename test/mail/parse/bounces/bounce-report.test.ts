@@ -1,4 +1,5 @@
-// Bounces, delay notices and complaints of the large providers and MTAs, and mails that only resemble them.
+// Bounces, delay notices and complaints of the large providers and MTAs, and mails that only
+// resemble them.
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readBounce } from '../../../../src/mail/parse/bounce/bounce-report.ts';

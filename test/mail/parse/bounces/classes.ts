@@ -1,5 +1,5 @@
-// Bounces by class: cases once read too softly or too hard, and their neighbours that stay as they are. The
-// mails are our own; their forms are those of the named systems.
+// Bounces by class: cases once read too softly or too hard, and their neighbours that stay as they
+// are. The mails are our own; their forms are those of the named systems.
 
 export interface BounceCase {
   name: string;

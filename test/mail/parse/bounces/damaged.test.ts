@@ -1,5 +1,5 @@
-// Bounces cut and mutated: the readers never throw, and no damage makes a bounce hard. Digits stay, because
-// another code is another reply.
+// Bounces cut and mutated: the readers never throw, and no damage makes a bounce hard. Digits stay,
+// because another code is another reply.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readBounce } from '../../../../src/mail/parse/bounce/bounce-report.ts';
@@ -17,7 +17,10 @@ const softNames = fixtureNames.filter((name) => hardOf(name).length === 0);
 const hardNames = fixtureNames.filter((name) => hardOf(name).length > 0);
 const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
-/** Overwrites, removes and doubles spans, then cuts; digits stay digits, and nothing else becomes one. */
+/**
+ * Overwrites, removes and doubles spans, then cuts; digits stay digits, and nothing else becomes
+ * one.
+ */
 function damage(names: string[]) {
   const edit = fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),

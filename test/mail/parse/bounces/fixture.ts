@@ -1,12 +1,15 @@
-// The mails of test/fixtures/bounces and their meaning. expected.json holds every field; this table gives the
-// same in words, so that a change of either is seen.
+// The mails of test/fixtures/bounces and their meaning. expected.json holds every field; this table
+// gives the same in words, so that a change of either is seen.
 import { readFileSync } from 'node:fs';
 import type { BounceReport } from '../../../../src/mail/parse/bounce/bounce-report.ts';
 import type { Complaint } from '../../../../src/mail/parse/bounce/complaint.ts';
 
 const folder = new URL('../../../fixtures/bounces/', import.meta.url);
 
-/** Address, action, hard or soft, errorCode for each recipient; empty for a mail other than a bounce. */
+/**
+ * Address, action, hard or soft, errorCode for each recipient; empty for a mail other than a
+ * bounce.
+ */
 export const fixtures: Record<string, string[]> = {
   'amazon-ses-suppressed': ['joe@example.net failed soft suppressed'],
   'amazon-ses': ['joe@example.net failed hard invalid-recipient'],

@@ -1,5 +1,5 @@
-// Notices in the forms of mail systems whose words are their own. The mails are ours; the forms are those of
-// the named systems.
+// Notices in the forms of mail systems whose words are their own. The mails are ours; the forms are
+// those of the named systems.
 import type { BounceCase } from './classes.ts';
 
 interface Form {

@@ -1,4 +1,5 @@
-// The text of svc domains reports: the rate, the bars, a line for each report, and the failing sources.
+// The text of svc domains reports: the rate, the bars, a line for each report, and the failing
+// sources.
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import {
   type DmarcReportRow,

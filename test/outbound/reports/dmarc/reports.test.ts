@@ -1,5 +1,5 @@
-// DMARC reports from RCPT to the table: their organization, duplicates, reports without effect, and the answers
-// over HTTP and of the command's function.
+// DMARC reports from RCPT to the table: their organization, duplicates, reports without effect, and
+// the answers over HTTP and of the command's function.
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../../../daemon/http/routes.ts';

@@ -1,4 +1,5 @@
-// CAA (RFC 8659, 8657): the records that apply to a name, and the rights that they give an authority.
+// CAA (RFC 8659, 8657): the records that apply to a name, and the rights that they give an
+// authority.
 import { afterEach, describe, expect, it } from 'vitest';
 import { caaProblem, relevantCaa } from '../../../../src/outbound/tracking/custom/caa.ts';
 import type { CaaRecord } from '../../../../src/platform/net/dns.ts';

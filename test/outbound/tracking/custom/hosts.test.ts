@@ -1,5 +1,5 @@
-// Custom tracking of a domain: enable, show, recheck and disable, the role of DNS and CAA, and the certificate
-// of a proxy in front.
+// Custom tracking of a domain: enable, show, recheck and disable, the role of DNS and CAA, and the
+// certificate of a proxy in front.
 
 import type { AddressInfo } from 'node:net';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';

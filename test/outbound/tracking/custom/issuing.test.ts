@@ -1,5 +1,5 @@
-// From `enable` to a certificate that a client accepts, against an authority that checks RFC 8555: both
-// challenges, renewal, expiry, and a misbehaving authority.
+// From `enable` to a certificate that a client accepts, against an authority that checks RFC 8555:
+// both challenges, renewal, expiry, and a misbehaving authority.
 import { once } from 'node:events';
 import { get } from 'node:https';
 import { connect } from 'node:tls';

@@ -1,5 +1,5 @@
-// A certificate from Pebble, which is stricter about RFC 8555 than authorities are: it refuses some good nonces,
-// and every URL, key and signature that deviates.
+// A certificate from Pebble, which is stricter about RFC 8555 than authorities are: it refuses some
+// good nonces, and every URL, key and signature that deviates.
 import { get } from 'node:https';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// The custom tracking of a daemon over a test app: real DNS, a certificate authority, the listeners, the name
-// server and the loop, all on loopback. Time is virtual; `until` lets it pass.
+// The custom tracking of a daemon over a test app: real DNS, a certificate authority, the
+// listeners, the name server and the loop, all on loopback. Time is virtual; `until` lets it pass.
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -140,7 +140,10 @@ export async function trackingWorld(options: WorldOptions = {}): Promise<Trackin
         : textAt(name),
   });
 
-  /** Resolves as resolvers do: the zone of the host delegates, the name server of that place answers. */
+  /**
+   * Resolves as resolvers do: the zone of the host delegates, the name server of that place
+   * answers.
+   */
   async function textAt(name: string): Promise<string> {
     const app = running.at(-1);
     if (!app) throw new Error('no name server runs');
@@ -264,8 +267,8 @@ export async function trackingWorld(options: WorldOptions = {}): Promise<Trackin
     },
     pass,
     async leap(ms) {
-      // Never beyond a check: its requests would begin in the middle of a passing minute. The loop sleeps a minute
-      // at most under any clock, and so learns of the check in time.
+      // Never beyond a check: its requests would begin in the middle of a passing minute. The loop
+      // sleeps a minute at most under any clock, and so learns of the check in time.
       const endsAt = made.clock.now() + ms;
       for (let left = ms; left > 0; left = endsAt - made.clock.now()) {
         const step = Math.min(left, await untilNextLook());

@@ -1,5 +1,5 @@
-// One client speaks HTTP to foreign hosts (src/platform/net/http): its guard judges every address, and its
-// bounds end every exchange. Walks the source for a second one.
+// One client speaks HTTP to foreign hosts (src/platform/net/http): its guard judges every address,
+// and its bounds end every exchange. Walks the source for a second one.
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 

@@ -90,7 +90,10 @@ describe('a pool', () => {
 });
 
 describe('turns of a pool', () => {
-  /** Runs jobs of two organizations, and counts the outcomes of the first before the last of the second. */
+  /**
+   * Runs jobs of two organizations, and counts the outcomes of the first before the last of the
+   * second.
+   */
   async function countBefore(
     run: ReturnType<typeof pool>,
     [many, few]: readonly [readonly string[], readonly string[]],
@@ -111,7 +114,8 @@ describe('turns of a pool', () => {
 
   it('end after 50 ms, however many small jobs an organization has', async () => {
     const jobs = [times(24, '20 ms'), ['a']] as const;
-    // A turn has three of these jobs. The second begins before the job of the other organization arrives.
+    // A turn has three of these jobs. The second begins before the job of the other organization
+    // arrives.
     expect(await countBefore(pool(), jobs)).toBeLessThanOrEqual(8);
   });
 

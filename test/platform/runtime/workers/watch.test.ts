@@ -1,4 +1,5 @@
-// The deadline of jobs in workers counts CPU time: a starved job goes on, a job that spins or waits does not.
+// The deadline of jobs in workers counts CPU time: a starved job goes on, a job that spins or waits
+// does not.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';

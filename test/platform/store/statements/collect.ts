@@ -1,5 +1,5 @@
-// All statements of the service that are compiled once, as text, for both engines. `vi.mock` of statement.ts catches them
-// (statements.test.ts).
+// All statements of the service that are compiled once, as text, for both engines. `vi.mock` of
+// statement.ts catches them (statements.test.ts).
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db } from '../../../../src/platform/store/db.ts';

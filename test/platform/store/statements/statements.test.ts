@@ -1,5 +1,6 @@
-// The statements of the release before, on the schema of this one: during a rolling upgrade its daemons go on beside a
-// store that this version has widened. STATEMENTS_WRITE=1 writes those of this version, for a release.
+// The statements of the release before, on the schema of this one: during a rolling upgrade its
+// daemons go on beside a store that this version has widened. STATEMENTS_WRITE=1 writes those of
+// this version, for a release.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
@@ -74,7 +75,8 @@ describe.each(bothStores)('the release before, on %s', (store) => {
       );
       const names = migrations.map(({ name }) => name);
       const refusal = foreignSchema(names, known, new Map(compatible));
-      // A migration that takes something away says so: then the release before is refused at its start.
+      // A migration that takes something away says so: then the release before is refused at its
+      // start.
       const broken = refusal === null ? await refused(test, texts) : new Map();
       expect([...broken]).toEqual([]);
     } finally {

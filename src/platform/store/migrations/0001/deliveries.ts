@@ -1,4 +1,5 @@
-// Tables of deliveries: the queue, its holds and lanes, and the reports of other servers on sent mail.
+// Tables of deliveries: the queue, its holds and lanes, and the reports of other servers on sent
+// mail.
 import type { EngineWords } from '../../migration.ts';
 
 export const deliveries = ({ clustered, bytes }: EngineWords) => `

@@ -1,4 +1,5 @@
-// Tables of identity: sending domains, senders, mailboxes, warming, and counters of usage and health.
+// Tables of identity: sending domains, senders, mailboxes, warming, and counters of usage and
+// health.
 import type { EngineWords } from '../../migration.ts';
 
 /** Columns of counted mail, in the hour or day of its acceptance. */

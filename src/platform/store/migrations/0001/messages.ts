@@ -1,4 +1,5 @@
-// Tables of messages: content, recipients, counts and search, and the parsed content of received mail.
+// Tables of messages: content, recipients, counts and search, and the parsed content of received
+// mail.
 import type { EngineWords } from '../../migration.ts';
 
 export const messages = ({ clustered, bytes, bytewise }: EngineWords) => `
