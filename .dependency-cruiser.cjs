@@ -12,14 +12,14 @@ const rooms = Object.entries(require('./wings.json')).flatMap(([wing, own]) =>
 /** Library (as in node_modules) to the files that may import it. */
 const doorways = {
   '@css-inline/css-inline': '^src/content/rendering/',
-  'acme-client': '^src/outbound/tracking/custom/acme\\.ts$',
+  'acme-client': '^src/outbound/tracking/custom/certificates/acme\\.ts$',
   '@oclif/core': '^(commands|bin)/',
-  '@inquirer/prompts': '^commands/base/ask',
+  '@inquirer/prompts': '^commands/base/input/ask',
   ajv: '^src/content/rendering/',
-  ansis: '^commands/base/format',
+  ansis: '^commands/base/output/format',
   'better-sqlite3': '^src/platform/(store|upkeep)/',
-  'cli-progress': '^commands/base/progress',
-  'cli-table3': '^commands/base/format',
+  'cli-progress': '^commands/base/output/progress',
+  'cli-table3': '^commands/base/output/format',
   croner: '^daemon/scheduler/',
   'csv-parse': '^src/platform/csv/read-csv',
   diff: '^src/content/git/',
@@ -31,7 +31,7 @@ const doorways = {
   htmlparser2: '^src/mail/mime/html/',
   isbot: '^src/outbound/tracking/automated\\.ts$',
   kysely: '^src/platform/(store|full-text|upkeep)/|^src/.*queries\\.ts$',
-  libmime: '^src/mail/mime/(header-values|charset/charset)\\.ts$',
+  libmime: '^src/mail/mime/(headers/header-values|charset/charset)\\.ts$',
   liquidjs: '^src/content/rendering/',
   '@modelcontextprotocol/server': '^daemon/mcp/',
   mailauth: '^src/inbox/receiving/|^src/mail/smtp/mta-sts[^/]*\\.ts$',
@@ -54,7 +54,7 @@ const doorways = {
   yaml: '^src/core/config/|^src/content/rendering/|^src/platform/runtime/on-demand\\.ts$',
   zod:
     '(schema|schema-words|routes|kinds|pagination|cursor|validate|route|area)\\.ts$|^src/core/config/|' +
-    '^daemon/http/(openapi[^/]*|dispatch)\\.ts$|^commands/base/(schema-flags|verbs)\\.ts$',
+    '^daemon/http/(openapi/openapi[^/]*|dispatch)\\.ts$|^commands/base/(input/schema-flags|verbs)\\.ts$',
 };
 
 /** As a path below src/: a folder, or a file that lies loose. */
@@ -110,7 +110,7 @@ module.exports = {
       from: {
         path: '^commands/',
         pathNot:
-          '^commands/(audit|base/extension|daemon|mcp|openapi|rehearse|webhooks/events)\\.ts$',
+          '^commands/(audit|base/nouns/extension|daemon|mcp|openapi|rehearse|webhooks/events)\\.ts$',
       },
       to: { path: '^daemon/' },
     },

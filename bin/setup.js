@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Installs the npm packages that package-lock.json names when they are missing or differ: `npm start` and
-// `npm test` need them on a fresh clone. Runs on any Node from 18 on, before the install, so it imports
-// nothing but Node. `--dev`: also the tools of the tests, beside a daemon that may run from this clone.
+// Installs the npm packages that package-lock.json names when they are missing or differ: `npm
+// start` and `npm test` need them on a fresh clone. Runs on any Node from 18 on, before the
+// install, so it imports nothing but Node. `--dev`: also the tools of the tests, beside a daemon
+// that may run from this clone.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -40,15 +41,16 @@ function reasonToInstall(wanted, present) {
 }
 
 /**
- * Returns the words for npm. `npm ci` would first remove the packages of a daemon that runs from this clone, so
- * it serves the first installation only; `npm install --no-save` adds to the present packages, and leaves both
- * package files alone.
+ * Returns the words for npm. `npm ci` would first remove the packages of a daemon that runs from
+ * this clone, so it serves the first installation only; `npm install --no-save` adds to the present
+ * packages, and leaves both package files alone.
  */
 function npmWords(wanted, present) {
   const hasTools = Object.keys(present ?? {}).some((place) => wanted[place]?.dev);
   const kinds = withTools || hasTools ? '--include=dev' : '--omit=dev';
   const verb = present === null ? ['ci'] : ['install', '--no-save'];
-  // npm would warn here if the Node of the system is too old. The service and the tests run on the installed Node.
+  // npm would warn here if the Node of the system is too old. The service and the tests run on the
+  // installed Node.
   return [...verb, kinds, '--no-audit', '--no-fund', '--loglevel=error'];
 }
 

@@ -1,5 +1,5 @@
-// Strips the types of our sources where npm has installed svc: Node itself refuses to, below node_modules. Workers import
-// it too.
+// Strips the types of our sources where npm has installed svc: Node itself refuses to, below
+// node_modules. Workers import it too.
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -1,16 +1,16 @@
 // `svc audit`. Audited operations: src/history/audit/audit.ts.
 import { Flags } from '@oclif/core';
 import type { AuditEntry, AuditPage } from '../src/history/audit/schema.ts';
-import { given } from './base/body.ts';
 import { BaseCommand, tableFlags } from './base/command.ts';
-import { print, type TableChoice, tableText } from './base/output.ts';
+import { given } from './base/input/body.ts';
+import { print, type TableChoice, tableText } from './base/output/output.ts';
 import { callRoute } from './base/route.ts';
 
 /**
  * Formats details: `plan: free → growth`. A detail without a previous value shows only its value.
  */
 async function detailsInWords(details: AuditEntry['details']): Promise<string> {
-  const { inWords } = await import('./base/format.ts');
+  const { inWords } = await import('./base/output/format.ts');
   return Object.entries(details)
     .map(([name, value]) => {
       const isChange = typeof value === 'object' && value !== null && 'before' in value;

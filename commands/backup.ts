@@ -8,9 +8,9 @@ import { NoStoreError } from '../src/platform/errors.ts';
 import { systemClock } from '../src/platform/runtime/clock.ts';
 import type { BackupSource } from '../src/platform/upkeep/backup.ts';
 import { BaseCommand } from './base/command.ts';
-import { asUnmet, UsageError } from './base/failure.ts';
-import { print, writeWarning } from './base/output.ts';
-import { startProgress } from './base/progress.ts';
+import { asUnmet, UsageError } from './base/output/failure.ts';
+import { print, writeWarning } from './base/output/output.ts';
+import { startProgress } from './base/output/progress.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
 import { inContext } from './base/store-place.ts';
 

@@ -7,11 +7,11 @@ import { isoTime, systemClock } from '../src/platform/runtime/clock.ts';
 import type { Logger } from '../src/platform/runtime/log.ts';
 import type { VirtualClock } from '../src/service/virtual-clock/virtual-clock.ts';
 import { BaseCommand, type CommonFlags } from './base/command.ts';
-import { UsageError } from './base/failure.ts';
-import { writeLine } from './base/output.ts';
+import { timeAhead } from './base/input/since.ts';
+import { UsageError } from './base/output/failure.ts';
+import { writeLine } from './base/output/output.ts';
 import { asUnreachable, readConfig } from './base/session.ts';
 import { firstStopSignal, onDrain, onHangUp } from './base/signals.ts';
-import { timeAhead } from './base/since.ts';
 
 /** Time on top of shutdownGraceSeconds, for the closing steps after the last attempt in flight. */
 const closingMs = 5_000;

@@ -1,17 +1,17 @@
 // `svc doctor`. The checks: src/service/doctor/.
 import { Flags } from '@oclif/core';
 import type { App } from '../src/core/app.ts';
-import type { Finding } from '../src/service/doctor/finding.ts';
+import type { Finding } from '../src/doctor/finding.ts';
 import { BaseCommand } from './base/command.ts';
-import { ExpectationError, UsageError } from './base/failure.ts';
 import { keptAlive } from './base/keep-alive.ts';
-import { print, writeNote } from './base/output.ts';
+import { ExpectationError, UsageError } from './base/output/failure.ts';
+import { print, writeNote } from './base/output/output.ts';
 import { withApp } from './base/session.ts';
 
 const signs = { ok: '✓', warn: '!', fail: '✗', skipped: '-' } as const;
 
 async function findingsText(findings: readonly Finding[]): Promise<string> {
-  const { plainText } = await import('./base/format.ts');
+  const { plainText } = await import('./base/output/format.ts');
   const width = Math.max(...findings.map(({ check }) => check.length));
   return findings
     .flatMap(({ check, status, found, remedy, command }) => {
@@ -55,7 +55,7 @@ export default class Doctor extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Doctor);
-    const { checks, examine } = await import('../src/service/doctor/examine.ts');
+    const { checks, examine } = await import('../src/doctor/examine.ts');
     const only = flags.only?.split(',').map((name) => name.trim());
     const names = checks.map(({ name }) => name);
     const unknown = only?.find((name) => !names.includes(name));
@@ -66,7 +66,7 @@ export default class Doctor extends BaseCommand {
     }
     const look = async (app: App) => {
       if (flags.fix) {
-        const { guardFiles, thisMachine } = await import('../src/service/doctor/machine.ts');
+        const { guardFiles, thisMachine } = await import('../src/doctor/machine.ts');
         for (const line of guardFiles(app, thisMachine)) writeNote(line);
       }
       return keptAlive(() => examine(app, { mail: flags.mail, ...(only && { only }) }));

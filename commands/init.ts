@@ -7,11 +7,11 @@ import { Flags } from '@oclif/core';
 import type { ProductionAnswers } from '../src/core/config/production.ts';
 import type { Domain } from '../src/identity/domains/schema.ts';
 import { ValidationError } from '../src/platform/errors.ts';
-import { canAsk, typedLine } from './base/ask.ts';
 import { BaseCommand, type CommonFlags } from './base/command.ts';
-import { UsageError } from './base/failure.ts';
-import { dnsRecordCard, uncheckedNote } from './base/fields.ts';
-import { print } from './base/output.ts';
+import { canAsk, typedLine } from './base/input/ask.ts';
+import { dnsRecordCard, uncheckedNote } from './base/input/fields.ts';
+import { UsageError } from './base/output/failure.ts';
+import { print } from './base/output/output.ts';
 import { callRoute } from './base/route.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
 import { inContext } from './base/store-place.ts';
@@ -190,7 +190,7 @@ Next: ${next}`;
 }
 
 async function productionText(made: Made, { domain, dnsRecords }: Domain): Promise<string> {
-  const { cards } = await import('./base/format.ts');
+  const { cards } = await import('./base/output/format.ts');
   const unit = `svc daemon unit --config ${made.file} > /etc/systemd/system/svc.service`;
   return `Wrote ${made.file}.
 ${madeText(made, unit)}

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { Args } from '@oclif/core';
 import { ValidationError } from '../src/platform/errors.ts';
 import { BaseCommand } from './base/command.ts';
-import { print, writeNote } from './base/output.ts';
+import { print, writeNote } from './base/output/output.ts';
 import { withCaller } from './base/session.ts';
 
 export default class Open extends BaseCommand {

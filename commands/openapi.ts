@@ -1,6 +1,6 @@
-// `svc openapi`. The document is made from the routes by daemon/http/openapi.ts.
+// `svc openapi`. The document is made from the routes by daemon/http/openapi/openapi.ts.
 import { BaseCommand } from './base/command.ts';
-import { writeLine } from './base/output.ts';
+import { writeLine } from './base/output/output.ts';
 import { readStoreConfig } from './base/session.ts';
 
 export default class OpenApi extends BaseCommand {
@@ -18,7 +18,7 @@ export default class OpenApi extends BaseCommand {
     const { config } = await readStoreConfig(flags);
     const { routes } = await import('../daemon/http/routes.ts');
     const { eventKinds } = await import('../daemon/http/event-kinds.ts');
-    const { openApiDocument } = await import('../daemon/http/openapi.ts');
+    const { openApiDocument } = await import('../daemon/http/openapi/openapi.ts');
     const { host, port, publicUrl } = config.http;
     const document = openApiDocument(routes, publicUrl ?? `http://${host}:${port}`, eventKinds);
     writeLine(JSON.stringify(document, null, 2));

@@ -9,11 +9,11 @@ import type { LoadedConfig } from '../src/core/config/config.ts';
 import { messageOf, UnreachableError } from '../src/platform/errors.ts';
 import type { Rehearsal, RehearsedDay, Scenario } from '../src/service/rehearsal/schema.ts';
 import { BaseCommand, type CommonFlags } from './base/command.ts';
-import { UsageError } from './base/failure.ts';
-import { print } from './base/output.ts';
-import { startProgress } from './base/progress.ts';
+import { timeAhead } from './base/input/since.ts';
+import { UsageError } from './base/output/failure.ts';
+import { print } from './base/output/output.ts';
+import { startProgress } from './base/output/progress.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
-import { timeAhead } from './base/since.ts';
 import { inContext } from './base/store-place.ts';
 
 const longestBar = 24;
@@ -179,7 +179,7 @@ async function play(
 
 /** Returns the operator in the organization of --org, which then has the plan of --plan. */
 async function callerIn(app: App, { org, plan }: PlayFlags): Promise<Caller> {
-  const { organizationIdFrom } = await import('./base/organization-id.ts');
+  const { organizationIdFrom } = await import('./base/nouns/organization-id.ts');
   const { operatorOf } = await import('../src/access/keys/roles.ts');
   const organizationId = await organizationIdFrom(app, org);
   if (plan !== undefined) {
@@ -195,8 +195,8 @@ async function campaignIn(
   named: string | undefined,
 ): Promise<string | undefined> {
   if (named === undefined) return undefined;
-  const { runPath } = await import('../src/campaigns/campaigns/run-schema.ts');
-  const { parseTyped } = await import('./base/whole-id.ts');
+  const { runPath } = await import('../src/campaigns/setup/run-schema.ts');
+  const { parseTyped } = await import('./base/input/whole-id.ts');
   return parseTyped(app, organizationId, runPath.shape.id, named, 'path');
 }
 
@@ -207,7 +207,7 @@ function limitsText({ limits }: RehearsedDay): string {
 }
 
 async function rehearsalText({ from, to, days, ledger }: Rehearsal): Promise<string> {
-  const { table } = await import('./base/format.ts');
+  const { table } = await import('./base/output/format.ts');
   const most = Math.max(1, ...days.map(({ delivered }) => delivered));
   const rows = days.map((day) => ({
     ...day,

@@ -2,10 +2,10 @@
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';
 import type { Restored } from '../src/platform/upkeep/restore.ts';
-import { confirmed } from './base/ask.ts';
 import { BaseCommand, yesFlag } from './base/command.ts';
-import { print, writeWarning } from './base/output.ts';
-import { startProgress } from './base/progress.ts';
+import { confirmed } from './base/input/ask.ts';
+import { print, writeWarning } from './base/output/output.ts';
+import { startProgress } from './base/output/progress.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
 
 export default class Restore extends BaseCommand {
@@ -46,7 +46,7 @@ export default class Restore extends BaseCommand {
       : `Fill the empty database ${place} from`;
     await confirmed(`${question} ${args.file}?`, flags.yes);
     const { dataDir, database, secret: settings } = config;
-    const { pauseOfRestored } = await import('../src/people/runs/walk-queries.ts');
+    const { pauseOfRestored } = await import('../src/run-ledger/walk-queries.ts');
     const backup = resolve(args.file);
     const target = {
       dataDir,

@@ -1,5 +1,5 @@
 // `svc sendmail`: the /usr/sbin/sendmail of cron, PHP and others (bin/sendmail). The only command
-// with the exit codes of sysexits.h. src/outbound/sending/piped-mail.ts reads the mail.
+// with the exit codes of sysexits.h. src/outbound/sending/hand-in/piped-mail.ts reads the mail.
 import { userInfo } from 'node:os';
 import { Args, Flags } from '@oclif/core';
 import type { Caller } from '../src/core/api/route.ts';
@@ -12,11 +12,11 @@ import {
   ValidationError,
 } from '../src/platform/errors.ts';
 import { BaseCommand } from './base/command.ts';
-import { describeError, UsageError } from './base/failure.ts';
-import { readInput } from './base/files.ts';
+import { readInput } from './base/input/files.ts';
 import { findMachineNames } from './base/machine-names.ts';
-import { print, writeLine } from './base/output.ts';
-import { readSendmailWords, type SendmailWords } from './base/sendmail-words.ts';
+import { readSendmailWords, type SendmailWords } from './base/mail/sendmail-words.ts';
+import { describeError, UsageError } from './base/output/failure.ts';
+import { print, writeLine } from './base/output/output.ts';
 import { withCaller } from './base/session.ts';
 
 const exits = {
@@ -113,7 +113,7 @@ export default class Sendmail extends BaseCommand {
 }
 
 async function send(app: App, caller: Caller, words: SendmailWords): Promise<void> {
-  const { readPipedMail } = await import('../src/outbound/sending/piped-mail.ts');
+  const { readPipedMail } = await import('../src/outbound/sending/hand-in/piped-mail.ts');
   const { findDefaultSender } = await import('../src/identity/senders/queries.ts');
   const sender = await findDefaultSender(app.store.db, caller.organizationId);
   const options = { ...words, machineNames: await findMachineNames(app, caller) };
@@ -121,7 +121,7 @@ async function send(app: App, caller: Caller, words: SendmailWords): Promise<voi
   if (recipients.length === 0) {
     throw new UsageError('no recipients: name them, or read them from the mail with -t');
   }
-  const { handIn } = await import('../src/outbound/sending/hand-in.ts');
+  const { handIn } = await import('../src/outbound/sending/hand-in/hand-in.ts');
   const { domainOf } = await import('../src/platform/net/address.ts');
   const { username } = userInfo();
   const message = await handIn(app, caller, {

@@ -1,13 +1,13 @@
 // `svc stats` (specification 2.16). Counters and rates: src/identity/reputation/stats.ts.
 import { Flags } from '@oclif/core';
 import type { Timeseries } from '../src/identity/reputation/schema.ts';
-import { given } from './base/body.ts';
 import { BaseCommand, type CommonFlags, tableFlags } from './base/command.ts';
-import { print, printList, type TableChoice, tableText } from './base/output.ts';
+import { given } from './base/input/body.ts';
+import { print, printList, type TableChoice, tableText } from './base/output/output.ts';
+import { sparkline } from './base/output/sparkline.ts';
+import { localTime } from './base/output/table-fit.ts';
 import { runRoute } from './base/route.ts';
 import { withCaller } from './base/session.ts';
-import { sparkline } from './base/sparkline.ts';
-import { localTime } from './base/table-fit.ts';
 
 const shown = [
   ...['sent', 'deliveryRate', 'bounceRate', 'uniqueMessageOpenRate', 'uniqueMessageClickRate'],
@@ -54,7 +54,7 @@ export default class Stats extends BaseCommand {
       if (flags.by !== undefined) return printSeries(flags, byTime);
       const stats = await runRoute(app, caller, usageRoutes.channels, { query: dates });
       await print(flags, stats, async () => {
-        const { card } = await import('./base/format.ts');
+        const { card } = await import('./base/output/format.ts');
         const line = sparkline(byTime.items.map(({ emails }) => emails));
         const rates = card({ email: withPercents(stats.email) }, shown);
         return `${periodOf(byTime)}\n\n${rates}\n\n${line}  emails by day`;

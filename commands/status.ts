@@ -3,17 +3,17 @@ import { Flags } from '@oclif/core';
 import type { JobStatus } from '../src/service/jobs/jobs.ts';
 import type { ServiceStatus } from '../src/service/status.ts';
 import { BaseCommand } from './base/command.ts';
-import { ExpectationError } from './base/failure.ts';
+import { secondsFrom } from './base/input/since.ts';
 import { keptAlive } from './base/keep-alive.ts';
-import { print } from './base/output.ts';
-import { countsLine } from './base/queue.ts';
+import { countsLine } from './base/mail/queue.ts';
+import { ExpectationError } from './base/output/failure.ts';
+import { print } from './base/output/output.ts';
 import { readStoreConfig, withApp } from './base/session.ts';
-import { secondsFrom } from './base/since.ts';
 
 const pauseMs = 200;
 
 async function statusText(status: ServiceStatus): Promise<string> {
-  const { plainText } = await import('./base/format.ts');
+  const { plainText } = await import('./base/output/format.ts');
   const { daemon, mode, store, earlierSchema, lastBackup } = status;
   const { queue, domains, endpoints, jobs, findings } = status;
   const unread = 'cannot be read in this schema';

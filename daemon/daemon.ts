@@ -15,8 +15,8 @@ import { createSealer } from '../src/history/seals/sealer.ts';
 import { mailIntakeOf } from '../src/inbox/receiving/mail-intake.ts';
 import { createProjector } from '../src/inbox/receiving/projector.ts';
 import { createThreadIndexer } from '../src/inbox/threads/indexer.ts';
-import { createSearchFiller, type Surroundings } from '../src/outbound/messages/search.ts';
-import { createAttempter } from '../src/outbound/queue/attempter.ts';
+import { createSearchFiller, type Surroundings } from '../src/outbound/messages/lists/search.ts';
+import { createAttempter } from '../src/outbound/queue/attempting/attempter.ts';
 import { openCarrierHere } from '../src/outbound/queue/carrier/carrier.ts';
 import { createCarrierThread } from '../src/outbound/queue/carrier/carrier-thread.ts';
 import { intakeOf } from '../src/outbound/queue/intake.ts';
@@ -29,7 +29,7 @@ import { createTrackingHostLoop } from '../src/outbound/tracking/custom/loop.ts'
 import { urlAt } from '../src/platform/net/network-address.ts';
 import { addProcessMetrics } from '../src/platform/runtime/metrics.ts';
 import { newToken } from '../src/platform/runtime/tokens.ts';
-import { DatabaseClock } from '../src/platform/store/database-clock.ts';
+import { DatabaseClock } from '../src/platform/store/changes/database-clock.ts';
 import { lockDaemon, storeLocation } from '../src/platform/store/open.ts';
 import { createEraser } from '../src/service/erasing/eraser.ts';
 import {
@@ -40,7 +40,7 @@ import {
 } from '../src/service/first-start.ts';
 import { followSetBacks } from '../src/service/jobs/set-back.ts';
 import type { VirtualClock } from '../src/service/virtual-clock/virtual-clock.ts';
-import { createWebhookLoop } from '../src/webhooks/loop.ts';
+import { createWebhookLoop } from '../src/webhooks/posting/loop.ts';
 import { type DrainableQueue, drainable } from './drainable-queue.ts';
 import { eventKinds } from './http/event-kinds.ts';
 import { measureLoopDelay, stallReporter } from './http/event-loop.ts';

@@ -1,8 +1,9 @@
 // Plays the days ahead on a copy of a store (`svc rehearse`): queue, campaigns, confirmations and
 // the jobs that end waits, by a clock that is advanced. Starts nothing that listens, and nothing
 // that asks another machine.
-import { createRun } from '../src/campaigns/campaigns/runs.ts';
+
 import { createConfirmationLoop } from '../src/campaigns/opt-in/loop.ts';
+import { createRun } from '../src/campaigns/setup/runs.ts';
 import { campaignLoop } from '../src/campaigns/walk/loop.ts';
 import type { Caller } from '../src/core/api/route.ts';
 import type { App } from '../src/core/app.ts';

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { asUnmet, UsageError } from '../base/failure.ts';
-import { print } from '../base/output.ts';
+import { asUnmet, UsageError } from '../base/output/failure.ts';
+import { print } from '../base/output/output.ts';
 
 export default class BackupVerify extends BaseCommand {
   static override summary = 'Check that a backup can be restored; change nothing';

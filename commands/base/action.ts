@@ -24,7 +24,7 @@ export const actionCard = [
  * @throws ResourceNotFoundError
  */
 export async function actionParams(app: App, { organizationId }: Caller, typed: string) {
-  const { wholeId } = await import('./whole-id.ts');
+  const { wholeId } = await import('./input/whole-id.ts');
   const actionId = await wholeId(app, organizationId, ['mailboxAction'], typed);
   const { actions } = await import('../../src/inbox/approvals/queries.ts');
   const { mailbox_id } = await actions.get(app.store.db, organizationId, actionId);

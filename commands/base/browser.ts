@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { UsageError } from './failure.ts';
-import { writeNote } from './output.ts';
+import { UsageError } from './output/failure.ts';
+import { writeNote } from './output/output.ts';
 
 /** The command that opens a file, by platform. */
 const openers: Readonly<Record<string, readonly string[]>> = {

@@ -1,7 +1,7 @@
 // Base of all commands: the common flags. A command parses, opens a session (session.ts), calls the
 // same function as HTTP, and prints (output.ts).
 import { Command, Flags } from '@oclif/core';
-import { inUsageWords } from './usage-words.ts';
+import { inUsageWords } from './nouns/usage-words.ts';
 
 export interface CommonFlags {
   config?: string | undefined;

@@ -30,7 +30,7 @@ export async function runRoute<Answer>(
 ): Promise<Answer> {
   const { ask } = await import('../../src/service/door/door.ts');
   const { requestSchemas } = await import('../../src/core/api/validate.ts');
-  const { withWholeIds } = await import('./whole-id.ts');
+  const { withWholeIds } = await import('./input/whole-id.ts');
   const { path, query, body } = requestSchemas(route);
   const whole = <Value>(schema: z.ZodType, value: Value) =>
     withWholeIds(app, caller.organizationId, schema, value) as Promise<Value>;

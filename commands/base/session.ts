@@ -86,7 +86,7 @@ export function withCaller<T>(
   work: (app: App, caller: Caller) => Promise<T>,
 ): Promise<T> {
   return withApp(flags, async (app) => {
-    const { organizationIdFrom } = await import('./organization-id.ts');
+    const { organizationIdFrom } = await import('./nouns/organization-id.ts');
     const { operatorOf } = await import('../../src/access/keys/roles.ts');
     return work(app, operatorOf(await organizationIdFrom(app, flags.org)));
   });

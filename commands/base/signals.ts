@@ -1,6 +1,6 @@
 // Ctrl-C and SIGTERM. A command ends at once with 130, which loses nothing in the store. The daemon
 // stops in order at the first signal, and at once at the second.
-import { interruptedCode } from './failure.ts';
+import { interruptedCode } from './output/failure.ts';
 
 function exitInterrupted(): void {
   process.exit(interruptedCode);

@@ -4,9 +4,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Interfaces } from '@oclif/core';
-import { describeError, exitCodeOf } from './failure.ts';
+import { commandsFolder, interpret, listCommandIds, type Typed } from './input/typed.ts';
+import { describeError, exitCodeOf } from './output/failure.ts';
 import { exitOnInterrupt } from './signals.ts';
-import { commandsFolder, interpret, listCommandIds, type Typed } from './typed.ts';
 
 const root = join(commandsFolder, '..');
 

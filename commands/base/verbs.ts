@@ -5,12 +5,19 @@ import type { z } from 'zod';
 import type { Deleted } from '../../src/core/api/resource-schema.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
-import { confirmed } from './ask.ts';
-import { given, readData } from './body.ts';
 import { BaseCommand, type CommonFlags, dataFlag, tableFlags, yesFlag } from './command.ts';
-import { type Listing, type Looks, print, printCard, printList, writeWarning } from './output.ts';
+import { confirmed } from './input/ask.ts';
+import { given, readData } from './input/body.ts';
+import { agesAllowed, type FlagNames, flagsOf, readAges } from './input/schema-flags.ts';
+import {
+  type Listing,
+  type Looks,
+  print,
+  printCard,
+  printList,
+  writeWarning,
+} from './output/output.ts';
 import { callRoute, type LoadRoute, runRoute } from './route.ts';
-import { agesAllowed, type FlagNames, flagsOf, readAges } from './schema-flags.ts';
 import { withCaller } from './session.ts';
 
 /** Help texts, arguments and flags of a command. */
@@ -246,7 +253,7 @@ interface DeleteWords<Shown> extends Words {
 export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
   return command({ ...words, flags: yesFlag }, (typed) =>
     withCaller(typed.flags, async (app, caller) => {
-      const { withWholeIds } = await import('./whole-id.ts');
+      const { withWholeIds } = await import('./input/whole-id.ts');
       const named = await paramsOf(app, caller, typed, words.find);
       const shows = await words.shows();
       // Completed once: the removed resource is the shown one, whatever is created in between.

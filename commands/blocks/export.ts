@@ -1,9 +1,9 @@
 // `svc blocks export`: to standard output or a file. src/people/blocks/export.ts makes the text.
 import { Flags } from '@oclif/core';
-import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { writeFile, writeOut } from '../base/files.ts';
-import { print } from '../base/output.ts';
+import { given } from '../base/input/body.ts';
+import { writeFile, writeOut } from '../base/input/files.ts';
+import { print } from '../base/output/output.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class BlocksExport extends BaseCommand {

@@ -2,11 +2,11 @@
 import { Args, Flags } from '@oclif/core';
 import type { ImportReport, RowGroup } from '../../src/people/blocks/import.ts';
 import { BaseCommand } from '../base/command.ts';
-import { importedColumns } from '../base/fields.ts';
-import { readFile } from '../base/files.ts';
-import { importFlags, runImport } from '../base/import.ts';
-import { print, writeInterrupted, writeWarning } from '../base/output.ts';
-import { startProgress } from '../base/progress.ts';
+import { importedColumns } from '../base/input/fields.ts';
+import { readFile } from '../base/input/files.ts';
+import { importFlags, runImport } from '../base/nouns/import.ts';
+import { print, writeInterrupted, writeWarning } from '../base/output/output.ts';
+import { startProgress } from '../base/output/progress.ts';
 import { withCaller } from '../base/session.ts';
 import { beforeInterrupt } from '../base/signals.ts';
 
@@ -16,7 +16,7 @@ const number = (value: number) => value.toLocaleString('en');
 
 async function groupText(title: string, { count, first }: RowGroup): Promise<string[]> {
   if (count === 0) return [];
-  const { emphasize, table } = await import('../base/format.ts');
+  const { emphasize, table } = await import('../base/output/format.ts');
   const shown = first.slice(0, rowsPrinted);
   const more = count - shown.length;
   const rows = table(shown, importedColumns);

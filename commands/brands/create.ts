@@ -1,5 +1,5 @@
 import { createBrandInput } from '../../src/content/brands/schema.ts';
-import { brandCard, brandFields, brandFlags } from '../base/brand.ts';
+import { brandCard, brandFields, brandFlags } from '../base/nouns/brand.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({

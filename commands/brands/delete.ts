@@ -1,4 +1,4 @@
-import { brandArgs, findBrand } from '../base/brand.ts';
+import { brandArgs, findBrand } from '../base/nouns/brand.ts';
 import { deleteCommand } from '../base/verbs.ts';
 
 export default deleteCommand({

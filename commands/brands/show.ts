@@ -1,4 +1,4 @@
-import { brandArgs, brandCard, findBrand } from '../base/brand.ts';
+import { brandArgs, brandCard, findBrand } from '../base/nouns/brand.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({

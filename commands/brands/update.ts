@@ -1,5 +1,5 @@
 import { updateBrandInput } from '../../src/content/brands/schema.ts';
-import { brandArgs, brandCard, brandFields, brandFlags, findBrand } from '../base/brand.ts';
+import { brandArgs, brandCard, brandFields, brandFlags, findBrand } from '../base/nouns/brand.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({

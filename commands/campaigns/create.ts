@@ -1,5 +1,10 @@
-import { createCampaignInput } from '../../src/campaigns/campaigns/schema.ts';
-import { campaignCard, campaignFlags, campaignFrom, campaignWarning } from '../base/campaign.ts';
+import { createCampaignInput } from '../../src/campaigns/setup/schema.ts';
+import {
+  campaignCard,
+  campaignFlags,
+  campaignFrom,
+  campaignWarning,
+} from '../base/nouns/campaign.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({
@@ -15,8 +20,7 @@ export default createCommand({
   body: createCampaignInput,
   flags: campaignFlags,
   more: campaignFrom,
-  route: async () =>
-    (await import('../../src/campaigns/campaigns/routes.ts')).campaignRoutes.create,
+  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes.create,
   card: campaignCard,
   warning: campaignWarning,
 });

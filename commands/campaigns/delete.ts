@@ -1,7 +1,7 @@
-import { campaignArg as args } from '../base/campaign.ts';
+import { campaignArg as args } from '../base/nouns/campaign.ts';
 import { deleteCommand } from '../base/verbs.ts';
 
-const routes = async () => (await import('../../src/campaigns/campaigns/routes.ts')).campaignRoutes;
+const routes = async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes;
 
 export default deleteCommand({
   summary: 'Delete a campaign with its runs; messages stay',

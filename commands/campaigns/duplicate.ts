@@ -1,5 +1,5 @@
-import { duplicateCampaignInput } from '../../src/campaigns/campaigns/schema.ts';
-import { campaignArg as args, campaignCard, campaignWarning } from '../base/campaign.ts';
+import { duplicateCampaignInput } from '../../src/campaigns/setup/schema.ts';
+import { campaignArg as args, campaignCard, campaignWarning } from '../base/nouns/campaign.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
@@ -7,8 +7,7 @@ export default updateCommand({
   examples: [['Copy a campaign', 'svc campaigns duplicate @last --name "Summer sale"']],
   args,
   body: duplicateCampaignInput,
-  route: async () =>
-    (await import('../../src/campaigns/campaigns/routes.ts')).campaignRoutes.duplicate,
+  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes.duplicate,
   card: campaignCard,
   warning: campaignWarning,
 });

@@ -1,5 +1,5 @@
-import { estimateQuery } from '../../src/campaigns/campaigns/run-schema.ts';
-import { campaignArg as args, campaignMailShown, campaignWarning } from '../base/campaign.ts';
+import { estimateQuery } from '../../src/campaigns/setup/run-schema.ts';
+import { campaignArg as args, campaignMailShown, campaignWarning } from '../base/nouns/campaign.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
@@ -15,11 +15,10 @@ export default showCommand({
   args,
   query: estimateQuery,
   names: { scheduledFor: 'at' },
-  route: async () =>
-    (await import('../../src/campaigns/campaigns/routes.ts')).campaignRoutes.estimate,
+  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes.estimate,
   view: async ({ total, dispatch, skipped, firstAt, lastAt, limitedBy, mail }) => {
-    const { card } = await import('../base/format.ts');
-    const { countLines } = await import('../base/run-view.ts');
+    const { card } = await import('../base/output/format.ts');
+    const { countLines } = await import('../base/nouns/run-view.ts');
     const left = Object.entries(skipped).filter(([, count]) => count > 0);
     const fates = [['dispatch', dispatch] as const, ...left];
     const lines = countLines(fates.map(([name, count]) => ({ name, count, of: total })));

@@ -1,11 +1,11 @@
-import { listCampaignsQuery } from '../../src/campaigns/campaigns/schema.ts';
+import { listCampaignsQuery } from '../../src/campaigns/setup/schema.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
   summary: 'List campaigns, newest first',
   examples: [['List the newest campaigns', 'svc campaigns list --limit 5']],
   query: listCampaignsQuery,
-  route: async () => (await import('../../src/campaigns/campaigns/routes.ts')).campaignRoutes.list,
+  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes.list,
   columns: ['id', 'name', 'email.subject', 'audience.includeTags', 'createdAt'],
   whenEmpty: 'No campaigns yet. Create one: svc campaigns create --help',
 });

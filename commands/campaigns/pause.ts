@@ -1,6 +1,6 @@
-import { decideRunInput } from '../../src/campaigns/campaigns/run-schema.ts';
-import { runArg as args, findRun as find } from '../base/campaign.ts';
-import { runView as view } from '../base/run-view.ts';
+import { decideRunInput } from '../../src/campaigns/setup/run-schema.ts';
+import { runArg as args, findRun as find } from '../base/nouns/campaign.ts';
+import { runView as view } from '../base/nouns/run-view.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
@@ -10,7 +10,6 @@ export default updateCommand({
   args,
   find,
   body: decideRunInput,
-  route: async () =>
-    (await import('../../src/campaigns/campaigns/routes.ts')).campaignRunRoutes.pause,
+  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRunRoutes.pause,
   view,
 });

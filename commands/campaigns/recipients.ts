@@ -1,5 +1,5 @@
-import { listRecipientsQuery } from '../../src/campaigns/campaigns/run-schema.ts';
-import { runArg as args, findRun as find } from '../base/campaign.ts';
+import { listRecipientsQuery } from '../../src/campaigns/setup/run-schema.ts';
+import { runArg as args, findRun as find } from '../base/nouns/campaign.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -12,7 +12,7 @@ export default listCommand({
   find,
   query: listRecipientsQuery,
   route: async () =>
-    (await import('../../src/campaigns/campaigns/routes.ts')).campaignRunRoutes.recipients,
+    (await import('../../src/campaigns/setup/routes.ts')).campaignRunRoutes.recipients,
   columns: ['contactId', 'outcome', 'reason', 'messageId', 'status', 'openedAt', 'clickedAt'],
   whenEmpty: 'No contacts found. See the counts: svc campaigns show RUN',
 });

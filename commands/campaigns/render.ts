@@ -1,5 +1,5 @@
-import { renderCampaignInput } from '../../src/campaigns/campaigns/schema.ts';
-import { campaignArg as args, campaignMailShown } from '../base/campaign.ts';
+import { renderCampaignInput } from '../../src/campaigns/setup/schema.ts';
+import { campaignArg as args, campaignMailShown } from '../base/nouns/campaign.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
@@ -15,7 +15,6 @@ export default updateCommand({
   args,
   body: renderCampaignInput,
   names: { contactId: 'contact' },
-  route: async () =>
-    (await import('../../src/campaigns/campaigns/routes.ts')).campaignRoutes.render,
+  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes.render,
   view: async (mail) => (await campaignMailShown(mail)).join('\n\n'),
 });

@@ -1,20 +1,20 @@
 // `svc campaigns run`: now, later, or followed to its end.
 import { Flags } from '@oclif/core';
-import type { Run } from '../../src/campaigns/campaigns/run-schema.ts';
+import type { Run } from '../../src/campaigns/setup/run-schema.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
-import { given } from '../base/body.ts';
-import { campaignArg } from '../base/campaign.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import { wordOfNoDaemon } from '../base/daemon-word.ts';
-import { ExpectationError } from '../base/failure.ts';
+import { given } from '../base/input/body.ts';
+import { timeoutFlag, timeoutFrom } from '../base/input/timeout.ts';
 import { readUntil } from '../base/keep-alive.ts';
-import { print, writeInterrupted, writeLine, writeWarning } from '../base/output.ts';
+import { campaignArg } from '../base/nouns/campaign.ts';
+import { runText } from '../base/nouns/run-view.ts';
+import { ExpectationError } from '../base/output/failure.ts';
+import { print, writeInterrupted, writeLine, writeWarning } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
-import { runText } from '../base/run-view.ts';
 import { withCaller } from '../base/session.ts';
 import { beforeInterrupt } from '../base/signals.ts';
-import { timeoutFlag, timeoutFrom } from '../base/timeout.ts';
 
 /** Statuses in which nothing goes on by itself. */
 const standing: readonly string[] = ['paused', 'held', 'completed', 'failed', 'cancelled'];
@@ -64,8 +64,7 @@ export default class CampaignsRun extends BaseCommand {
       onlyNew: flags['only-new'],
     });
     await withCaller(flags, async (app, caller) => {
-      const { create } = (await import('../../src/campaigns/campaigns/routes.ts'))
-        .campaignRunRoutes;
+      const { create } = (await import('../../src/campaigns/setup/routes.ts')).campaignRunRoutes;
       const made = await runRoute(app, caller, create, { params: { id: args.id }, body });
       if (flags.wait) await follow(app, caller, made, flags, timeoutMs);
       else {
@@ -99,7 +98,7 @@ async function follow(
   flags: CommonFlags,
   timeoutMs = Number.POSITIVE_INFINITY,
 ): Promise<void> {
-  const { get } = (await import('../../src/campaigns/campaigns/routes.ts')).campaignRunRoutes;
+  const { get } = (await import('../../src/campaigns/setup/routes.ts')).campaignRunRoutes;
   const startedAt = app.clock.now();
   const word = await wordOfNoDaemon(app, 'The run');
   if (word) writeWarning(word);

@@ -1,5 +1,5 @@
-import { listRunsQuery } from '../../src/campaigns/campaigns/run-schema.ts';
-import { campaignArg as args } from '../base/campaign.ts';
+import { listRunsQuery } from '../../src/campaigns/setup/run-schema.ts';
+import { campaignArg as args } from '../base/nouns/campaign.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -7,8 +7,7 @@ export default listCommand({
   examples: [['List the runs of the newest campaign', 'svc campaigns runs @last']],
   args,
   query: listRunsQuery,
-  route: async () =>
-    (await import('../../src/campaigns/campaigns/routes.ts')).campaignRunRoutes.list,
+  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRunRoutes.list,
   columns: [
     ...['id', 'status', 'scheduledFor', 'startedAt', 'completedAt', 'totalRecipients'],
     ...['dispatchedCount', 'failedCount', 'skippedCount'],

@@ -1,16 +1,16 @@
 // `svc campaigns show`: a campaign with its newest run, or a run.
 
-import type { RunSummary } from '../../src/campaigns/campaigns/run-schema.ts';
-import type { Campaign } from '../../src/campaigns/campaigns/schema.ts';
+import type { RunSummary } from '../../src/campaigns/setup/run-schema.ts';
+import type { Campaign } from '../../src/campaigns/setup/schema.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
-import { campaignCard, campaignWarning, runPlace } from '../base/campaign.ts';
 import { BaseCommand } from '../base/command.ts';
-import { jsonText } from '../base/json-text.ts';
-import { writeLine, writeWarning } from '../base/output.ts';
+import { jsonText } from '../base/input/json-text.ts';
+import { campaignCard, campaignWarning, runPlace } from '../base/nouns/campaign.ts';
+import { runText } from '../base/nouns/run-view.ts';
+import { writeLine, writeWarning } from '../base/output/output.ts';
+import { liveScreen } from '../base/output/screen.ts';
 import { runRoute } from '../base/route.ts';
-import { runText } from '../base/run-view.ts';
-import { liveScreen } from '../base/screen.ts';
 import { withCaller } from '../base/session.ts';
 import { idArg } from '../base/verbs.ts';
 
@@ -61,7 +61,7 @@ export default class CampaignsShow extends BaseCommand {
 
 /** Returns a function that reads what was named. @throws ResourceNotFoundError. */
 async function reader(app: App, caller: Caller, named: string): Promise<() => Promise<Shown>> {
-  const routes = await import('../../src/campaigns/campaigns/routes.ts');
+  const routes = await import('../../src/campaigns/setup/routes.ts');
   const get = { campaign: routes.campaignRoutes.get, run: routes.campaignRunRoutes.get };
   if (named.startsWith('run_')) {
     const params = await runPlace(app, caller, named);
@@ -78,7 +78,7 @@ async function reader(app: App, caller: Caller, named: string): Promise<() => Pr
 }
 
 async function shownText({ campaign, run }: Shown, now: number): Promise<string> {
-  const { card } = await import('../base/format.ts');
+  const { card } = await import('../base/output/format.ts');
   const parts = [
     campaign && card(campaign, campaignCard),
     run ? await runText(run, now) : `No runs yet. Make one: svc campaigns run ${campaign?.id}`,

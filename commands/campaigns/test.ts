@@ -1,5 +1,5 @@
-import { testCampaignInput } from '../../src/campaigns/campaigns/schema.ts';
-import { campaignArg as args } from '../base/campaign.ts';
+import { testCampaignInput } from '../../src/campaigns/setup/schema.ts';
+import { campaignArg as args } from '../base/nouns/campaign.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 const columns = ['to', 'id', 'status', 'problem'];
@@ -11,9 +11,9 @@ export default updateCommand({
   args,
   body: testCampaignInput,
   names: { to: 'to' },
-  route: async () => (await import('../../src/campaigns/campaigns/routes.ts')).campaignRoutes.test,
+  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes.test,
   view: async (results) => {
-    const { table } = await import('../base/format.ts');
+    const { table } = await import('../base/output/format.ts');
     const rows = results.map((result) =>
       'message' in result
         ? { to: result.message.to, id: result.message.id, status: result.message.status }

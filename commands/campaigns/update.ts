@@ -1,11 +1,11 @@
-import { updateCampaignInput } from '../../src/campaigns/campaigns/schema.ts';
+import { updateCampaignInput } from '../../src/campaigns/setup/schema.ts';
 import {
   campaignArg as args,
   campaignCard,
   campaignFlags,
   campaignFrom,
   campaignWarning,
-} from '../base/campaign.ts';
+} from '../base/nouns/campaign.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
@@ -21,8 +21,7 @@ export default updateCommand({
   body: updateCampaignInput,
   flags: campaignFlags,
   more: campaignFrom,
-  route: async () =>
-    (await import('../../src/campaigns/campaigns/routes.ts')).campaignRoutes.update,
+  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes.update,
   card: campaignCard,
   warning: campaignWarning,
 });

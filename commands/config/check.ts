@@ -5,7 +5,7 @@ import type { LoadedConfig } from '../../src/core/config/config.ts';
 import { ConfigError, NoStoreError } from '../../src/platform/errors.ts';
 import { systemClock } from '../../src/platform/runtime/clock.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
-import { print } from '../base/output.ts';
+import { print } from '../base/output/output.ts';
 import { readConfig, withApp } from '../base/session.ts';
 
 /**

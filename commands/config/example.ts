@@ -1,7 +1,7 @@
 // `svc config example`. Reading and checking is src/core/config/config.ts, showing
 // src/core/config/show.ts.
 import { BaseCommand } from '../base/command.ts';
-import { print } from '../base/output.ts';
+import { print } from '../base/output/output.ts';
 
 export default class ConfigExample extends BaseCommand {
   static override summary = 'Print a configuration file with all keys and defaults';

@@ -3,7 +3,7 @@
 import { Flags } from '@oclif/core';
 import type { ConfigRow } from '../../src/core/config/show.ts';
 import { BaseCommand } from '../base/command.ts';
-import { print } from '../base/output.ts';
+import { print } from '../base/output/output.ts';
 import { readStoreConfig } from '../base/session.ts';
 
 export default class ConfigShow extends BaseCommand {
@@ -36,7 +36,7 @@ export default class ConfigShow extends BaseCommand {
     const { file } = loaded;
     if (!flags.origin) {
       await print(flags, nested(rows), async () => {
-        const { table } = await import('../base/format.ts');
+        const { table } = await import('../base/output/format.ts');
         return `file: ${file ?? 'none, using the defaults'}\n\n${table(rows, ['key', 'value'])}`;
       });
       return;
@@ -44,7 +44,7 @@ export default class ConfigShow extends BaseCommand {
     const { storeInWords } = await import('../base/store-place.ts');
     const store = await storeInWords(loaded);
     await print(flags, { store, file, items: rows }, async () => {
-      const format = await import('../base/format.ts');
+      const format = await import('../base/output/format.ts');
       const places = file ?? ['none, using the defaults; looked for', ...loaded.usualPlaces];
       const head = `store: ${store}\nfile:  ${[places].flat().join('\n       ')}`;
       const isTable = process.stdout.isTTY;

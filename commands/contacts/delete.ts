@@ -10,6 +10,6 @@ export default deleteCommand({
   args,
   shows: async () => (await import('../../src/people/contacts/routes.ts')).contactRoutes.get,
   route: async () =>
-    (await import('../../src/outbound/messages/contact-routes.ts')).forgetRoutes.delete,
+    (await import('../../src/outbound/messages/forget/contact-routes.ts')).forgetRoutes.delete,
   question: ({ id, name }) => `Delete ${name ?? id} for good?`,
 });

@@ -1,11 +1,11 @@
 // `svc contacts export`: to standard output or a file. src/people/contacts/export.ts makes the
 // text.
 import { Flags } from '@oclif/core';
-import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { writeFile, writeOut } from '../base/files.ts';
-import { print } from '../base/output.ts';
-import { type Progress, startProgress } from '../base/progress.ts';
+import { given } from '../base/input/body.ts';
+import { writeFile, writeOut } from '../base/input/files.ts';
+import { print } from '../base/output/output.ts';
+import { type Progress, startProgress } from '../base/output/progress.ts';
 import { withCaller } from '../base/session.ts';
 
 const noProgress: Progress = { update: () => {}, stop: () => {} };

@@ -2,10 +2,10 @@
 import { Args, Flags } from '@oclif/core';
 import type { ImportReport } from '../../src/people/contacts/schema.ts';
 import { BaseCommand } from '../base/command.ts';
-import { readFile } from '../base/files.ts';
-import { importFlags, runImport } from '../base/import.ts';
-import { print, writeInterrupted } from '../base/output.ts';
-import { startProgress } from '../base/progress.ts';
+import { readFile } from '../base/input/files.ts';
+import { importFlags, runImport } from '../base/nouns/import.ts';
+import { print, writeInterrupted } from '../base/output/output.ts';
+import { startProgress } from '../base/output/progress.ts';
 import { withCaller } from '../base/session.ts';
 import { beforeInterrupt } from '../base/signals.ts';
 
@@ -26,7 +26,7 @@ async function reportText(report: ImportReport): Promise<string> {
   ].join('\n');
   const preview = dryRun ? '\n\nPreview: nothing was changed.' : '';
   if (rows.length === 0) return `${counts}${preview}`;
-  const { emphasize, table } = await import('../base/format.ts');
+  const { emphasize, table } = await import('../base/output/format.ts');
   const shown = rows.slice(0, rowsPrinted);
   const more = rejected - shown.length;
   const last = more > 0 ? `\n… and ${number(more)} more; --json shows 1,000` : '';
@@ -84,7 +84,7 @@ export default class ContactsImport extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ContactsImport);
     await withCaller(flags, async (app, caller) => {
-      const { importContacts } = await import('../../src/people/contacts/import.ts');
+      const { importContacts } = await import('../../src/people/contacts/import/import.ts');
       const { askImported } = await import('../../src/campaigns/opt-in/import.ts');
       const groupId = flags['require-confirmation'];
       await runImport(flags, args.file, async (dryRun) => {

@@ -14,7 +14,8 @@ export default deleteCommand({
   shows: async () =>
     (await import('../../src/people/conversations/routes.ts')).conversationRoutes.get,
   route: async () =>
-    (await import('../../src/outbound/messages/contact-routes.ts')).forgetRoutes.deleteConversation,
+    (await import('../../src/outbound/messages/forget/contact-routes.ts')).forgetRoutes
+      .deleteConversation,
   question: ({ id, title, messageCount }) =>
     `Delete ${title ?? id} for good? Its ${messageCount} messages stay.`,
 });

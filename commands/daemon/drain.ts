@@ -4,9 +4,9 @@ import { Flags } from '@oclif/core';
 import type { Config } from '../../src/core/config/config.ts';
 import { ConflictError, codeOf, UnreachableError } from '../../src/platform/errors.ts';
 import { BaseCommand } from '../base/command.ts';
-import { ExpectationError, UsageError } from '../base/failure.ts';
 import { keptAlive } from '../base/keep-alive.ts';
-import { print } from '../base/output.ts';
+import { ExpectationError, UsageError } from '../base/output/failure.ts';
+import { print } from '../base/output/output.ts';
 import { readStoreConfig } from '../base/session.ts';
 import { drainSignal } from '../base/signals.ts';
 

@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { print } from '../base/output.ts';
-import { composeFile, systemdUnit } from '../base/unit.ts';
+import { composeFile, systemdUnit } from '../base/nouns/unit.ts';
+import { print } from '../base/output/output.ts';
 
 const usualConfig = '/etc/svc/config.yaml';
 

@@ -1,13 +1,13 @@
-// `svc dev clock`. The daemon moves its clock: daemon/http/dev-clock.ts.
+// `svc dev clock`. The daemon moves its clock: daemon/http/paths/dev-clock.ts.
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Args } from '@oclif/core';
 import type { FieldErrors } from '../../src/platform/errors.ts';
 import type { ClockState } from '../../src/service/virtual-clock/schema.ts';
 import { BaseCommand } from '../base/command.ts';
-import { UsageError } from '../base/failure.ts';
 import { keptAlive } from '../base/keep-alive.ts';
-import { print } from '../base/output.ts';
+import { UsageError } from '../base/output/failure.ts';
+import { print } from '../base/output/output.ts';
 import { readStoreConfig } from '../base/session.ts';
 
 const moves: readonly string[] = ['advance', 'to', 'follow'];

@@ -1,9 +1,9 @@
 // `svc dev reset`.
 import { rm } from 'node:fs/promises';
-import { confirmed } from '../base/ask.ts';
 import { BaseCommand, yesFlag } from '../base/command.ts';
+import { confirmed } from '../base/input/ask.ts';
 import { isDaemonAlive } from '../base/no-daemon.ts';
-import { print } from '../base/output.ts';
+import { print } from '../base/output/output.ts';
 import { asUnreachable, readStoreConfig } from '../base/session.ts';
 import { inContext, storeInWords } from '../base/store-place.ts';
 

@@ -1,6 +1,11 @@
 import { Args } from '@oclif/core';
 import { addDomainInput } from '../../src/identity/domains/schema.ts';
-import { dnsRecordCard, domainCard, localhostWarning, uncheckedNote } from '../base/fields.ts';
+import {
+  dnsRecordCard,
+  domainCard,
+  localhostWarning,
+  uncheckedNote,
+} from '../base/input/fields.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({
@@ -19,7 +24,7 @@ export default createCommand({
   route: async () => (await import('../../src/identity/domains/routes.ts')).domainRoutes.add,
   warning: (added) => localhostWarning(added.dnsRecords),
   async view(added) {
-    const { card, cards } = await import('../base/format.ts');
+    const { card, cards } = await import('../base/output/format.ts');
     const records = cards(added.dnsRecords, dnsRecordCard);
     return `${card(added, domainCard)}\n\nPublish these DNS records:\n\n${records}${uncheckedNote(added.dnsRecords, added.domain)}`;
   },

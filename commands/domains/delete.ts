@@ -1,4 +1,4 @@
-import { domainArg as args, domainId as find } from '../base/domain-id.ts';
+import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { deleteCommand } from '../base/verbs.ts';
 
 export default deleteCommand({

@@ -10,9 +10,9 @@ import {
 } from '../../src/identity/domains/dns-forms.ts';
 import type { DnsRecord } from '../../src/identity/domains/schema.ts';
 import { BaseCommand } from '../base/command.ts';
-import { domainArg, domainId } from '../base/domain-id.ts';
-import { dnsRecordCard, localhostWarning, uncheckedNote } from '../base/fields.ts';
-import { print, tableText, writeLine, writeWarning } from '../base/output.ts';
+import { dnsRecordCard, localhostWarning, uncheckedNote } from '../base/input/fields.ts';
+import { domainArg, domainId } from '../base/nouns/domain-id.ts';
+import { print, tableText, writeLine, writeWarning } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -58,7 +58,7 @@ export default class DomainsDns extends BaseCommand {
       } else {
         await print(flags, records, async () => {
           if (records.items.length === 0) return 'This domain needs no DNS records.';
-          const { cards } = await import('../base/format.ts');
+          const { cards } = await import('../base/output/format.ts');
           const note = uncheckedNote(records.items, args.domain);
           return `${cards(records.items, dnsRecordCard)}${note}`;
         });

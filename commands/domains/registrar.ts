@@ -1,5 +1,5 @@
 // `svc domains registrar`.
-import { domainArg as args, domainId as find } from '../base/domain-id.ts';
+import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { showCommand } from '../base/verbs.ts';
 
 const card = [

@@ -3,7 +3,7 @@ import {
   type DmarcReportPage,
   listDmarcReportsQuery,
 } from '../../src/outbound/reports/dmarc/dmarc-schema.ts';
-import { domainArg as args, domainId as find } from '../base/domain-id.ts';
+import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { showCommand } from '../base/verbs.ts';
 
 type Report = DmarcReportPage['items'][number];
@@ -24,8 +24,8 @@ async function failingSources({ sources }: Report): Promise<string> {
 }
 
 async function reportsText({ items, daily, pagination }: DmarcReportPage): Promise<string> {
-  const { table } = await import('../base/format.ts');
-  const { sparkline } = await import('../base/sparkline.ts');
+  const { table } = await import('../base/output/format.ts');
+  const { sparkline } = await import('../base/output/sparkline.ts');
   const messages = daily.reduce((sum, day) => sum + day.messages, 0);
   const passed = daily.reduce((sum, day) => sum + day.passed, 0);
   const busy = daily.filter((day) => day.messages > 0);

@@ -1,11 +1,11 @@
-// `svc domains resume`. Effect of a hold: src/outbound/queue/stops.ts; its causes:
+// `svc domains resume`. Effect of a hold: src/outbound/queue/claiming/stops.ts; its causes:
 // src/identity/reputation/domain-holds.ts.
 import { Flags } from '@oclif/core';
-import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { domainArg, domainId } from '../base/domain-id.ts';
-import { domainCard } from '../base/fields.ts';
-import { printCard } from '../base/output.ts';
+import { given } from '../base/input/body.ts';
+import { domainCard } from '../base/input/fields.ts';
+import { domainArg, domainId } from '../base/nouns/domain-id.ts';
+import { printCard } from '../base/output/output.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class DomainsResume extends BaseCommand {

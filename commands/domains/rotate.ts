@@ -1,6 +1,6 @@
 import { rotateDkimInput } from '../../src/identity/domains/schema.ts';
-import { dkimView as view } from '../base/dkim-view.ts';
-import { domainArg as args, domainId as find } from '../base/domain-id.ts';
+import { dkimView as view } from '../base/nouns/dkim-view.ts';
+import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({

@@ -1,5 +1,5 @@
-import { domainArg as args, domainId as find } from '../base/domain-id.ts';
-import { domainCard as card } from '../base/fields.ts';
+import { domainCard as card } from '../base/input/fields.ts';
+import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({

@@ -6,14 +6,14 @@ import type { App } from '../../src/core/app.ts';
 import type { Domain } from '../../src/identity/domains/schema.ts';
 import { sleep } from '../../src/platform/runtime/clock.ts';
 import { BaseCommand } from '../base/command.ts';
-import { domainArg, domainId } from '../base/domain-id.ts';
-import { ExpectationError } from '../base/failure.ts';
-import { dnsRecordCard, domainCard } from '../base/fields.ts';
+import { dnsRecordCard, domainCard } from '../base/input/fields.ts';
+import { secondsFrom } from '../base/input/since.ts';
 import { keptAlive } from '../base/keep-alive.ts';
-import { print, writeNote, writeWarning } from '../base/output.ts';
+import { domainArg, domainId } from '../base/nouns/domain-id.ts';
+import { ExpectationError } from '../base/output/failure.ts';
+import { print, writeNote, writeWarning } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
-import { secondsFrom } from '../base/since.ts';
 
 export default class DomainsVerify extends BaseCommand {
   static override summary = 'Check the DNS records of a domain now';
@@ -62,7 +62,7 @@ export default class DomainsVerify extends BaseCommand {
       const domain = flags.watch ? await watched(app, check, seconds * 1_000) : await check();
       const lacking = domain.dnsRecords.filter(({ status }) => status !== 'valid');
       await print(flags, domain, async () => {
-        const { card, cards } = await import('../base/format.ts');
+        const { card, cards } = await import('../base/output/format.ts');
         const shown = card(domain, domainCard);
         if (flags.force || lacking.length === 0) return shown;
         return `${shown}\n\nThese records are missing or wrong:\n\n${cards(lacking, dnsRecordCard)}`;

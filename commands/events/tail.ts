@@ -1,13 +1,13 @@
 // `svc events tail`. How the log is followed: src/history/events/follow.ts.
 import { Flags } from '@oclif/core';
 import type { LogItem, TailLog } from '../../src/history/events/schema.ts';
-import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { jsonText } from '../base/json-text.ts';
-import { writeLine } from '../base/output.ts';
+import { given } from '../base/input/body.ts';
+import { jsonText } from '../base/input/json-text.ts';
+import { timeFrom } from '../base/input/since.ts';
+import { writeLine } from '../base/output/output.ts';
+import { logLine, tailLog } from '../base/output/tail-log.ts';
 import { withCaller } from '../base/session.ts';
-import { timeFrom } from '../base/since.ts';
-import { logLine, tailLog } from '../base/tail-log.ts';
 
 /** Returns the parts of an event that fit into a line. */
 function lineOf({ timestamp, type, data }: LogItem): string {

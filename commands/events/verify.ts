@@ -1,8 +1,8 @@
 // `svc events verify`. The comparison: src/history/seals/verify-log.ts.
 import { BaseCommand } from '../base/command.ts';
-import { ExpectationError } from '../base/failure.ts';
-import { print } from '../base/output.ts';
-import { startProgress } from '../base/progress.ts';
+import { ExpectationError } from '../base/output/failure.ts';
+import { print } from '../base/output/output.ts';
+import { startProgress } from '../base/output/progress.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class EventsVerify extends BaseCommand {
@@ -32,7 +32,7 @@ export default class EventsVerify extends BaseCommand {
       progress.stop();
       const { changed, problems, ...rest } = state;
       await print(flags, state, async () => {
-        const { card, table } = await import('../base/format.ts');
+        const { card, table } = await import('../base/output/format.ts');
         const { sound, deleted, erased, unsealed, head } = rest;
         const about = { sound, deleted, erased, unsealed, head: head?.root, at: head?.at };
         const parts = [card(about, Object.keys(about))];

@@ -1,5 +1,5 @@
 import { listVersionChangesQuery } from '../../src/extensions/installation-schema.ts';
-import { installationArg as args } from '../base/extension.ts';
+import { installationArg as args } from '../base/nouns/extension.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({

@@ -1,5 +1,5 @@
 import { createExtensionInput } from '../../src/extensions/schema.ts';
-import { extensionCard as card } from '../base/extension.ts';
+import { extensionCard as card } from '../base/nouns/extension.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({

@@ -1,4 +1,4 @@
-import { installationArg as args, installationCard as card } from '../base/extension.ts';
+import { installationArg as args, installationCard as card } from '../base/nouns/extension.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({

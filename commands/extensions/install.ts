@@ -1,11 +1,11 @@
 // `svc extensions install`: shows the grants of a version in words, and installs it once a person
 // accepts them.
 import { Flags } from '@oclif/core';
-import { confirmed } from '../base/ask.ts';
-import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { credentials, extensionArg, grantLines, grantsOf } from '../base/extension.ts';
-import { printCard, writeNote } from '../base/output.ts';
+import { confirmed } from '../base/input/ask.ts';
+import { given } from '../base/input/body.ts';
+import { credentials, extensionArg, grantLines, grantsOf } from '../base/nouns/extension.ts';
+import { printCard, writeNote } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 

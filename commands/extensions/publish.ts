@@ -3,11 +3,11 @@ import { Flags } from '@oclif/core';
 import { idPath } from '../../src/core/api/resource-schema.ts';
 import { extensionNoun } from '../../src/extensions/schema.ts';
 import { BaseCommand } from '../base/command.ts';
-import { extensionArg, extensionCard } from '../base/extension.ts';
-import { UsageError } from '../base/failure.ts';
-import { printCard } from '../base/output.ts';
+import { parseTyped } from '../base/input/whole-id.ts';
+import { extensionArg, extensionCard } from '../base/nouns/extension.ts';
+import { UsageError } from '../base/output/failure.ts';
+import { printCard } from '../base/output/output.ts';
 import { withCaller } from '../base/session.ts';
-import { parseTyped } from '../base/whole-id.ts';
 
 export default class ExtensionsPublish extends BaseCommand {
   static override summary = 'Publish an extension to all organizations, or take it back';

@@ -1,4 +1,4 @@
-import { installationArg as args, credentials } from '../base/extension.ts';
+import { installationArg as args, credentials } from '../base/nouns/extension.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({

@@ -1,4 +1,4 @@
-import { extensionArg as args, extensionCard as card } from '../base/extension.ts';
+import { extensionArg as args, extensionCard as card } from '../base/nouns/extension.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({

@@ -1,4 +1,4 @@
-import { installationArg as args } from '../base/extension.ts';
+import { installationArg as args } from '../base/nouns/extension.ts';
 import { deleteCommand } from '../base/verbs.ts';
 
 export default deleteCommand({

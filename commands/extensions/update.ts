@@ -1,5 +1,5 @@
 import { updateExtensionInput } from '../../src/extensions/schema.ts';
-import { extensionArg as args, extensionCard as card } from '../base/extension.ts';
+import { extensionArg as args, extensionCard as card } from '../base/nouns/extension.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({

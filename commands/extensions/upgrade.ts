@@ -2,11 +2,11 @@
 // once a person accepts the new ones.
 import { Flags } from '@oclif/core';
 import type { Upgraded } from '../../src/extensions/installation-schema.ts';
-import { confirmed } from '../base/ask.ts';
-import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { grantLines, installationArg } from '../base/extension.ts';
-import { print, writeNote } from '../base/output.ts';
+import { confirmed } from '../base/input/ask.ts';
+import { given } from '../base/input/body.ts';
+import { grantLines, installationArg } from '../base/nouns/extension.ts';
+import { print, writeNote } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 

@@ -1,7 +1,7 @@
 import type { ExtensionVersion } from '../../src/extensions/schema.ts';
 import { publishVersionInput } from '../../src/extensions/schema.ts';
-import { grantLines, grantsOf, versionArgs } from '../base/extension.ts';
-import { card as cardOf } from '../base/format.ts';
+import { grantLines, grantsOf, versionArgs } from '../base/nouns/extension.ts';
+import { card as cardOf } from '../base/output/format.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 const card = [

@@ -1,5 +1,5 @@
 import { listVersionsQuery } from '../../src/extensions/schema.ts';
-import { extensionArg as args } from '../base/extension.ts';
+import { extensionArg as args } from '../base/nouns/extension.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({

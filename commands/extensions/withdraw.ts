@@ -1,7 +1,7 @@
 // `svc extensions withdraw`: the extension and the version are its arguments.
 import { BaseCommand } from '../base/command.ts';
-import { versionArgs } from '../base/extension.ts';
-import { print } from '../base/output.ts';
+import { versionArgs } from '../base/nouns/extension.ts';
+import { print } from '../base/output/output.ts';
 import { callRoute } from '../base/route.ts';
 import { versionView } from './version.ts';
 

@@ -1,6 +1,6 @@
 // `svc families add`: the family and the template are its arguments.
 import { BaseCommand } from '../base/command.ts';
-import { changeMember, memberArgs } from '../base/family.ts';
+import { changeMember, memberArgs } from '../base/nouns/family.ts';
 
 export default class FamiliesAdd extends BaseCommand {
   static override summary = 'Add a template to a family';

@@ -1,5 +1,5 @@
 import { createFamilyInput } from '../../src/content/families/schema.ts';
-import { familyCard } from '../base/family.ts';
+import { familyCard } from '../base/nouns/family.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({

@@ -1,4 +1,4 @@
-import { familyArgs, findFamily } from '../base/family.ts';
+import { familyArgs, findFamily } from '../base/nouns/family.ts';
 import { deleteCommand } from '../base/verbs.ts';
 
 export default deleteCommand({

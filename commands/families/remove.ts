@@ -1,6 +1,6 @@
 // `svc families remove`: the family and the template are its arguments.
 import { BaseCommand } from '../base/command.ts';
-import { changeMember, memberArgs } from '../base/family.ts';
+import { changeMember, memberArgs } from '../base/nouns/family.ts';
 
 export default class FamiliesRemove extends BaseCommand {
   static override summary = 'Remove a template from a family';

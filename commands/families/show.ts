@@ -1,4 +1,4 @@
-import { familyArgs, familyCard, findFamily } from '../base/family.ts';
+import { familyArgs, familyCard, findFamily } from '../base/nouns/family.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({

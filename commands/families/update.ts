@@ -1,5 +1,5 @@
 import { updateFamilyInput } from '../../src/content/families/schema.ts';
-import { familyArgs, familyCard, findFamily } from '../base/family.ts';
+import { familyArgs, familyCard, findFamily } from '../base/nouns/family.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({

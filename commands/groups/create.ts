@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { createContactGroupInput } from '../../src/people/contacts/groups/schema.ts';
-import { readJson } from '../base/body.ts';
+import { readJson } from '../base/input/body.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 

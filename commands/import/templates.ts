@@ -6,10 +6,10 @@ import type {
 } from '../../src/content/templates/foreign/import.ts';
 import { foreignServices } from '../../src/content/templates/foreign/services.ts';
 import { BaseCommand } from '../base/command.ts';
-import { ExpectationError, UsageError } from '../base/failure.ts';
-import { readFile, textOf } from '../base/files.ts';
-import { print } from '../base/output.ts';
-import { startProgress } from '../base/progress.ts';
+import { readFile, textOf } from '../base/input/files.ts';
+import { ExpectationError, UsageError } from '../base/output/failure.ts';
+import { print } from '../base/output/output.ts';
+import { startProgress } from '../base/output/progress.ts';
 import { withCaller } from '../base/session.ts';
 
 const mostBytes = 32 * 1024 * 1024;
@@ -22,7 +22,7 @@ function refusalLines({ slug, reason, untranslated }: ImportedTemplate): string[
 }
 
 async function importText({ dryRun, templates, ...counts }: TemplateImport): Promise<string> {
-  const { plainText, table } = await import('../base/format.ts');
+  const { plainText, table } = await import('../base/output/format.ts');
   const refused = templates.filter(({ result }) => result === 'refused');
   const would = dryRun ? 'would be ' : '';
   const totals = `${counts.created} ${would}created, ${counts.existing} exist already, ${counts.refused} refused`;

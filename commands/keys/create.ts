@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { createKeyInput } from '../../src/access/keys/schema.ts';
-import { given } from '../base/body.ts';
-import { constraintFlags, constraintsGiven } from '../base/constraints.ts';
+import { given } from '../base/input/body.ts';
+import { constraintFlags, constraintsGiven } from '../base/nouns/constraints.ts';
 import { createCommand } from '../base/verbs.ts';
 import { shownOnce } from './show.ts';
 

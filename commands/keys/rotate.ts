@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { rotateKeyInput } from '../../src/access/keys/schema.ts';
-import { given } from '../base/body.ts';
-import { secondsFrom } from '../base/since.ts';
+import { given } from '../base/input/body.ts';
+import { secondsFrom } from '../base/input/since.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, shownOnce } from './show.ts';
 

@@ -1,5 +1,5 @@
 import { updateKeyInput } from '../../src/access/keys/schema.ts';
-import { constraintFlags, constraintsGiven } from '../base/constraints.ts';
+import { constraintFlags, constraintsGiven } from '../base/nouns/constraints.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 

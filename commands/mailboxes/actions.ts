@@ -3,10 +3,10 @@ import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { listActionsQuery } from '../../src/inbox/approvals/schema.ts';
 import { BaseCommand } from '../base/command.ts';
-import { mailboxIdFrom, mailboxOrAllArg } from '../base/mailbox-id.ts';
-import { printList } from '../base/output.ts';
+import { flagsOf } from '../base/input/schema-flags.ts';
+import { mailboxIdFrom, mailboxOrAllArg } from '../base/mail/mailbox-id.ts';
+import { printList } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
-import { flagsOf } from '../base/schema-flags.ts';
 import { withCaller } from '../base/session.ts';
 import { valuesOf } from '../base/verbs.ts';
 

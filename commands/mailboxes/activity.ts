@@ -1,13 +1,13 @@
 // `svc mailboxes activity`: agent-activity, and the actions of each hour as bars.
 import { Flags } from '@oclif/core';
 import type { MailboxActivity } from '../../src/inbox/approvals/schema.ts';
-import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { mailboxArg, mailboxIdFrom } from '../base/mailbox-id.ts';
-import { print } from '../base/output.ts';
+import { given } from '../base/input/body.ts';
+import { timeFrom } from '../base/input/since.ts';
+import { mailboxArg, mailboxIdFrom } from '../base/mail/mailbox-id.ts';
+import { print } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
-import { timeFrom } from '../base/since.ts';
 
 const hourMs = 3_600_000;
 const hoursShown = 24;

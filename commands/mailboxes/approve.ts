@@ -1,10 +1,10 @@
 // `svc mailboxes approve`. Checks repeated before the send: src/inbox/replies/approve.ts.
 import { Flags } from '@oclif/core';
 import { actionArgs, actionCard, callOnAction } from '../base/action.ts';
-import { given, textFrom } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { ExpectationError } from '../base/failure.ts';
-import { printCard } from '../base/output.ts';
+import { given, textFrom } from '../base/input/body.ts';
+import { ExpectationError } from '../base/output/failure.ts';
+import { printCard } from '../base/output/output.ts';
 
 export default class MailboxesApprove extends BaseCommand {
   static override summary = 'Approve a proposal of a key: send it';

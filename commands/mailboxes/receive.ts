@@ -3,10 +3,10 @@
 import { Flags } from '@oclif/core';
 import type { App } from '../../src/core/app.ts';
 import { BaseCommand } from '../base/command.ts';
-import { ExpectationError } from '../base/failure.ts';
-import { readInput } from '../base/files.ts';
-import { mailboxArg, mailboxIdFrom } from '../base/mailbox-id.ts';
-import { printCard } from '../base/output.ts';
+import { readInput } from '../base/input/files.ts';
+import { mailboxArg, mailboxIdFrom } from '../base/mail/mailbox-id.ts';
+import { ExpectationError } from '../base/output/failure.ts';
+import { printCard } from '../base/output/output.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class MailboxesReceive extends BaseCommand {
@@ -77,7 +77,7 @@ async function takeIn(app: App, address: string, mailFrom: string, raw: Buffer):
 async function threaded(app: App, messageId: string) {
   const { findMessageRow } = await import('../../src/outbound/messages/queries.ts');
   const { finishProjection, readProjection } = await import(
-    '../../src/outbound/messages/projection.ts'
+    '../../src/outbound/messages/contents/projection.ts'
   );
   const { findThreadMessages } = await import('../../src/inbox/threads/queries.ts');
   const { db } = app.store;

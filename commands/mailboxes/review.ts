@@ -1,10 +1,11 @@
 // `svc mailboxes review`. commands/base/review/walk.ts goes through the proposals.
-import { canShowAndAsk, chosen, typedLine } from '../base/ask.ts';
+
 import { BaseCommand } from '../base/command.ts';
-import { editedText } from '../base/editor.ts';
-import { ExpectationError, UsageError } from '../base/failure.ts';
-import { mailboxIdFrom, mailboxOrAllArg } from '../base/mailbox-id.ts';
-import { writeLine } from '../base/output.ts';
+import { canShowAndAsk, chosen, typedLine } from '../base/input/ask.ts';
+import { editedText } from '../base/input/editor.ts';
+import { mailboxIdFrom, mailboxOrAllArg } from '../base/mail/mailbox-id.ts';
+import { ExpectationError, UsageError } from '../base/output/failure.ts';
+import { writeLine } from '../base/output/output.ts';
 import { withCaller } from '../base/session.ts';
 
 const choices = [

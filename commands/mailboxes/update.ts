@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { updateMailboxInput } from '../../src/identity/mailboxes/schema.ts';
-import { given } from '../base/body.ts';
+import { given } from '../base/input/body.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 

@@ -1,11 +1,11 @@
 // `svc messages batch`: a table of results, and exit code 8 if a message was refused.
 import { Flags } from '@oclif/core';
 import type { BatchResult } from '../../src/outbound/messages/schema.ts';
-import { readJson } from '../base/body.ts';
 import { BaseCommand, tableFlags } from '../base/command.ts';
-import { ExpectationError } from '../base/failure.ts';
-import { idempotencyHeader } from '../base/idempotency-key.ts';
-import { printArray } from '../base/output.ts';
+import { readJson } from '../base/input/body.ts';
+import { idempotencyHeader } from '../base/input/idempotency-key.ts';
+import { ExpectationError } from '../base/output/failure.ts';
+import { printArray } from '../base/output/output.ts';
 import { callRoute } from '../base/route.ts';
 
 const columns = ['index', 'id', 'status', 'error', 'why'];

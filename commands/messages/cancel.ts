@@ -1,6 +1,6 @@
-import { messageCard } from '../base/fields.ts';
-import { messageArg as args, messageIdFrom as find } from '../base/message-id.ts';
-import { messageText } from '../base/message-view.ts';
+import { messageCard } from '../base/input/fields.ts';
+import { messageArg as args, messageIdFrom as find } from '../base/mail/message-id.ts';
+import { messageText } from '../base/mail/message-view.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({

@@ -1,4 +1,4 @@
-import { messageArg as args, messageIdFrom as find } from '../base/message-id.ts';
+import { messageArg as args, messageIdFrom as find } from '../base/mail/message-id.ts';
 import { deleteCommand } from '../base/verbs.ts';
 
 export default deleteCommand({

@@ -1,10 +1,10 @@
 // `svc messages deliveries`: reads the message itself, which also names the recipient of each
 // delivery.
 import { BaseCommand, tableFlags } from '../base/command.ts';
-import { deliveryColumns } from '../base/fields.ts';
-import { messageArg, messageIdFrom } from '../base/message-id.ts';
-import { capturedNote, shownStatus } from '../base/message-view.ts';
-import { printArray } from '../base/output.ts';
+import { deliveryColumns } from '../base/input/fields.ts';
+import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
+import { capturedNote, shownStatus } from '../base/mail/message-view.ts';
+import { printArray } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 

@@ -1,7 +1,7 @@
 import { tableFlags } from '../base/command.ts';
-import { eventColumns } from '../base/fields.ts';
-import { messageArg as args, messageIdFrom as find } from '../base/message-id.ts';
-import { listText } from '../base/output.ts';
+import { eventColumns } from '../base/input/fields.ts';
+import { messageArg as args, messageIdFrom as find } from '../base/mail/message-id.ts';
+import { listText } from '../base/output/output.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({

@@ -6,13 +6,13 @@ import type { App } from '../../src/core/app.ts';
 import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
 import { foldAddress } from '../../src/platform/net/address.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
-import { ExpectationError, UsageError } from '../base/failure.ts';
-import { messageCard } from '../base/fields.ts';
+import { messageCard } from '../base/input/fields.ts';
+import { timeFrom } from '../base/input/since.ts';
 import { readUntil } from '../base/keep-alive.ts';
-import { print, writeLine } from '../base/output.ts';
+import { ExpectationError, UsageError } from '../base/output/failure.ts';
+import { print, writeLine } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
-import { timeFrom } from '../base/since.ts';
 
 /** Most pages of the newest messages to look through. */
 const mostPages = 10;
@@ -134,7 +134,7 @@ async function show(
 ): Promise<void> {
   if (flags.extract === undefined) {
     await print(flags, message, async () =>
-      (await import('../base/format.ts')).card(message, messageCard),
+      (await import('../base/output/format.ts')).card(message, messageCard),
     );
     return;
   }

@@ -5,8 +5,8 @@ import type {
   ServerWords,
 } from '../../src/outbound/explain/explain.ts';
 import { BaseCommand } from '../base/command.ts';
-import { messageArg, messageIdFrom } from '../base/message-id.ts';
-import { print } from '../base/output.ts';
+import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
+import { print } from '../base/output/output.ts';
 import { withCaller } from '../base/session.ts';
 
 const attemptColumns = ['number', 'at', 'durationMs', 'host', 'tls', 'outcome', 'said'];
@@ -19,8 +19,8 @@ function wordsOf({ code, enhancedCode, reply }: Pick<ServerWords, SaidParts>): s
 }
 
 async function recipientText(recipient: RecipientExplanation, now: number): Promise<string> {
-  const { emphasize, inWords, plainText, table } = await import('../base/format.ts');
-  const { sparkline } = await import('../base/sparkline.ts');
+  const { emphasize, inWords, plainText, table } = await import('../base/output/format.ts');
+  const { sparkline } = await import('../base/output/sparkline.ts');
   const { timeInWords } = await import('../../src/outbound/explain/time-words.ts');
   const { email, kind, status, happened, happenedAt, because, next, help, said, attempts } =
     recipient;
@@ -46,7 +46,7 @@ async function recipientText(recipient: RecipientExplanation, now: number): Prom
 }
 
 async function explanationText(explanation: MessageExplanation, now: number): Promise<string> {
-  const { emphasize, inWords } = await import('../base/format.ts');
+  const { emphasize, inWords } = await import('../base/output/format.ts');
   const { messageId, subject, status, summary, recipients } = explanation;
   const head = `${emphasize(messageId)}  ${inWords(subject)}  ${status}\n${summary}`;
   return [head, ...(await Promise.all(recipients.map((one) => recipientText(one, now))))].join(

@@ -1,6 +1,6 @@
 import { listMessagesQuery } from '../../src/outbound/messages/schema.ts';
-import { messageColumns, messageColumnsForPeople } from '../base/fields.ts';
-import { capturedNote, counterpartOf, shownMessage } from '../base/message-view.ts';
+import { messageColumns, messageColumnsForPeople } from '../base/input/fields.ts';
+import { capturedNote, counterpartOf, shownMessage } from '../base/mail/message-view.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({

@@ -1,8 +1,8 @@
 // `svc messages receipt`. How a receipt is built: src/receipts/receipt.ts.
 import { BaseCommand } from '../base/command.ts';
-import { jsonText } from '../base/json-text.ts';
-import { messageArg, messageIdFrom } from '../base/message-id.ts';
-import { writeLine } from '../base/output.ts';
+import { jsonText } from '../base/input/json-text.ts';
+import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
+import { writeLine } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 

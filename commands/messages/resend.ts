@@ -1,11 +1,11 @@
 // `svc messages resend`: src/outbound/sending/resend.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { messageCard } from '../base/fields.ts';
-import { idempotencyHeader } from '../base/idempotency-key.ts';
-import { messageArg, messageIdFrom } from '../base/message-id.ts';
-import { messageText } from '../base/message-view.ts';
-import { print } from '../base/output.ts';
+import { messageCard } from '../base/input/fields.ts';
+import { idempotencyHeader } from '../base/input/idempotency-key.ts';
+import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
+import { messageText } from '../base/mail/message-view.ts';
+import { print } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 

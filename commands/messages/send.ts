@@ -1,22 +1,22 @@
-// `svc messages send`: now, later, or followed to the end. The body: base/send-payload.ts.
+// `svc messages send`: now, later, or followed to the end. The body: mail/send-payload.ts.
 import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { DryRunResult, Message } from '../../src/outbound/messages/schema.ts';
-import { given, readData } from '../base/body.ts';
 import { BaseCommand, type CommonFlags, dataFlag } from '../base/command.ts';
 import { wordOfNoDaemon } from '../base/daemon-word.ts';
-import { printDryRun } from '../base/dry-run.ts';
-import { ExpectationError } from '../base/failure.ts';
-import { messageCard } from '../base/fields.ts';
-import { idempotencyHeader } from '../base/idempotency-key.ts';
-import { printMessage } from '../base/message-view.ts';
-import { writeInterrupted, writeLine, writeWarning } from '../base/output.ts';
+import { given, readData } from '../base/input/body.ts';
+import { printDryRun } from '../base/input/dry-run.ts';
+import { messageCard } from '../base/input/fields.ts';
+import { idempotencyHeader } from '../base/input/idempotency-key.ts';
+import { timeoutFlag, timeoutFrom } from '../base/input/timeout.ts';
+import { printMessage } from '../base/mail/message-view.ts';
+import { sendPayloadFrom } from '../base/mail/send-payload.ts';
+import { ExpectationError } from '../base/output/failure.ts';
+import { writeInterrupted, writeLine, writeWarning } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
-import { sendPayloadFrom } from '../base/send-payload.ts';
 import { withCaller } from '../base/session.ts';
 import { beforeInterrupt } from '../base/signals.ts';
-import { timeoutFlag, timeoutFrom } from '../base/timeout.ts';
 
 const several = { multiple: true } as const;
 const scheduledCard = [...messageCard, 'scheduledFor'];
@@ -169,7 +169,9 @@ async function follow(
   flags: CommonFlags,
   timeoutMs: number | undefined,
 ): Promise<void> {
-  const { followMessage, recipientLines, settledStatuses } = await import('../base/follow.ts');
+  const { followMessage, recipientLines, settledStatuses } = await import(
+    '../base/output/follow.ts'
+  );
   const { get } = (await import('../../src/outbound/messages/routes.ts')).messageRoutes;
   const read = () => runRoute(app, caller, get, { params: { id } });
   const startedAt = app.clock.now();

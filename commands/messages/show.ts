@@ -4,10 +4,10 @@ import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
 import { BaseCommand } from '../base/command.ts';
-import { messageCard, recipientColumns } from '../base/fields.ts';
-import { messageArg, messageIdFrom } from '../base/message-id.ts';
-import { capturedNote, shownMessage } from '../base/message-view.ts';
-import { print, writeBytes, writeNote } from '../base/output.ts';
+import { messageCard, recipientColumns } from '../base/input/fields.ts';
+import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
+import { capturedNote, shownMessage } from '../base/mail/message-view.ts';
+import { print, writeBytes, writeNote } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -103,7 +103,7 @@ async function writeAttachment(app: App, caller: Caller, id: string, number: num
 }
 
 async function textOf(message: Message): Promise<string> {
-  const { card, table } = await import('../base/format.ts');
+  const { card, table } = await import('../base/output/format.ts');
   const shown = shownMessage(message);
   const recipients = table(shown.recipients, recipientColumns);
   const note = capturedNote(message.deliveries);
@@ -112,7 +112,7 @@ async function textOf(message: Message): Promise<string> {
 
 async function emailText(email: EmailProjection): Promise<string> {
   const [{ card, plainText }, { wordsOf }] = await Promise.all([
-    import('../base/format.ts'),
+    import('../base/output/format.ts'),
     import('../base/review/mail-text.ts'),
   ]);
   return `${card(email, emailCard)}\n\n${plainText(wordsOf(email))}`;

@@ -2,11 +2,11 @@
 import { Flags } from '@oclif/core';
 import type { LogItem } from '../../src/history/events/schema.ts';
 import { BaseCommand } from '../base/command.ts';
-import { jsonText } from '../base/json-text.ts';
-import { writeLine } from '../base/output.ts';
+import { jsonText } from '../base/input/json-text.ts';
+import { timeFrom } from '../base/input/since.ts';
+import { writeLine } from '../base/output/output.ts';
+import { logLine, tailLog } from '../base/output/tail-log.ts';
 import { withCaller } from '../base/session.ts';
-import { timeFrom } from '../base/since.ts';
-import { logLine, tailLog } from '../base/tail-log.ts';
 
 /** The data of a message in its events. */
 interface Told {

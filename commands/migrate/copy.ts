@@ -6,10 +6,10 @@ import { ConflictError } from '../../src/platform/errors.ts';
 import type { DatabaseSettings } from '../../src/platform/store/postgres/settings.ts';
 import type { TableDigest } from '../../src/platform/upkeep/copying/digest.ts';
 import { BaseCommand } from '../base/command.ts';
-import { UsageError } from '../base/failure.ts';
 import { refuseDaemons } from '../base/no-daemon.ts';
-import { print } from '../base/output.ts';
-import { type Progress, startProgress } from '../base/progress.ts';
+import { UsageError } from '../base/output/failure.ts';
+import { print } from '../base/output/output.ts';
+import { type Progress, startProgress } from '../base/output/progress.ts';
 import { asUnreachable, readStoreConfig } from '../base/session.ts';
 import { inContext } from '../base/store-place.ts';
 

@@ -1,6 +1,6 @@
 // `svc migrate status`. Migrations themselves: src/platform/store/migrate.ts.
 import { BaseCommand, tableFlags } from '../base/command.ts';
-import { printList } from '../base/output.ts';
+import { printList } from '../base/output/output.ts';
 import { asUnreachable, readStoreConfig } from '../base/session.ts';
 import { inContext } from '../base/store-place.ts';
 

@@ -1,9 +1,9 @@
 // `svc orgs create`. Organizations: src/access/organizations/organizations.ts.
 import { Flags } from '@oclif/core';
-import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
-import { organizationCard } from '../base/fields.ts';
-import { printCard } from '../base/output.ts';
+import { given, readData } from '../base/input/body.ts';
+import { organizationCard } from '../base/input/fields.ts';
+import { printCard } from '../base/output/output.ts';
 import { withApp } from '../base/session.ts';
 
 export default class OrgsCreate extends BaseCommand {

@@ -1,8 +1,9 @@
 // `svc orgs list`. Organizations: src/access/organizations/organizations.ts.
-import { given } from '../base/body.ts';
+
 import { BaseCommand, pageFlags, tableFlags } from '../base/command.ts';
-import { organizationColumns } from '../base/fields.ts';
-import { printList } from '../base/output.ts';
+import { given } from '../base/input/body.ts';
+import { organizationColumns } from '../base/input/fields.ts';
+import { printList } from '../base/output/output.ts';
 import { withApp } from '../base/session.ts';
 
 export default class OrgsList extends BaseCommand {

@@ -1,6 +1,6 @@
 // As `POST /v1/organizations/onboarding/reapply`; the organization is that of `--org`.
 import { reapplyOnboardingInput } from '../../src/access/organizations/schema.ts';
-import { organizationCard as card } from '../base/fields.ts';
+import { organizationCard as card } from '../base/input/fields.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({

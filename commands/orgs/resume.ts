@@ -1,10 +1,10 @@
-// `svc orgs resume`. Effect of a pause: src/outbound/queue/stops.ts.
+// `svc orgs resume`. Effect of a pause: src/outbound/queue/claiming/stops.ts.
 import { Args, Flags } from '@oclif/core';
-import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { organizationCard } from '../base/fields.ts';
-import { organizationIdFrom } from '../base/organization-id.ts';
-import { printCard } from '../base/output.ts';
+import { given } from '../base/input/body.ts';
+import { organizationCard } from '../base/input/fields.ts';
+import { organizationIdFrom } from '../base/nouns/organization-id.ts';
+import { printCard } from '../base/output/output.ts';
 import { withApp } from '../base/session.ts';
 
 export default class OrgsResume extends BaseCommand {

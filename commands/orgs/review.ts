@@ -1,11 +1,11 @@
 // `svc orgs review`. Effect of the review: src/access/organizations/onboarding.ts.
 import { Args, Flags } from '@oclif/core';
-import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { UsageError } from '../base/failure.ts';
-import { organizationCard } from '../base/fields.ts';
-import { organizationIdFrom } from '../base/organization-id.ts';
-import { printCard } from '../base/output.ts';
+import { given } from '../base/input/body.ts';
+import { organizationCard } from '../base/input/fields.ts';
+import { organizationIdFrom } from '../base/nouns/organization-id.ts';
+import { UsageError } from '../base/output/failure.ts';
+import { printCard } from '../base/output/output.ts';
 import { withApp } from '../base/session.ts';
 
 export default class OrgsReview extends BaseCommand {

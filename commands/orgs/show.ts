@@ -1,9 +1,9 @@
 // `svc orgs show`. Organizations: src/access/organizations/organizations.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { organizationCard } from '../base/fields.ts';
-import { organizationIdFrom } from '../base/organization-id.ts';
-import { printCard } from '../base/output.ts';
+import { organizationCard } from '../base/input/fields.ts';
+import { organizationIdFrom } from '../base/nouns/organization-id.ts';
+import { printCard } from '../base/output/output.ts';
 import { withApp } from '../base/session.ts';
 
 export default class OrgsShow extends BaseCommand {

@@ -1,11 +1,11 @@
 // `svc orgs update`. Organizations: src/access/organizations/organizations.ts.
 import { Args, Flags } from '@oclif/core';
-import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
-import { UsageError } from '../base/failure.ts';
-import { organizationCard } from '../base/fields.ts';
-import { organizationIdFrom } from '../base/organization-id.ts';
-import { printCard } from '../base/output.ts';
+import { given, readData } from '../base/input/body.ts';
+import { organizationCard } from '../base/input/fields.ts';
+import { organizationIdFrom } from '../base/nouns/organization-id.ts';
+import { UsageError } from '../base/output/failure.ts';
+import { printCard } from '../base/output/output.ts';
 import { withApp } from '../base/session.ts';
 
 /** A number of days; `none` takes the setting back. */
@@ -99,7 +99,7 @@ export default class OrgsUpdate extends BaseCommand {
       const { parseWith } = await import('../../src/core/api/validate.ts');
       const changes = parseWith(updateOrganizationInput, input, 'body');
       const updated = await updateOrganization(app, id, changes);
-      const { askForQuota } = await import('../../src/outbound/queue/scheduled.ts');
+      const { askForQuota } = await import('../../src/outbound/queue/schedule/scheduled.ts');
       await askForQuota(app, updated.id);
       await printCard(flags, updated, organizationCard);
     });

@@ -1,7 +1,7 @@
 // `svc plan show` (specification 8). Limits in force, and how to lift them:
 // src/access/admission/plan-state.ts.
 import { BaseCommand } from '../base/command.ts';
-import { printCard } from '../base/output.ts';
+import { printCard } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 

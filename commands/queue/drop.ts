@@ -1,9 +1,8 @@
 // `svc queue drop`. The queue: src/outbound/queue/desk/queue.ts.
 
 import type { QueueSelection } from '../../src/outbound/queue/desk/queue-schema.ts';
-import { confirmed } from '../base/ask.ts';
 import { yesFlag } from '../base/command.ts';
-import { print } from '../base/output.ts';
+import { confirmed } from '../base/input/ask.ts';
 import {
   deliveriesWord,
   entriesText,
@@ -14,7 +13,8 @@ import {
   selectionFrom,
   walking,
   withQueue,
-} from '../base/queue.ts';
+} from '../base/mail/queue.ts';
+import { print } from '../base/output/output.ts';
 
 export default class QueueDrop extends QueueCommand {
   static override summary = 'Drop deliveries from the queue for good, unsent';
@@ -52,7 +52,7 @@ export default class QueueDrop extends QueueCommand {
       if (selection) return dropAll(session, selection, flags['dry-run'], flags.yes);
       const { dropDeliveries } = await import('../../src/outbound/queue/desk/queue.ts');
       const { queueIds } = await import('../../src/outbound/queue/desk/queue-schema.ts');
-      const { parseTyped } = await import('../base/whole-id.ts');
+      const { parseTyped } = await import('../base/input/whole-id.ts');
       const { app, organizationId } = session;
       const ids = await parseTyped(app, organizationId, queueIds, given, 'path');
       await confirmed(`Drop ${ids.join(', ')} unsent, for good?`, flags.yes);

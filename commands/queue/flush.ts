@@ -1,7 +1,7 @@
 // `svc queue flush`. The queue: src/outbound/queue/desk/queue.ts.
-import { given } from '../base/body.ts';
-import { print } from '../base/output.ts';
-import { domainFlag, QueueCommand, walking, withQueue } from '../base/queue.ts';
+import { given } from '../base/input/body.ts';
+import { domainFlag, QueueCommand, walking, withQueue } from '../base/mail/queue.ts';
+import { print } from '../base/output/output.ts';
 
 export default class QueueFlush extends QueueCommand {
   static override summary = 'Make all waiting deliveries due now';

@@ -1,6 +1,5 @@
 // `svc queue hold`. Holds: src/outbound/queue/desk/holds.ts.
 import { Args, Flags } from '@oclif/core';
-import { printCard } from '../base/output.ts';
 import {
   domainFlag,
   holdColumns,
@@ -8,7 +7,8 @@ import {
   QueueCommand,
   walking,
   withQueue,
-} from '../base/queue.ts';
+} from '../base/mail/queue.ts';
+import { printCard } from '../base/output/output.ts';
 
 export default class QueueHold extends QueueCommand {
   static override summary = 'Hold deliveries until they are released';

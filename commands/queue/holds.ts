@@ -1,7 +1,7 @@
 // `svc queue holds`. Holds: src/outbound/queue/desk/holds.ts.
 import { tableFlags } from '../base/command.ts';
-import { printList } from '../base/output.ts';
-import { holdColumns, QueueCommand, withQueue } from '../base/queue.ts';
+import { holdColumns, QueueCommand, withQueue } from '../base/mail/queue.ts';
+import { printList } from '../base/output/output.ts';
 
 export default class QueueHolds extends QueueCommand {
   static override summary = 'List the holds with their number of held deliveries';

@@ -1,9 +1,15 @@
 // `svc queue list`. The queue: src/outbound/queue/desk/queue.ts.
 import { Flags } from '@oclif/core';
-import { given } from '../base/body.ts';
 import { pageFlags, tableFlags } from '../base/command.ts';
-import { print } from '../base/output.ts';
-import { countsLine, domainFlag, entriesText, QueueCommand, withQueue } from '../base/queue.ts';
+import { given } from '../base/input/body.ts';
+import {
+  countsLine,
+  domainFlag,
+  entriesText,
+  QueueCommand,
+  withQueue,
+} from '../base/mail/queue.ts';
+import { print } from '../base/output/output.ts';
 
 export default class QueueList extends QueueCommand {
   static override summary = 'List queued deliveries, next to go first';

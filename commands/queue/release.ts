@@ -1,7 +1,13 @@
 // `svc queue release`. Holds: src/outbound/queue/desk/holds.ts.
 import { Args } from '@oclif/core';
-import { print } from '../base/output.ts';
-import { domainFlag, holdTargetFrom, QueueCommand, walking, withQueue } from '../base/queue.ts';
+import {
+  domainFlag,
+  holdTargetFrom,
+  QueueCommand,
+  walking,
+  withQueue,
+} from '../base/mail/queue.ts';
+import { print } from '../base/output/output.ts';
 
 export default class QueueRelease extends QueueCommand {
   static override summary = 'Release a hold: its deliveries are due now';
@@ -35,7 +41,7 @@ export default class QueueRelease extends QueueCommand {
       const { releaseHold } = await import('../../src/outbound/queue/desk/holds.ts');
       const { holdId } = await import('../../src/outbound/queue/desk/queue-schema.ts');
       const { parseWith } = await import('../../src/core/api/validate.ts');
-      const { wholeId } = await import('../base/whole-id.ts');
+      const { wholeId } = await import('../base/input/whole-id.ts');
       const kinds = ['hold', 'delivery', 'message'] as const;
       const id = args.id && (await wholeId(session.app, session.organizationId, kinds, args.id));
       const target = id?.startsWith('hold_')

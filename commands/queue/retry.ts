@@ -1,6 +1,5 @@
 // `svc queue retry`. The queue: src/outbound/queue/desk/queue.ts.
 import type { QueueSelection } from '../../src/outbound/queue/desk/queue-schema.ts';
-import { print } from '../base/output.ts';
 import {
   deliveriesWord,
   entriesText,
@@ -11,7 +10,8 @@ import {
   selectionFrom,
   walking,
   withQueue,
-} from '../base/queue.ts';
+} from '../base/mail/queue.ts';
+import { print } from '../base/output/output.ts';
 
 export default class QueueRetry extends QueueCommand {
   static override summary = 'Make deliveries due now';
@@ -48,7 +48,7 @@ export default class QueueRetry extends QueueCommand {
       if (selection) return retryAll(session, selection, flags['dry-run']);
       const { retryDeliveries } = await import('../../src/outbound/queue/desk/queue.ts');
       const { queueIds } = await import('../../src/outbound/queue/desk/queue-schema.ts');
-      const { parseTyped } = await import('../base/whole-id.ts');
+      const { parseTyped } = await import('../base/input/whole-id.ts');
       const { app, organizationId } = session;
       const ids = await parseTyped(app, organizationId, queueIds, given, 'path');
       const items = await retryDeliveries(app, ids, organizationId);

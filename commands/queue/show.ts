@@ -1,7 +1,7 @@
 // `svc queue show`. The queue: src/outbound/queue/desk/queue.ts.
 import { Args } from '@oclif/core';
-import { print } from '../base/output.ts';
-import { QueueCommand, withQueue } from '../base/queue.ts';
+import { QueueCommand, withQueue } from '../base/mail/queue.ts';
+import { print } from '../base/output/output.ts';
 
 const entryCard = [
   'id',
@@ -64,12 +64,12 @@ export default class QueueShow extends QueueCommand {
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
       const { showQueueEntries } = await import('../../src/outbound/queue/desk/queue.ts');
       const { queueId } = await import('../../src/outbound/queue/desk/queue-schema.ts');
-      const { parseTyped } = await import('../base/whole-id.ts');
+      const { parseTyped } = await import('../base/input/whole-id.ts');
       const id = await parseTyped(app, organizationId, queueId, args.id, 'path');
       const entries = await showQueueEntries(app, id, organizationId);
       const value = id.startsWith('dlv_') ? entries[0] : { items: entries };
       await print(common, value, async () => {
-        const { card, plainText } = await import('../base/format.ts');
+        const { card, plainText } = await import('../base/output/format.ts');
         const texts = entries.map(({ attempts, ...entry }) => {
           const tries = attempts.map((attempt) => {
             const dialogue = plainText(attempt.transcript ?? '').trimEnd();

@@ -1,10 +1,10 @@
 // `svc queue top`. src/outbound/queue/lanes/lane-report.ts has the reports of the daemons.
 import type { QueueSnapshot } from '../../src/outbound/queue/lanes/lane-report.ts';
-import { jsonText } from '../base/json-text.ts';
-import { writeLine } from '../base/output.ts';
-import { countsLine, QueueCommand, shortened, withQueue } from '../base/queue.ts';
-import { liveScreen } from '../base/screen.ts';
-import { sparkline } from '../base/sparkline.ts';
+import { jsonText } from '../base/input/json-text.ts';
+import { countsLine, QueueCommand, shortened, withQueue } from '../base/mail/queue.ts';
+import { writeLine } from '../base/output/output.ts';
+import { liveScreen } from '../base/output/screen.ts';
+import { sparkline } from '../base/output/sparkline.ts';
 
 const laneColumns = [
   'lane',
@@ -19,7 +19,7 @@ const laneColumns = [
 const longestLane = 44;
 
 async function snapshotText(snapshot: QueueSnapshot): Promise<string> {
-  const { emphasize, table } = await import('../base/format.ts');
+  const { emphasize, table } = await import('../base/output/format.ts');
   const { at, workers, idleWorkers, takenPerSecond, pace, counts, countedUpTo, lanes } = snapshot;
   const working = workers - idleWorkers;
   const idle = idleWorkers === 0 ? '' : `, ${idleWorkers} idle`;

@@ -1,10 +1,10 @@
 // `svc receipt verify`. Needs no store. The checks: src/receipts/verify.ts.
 import { Args, Flags } from '@oclif/core';
-import { readJsonFile } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { ExpectationError } from '../base/failure.ts';
-import { readInput } from '../base/files.ts';
-import { print } from '../base/output.ts';
+import { readJsonFile } from '../base/input/body.ts';
+import { readInput } from '../base/input/files.ts';
+import { ExpectationError } from '../base/output/failure.ts';
+import { print } from '../base/output/output.ts';
 
 export default class ReceiptVerify extends BaseCommand {
   static override summary = 'Check a receipt; needs no store and no daemon';

@@ -1,6 +1,6 @@
 // `svc secret list`.
 import { BaseCommand, tableFlags } from '../base/command.ts';
-import { printList } from '../base/output.ts';
+import { printList } from '../base/output/output.ts';
 import { withApp } from '../base/session.ts';
 
 export default class SecretList extends BaseCommand {
@@ -19,7 +19,7 @@ export default class SecretList extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(SecretList);
     await withApp(flags, async (app) => {
-      const { listRootKeys } = await import('../../src/secrets/rotate.ts');
+      const { listRootKeys } = await import('../../src/service/root-keys/rotate.ts');
       const items = await listRootKeys(app);
       const columns = ['id', 'status', 'addedAt', 'replacedAt'];
       await printList(flags, { items }, columns, 'The store has no root key.');

@@ -1,9 +1,10 @@
 // `svc storage compact`. The rewriting: src/platform/upkeep/compact.ts.
-import { bytesInWords } from '../base/bytes.ts';
+
 import { BaseCommand } from '../base/command.ts';
+import { bytesInWords } from '../base/input/bytes.ts';
 import { refuseDaemons } from '../base/no-daemon.ts';
-import { print } from '../base/output.ts';
-import { startProgress } from '../base/progress.ts';
+import { print } from '../base/output/output.ts';
+import { startProgress } from '../base/output/progress.ts';
 import { asUnreachable, readStoreConfig } from '../base/session.ts';
 import { inContext } from '../base/store-place.ts';
 

@@ -1,11 +1,11 @@
 // `svc storage move`. The steps: src/core/blobs/move.ts.
 import { Flags } from '@oclif/core';
 import type { StorageDriver } from '../../src/core/blobs/move.ts';
-import { bytesInWords } from '../base/bytes.ts';
 import { BaseCommand } from '../base/command.ts';
-import { UsageError } from '../base/failure.ts';
-import { print } from '../base/output.ts';
-import { startProgress } from '../base/progress.ts';
+import { bytesInWords } from '../base/input/bytes.ts';
+import { UsageError } from '../base/output/failure.ts';
+import { print } from '../base/output/output.ts';
+import { startProgress } from '../base/output/progress.ts';
 import { withApp } from '../base/session.ts';
 
 const drivers: StorageDriver[] = ['database', 'filesystem', 's3'];

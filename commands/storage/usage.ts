@@ -1,7 +1,8 @@
-// `svc storage usage`. The sums: src/service/doctor/storage-usage.ts.
-import { bytesInWords } from '../base/bytes.ts';
+// `svc storage usage`. The sums: src/doctor/storage-usage.ts.
+
 import { BaseCommand, tableFlags } from '../base/command.ts';
-import { printList } from '../base/output.ts';
+import { bytesInWords } from '../base/input/bytes.ts';
+import { printList } from '../base/output/output.ts';
 import { withApp } from '../base/session.ts';
 
 const columns = ['name', 'total', 'content', 'fileBytes', 'files', 'templates'];
@@ -23,7 +24,7 @@ export default class StorageUsage extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(StorageUsage);
     const usage = await withApp(flags, async (app) => {
-      const { storageUsage } = await import('../../src/service/doctor/storage-usage.ts');
+      const { storageUsage } = await import('../../src/doctor/storage-usage.ts');
       return storageUsage(app);
     });
     const { storeBytes, freeBytes, organizations: items } = usage;

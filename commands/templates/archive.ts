@@ -1,4 +1,4 @@
-import { findTemplate, templateArg, templateCard } from '../base/template-id.ts';
+import { findTemplate, templateArg, templateCard } from '../base/nouns/template-id.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({

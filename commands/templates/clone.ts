@@ -1,10 +1,10 @@
 // `svc templates clone`: the files of a template in a folder, without git.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { print } from '../base/output.ts';
+import { templateArg, templateId } from '../base/nouns/template-id.ts';
+import { print } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
-import { templateArg, templateId } from '../base/template-id.ts';
 
 export default class TemplatesClone extends BaseCommand {
   static override summary = 'Write the files of a template to a folder';
@@ -28,7 +28,7 @@ export default class TemplatesClone extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesClone);
     const { makeFolder, visibleAndHidden, writeFiles, writeState } = await import(
-      '../base/template-clone.ts'
+      '../base/nouns/template-clone.ts'
     );
     const done = await withCaller(flags, async (app, caller) => {
       const { workspaceRoutes } = await import('../../src/content/templates/workspace/routes.ts');

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { createTemplateInput } from '../../src/content/templates/schema.ts';
-import { given, textFrom } from '../base/body.ts';
-import { templateCard } from '../base/template-id.ts';
+import { given, textFrom } from '../base/input/body.ts';
+import { templateCard } from '../base/nouns/template-id.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({
@@ -31,7 +31,7 @@ export default createCommand({
   },
   more: async (flags) => {
     const typed = flags as Record<'from' | 'html' | 'mjml' | 'text', string | undefined>;
-    const { readTemplateFolder } = await import('../base/template-folder.ts');
+    const { readTemplateFolder } = await import('../base/nouns/template-folder.ts');
     return given({
       files: typed.from === undefined ? undefined : await readTemplateFolder(typed.from),
       html: await textFrom(typed.html),

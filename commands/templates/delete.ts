@@ -1,4 +1,4 @@
-import { findTemplate, templateArg } from '../base/template-id.ts';
+import { findTemplate, templateArg } from '../base/nouns/template-id.ts';
 import { deleteCommand } from '../base/verbs.ts';
 
 export default deleteCommand({

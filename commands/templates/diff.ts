@@ -1,5 +1,5 @@
 import { diffQuery } from '../../src/content/templates/workspace/schema.ts';
-import { findTemplate, templateArg } from '../base/template-id.ts';
+import { findTemplate, templateArg } from '../base/nouns/template-id.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
@@ -18,7 +18,7 @@ export default showCommand({
   route: async () =>
     (await import('../../src/content/templates/workspace/routes.ts')).workspaceRoutes.diff,
   view: async ({ files }) => {
-    const { plainText } = await import('../base/format.ts');
+    const { plainText } = await import('../base/output/format.ts');
     const texts = files.map(({ diff, isTruncated }) => diff + (isTruncated ? '(cut off)\n' : ''));
     return texts.length === 0 ? 'No differences.' : plainText(texts.join('').trimEnd());
   },

@@ -1,5 +1,5 @@
 import { historyQuery } from '../../src/content/templates/workspace/schema.ts';
-import { findTemplate, templateArg } from '../base/template-id.ts';
+import { findTemplate, templateArg } from '../base/nouns/template-id.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({

@@ -2,11 +2,11 @@
 import { Args } from '@oclif/core';
 import type { Rendered } from '../../src/content/templates/schema.ts';
 import { BaseCommand } from '../base/command.ts';
-import { isFolder } from '../base/files.ts';
-import { print } from '../base/output.ts';
+import { isFolder } from '../base/input/files.ts';
+import { templateId, warningLine } from '../base/nouns/template-id.ts';
+import { print } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
-import { templateId, warningLine } from '../base/template-id.ts';
 
 export default class TemplatesLint extends BaseCommand {
   static override summary = 'Check the draft of a template, or a folder';
@@ -32,7 +32,7 @@ export default class TemplatesLint extends BaseCommand {
     const { template } = args;
     const { warnings } = await withCaller(flags, async (app, caller): Promise<Rendered> => {
       if (await isFolder(template)) {
-        const { readTemplateFolder } = await import('../base/template-folder.ts');
+        const { readTemplateFolder } = await import('../base/nouns/template-folder.ts');
         const { renderFiles } = await import('../../src/content/templates/render.ts');
         return renderFiles(app, caller, await readTemplateFolder(template));
       }

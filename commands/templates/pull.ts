@@ -2,7 +2,7 @@
 import { Args, Flags } from '@oclif/core';
 import { ConflictError } from '../../src/platform/errors.ts';
 import { BaseCommand } from '../base/command.ts';
-import { print } from '../base/output.ts';
+import { print } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -35,9 +35,9 @@ export default class TemplatesPull extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesPull);
     const { changedPaths, readClone, visibleAndHidden, writeFiles, writeState } = await import(
-      '../base/template-clone.ts'
+      '../base/nouns/template-clone.ts'
     );
-    const { readTemplateFolder } = await import('../base/template-folder.ts');
+    const { readTemplateFolder } = await import('../base/nouns/template-folder.ts');
     const state = await readClone(args.dir);
     const mine = await readTemplateFolder(args.dir);
     const done = await withCaller(flags, async (app, caller) => {

@@ -6,10 +6,10 @@ import { Args, Flags } from '@oclif/core';
 import { ConflictError, messageOf } from '../../src/platform/errors.ts';
 import { sleep, systemClock } from '../../src/platform/runtime/clock.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
-import { print, writeNote, writeWarning } from '../base/output.ts';
+import { warningLine } from '../base/nouns/template-id.ts';
+import { print, writeNote, writeWarning } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
-import { warningLine } from '../base/template-id.ts';
 
 /** The preview in the folder; hidden files are not pushed. */
 const previewFile = '.svc-preview.html';
@@ -99,7 +99,7 @@ async function* changesOf(folder: string): AsyncGenerator<void> {
 
 /** Writes the HTML that a send would have with the values of sample.json. */
 async function preview(flags: CommonFlags, dir: string): Promise<void> {
-  const { readTemplateFolder } = await import('../base/template-folder.ts');
+  const { readTemplateFolder } = await import('../base/nouns/template-folder.ts');
   const files = await readTemplateFolder(dir);
   await withCaller(flags, async (app, caller) => {
     const { renderFiles } = await import('../../src/content/templates/render.ts');
@@ -111,9 +111,9 @@ async function preview(flags: CommonFlags, dir: string): Promise<void> {
 
 async function push(flags: CommonFlags, dir: string, text: string | undefined): Promise<Pushed> {
   const { changedPaths, readClone, visibleAndHidden, writeState } = await import(
-    '../base/template-clone.ts'
+    '../base/nouns/template-clone.ts'
   );
-  const { readTemplateFolder } = await import('../base/template-folder.ts');
+  const { readTemplateFolder } = await import('../base/nouns/template-folder.ts');
   const state = await readClone(dir);
   const files = await readTemplateFolder(dir);
   return withCaller(flags, async (app, caller) => {

@@ -2,13 +2,13 @@
 // browser.
 import { Flags } from '@oclif/core';
 import type { Rendered } from '../../src/content/templates/schema.ts';
-import { given, readData } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { writeTextFile } from '../base/files.ts';
-import { print, writeNote, writeWarning } from '../base/output.ts';
+import { given, readData } from '../base/input/body.ts';
+import { writeTextFile } from '../base/input/files.ts';
+import { templateArg, templateId, warningLine } from '../base/nouns/template-id.ts';
+import { print, writeNote, writeWarning } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
-import { templateArg, templateId, warningLine } from '../base/template-id.ts';
 
 export default class TemplatesRender extends BaseCommand {
   static override summary = 'Show the content that a send would have';
@@ -77,7 +77,7 @@ export default class TemplatesRender extends BaseCommand {
 }
 
 async function viewOf({ subject, preheader, text }: Rendered): Promise<string> {
-  const { plainText } = await import('../base/format.ts');
+  const { plainText } = await import('../base/output/format.ts');
   const head = [`Subject:    ${subject}`];
   if (preheader !== null) head.push(`Preheader:  ${preheader}`);
   return plainText([...head, '', text ?? '(no text)'].join('\n'));

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { print } from '../base/output.ts';
+import { templateArg, templateId } from '../base/nouns/template-id.ts';
+import { print } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
-import { templateArg, templateId } from '../base/template-id.ts';
 
 export default class TemplatesRestore extends BaseCommand {
   static override summary = 'Restore the files of an earlier commit';

@@ -1,5 +1,5 @@
 import { updateTemplateInput } from '../../src/content/templates/schema.ts';
-import { findTemplate, templateArg, templateCard } from '../base/template-id.ts';
+import { findTemplate, templateArg, templateCard } from '../base/nouns/template-id.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({

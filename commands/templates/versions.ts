@@ -1,5 +1,5 @@
 import { listVersionsQuery } from '../../src/content/templates/schema.ts';
-import { findTemplate, templateArg } from '../base/template-id.ts';
+import { findTemplate, templateArg } from '../base/nouns/template-id.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({

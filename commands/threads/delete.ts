@@ -1,5 +1,5 @@
 // `svc threads delete`: to trash without a question; from there for good.
-import { threadArg as args, threadParams as find } from '../base/thread.ts';
+import { threadArg as args, threadParams as find } from '../base/mail/thread.ts';
 import { deleteCommand } from '../base/verbs.ts';
 
 export default deleteCommand({

@@ -1,8 +1,8 @@
 // `svc threads forward`. Forwarded parts of a message: src/inbox/replies/forwarded.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { callOnMessage, contentFlags, printResult } from '../base/mail-words.ts';
-import { threadArg } from '../base/thread.ts';
+import { callOnMessage, contentFlags, printResult } from '../base/mail/mail-words.ts';
+import { threadArg } from '../base/mail/thread.ts';
 
 export default class ThreadsForward extends BaseCommand {
   static override summary = 'Forward a message, quoted and with its attachments';

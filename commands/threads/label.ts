@@ -1,10 +1,10 @@
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { UsageError } from '../base/failure.ts';
-import { printCard } from '../base/output.ts';
+import { standingCard, threadArg, threadParams } from '../base/mail/thread.ts';
+import { UsageError } from '../base/output/failure.ts';
+import { printCard } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
-import { standingCard, threadArg, threadParams } from '../base/thread.ts';
 
 const several = { multiple: true, multipleNonGreedy: true } as const;
 

@@ -1,7 +1,7 @@
 // `svc threads list`. Filters and order: src/inbox/threads/list-queries.ts, search.ts.
 import { Flags } from '@oclif/core';
 import { listThreadsQuery } from '../../src/inbox/threads/schema.ts';
-import { mailboxArg as args, mailboxIdFrom as find } from '../base/mailbox-id.ts';
+import { mailboxArg as args, mailboxIdFrom as find } from '../base/mail/mailbox-id.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({

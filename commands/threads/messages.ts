@@ -1,5 +1,5 @@
 import { listMessagesQuery } from '../../src/inbox/threads/schema.ts';
-import { threadArg as args, threadParams as find } from '../base/thread.ts';
+import { threadArg as args, threadParams as find } from '../base/mail/thread.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({

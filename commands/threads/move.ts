@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { updateThreadInput } from '../../src/inbox/threads/schema.ts';
-import { standingCard as card, threadParams as find, threadArg } from '../base/thread.ts';
+import { standingCard as card, threadParams as find, threadArg } from '../base/mail/thread.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({

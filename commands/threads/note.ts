@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { createNoteInput } from '../../src/inbox/threads/schema.ts';
-import { given, textFrom } from '../base/body.ts';
-import { threadArg as args, threadParams as find } from '../base/thread.ts';
+import { given, textFrom } from '../base/input/body.ts';
+import { threadArg as args, threadParams as find } from '../base/mail/thread.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({

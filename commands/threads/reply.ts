@@ -1,8 +1,8 @@
 // `svc threads reply`. Recipients of an answer: src/inbox/replies/recipients.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { callOnMessage, contentFlags, printResult } from '../base/mail-words.ts';
-import { threadArg } from '../base/thread.ts';
+import { callOnMessage, contentFlags, printResult } from '../base/mail/mail-words.ts';
+import { threadArg } from '../base/mail/thread.ts';
 
 export default class ThreadsReply extends BaseCommand {
   static override summary = 'Reply to a message in its thread';

@@ -1,4 +1,4 @@
-import { threadArg as args, threadParams as find, threadCard } from '../base/thread.ts';
+import { threadArg as args, threadParams as find, threadCard } from '../base/mail/thread.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({

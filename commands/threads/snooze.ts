@@ -1,9 +1,9 @@
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { UsageError } from '../base/failure.ts';
-import { printCard } from '../base/output.ts';
-import { timeAhead } from '../base/since.ts';
-import { callOnThread, standingCard, threadArg } from '../base/thread.ts';
+import { timeAhead } from '../base/input/since.ts';
+import { callOnThread, standingCard, threadArg } from '../base/mail/thread.ts';
+import { UsageError } from '../base/output/failure.ts';
+import { printCard } from '../base/output/output.ts';
 
 export default class ThreadsSnooze extends BaseCommand {
   static override summary = 'Snooze a thread: it returns to the inbox unread';

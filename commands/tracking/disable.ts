@@ -1,5 +1,5 @@
-import { domainArg as args, domainId as find } from '../base/domain-id.ts';
-import { trackingView as view } from '../base/tracking.ts';
+import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
+import { trackingView as view } from '../base/nouns/tracking.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({

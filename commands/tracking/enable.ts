@@ -1,6 +1,6 @@
 import { enableTrackingInput } from '../../src/outbound/tracking/custom/schema.ts';
-import { domainArg as args, domainId as find } from '../base/domain-id.ts';
-import { trackingView as view } from '../base/tracking.ts';
+import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
+import { trackingView as view } from '../base/nouns/tracking.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({

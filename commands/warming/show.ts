@@ -1,5 +1,5 @@
-import { domainArg as args, domainId as find } from '../base/domain-id.ts';
-import { warmingView as view } from '../base/ramp.ts';
+import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
+import { warmingView as view } from '../base/nouns/ramp.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({

@@ -1,10 +1,10 @@
 // `svc warming start`. How windows follow one another: src/identity/warming/windows.ts.
 import { Flags } from '@oclif/core';
-import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
-import { domainArg, domainId } from '../base/domain-id.ts';
-import { print } from '../base/output.ts';
-import { simulationView, warmingView } from '../base/ramp.ts';
+import { given, readData } from '../base/input/body.ts';
+import { domainArg, domainId } from '../base/nouns/domain-id.ts';
+import { simulationView, warmingView } from '../base/nouns/ramp.ts';
+import { print } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 

@@ -1,6 +1,6 @@
 import { decideInput } from '../../src/identity/warming/schema.ts';
-import { domainArg as args, domainId as find } from '../base/domain-id.ts';
-import { warmingView as view } from '../base/ramp.ts';
+import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
+import { warmingView as view } from '../base/nouns/ramp.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({

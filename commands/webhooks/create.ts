@@ -1,6 +1,6 @@
 import { createWebhookInput } from '../../src/webhooks/schema.ts';
+import { settingFlags, settingsOf } from '../base/nouns/webhook.ts';
 import { createCommand } from '../base/verbs.ts';
-import { settingFlags, settingsOf } from '../base/webhook.ts';
 import { shownOnce } from './show.ts';
 
 export default createCommand({

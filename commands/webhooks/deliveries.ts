@@ -1,11 +1,11 @@
-// `svc webhooks deliveries`. Deliveries: src/webhooks/deliveries.ts.
+// `svc webhooks deliveries`. Deliveries: src/webhooks/deliveries/deliveries.ts.
 import { Args, Flags } from '@oclif/core';
-import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags, tableFlags } from '../base/command.ts';
-import { print, printList } from '../base/output.ts';
+import { given } from '../base/input/body.ts';
+import { timeFrom } from '../base/input/since.ts';
+import { deliveryText } from '../base/nouns/webhook.ts';
+import { print, printList } from '../base/output/output.ts';
 import { callRoute } from '../base/route.ts';
-import { timeFrom } from '../base/since.ts';
-import { deliveryText } from '../base/webhook.ts';
 
 const columns = [
   ...['id', 'eventType', 'status', 'attemptCount', 'lastError', 'nextAttemptAt', 'createdAt'],

@@ -2,8 +2,8 @@
 import { Args, Flags } from '@oclif/core';
 import type { PresentedKind } from '../../src/history/events/schema.ts';
 import { BaseCommand, tableFlags } from '../base/command.ts';
-import { UsageError } from '../base/failure.ts';
-import { print, printList } from '../base/output.ts';
+import { UsageError } from '../base/output/failure.ts';
+import { print, printList } from '../base/output/output.ts';
 
 const inLines = (value: unknown) => JSON.stringify(value, null, 2);
 
@@ -52,7 +52,7 @@ function fieldsOf(root: Shape): object[] {
 }
 
 async function kindText({ type, summary, sample, schema }: PresentedKind): Promise<string> {
-  const { table } = await import('../base/format.ts');
+  const { table } = await import('../base/output/format.ts');
   const rows = fieldsOf(schema);
   const fields = rows.length > 0 ? [table(rows, ['field', 'type', 'description'])] : [];
   const example = `Example of data:\n${inLines(sample)}`;

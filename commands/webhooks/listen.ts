@@ -2,12 +2,12 @@
 import { Flags } from '@oclif/core';
 import type { Heard } from '../../src/webhooks/listen.ts';
 import { BaseCommand } from '../base/command.ts';
-import { jsonText } from '../base/json-text.ts';
+import { jsonText } from '../base/input/json-text.ts';
+import { timeFrom } from '../base/input/since.ts';
 import { keptAlive } from '../base/keep-alive.ts';
-import { writeLine } from '../base/output.ts';
+import { writeLine } from '../base/output/output.ts';
 import { withCaller } from '../base/session.ts';
 import { firstStopSignal } from '../base/signals.ts';
-import { timeFrom } from '../base/since.ts';
 
 function lineOf({ event, outcome }: Heard): string {
   const parts = [new Date(event.timestamp).toISOString(), event.type, event.subject];

@@ -1,11 +1,11 @@
 // `svc webhooks redeliver`: one attempt now, or many events queued again.
 import { Args, Flags } from '@oclif/core';
-import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { ExpectationError, UsageError } from '../base/failure.ts';
-import { print, printCard } from '../base/output.ts';
+import { given } from '../base/input/body.ts';
+import { timeFrom } from '../base/input/since.ts';
+import { ExpectationError, UsageError } from '../base/output/failure.ts';
+import { print, printCard } from '../base/output/output.ts';
 import { callRoute } from '../base/route.ts';
-import { timeFrom } from '../base/since.ts';
 
 export default class WebhooksRedeliver extends BaseCommand {
   static override summary = 'Retry one delivery now, or post given-up events again';

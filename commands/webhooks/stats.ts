@@ -1,13 +1,13 @@
-// `svc webhooks stats` (specification 2.14). Counters: src/webhooks/stats.ts.
+// `svc webhooks stats` (specification 2.14). Counters: src/webhooks/deliveries/stats.ts.
 import { statsQuery, type WebhookStats } from '../../src/webhooks/schema.ts';
-import { sparkline } from '../base/sparkline.ts';
+import { sparkline } from '../base/output/sparkline.ts';
 import { showCommand } from '../base/verbs.ts';
 import { args } from './show.ts';
 
 const statuses = ['delivered', 'pending', 'exhausted', 'cancelled'] as const;
 
 async function statsText(stats: WebhookStats): Promise<string> {
-  const { table } = await import('../base/format.ts');
+  const { table } = await import('../base/output/format.ts');
   const rows = statuses.map((status) => ({
     status,
     deliveries: stats[status],

@@ -1,15 +1,15 @@
-// `svc webhooks test`. The test event: src/webhooks/deliveries.ts.
+// `svc webhooks test`. The test event: src/webhooks/deliveries/deliveries.ts.
 import { Flags } from '@oclif/core';
-import { readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
 import { wordOfNoDaemon } from '../base/daemon-word.ts';
-import { ExpectationError } from '../base/failure.ts';
+import { readData } from '../base/input/body.ts';
+import { timeoutFlag, timeoutFrom } from '../base/input/timeout.ts';
 import { readUntil } from '../base/keep-alive.ts';
-import { print, printCard, writeWarning } from '../base/output.ts';
+import { deliveryText } from '../base/nouns/webhook.ts';
+import { ExpectationError } from '../base/output/failure.ts';
+import { print, printCard, writeWarning } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
-import { timeoutFlag, timeoutFrom } from '../base/timeout.ts';
-import { deliveryText } from '../base/webhook.ts';
 import { args } from './show.ts';
 
 const waitSeconds = 30;

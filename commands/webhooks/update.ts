@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
 import { updateWebhookInput } from '../../src/webhooks/schema.ts';
-import { given } from '../base/body.ts';
+import { given } from '../base/input/body.ts';
+import { settingFlags, settingsOf } from '../base/nouns/webhook.ts';
 import { updateCommand } from '../base/verbs.ts';
-import { settingFlags, settingsOf } from '../base/webhook.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({

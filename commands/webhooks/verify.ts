@@ -2,8 +2,8 @@
 import { Flags } from '@oclif/core';
 import { ValidationError } from '../../src/platform/errors.ts';
 import { BaseCommand } from '../base/command.ts';
-import { readInput, readText } from '../base/files.ts';
-import { print } from '../base/output.ts';
+import { readInput, readText } from '../base/input/files.ts';
+import { print } from '../base/output/output.ts';
 
 /** Reads a line `name: value` for each header; skips other lines. */
 function readHeaders(text: string): Record<string, string> {
@@ -48,7 +48,7 @@ export default class WebhooksVerify extends BaseCommand {
     const headers = readHeaders(await readText(flags.headers));
     const body = await readInput('-');
     const [{ signatureProblem }, { systemClock }] = await Promise.all([
-      import('../../src/webhooks/signature.ts'),
+      import('../../src/webhooks/posting/signature.ts'),
       import('../../src/platform/runtime/clock.ts'),
     ]);
     const now = flags['any-time'] ? undefined : systemClock.now();

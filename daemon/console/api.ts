@@ -3,7 +3,7 @@
 // of the API.
 import type { FileAnswer } from '../../src/core/api/route.ts';
 import { ServiceError } from '../../src/platform/errors.ts';
-import { dispositionOf, servedType } from '../http/files.ts';
+import { dispositionOf, servedType } from '../http/paths/files.ts';
 
 interface ErrorBody {
   _tag?: string;

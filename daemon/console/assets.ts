@@ -2,7 +2,7 @@
 // browsers keep them.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Packed } from '../http/packed.ts';
+import { Packed } from '../http/openapi/packed.ts';
 
 export interface Asset {
   type: string;

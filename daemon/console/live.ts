@@ -21,9 +21,9 @@ import type { Reach } from '../../src/history/events/log-reader.ts';
 import { isShown } from '../../src/history/events/shown-data.ts';
 import { eventReachOf } from '../../src/identity/mailboxes/bound-keys.ts';
 import { sleep } from '../../src/platform/runtime/clock.ts';
+import { SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
 import { firstIdAt } from '../../src/platform/runtime/ids.ts';
-import { SharedPool } from '../../src/platform/runtime/shared-pool.ts';
-import { beginServerSent } from '../http/server-sent.ts';
+import { beginServerSent } from '../http/paths/server-sent.ts';
 
 const mostStreams = 100;
 const checkMs = 1_000;

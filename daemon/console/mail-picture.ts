@@ -1,7 +1,7 @@
 // A mail that somebody decides on, as it would leave: every page with such a decision draws it
 // here.
 import type { MailPicture } from '../../src/inbox/approvals/schema.ts';
-import { withoutFrames } from '../http/storage.ts';
+import { withoutFrames } from '../http/paths/storage.ts';
 import type { Download } from './api.ts';
 import { html, type Part } from './html.ts';
 import { inWords } from './parts.ts';

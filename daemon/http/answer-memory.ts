@@ -12,9 +12,13 @@ import type { Socket } from 'node:net';
 import type { App } from '../../src/core/app.ts';
 import { CapacityError } from '../../src/platform/errors.ts';
 import { siteOf } from '../../src/platform/net/network-address.ts';
-import { Pace } from '../../src/platform/runtime/pace.ts';
+import { Pace } from '../../src/platform/runtime/fairness/pace.ts';
+import {
+  type Occupant,
+  type Place,
+  SharedPool,
+} from '../../src/platform/runtime/fairness/shared-pool.ts';
 import { perApp } from '../../src/platform/runtime/per-app.ts';
-import { type Occupant, type Place, SharedPool } from '../../src/platform/runtime/shared-pool.ts';
 
 const poolBytes = 64_000_000;
 /** Bytes that each site may take from the reserve. */

@@ -4,8 +4,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CapacityError, MalformedRequestError } from '../../src/platform/errors.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
-import { Pace } from '../../src/platform/runtime/pace.ts';
-import { type Place, SharedPool } from '../../src/platform/runtime/shared-pool.ts';
+import { Pace } from '../../src/platform/runtime/fairness/pace.ts';
+import { type Place, SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
 import { readMediaType } from './media-type.ts';
 
 const deepestNesting = 64;

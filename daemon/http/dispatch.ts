@@ -14,7 +14,7 @@ import type {
 } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { MalformedRequestError, UnauthorizedError } from '../../src/platform/errors.ts';
-import { sliceTurns } from '../../src/platform/runtime/turns.ts';
+import { sliceTurns } from '../../src/platform/runtime/fairness/turns.ts';
 import {
   type Admit,
   answer as answerOf,
@@ -25,7 +25,7 @@ import {
 } from '../../src/service/door/door.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
-import { fileAnswer } from './files.ts';
+import { fileAnswer } from './paths/files.ts';
 import { passOverRest, type Streams } from './streams.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
 import type { Workload } from './workload.ts';

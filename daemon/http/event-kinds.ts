@@ -2,8 +2,9 @@
 // do not know the areas.
 
 import * as workspace from '../../src/access/organizations/events.ts';
-import * as campaignRun from '../../src/campaigns/campaigns/events.ts';
+import * as campaignRun from '../../src/campaigns/setup/events.ts';
 import * as template from '../../src/content/templates/events.ts';
+import * as service from '../../src/doctor/events.ts';
 import * as installation from '../../src/extensions/events.ts';
 import type { EventKind } from '../../src/history/events/kinds.ts';
 import { eventTypes } from '../../src/history/events/names.ts';
@@ -16,7 +17,6 @@ import * as action from '../../src/inbox/approvals/events.ts';
 import { messageKinds } from '../../src/outbound/messages/events.ts';
 import * as contact from '../../src/people/contacts/events.ts';
 import * as conversation from '../../src/people/conversations/events.ts';
-import * as service from '../../src/service/doctor/events.ts';
 import * as webhook from '../../src/webhooks/events.ts';
 
 const gathered: readonly EventKind[] = [

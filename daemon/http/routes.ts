@@ -3,9 +3,9 @@
 
 import { keyRoutes } from '../../src/access/keys/routes.ts';
 import { organizationRoutes } from '../../src/access/organizations/routes.ts';
-import { campaignRoutes, campaignRunRoutes } from '../../src/campaigns/campaigns/routes.ts';
 import { importRoutes } from '../../src/campaigns/opt-in/import-routes.ts';
 import { memberRoutes } from '../../src/campaigns/opt-in/routes.ts';
+import { campaignRoutes, campaignRunRoutes } from '../../src/campaigns/setup/routes.ts';
 import { brandRoutes } from '../../src/content/brands/routes.ts';
 import { familyRoutes } from '../../src/content/families/routes.ts';
 import { templateRoutes } from '../../src/content/templates/routes.ts';
@@ -31,7 +31,7 @@ import {
   noteRoutes,
   threadRoutes,
 } from '../../src/inbox/threads/routes.ts';
-import { forgetRoutes } from '../../src/outbound/messages/contact-routes.ts';
+import { forgetRoutes } from '../../src/outbound/messages/forget/contact-routes.ts';
 import { messageRoutes } from '../../src/outbound/messages/routes.ts';
 import { reportRoutes } from '../../src/outbound/reports/routes.ts';
 import { sendingRoutes } from '../../src/outbound/sending/routes.ts';

@@ -13,8 +13,8 @@ import { Readable } from 'node:stream';
 import type { Route, StreamedAnswer, StreamedBody } from '../../src/core/api/route.ts';
 import { CapacityError, MalformedRequestError } from '../../src/platform/errors.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
-import { Pace } from '../../src/platform/runtime/pace.ts';
-import { type Occupant, SharedPool } from '../../src/platform/runtime/shared-pool.ts';
+import { Pace } from '../../src/platform/runtime/fairness/pace.ts';
+import { type Occupant, SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
 import { readMediaType } from './media-type.ts';
 
 /**

@@ -4,7 +4,7 @@
 import type { App } from '../../src/core/app.ts';
 import { CapacityError, TimeoutError } from '../../src/platform/errors.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
-import { FairShare } from '../../src/platform/runtime/fair-share.ts';
+import { FairShare } from '../../src/platform/runtime/fairness/fair-share.ts';
 import { createBackoff } from './backoff.ts';
 import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.ts';
 

@@ -2,9 +2,9 @@
 import { admissionOf } from '../../src/access/admission/admission.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
 import type { App } from '../../src/core/app.ts';
-import { hiddenAmong } from '../../src/outbound/messages/hidden-words.ts';
-import { productVersion } from '../http/documents.ts';
+import { hiddenAmong } from '../../src/outbound/messages/contents/hidden-words.ts';
 import { askByKey, askWithin } from '../http/faces.ts';
+import { productVersion } from '../http/openapi/documents.ts';
 import { limitsBy } from '../http/rate-limits.ts';
 import { newRequestId } from '../http/request-id.ts';
 import { openWorkload } from '../http/workload.ts';

@@ -15,7 +15,7 @@ import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
 import { ServiceError } from '../../src/platform/errors.ts';
 import { type Clock, sleep } from '../../src/platform/runtime/clock.ts';
 import type { AskRoute } from '../http/faces.ts';
-import { servedType } from '../http/files.ts';
+import { servedType } from '../http/paths/files.ts';
 import { boundedJson, fitting, isList, messageIdsIn, placeOf, shown } from './results.ts';
 import {
   findExpected,

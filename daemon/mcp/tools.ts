@@ -6,7 +6,7 @@ import { operationNames, snakeName } from '../../src/core/api/operation-name.ts'
 import type { Caller, Route } from '../../src/core/api/route.ts';
 import { requestSchemas } from '../../src/core/api/validate.ts';
 import type { Input } from '../../src/service/door/door.ts';
-import { type JsonSchema, ownSchemaOf } from '../http/openapi-schemas.ts';
+import { type JsonSchema, ownSchemaOf } from '../http/openapi/openapi-schemas.ts';
 import { routes } from '../http/routes.ts';
 
 export interface Tool {

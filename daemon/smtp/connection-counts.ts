@@ -1,7 +1,7 @@
 // Counts open connections: in all, per remote address and per site. Decides on limits; sessions.ts
 // has the connections.
 import { networkOf, siteOf } from '../../src/platform/net/network-address.ts';
-import { FairShare } from '../../src/platform/runtime/fair-share.ts';
+import { FairShare } from '../../src/platform/runtime/fairness/fair-share.ts';
 import { isLoopback } from './connection.ts';
 
 /** Sites of this machine: its own programs and relays may take all connections. */

@@ -6,8 +6,12 @@
 // refused   | counted, then dropped  | the refusal; memory is released at once
 import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
-import { Pace } from '../../src/platform/runtime/pace.ts';
-import { type Occupant, type Place, SharedPool } from '../../src/platform/runtime/shared-pool.ts';
+import { Pace } from '../../src/platform/runtime/fairness/pace.ts';
+import {
+  type Occupant,
+  type Place,
+  SharedPool,
+} from '../../src/platform/runtime/fairness/shared-pool.ts';
 import { replies } from './errors.ts';
 
 const carriageReturn = 0x0d;

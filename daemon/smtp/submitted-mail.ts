@@ -7,8 +7,8 @@ import type { Authenticator } from '../../src/access/keys/authenticator.ts';
 import { refusedAtDoor } from '../../src/access/keys/constraints.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
-import { handIn } from '../../src/outbound/sending/hand-in.ts';
-import { isScheduledRaw } from '../../src/outbound/sending/raw-content.ts';
+import { handIn } from '../../src/outbound/sending/hand-in/hand-in.ts';
+import { isScheduledRaw } from '../../src/outbound/sending/hand-in/raw-content.ts';
 import {
   InternalError,
   MalformedRequestError,
@@ -17,7 +17,7 @@ import {
   ValidationError,
 } from '../../src/platform/errors.ts';
 import { parseAddress } from '../../src/platform/net/address.ts';
-import type { SharedPool } from '../../src/platform/runtime/shared-pool.ts';
+import type { SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
 import { type Answer, collectData, type Taken } from './data.ts';
 import { SmtpRefusal } from './errors.ts';
 import type { SubmissionLimits } from './limits.ts';

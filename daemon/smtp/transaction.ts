@@ -8,7 +8,7 @@ import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
 import { type Addressee, resolveAddressee } from '../../src/inbox/receiving/resolve.ts';
 import { parseAddress } from '../../src/platform/net/address.ts';
 import { siteOf } from '../../src/platform/net/network-address.ts';
-import type { SharedPool } from '../../src/platform/runtime/shared-pool.ts';
+import type { SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
 import { type Answer, collectData, type Taken } from './data.ts';
 import { ourFault, replies, SmtpRefusal } from './errors.ts';
 import type { SmtpLimits } from './limits.ts';

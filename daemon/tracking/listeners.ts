@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { App } from '../../src/core/app.ts';
-import { certificateContext } from '../../src/outbound/tracking/custom/served-certificates.ts';
+import { certificateContext } from '../../src/outbound/tracking/custom/certificates/served-certificates.ts';
 import { codeOf, UnreachableError } from '../../src/platform/errors.ts';
 import { CountedResponse } from '../http/answer-memory.ts';
 import { affordableConnections, trackConnections } from '../http/connections.ts';

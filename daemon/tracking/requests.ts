@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { App } from '../../src/core/app.ts';
 import { servedHost } from '../../src/outbound/tracking/custom/active-hosts.ts';
-import { httpChallenge } from '../../src/outbound/tracking/custom/challenges.ts';
+import { httpChallenge } from '../../src/outbound/tracking/custom/certificates/challenges.ts';
 import { brokenLink } from '../../src/outbound/tracking/recipient-page.ts';
 import type { TrackedAnswer } from '../../src/outbound/tracking/serve.ts';
 import type { LeaveRequest } from '../../src/outbound/unsubscribe-links/page-facts.ts';

@@ -3,7 +3,7 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { App } from '../../src/core/app.ts';
-import { challengeZoneOf } from '../../src/outbound/tracking/custom/challenges.ts';
+import { challengeZoneOf } from '../../src/outbound/tracking/custom/certificates/challenges.ts';
 import { codeOf, UnreachableError } from '../../src/platform/errors.ts';
 import { answerOf, troubleOf, type Zone } from '../../src/platform/net/dns-zone.ts';
 

@@ -1,7 +1,7 @@
 // The capabilities of every part of the service: configuration, store, time, randomness, ids,
 // secrets, network. Tests replace them here. Functions take `app` as their first parameter.
 
-import { generateDkimKey } from '../mail/mime/dkim-key.ts';
+import { generateDkimKey } from '../mail/mime/dkim/dkim-key.ts';
 import { createMimeParser, type MimeParser } from '../mail/parse/parser.ts';
 import type { Connector } from '../platform/net/dial.ts';
 import { createDns, type Dns } from '../platform/net/dns.ts';
@@ -13,10 +13,10 @@ import type { Logger } from '../platform/runtime/log.ts';
 import { createMetrics, type Metrics } from '../platform/runtime/metrics.ts';
 import { type Random, systemRandom } from '../platform/runtime/random.ts';
 import { openSecrets, type Secrets } from '../platform/runtime/secrets.ts';
-import { DatabaseClock } from '../platform/store/database-clock.ts';
+import { DatabaseClock } from '../platform/store/changes/database-clock.ts';
 import type { Db, Store } from '../platform/store/db.ts';
 import { isStoreThere, openStore, storeLocation } from '../platform/store/open.ts';
-import { unlessEarlier } from '../platform/store/unless-earlier.ts';
+import { unlessEarlier } from '../platform/store/rows/unless-earlier.ts';
 import type { Config } from './config/config.ts';
 import { learnRootKeys } from './root-keys/root-keys.ts';
 

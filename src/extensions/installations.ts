@@ -44,7 +44,7 @@ import {
   createInstallationEndpoint,
   type EndpointRights,
   endpointsChanged,
-} from '../webhooks/installation-endpoints.ts';
+} from '../webhooks/endpoints/installation-endpoints.ts';
 import { extensionInstallationCreated } from './events.ts';
 import { getVisible } from './extensions.ts';
 import { type Grants, grantsOf, namesOf, requireAccepted } from './grants.ts';

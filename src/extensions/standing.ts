@@ -16,7 +16,7 @@ import {
   resumeInstallationEndpoint,
   rotateInstallationSecret,
   suspendInstallationEndpoint,
-} from '../webhooks/installation-endpoints.ts';
+} from '../webhooks/endpoints/installation-endpoints.ts';
 import { extensionInstallationDisabled } from './events.ts';
 import { grantsOf } from './grants.ts';
 import { type InstallationRow, installations, lockInstallation } from './installation-queries.ts';

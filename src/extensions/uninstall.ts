@@ -12,7 +12,7 @@ import {
   deleteInstallationEndpoint,
   emptyInstallationEndpoint,
   endpointsChanged,
-} from '../webhooks/installation-endpoints.ts';
+} from '../webhooks/endpoints/installation-endpoints.ts';
 import { extensionInstallationDisabled } from './events.ts';
 import { installations, lockInstallation } from './installation-queries.ts';
 import { installationNoun } from './installation-schema.ts';

@@ -20,7 +20,7 @@ import { type Db, fromJson } from '../platform/store/db.ts';
 import {
   changeInstallationEndpoint,
   endpointsChanged,
-} from '../webhooks/installation-endpoints.ts';
+} from '../webhooks/endpoints/installation-endpoints.ts';
 import { extensionInstallationUpgraded } from './events.ts';
 import { getInstalled } from './extensions.ts';
 import {

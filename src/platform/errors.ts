@@ -1,6 +1,7 @@
 // Refusals of the service: a class for each `_tag` of specification 7, with the schema and the
 // answers of the error. HTTP and the command line map them once (daemon/http/errors.ts,
-// commands/base/failure.ts). A refusal by a remote server is an Outcome (src/mail/smtp/outcome.ts).
+// commands/base/output/failure.ts). A refusal by a remote server is an Outcome
+// (src/mail/smtp/outcome.ts).
 
 /**
  * Reasons of refusals as the metrics count them (src/platform/runtime/metrics.ts): finer than
@@ -36,7 +37,7 @@ export type RefusalReason = (typeof refusalReasons)[number];
 /** Name and description of response components (OpenAPI), by status. */
 type ErrorAnswers = Readonly<Record<number, readonly [name: string, description: string]>>;
 
-/** An error of the API as the OpenAPI document shows it (daemon/http/openapi-errors.ts). */
+/** An error of the API as the OpenAPI document shows it (daemon/http/openapi/openapi-errors.ts). */
 interface ErrorKind {
   /** JSON Schemas of the fields besides `_tag`, in the order of the error object. */
   fields: Readonly<Record<string, object>>;

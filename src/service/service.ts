@@ -1,6 +1,6 @@
 // The service for the daemon, every command and every test: the capabilities of app.ts, with the
 // calls from lower folders to higher ones. Starts no server and no job.
-import { findKnownCampaigns } from '../campaigns/campaigns/queries.ts';
+import { findKnownCampaigns } from '../campaigns/setup/queries.ts';
 import { type App, type AppOverrides, type Hooks, openApp } from '../core/app.ts';
 import type { Config } from '../core/config/config.ts';
 import { markFailing } from '../extensions/standing.ts';
@@ -19,7 +19,7 @@ import { askForProof } from '../outbound/sending/sender-proof/prove.ts';
 import { findTrackingRecords } from '../outbound/tracking/custom/dns-records.ts';
 import { releaseHosts } from '../outbound/tracking/custom/hosts.ts';
 import type { Logger } from '../platform/runtime/log.ts';
-import { webhookSink } from '../webhooks/enqueue.ts';
+import { webhookSink } from '../webhooks/deliveries/enqueue.ts';
 
 export const hooks: Hooks = {
   eventSinks: [webhookSink, mailboxCounter],

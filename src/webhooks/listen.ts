@@ -5,10 +5,10 @@ import type { App } from '../core/app.ts';
 import { followLog } from '../history/events/follow.ts';
 import type { LogEntry } from '../history/events/log.ts';
 import { ValidationError } from '../platform/errors.ts';
-import { shownBody } from './body.ts';
-import { isKnownPattern, matcherOf } from './patterns.ts';
-import { createPoster, type Poster, type PostOutcome } from './post.ts';
-import { secretFrom, signatureHeaders } from './signature.ts';
+import { isKnownPattern, matcherOf } from './endpoints/patterns.ts';
+import { shownBody } from './posting/body.ts';
+import { createPoster, type Poster, type PostOutcome } from './posting/post.ts';
+import { secretFrom, signatureHeaders } from './posting/signature.ts';
 
 export interface ListenOptions {
   organizationId: string;

@@ -3,9 +3,9 @@ import { allows, type PermissionMap } from '../core/api/permission.ts';
 import type { App } from '../core/app.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
 import { fromJson } from '../platform/store/db.ts';
+import { openHeaders } from './endpoints/secrets.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from './rows.ts';
 import type { Webhook, WebhookDelivery, WebhookDeliveryWithAttempts } from './schema.ts';
-import { openHeaders } from './secrets.ts';
 
 const hidden = '***';
 

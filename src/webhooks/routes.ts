@@ -4,9 +4,18 @@ import { nounRoutes } from '../core/api/noun-routes.ts';
 import { pageOf } from '../core/api/pagination.ts';
 import { idPath } from '../core/api/resource-schema.ts';
 import { ConflictError } from '../platform/errors.ts';
-import { getDelivery, listDeliveries, testWebhook } from './deliveries.ts';
-import { redeliverNow } from './redeliver.ts';
-import { replayWebhook } from './replay.ts';
+import { getDelivery, listDeliveries, testWebhook } from './deliveries/deliveries.ts';
+import { redeliverNow } from './deliveries/redeliver.ts';
+import { replayWebhook } from './deliveries/replay.ts';
+import { webhookStats } from './deliveries/stats.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  rotateSecret,
+  updateWebhook,
+} from './endpoints/webhooks.ts';
 import {
   createWebhookInput,
   deliveryOutput,
@@ -25,15 +34,6 @@ import {
   webhookOutput,
   webhookStatsOutput,
 } from './schema.ts';
-import { webhookStats } from './stats.ts';
-import {
-  createWebhook,
-  deleteWebhook,
-  getWebhook,
-  listWebhooks,
-  rotateSecret,
-  updateWebhook,
-} from './webhooks.ts';
 
 const at = area('webhooks', {
   about: 'Endpoints that receive events as signed posts',

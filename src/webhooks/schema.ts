@@ -6,8 +6,8 @@ import { noun } from '../core/api/noun.ts';
 import { pageQuery } from '../core/api/pagination.ts';
 import { idOf, instant } from '../core/api/resource-schema.ts';
 import { eventTypes } from '../history/events/names.ts';
-import { isOwnHeader } from './headers.ts';
-import { isKnownPattern } from './patterns.ts';
+import { isOwnHeader } from './endpoints/headers.ts';
+import { isKnownPattern } from './endpoints/patterns.ts';
 
 export const webhookNoun = noun('webhook', 'wep');
 

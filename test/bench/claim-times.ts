@@ -1,8 +1,8 @@
 // The time for which a claim holds the store: runs the product's own claim and rolls it back.
 import type { App } from '../../src/core/app.ts';
-import { createAttempter } from '../../src/outbound/queue/attempter.ts';
+import { createAttempter } from '../../src/outbound/queue/attempting/attempter.ts';
 import { openCarrierHere } from '../../src/outbound/queue/carrier/carrier.ts';
-import { claimMessages } from '../../src/outbound/queue/claim.ts';
+import { claimMessages } from '../../src/outbound/queue/claiming/claim.ts';
 import type { Db } from '../../src/platform/store/db.ts';
 import { median } from './progress.ts';
 

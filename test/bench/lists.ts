@@ -19,7 +19,10 @@ import {
   insertDeliveries,
 } from '../../src/outbound/deliveries/queries.ts';
 import { messageStatuses } from '../../src/outbound/deliveries/status.ts';
-import { insertContents, shareContent } from '../../src/outbound/messages/content-queries.ts';
+import {
+  insertContents,
+  shareContent,
+} from '../../src/outbound/messages/contents/content-queries.ts';
 import { deleteMessage, listMessages } from '../../src/outbound/messages/messages.ts';
 import {
   findMessageRow,

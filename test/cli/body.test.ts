@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendPayloadFrom } from '../../commands/base/send-payload.ts';
+import { sendPayloadFrom } from '../../commands/base/mail/send-payload.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 const message = {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commandsFolder, listCommandIds } from '../../commands/base/typed.ts';
+import { commandsFolder, listCommandIds } from '../../commands/base/input/typed.ts';
 import type { Operation } from '../../commands/base/verbs.ts';
 import { commandClass } from '../docs/write.ts';
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeError, exitCodeOf, UsageError } from '../../commands/base/failure.ts';
+import { describeError, exitCodeOf, UsageError } from '../../commands/base/output/failure.ts';
 import * as errors from '../../src/platform/errors.ts';
 import { type CliWorkspace, finished, initializedWorkspace, svc } from '../support/cli.ts';
 

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { Parser } from '@oclif/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BaseCommand } from '../../commands/base/command.ts';
-import { commandsFolder, interpret, listCommandIds } from '../../commands/base/typed.ts';
+import { commandsFolder, interpret, listCommandIds } from '../../commands/base/input/typed.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
 
 const ids = listCommandIds();

@@ -1,6 +1,6 @@
 // JSON that commands print: the same value everywhere, without characters that steer a terminal.
 import { expect, it } from 'vitest';
-import { jsonText } from '../../commands/base/json-text.ts';
+import { jsonText } from '../../commands/base/input/json-text.ts';
 
 const terminal = { isTTY: true };
 const everything = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).join('');

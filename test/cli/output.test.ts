@@ -1,7 +1,7 @@
 // Output of commands: the API's object with --json, otherwise plain text that cannot steer the
 // terminal.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { card, inWords, plainText, table } from '../../commands/base/format.ts';
+import { card, inWords, plainText, table } from '../../commands/base/output/format.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 interface Item {

@@ -1,10 +1,10 @@
 // The files that commands read: each flag and argument by its form. A new one fails here until it
-// is listed and reads through commands/base/files.ts.
+// is listed and reads through commands/base/input/files.ts.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readTemplateFolder } from '../../commands/base/template-folder.ts';
-import { listCommandIds } from '../../commands/base/typed.ts';
+import { listCommandIds } from '../../commands/base/input/typed.ts';
+import { readTemplateFolder } from '../../commands/base/nouns/template-folder.ts';
 import { decodeUtf8 } from '../../src/platform/runtime/utf8.ts';
 import { commandClass, sources } from '../docs/write.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
@@ -84,10 +84,10 @@ const notRead = [
 /** Sources of commands that open files on their own, and the reason. */
 const otherReaders: Readonly<Record<string, string>> = {
   'commands/backup.ts': 'streams the copy that it made',
-  'commands/base/ask.ts': 'asks a person at the terminal',
-  'commands/base/files.ts': 'is the reader',
+  'commands/base/input/ask.ts': 'asks a person at the terminal',
+  'commands/base/input/files.ts': 'is the reader',
   'commands/base/machine-names.ts': 'reads /etc/hosts',
-  'commands/base/screen.ts': 'reads keys of a person',
+  'commands/base/output/screen.ts': 'reads keys of a person',
   'commands/base/start.ts': 'reads the version of the package',
   'commands/daemon/drain.ts': 'reads the file that a daemon wrote',
 };

@@ -1,7 +1,7 @@
 // Flags derived from a schema: their names, descriptions and values.
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { agesAllowed, flagsOf, readAges } from '../../commands/base/schema-flags.ts';
+import { agesAllowed, flagsOf, readAges } from '../../commands/base/input/schema-flags.ts';
 import { emailAddress } from '../../src/core/api/address-schema.ts';
 import { wholeNumber } from '../../src/core/api/pagination.ts';
 import { queryFlag } from '../../src/core/api/resource-schema.ts';

@@ -1,7 +1,7 @@
 // Times in the forms that people type.
 import { expect, it } from 'vitest';
-import { UsageError } from '../../commands/base/failure.ts';
-import { timeAhead, timeFrom } from '../../commands/base/since.ts';
+import { timeAhead, timeFrom } from '../../commands/base/input/since.ts';
+import { UsageError } from '../../commands/base/output/failure.ts';
 
 const now = Date.UTC(2026, 0, 5, 12);
 

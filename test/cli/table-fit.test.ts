@@ -1,14 +1,14 @@
 // Tables for a person: they fit the width of the terminal, ids are whole, headings are words, times
 // are local.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fittedTable } from '../../commands/base/format.ts';
+import { fittedTable } from '../../commands/base/output/format.ts';
 import {
   displayWidth,
   fittingWidths,
   headingOf,
   localTime,
   shortenedTo,
-} from '../../commands/base/table-fit.ts';
+} from '../../commands/base/output/table-fit.ts';
 
 const id = 'msg_06dq2k0qz8h3v5m1r9t4w7xy';
 const zone = process.env.TZ;

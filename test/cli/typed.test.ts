@@ -1,6 +1,6 @@
 // The words of a command line and the command that they select.
 import { describe, expect, it } from 'vitest';
-import { interpret, listCommandIds } from '../../commands/base/typed.ts';
+import { interpret, listCommandIds } from '../../commands/base/input/typed.ts';
 
 const ids = listCommandIds();
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { commandsFolder, listCommandIds } from '../../commands/base/typed.ts';
+import { commandsFolder, listCommandIds } from '../../commands/base/input/typed.ts';
 import { canMount, mountDisk, type SmallDisk } from '../e2e/disk-room.ts';
 import { type CliWorkspace, finished, initializedWorkspace, svc } from '../support/cli.ts';
 import { postgresSchema } from '../support/postgres.ts';

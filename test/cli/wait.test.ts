@@ -1,7 +1,7 @@
 // `messages send --wait` beside a real daemon: a line for each step of each recipient, the exit
 // code, and the effect of Ctrl-C.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { recipientLines } from '../../commands/base/follow.ts';
+import { recipientLines } from '../../commands/base/output/follow.ts';
 import type { Delivery, Message } from '../../src/outbound/messages/schema.ts';
 import { finished } from '../support/cli.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';

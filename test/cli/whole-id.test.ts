@@ -1,7 +1,7 @@
 // Ids as people type them: their last characters, or `@last`. Searches run on both stores; commands
 // say on standard error which id they took.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { completedPrefixes, wholeId } from '../../commands/base/whole-id.ts';
+import { completedPrefixes, wholeId } from '../../commands/base/input/whole-id.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createKey } from '../../src/access/keys/keys.ts';
 import { keys } from '../../src/access/keys/queries.ts';

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
-import { openApiDocument } from '../../daemon/http/openapi.ts';
+import { openApiDocument } from '../../daemon/http/openapi/openapi.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { operationNames } from '../../src/core/api/operation-name.ts';
 import type { Route } from '../../src/core/api/route.ts';

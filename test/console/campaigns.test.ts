@@ -1,9 +1,9 @@
 // Campaigns in the console: what a person confirms is what runs, and a run shows its progress and
 // its recipients.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countRun } from '../../src/people/runs/counters.ts';
-import type { RunRow } from '../../src/people/runs/queries.ts';
-import type { RunStatus } from '../../src/people/runs/schema.ts';
+import { countRun } from '../../src/run-ledger/counters.ts';
+import type { RunRow } from '../../src/run-ledger/queries.ts';
+import type { RunStatus } from '../../src/run-ledger/schema.ts';
 import { storedRun } from '../campaigns/campaigns/fixtures.ts';
 import {
   makeContacts,

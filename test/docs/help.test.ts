@@ -2,7 +2,7 @@
 // named. The texts are read from the loaded commands, so that flags built by shared code are held
 // too.
 import { describe, expect, it } from 'vitest';
-import { listCommandIds } from '../../commands/base/typed.ts';
+import { listCommandIds } from '../../commands/base/input/typed.ts';
 import { isNoneClauses, vaguePerThousand, wordsOf } from './plain-words.ts';
 import { commandClass, read } from './write.ts';
 

@@ -6,7 +6,7 @@ import { Parser } from '@oclif/core';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { BaseCommand } from '../../commands/base/command.ts';
-import { interpret, listCommandIds } from '../../commands/base/typed.ts';
+import { interpret, listCommandIds } from '../../commands/base/input/typed.ts';
 import type { Operation } from '../../commands/base/verbs.ts';
 import { codeSpans, userPages } from './markdown.ts';
 import { commandClass, read, sources } from './write.ts';

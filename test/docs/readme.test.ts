@@ -7,14 +7,14 @@ import { dirname, join, normalize } from 'node:path';
 import { Parser } from '@oclif/core';
 import { expect, it } from 'vitest';
 import { BaseCommand } from '../../commands/base/command.ts';
+import { interpret, listCommandIds } from '../../commands/base/input/typed.ts';
 import {
   ExpectationError,
   exitCodeOf,
   interruptedCode,
   UsageError,
-} from '../../commands/base/failure.ts';
-import { interpret, listCommandIds } from '../../commands/base/typed.ts';
-import { openApiDocument } from '../../daemon/http/openapi.ts';
+} from '../../commands/base/output/failure.ts';
+import { openApiDocument } from '../../daemon/http/openapi/openapi.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { loadConfig } from '../../src/core/config/config.ts';
 import { configKeys, configTree } from '../../src/core/config/keys.ts';

@@ -5,7 +5,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BaseCommand } from '../../commands/base/command.ts';
-import { commandsFolder, listCommandIds } from '../../commands/base/typed.ts';
+import { commandsFolder, listCommandIds } from '../../commands/base/input/typed.ts';
 import { migrations } from '../../src/platform/store/migrate.ts';
 import { sqlOf } from '../../src/platform/store/migration.ts';
 import { repository } from '../support/cli.ts';

@@ -11,7 +11,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { operatorOf } from '../../src/access/keys/roles.ts';
 import { updateOrganization } from '../../src/access/organizations/organizations.ts';
-import { createCampaign } from '../../src/campaigns/campaigns/campaigns.ts';
+import { createCampaign } from '../../src/campaigns/setup/campaigns.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { loadConfig } from '../../src/core/config/config.ts';

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { composeFile, systemdUnit } from '../../commands/base/unit.ts';
+import { composeFile, systemdUnit } from '../../commands/base/nouns/unit.ts';
 import { configKeys } from '../../src/core/config/keys.ts';
 import { repository } from '../support/cli.ts';
 

@@ -3,9 +3,9 @@
 // nothing waits longer than planned from the jump on, and nothing spins.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listMessageEvents } from '../../src/outbound/messages/messages.ts';
-import { createAttempter } from '../../src/outbound/queue/attempter.ts';
+import { createAttempter } from '../../src/outbound/queue/attempting/attempter.ts';
 import { openCarrierHere } from '../../src/outbound/queue/carrier/carrier.ts';
-import { claimMessages } from '../../src/outbound/queue/claim.ts';
+import { claimMessages } from '../../src/outbound/queue/claiming/claim.ts';
 import { sendMessage, sweepIdempotencyKeys } from '../../src/outbound/sending/send.ts';
 import { stores } from '../support/command.ts';
 import {

@@ -9,18 +9,22 @@ import type { DomainKeyRow, DomainRow } from '../../src/identity/domains/queries
 import { readDomainName } from '../../src/identity/domains/schema.ts';
 import { boundMail } from '../../src/inbox/receiving/bound-mail.ts';
 import { foldLabel } from '../../src/inbox/threads/threads.ts';
-import { parseAddressList } from '../../src/mail/mime/header-addresses.ts';
+import { parseAddressList } from '../../src/mail/mime/headers/header-addresses.ts';
 import {
   encodeDisplayName,
   encodeExtraHeader,
   encodeSubject,
-} from '../../src/mail/mime/header-encoding.ts';
-import { readHeaderBlock } from '../../src/mail/mime/header-fields.ts';
-import { decodeWords, readDate, readParameters } from '../../src/mail/mime/header-values.ts';
-import { readMessageIds } from '../../src/mail/mime/message-ids.ts';
-import { answerSubject, baseSubject, forwardSubject } from '../../src/mail/mime/subject.ts';
+} from '../../src/mail/mime/headers/header-encoding.ts';
+import { readHeaderBlock } from '../../src/mail/mime/headers/header-fields.ts';
+import {
+  decodeWords,
+  readDate,
+  readParameters,
+} from '../../src/mail/mime/headers/header-values.ts';
+import { readMessageIds } from '../../src/mail/mime/headers/message-ids.ts';
+import { answerSubject, baseSubject, forwardSubject } from '../../src/mail/mime/headers/subject.ts';
 import { projectHeader } from '../../src/mail/parse/read-header.ts';
-import { classifyReply } from '../../src/mail/smtp/replies/classify-reply.ts';
+import { classifyReply } from '../../src/mail/smtp/reply-rules/classify-reply.ts';
 import { automatedBy } from '../../src/outbound/tracking/automated.ts';
 import { unsubscribeUrlsOf } from '../../src/outbound/tracking/content.ts';
 import { wordsOf as contactWords, foldedName } from '../../src/people/contacts/words.ts';

@@ -13,19 +13,22 @@ import {
   findDeliveries,
   lockDeliveries,
 } from '../../src/outbound/deliveries/queries.ts';
-import { keepContents } from '../../src/outbound/messages/content-queries.ts';
+import { keepContents } from '../../src/outbound/messages/contents/content-queries.ts';
 import { deleteMessage } from '../../src/outbound/messages/messages.ts';
 import { findMessageRows } from '../../src/outbound/messages/queries.ts';
-import { cancelMessage } from '../../src/outbound/queue/cancel.ts';
 import {
   deleteLaneStatesBefore,
   upsertLaneStates,
 } from '../../src/outbound/queue/lanes/lane-queries.ts';
-import { applyLateOutcomes, type LateOutcome } from '../../src/outbound/queue/late-outcome.ts';
+import { cancelMessage } from '../../src/outbound/queue/schedule/cancel.ts';
+import {
+  applyLateOutcomes,
+  type LateOutcome,
+} from '../../src/outbound/queue/settling/late-outcome.ts';
 import { sendBatch } from '../../src/outbound/sending/batch.ts';
 import type { Db, Store } from '../../src/platform/store/db.ts';
-import { disableEndpoint } from '../../src/webhooks/disable.ts';
-import { lockEndpoints } from '../../src/webhooks/queries.ts';
+import { disableEndpoint } from '../../src/webhooks/endpoints/disable.ts';
+import { lockEndpoints } from '../../src/webhooks/endpoints/queries.ts';
 import { heldWrite } from '../outbound/messages/fixtures.ts';
 import { payloadFor, send } from '../support/delivery.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

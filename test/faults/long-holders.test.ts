@@ -11,7 +11,7 @@ import { createReportReader } from '../../src/outbound/reports/reports.ts';
 import { createTrackingHostLoop } from '../../src/outbound/tracking/custom/loop.ts';
 import { addJob } from '../../src/service/jobs/queries.ts';
 import { runTick } from '../../src/service/jobs/run-tick.ts';
-import { createWebhookLoop } from '../../src/webhooks/loop.ts';
+import { createWebhookLoop } from '../../src/webhooks/posting/loop.ts';
 import { makeCampaign, makeContacts, makeRun, messagesOf } from '../campaigns/walk/fixtures.ts';
 import { receiveMail, shortMail } from '../inbox/receiving/received-mail.ts';
 import { send, startPipeline } from '../support/delivery.ts';

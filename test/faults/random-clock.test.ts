@@ -20,7 +20,7 @@ import { buildReceipt } from '../../src/receipts/receipt.ts';
 import { createEraser } from '../../src/service/erasing/eraser.ts';
 import { selectJobs } from '../../src/service/jobs/queries.ts';
 import { followSetBacks } from '../../src/service/jobs/set-back.ts';
-import { createWebhookLoop } from '../../src/webhooks/loop.ts';
+import { createWebhookLoop } from '../../src/webhooks/posting/loop.ts';
 import { receiveMail, shortMail } from '../inbox/receiving/received-mail.ts';
 import { inLong, stores } from '../support/command.ts';
 import { firstDelivery, payloadFor, startPipeline } from '../support/delivery.ts';

@@ -10,16 +10,19 @@ import { findDeliveries } from '../../src/outbound/deliveries/queries.ts';
 import { overallStatus } from '../../src/outbound/deliveries/status.ts';
 import { deleteMessage } from '../../src/outbound/messages/messages.ts';
 import type { Message } from '../../src/outbound/messages/schema.ts';
-import { cancelMessage } from '../../src/outbound/queue/cancel.ts';
 import { holdQueue, releaseHold } from '../../src/outbound/queue/desk/holds.ts';
 import {
   dropDeliveries,
   flushQueue,
   retryDeliveries,
 } from '../../src/outbound/queue/desk/queue.ts';
-import { applyLateOutcomes, type LateOutcome } from '../../src/outbound/queue/late-outcome.ts';
+import { cancelMessage } from '../../src/outbound/queue/schedule/cancel.ts';
+import {
+  applyLateOutcomes,
+  type LateOutcome,
+} from '../../src/outbound/queue/settling/late-outcome.ts';
 import { sendBatch } from '../../src/outbound/sending/batch.ts';
-import { scheduleMessage } from '../../src/outbound/sending/schedule.ts';
+import { scheduleMessage } from '../../src/outbound/sending/schedule/schedule.ts';
 import { sendMessage } from '../../src/outbound/sending/send.ts';
 import { deleteBlock, listBlocks } from '../../src/people/blocks/blocks.ts';
 import { importBlocks } from '../../src/people/blocks/import.ts';

@@ -2,7 +2,7 @@
 // covered once it is mounted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openApiDocument } from '../../daemon/http/openapi.ts';
+import { openApiDocument } from '../../daemon/http/openapi/openapi.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';

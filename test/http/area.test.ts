@@ -1,7 +1,7 @@
 // Defaults of the routes of an area, and the headers of a deprecated one.
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openApiDocument } from '../../daemon/http/openapi.ts';
+import { openApiDocument } from '../../daemon/http/openapi/openapi.ts';
 import { area } from '../../src/core/api/area.ts';
 import { ConflictError, PaymentRequiredError } from '../../src/platform/errors.ts';
 import { type HttpService, httpService, ownerKey } from './http-service.ts';

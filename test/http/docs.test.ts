@@ -2,10 +2,10 @@
 // pasted. Its completeness is tested in openapi.test.ts.
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drawReference } from '../../daemon/http/docs.ts';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
-import { type OpenApiDocument, openApiDocument } from '../../daemon/http/openapi.ts';
-import { plainPaths } from '../../daemon/http/plain-routes.ts';
+import { drawReference } from '../../daemon/http/openapi/docs.ts';
+import { type OpenApiDocument, openApiDocument } from '../../daemon/http/openapi/openapi.ts';
+import { plainPaths } from '../../daemon/http/openapi/plain-routes.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';

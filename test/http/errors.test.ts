@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorHeaders } from '../../daemon/http/errors.ts';
-import { errorResponse, errorSchemas } from '../../daemon/http/openapi-errors.ts';
+import { errorResponse, errorSchemas } from '../../daemon/http/openapi/openapi-errors.ts';
 import { type Route, route } from '../../src/core/api/route.ts';
 import { parseParts } from '../../src/core/api/validate.ts';
 import * as errors from '../../src/platform/errors.ts';

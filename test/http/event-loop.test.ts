@@ -8,9 +8,9 @@ import {
   stallReporter,
   watchEventLoop,
 } from '../../daemon/http/event-loop.ts';
+import { nameTurn } from '../../src/platform/runtime/fairness/turns.ts';
 import { createMetrics } from '../../src/platform/runtime/metrics.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
-import { nameTurn } from '../../src/platform/runtime/turns.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 import { authenticateWord, goodEcho, type HttpService, httpService } from './http-service.ts';
 import { rawConnection } from './raw-socket.ts';

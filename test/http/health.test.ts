@@ -1,6 +1,6 @@
 // /healthz, /readyz and /metrics: served without a key, and accurate.
 import { afterEach, expect, it } from 'vitest';
-import { productVersion } from '../../daemon/http/documents.ts';
+import { productVersion } from '../../daemon/http/openapi/documents.ts';
 import { addJob } from '../../src/service/jobs/queries.ts';
 import { runTick, type TickingJob } from '../../src/service/jobs/run-tick.ts';
 import { type HttpService, httpService } from './http-service.ts';

@@ -11,14 +11,14 @@ import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { drawReference } from '../../daemon/http/docs.ts';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
+import { drawReference } from '../../daemon/http/openapi/docs.ts';
 import {
   type OpenApiDocument,
   type Operation,
   openApiDocument,
-} from '../../daemon/http/openapi.ts';
-import { errorSchemas } from '../../daemon/http/openapi-errors.ts';
+} from '../../daemon/http/openapi/openapi.ts';
+import { errorSchemas } from '../../daemon/http/openapi/openapi-errors.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer } from '../../daemon/http/server.ts';
 import { type Route, route } from '../../src/core/api/route.ts';

@@ -2,7 +2,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { codingFor, Packed } from '../../daemon/http/packed.ts';
+import { codingFor, Packed } from '../../daemon/http/openapi/packed.ts';
 
 const text = 'A text that repeats. '.repeat(200);
 const asking = (encoding?: string) =>

@@ -5,8 +5,8 @@
 
 import { generateKeyPairSync } from 'node:crypto';
 import { createKey } from '../../src/access/keys/keys.ts';
-import { createCampaign } from '../../src/campaigns/campaigns/campaigns.ts';
-import { campaignNoun, createCampaignInput } from '../../src/campaigns/campaigns/schema.ts';
+import { createCampaign } from '../../src/campaigns/setup/campaigns.ts';
+import { campaignNoun, createCampaignInput } from '../../src/campaigns/setup/schema.ts';
 import { createBrand } from '../../src/content/brands/brands.ts';
 import { brandNoun } from '../../src/content/brands/schema.ts';
 import { addMember, createFamily } from '../../src/content/families/families.ts';
@@ -27,7 +27,7 @@ import { senderNoun } from '../../src/identity/senders/schema.ts';
 import { createSender } from '../../src/identity/senders/senders.ts';
 import { pauseWarming, startWarming } from '../../src/identity/warming/warming.ts';
 import { createDraft } from '../../src/inbox/replies/drafts.ts';
-import { createNote } from '../../src/inbox/threads/notes.ts';
+import { createNote } from '../../src/inbox/threads/marks/notes.ts';
 import { listThreads } from '../../src/inbox/threads/threads.ts';
 import { createBlock } from '../../src/people/blocks/blocks.ts';
 import { createContact } from '../../src/people/contacts/contacts.ts';
@@ -39,12 +39,12 @@ import {
   moveConversation,
 } from '../../src/people/conversations/conversations.ts';
 import { conversationNoun } from '../../src/people/conversations/schema.ts';
-import type { RunRow } from '../../src/people/runs/queries.ts';
-import type { RunStatus } from '../../src/people/runs/schema.ts';
 import { createGroup } from '../../src/people/unsubscribe-groups/groups.ts';
 import type { IdKind } from '../../src/platform/runtime/ids.ts';
+import type { RunRow } from '../../src/run-ledger/queries.ts';
+import type { RunStatus } from '../../src/run-ledger/schema.ts';
+import { createWebhook } from '../../src/webhooks/endpoints/webhooks.ts';
 import { webhookNoun } from '../../src/webhooks/schema.ts';
-import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { storedRun } from '../campaigns/campaigns/fixtures.ts';
 import { templateBody } from '../content/templates/fixtures.ts';
 import { makeExtension, makeInstallation, publish } from '../extensions/fixtures.ts';

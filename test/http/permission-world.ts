@@ -14,7 +14,7 @@ import { createNamespace } from '../../src/identity/mailboxes/namespaces.ts';
 import { createSender } from '../../src/identity/senders/senders.ts';
 import { createBlock } from '../../src/people/blocks/blocks.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
-import { testWebhook } from '../../src/webhooks/deliveries.ts';
+import { testWebhook } from '../../src/webhooks/deliveries/deliveries.ts';
 import type { TestStore } from '../support/command.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

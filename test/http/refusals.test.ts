@@ -5,7 +5,7 @@
 // shapes (7.9).
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { errorHeaders } from '../../daemon/http/errors.ts';
-import { errorSchemas, responseHeaders } from '../../daemon/http/openapi-errors.ts';
+import { errorSchemas, responseHeaders } from '../../daemon/http/openapi/openapi-errors.ts';
 import { createKey } from '../../src/access/keys/keys.ts';
 import {
   pauseOrganization,

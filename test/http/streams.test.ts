@@ -5,7 +5,7 @@ import { request as ask, type ClientRequest, type IncomingMessage } from 'node:h
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { openApiDocument } from '../../daemon/http/openapi.ts';
+import { openApiDocument } from '../../daemon/http/openapi/openapi.ts';
 import { type Route, route } from '../../src/core/api/route.ts';
 import { ValidationError } from '../../src/platform/errors.ts';
 import { type HttpService, httpService, ownerKey } from './http-service.ts';

@@ -2,7 +2,7 @@
 // is read with the words and files that a reader sees, and the search finds each of these words.
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
+import { getEmailProjection } from '../../src/outbound/messages/lists/email-projection.ts';
 import { inbox, type ThreadApi, threadAll, threadsOver } from '../inbox/threads/mails.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { deliver, idIn, type SmtpService, smtpService } from './smtp-service.ts';

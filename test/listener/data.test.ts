@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { collectData } from '../../daemon/smtp/data.ts';
 import { MailCollector } from '../../daemon/smtp/mail-collector.ts';
 import type { Session, Sessions } from '../../daemon/smtp/sessions.ts';
-import { SharedPool } from '../../src/platform/runtime/shared-pool.ts';
+import { SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 import { longestStallMs } from '../support/work-time.ts';
 

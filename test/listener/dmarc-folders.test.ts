@@ -3,8 +3,8 @@
 import { sealMessage } from 'mailauth';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/core/config/config.ts';
-import { dkimRecordValue, generateDkimKey } from '../../src/mail/mime/dkim-key.ts';
-import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
+import { dkimRecordValue, generateDkimKey } from '../../src/mail/mime/dkim/dkim-key.ts';
+import { getEmailProjection } from '../../src/outbound/messages/lists/email-projection.ts';
 import { inbox, threadAll, threadsOver } from '../inbox/threads/mails.ts';
 import { stores } from '../support/command.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MailCollector } from '../../daemon/smtp/mail-collector.ts';
-import { SharedPool } from '../../src/platform/runtime/shared-pool.ts';
+import { SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const ample = 100_000_000;

@@ -1,14 +1,14 @@
 // Mail of ours that returns to our own listener skips the DNS checks; foreign mail under a return
 // path of ours does not. Real sockets, a pipeline, and a real DNS server.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
+import { getEmailProjection } from '../../src/outbound/messages/lists/email-projection.ts';
 import { getMessage } from '../../src/outbound/messages/messages.ts';
 import { findMessageRow } from '../../src/outbound/messages/queries.ts';
 import {
   beginOwnTransaction,
   isOwnTransaction,
-} from '../../src/outbound/queue/own-transactions.ts';
-import { readReturnPath } from '../../src/outbound/queue/return-path.ts';
+} from '../../src/outbound/queue/attempting/own-transactions.ts';
+import { readReturnPath } from '../../src/outbound/queue/attempting/return-path.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { addMailbox, deliver, inbound, type SmtpService, smtpService } from './smtp-service.ts';

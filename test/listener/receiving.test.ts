@@ -6,7 +6,7 @@ import { operatorOf } from '../../src/access/keys/roles.ts';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
 import { addDomain } from '../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../src/identity/domains/verification.ts';
-import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
+import { getEmailProjection } from '../../src/outbound/messages/lists/email-projection.ts';
 import { getMessage, listMessageEvents } from '../../src/outbound/messages/messages.ts';
 import { stores } from '../support/command.ts';
 import {

@@ -19,13 +19,13 @@ export const boundedInputs: Readonly<Record<string, BoundedInput>> = {
     cutBy: 'plainWords of classify-reply.ts, otherInWords of named-address.ts',
     files: [
       'src/mail/parse/bounce/named-address.ts',
-      'src/mail/smtp/replies/classify-reply.ts',
-      'src/mail/smtp/replies/rules-conduct.ts',
-      'src/mail/smtp/replies/rules-form.ts',
-      'src/mail/smtp/replies/rules-mailbox.ts',
-      'src/mail/smtp/replies/rules-pace.ts',
-      'src/mail/smtp/replies/rules-proof.ts',
-      'src/mail/smtp/replies/rules-reputation.ts',
+      'src/mail/smtp/reply-rules/classify-reply.ts',
+      'src/mail/smtp/reply-rules/rules-conduct.ts',
+      'src/mail/smtp/reply-rules/rules-form.ts',
+      'src/mail/smtp/reply-rules/rules-mailbox.ts',
+      'src/mail/smtp/reply-rules/rules-pace.ts',
+      'src/mail/smtp/reply-rules/rules-proof.ts',
+      'src/mail/smtp/reply-rules/rules-reputation.ts',
     ],
   },
   notice: {
@@ -42,17 +42,17 @@ export const boundedInputs: Readonly<Record<string, BoundedInput>> = {
   'attribution line': {
     characters: 600,
     cutBy: 'maxCharacters and longestEnd of attribution.ts',
-    files: ['src/mail/parse/attribution.ts'],
+    files: ['src/mail/parse/reply/attribution.ts'],
   },
   'header line': {
     characters: 400,
     cutBy: 'maxLabelLine of header-block.ts',
-    files: ['src/mail/parse/header-block.ts'],
+    files: ['src/mail/parse/reply/header-block.ts'],
   },
   'mobile line': {
     characters: 200,
     cutBy: 'mostMobileCharacters of signature.ts',
-    files: ['src/mail/parse/signature.ts'],
+    files: ['src/mail/parse/reply/signature.ts'],
   },
   'words at a number': {
     characters: 1000,

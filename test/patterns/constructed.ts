@@ -73,7 +73,7 @@ export const constructed: readonly Constructed[] = [
     reason: 'literals of this file',
   },
   {
-    file: 'src/mail/mime/subject.ts',
+    file: 'src/mail/mime/headers/subject.ts',
     text: "`^(?:${words.join('|')})\\\\s*(?:(?:\\\\[\\\\d{1,3}\\\\]|\\\\(\\\\d{1,3}\\\\)|\\\\^\\\\d{1,3})\\\\s*)?[:：]\\\\s*`",
     reason: 'words of this file',
   },

@@ -4,8 +4,8 @@ import { authenticate } from '../../src/inbox/receiving/authenticate.ts';
 import { dmarcCheck } from '../../src/inbox/receiving/dmarc-check.ts';
 import { checkSpf } from '../../src/inbox/receiving/spf.ts';
 import { fileTypeOf } from '../../src/mail/mime/file-type.ts';
-import { parseAddressList } from '../../src/mail/mime/header-addresses.ts';
-import { decodeWords, readParameters } from '../../src/mail/mime/header-values.ts';
+import { parseAddressList } from '../../src/mail/mime/headers/header-addresses.ts';
+import { decodeWords, readParameters } from '../../src/mail/mime/headers/header-values.ts';
 import { hidesWords } from '../../src/mail/mime/html/hidden-words.ts';
 import { mostCharacters as mostHtml } from '../../src/mail/mime/html/tokens.ts';
 import { composeWithMailComposer } from '../../src/mail/mime/mail-composer.ts';
@@ -62,7 +62,10 @@ const part = 'Content-Type: multipart/mixed; boundary=x\r\n\r\n';
 
 export const doorways: Readonly<Record<string, Doorway>> = {
   decodeWords: {
-    imports: ['src/mail/mime/header-values.ts libmime', 'src/mail/mime/charset/charset.ts libmime'],
+    imports: [
+      'src/mail/mime/headers/header-values.ts libmime',
+      'src/mail/mime/charset/charset.ts libmime',
+    ],
     most: header,
     run: decodeWords,
     texts: [

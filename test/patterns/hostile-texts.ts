@@ -1,13 +1,13 @@
 // Readers of ours whose patterns grew faster than their texts (data), each with hostile texts.
-import { contactPathsIn } from '../../src/campaigns/content/contact-paths.ts';
+import { contactPathsIn } from '../../src/campaigns/mail/contact-paths.ts';
 import { readCss } from '../../src/content/rendering/css.ts';
-import { baseSubject } from '../../src/mail/mime/subject.ts';
+import { baseSubject } from '../../src/mail/mime/headers/subject.ts';
 import { readBounce } from '../../src/mail/parse/bounce/bounce-report.ts';
 import { parseMime } from '../../src/mail/parse/parse-mime.ts';
-import { splitReply } from '../../src/mail/parse/reply-split.ts';
-import { classifyReply } from '../../src/mail/smtp/replies/classify-reply.ts';
+import { splitReply } from '../../src/mail/parse/reply/reply-split.ts';
+import { classifyReply } from '../../src/mail/smtp/reply-rules/classify-reply.ts';
 import { attachmentList } from '../../src/outbound/messages/send-schema.ts';
-import { standingOf } from '../../src/people/contacts/import-consent.ts';
+import { standingOf } from '../../src/people/contacts/import/import-consent.ts';
 import { addressesIn } from '../../src/platform/full-text/words.ts';
 import { type Hostile, repeated } from './growth.ts';
 

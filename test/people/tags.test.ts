@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { routes } from '../../daemon/http/routes.ts';
 import { countFates } from '../../src/campaigns/audience/fates.ts';
 import type { Page } from '../../src/core/api/pagination.ts';
-import { createSearchFiller } from '../../src/outbound/messages/search.ts';
+import { createSearchFiller } from '../../src/outbound/messages/lists/search.ts';
 import type { Contact } from '../../src/people/contacts/schema.ts';
 import type { Conversation } from '../../src/people/conversations/schema.ts';
 import { foldCase } from '../../src/platform/runtime/fold-case.ts';

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encryptedColumns } from '../../src/secrets/encrypted-columns.ts';
+import { encryptedColumns } from '../../src/service/root-keys/encrypted-columns.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { storeAllSecrets } from './all-secrets.ts';
 
@@ -19,20 +19,20 @@ const callers: Readonly<Record<string, string[]>> = {
   'history/seals/keys.ts': ['receipt_keys.private_key'],
   'identity/domains/domains.ts': ['domain_keys.private_key'],
   'identity/senders/proof.ts': ['senders.proof_token'],
-  'outbound/tracking/custom/acme.ts': ['acme_accounts.private_key'],
+  'outbound/tracking/custom/certificates/acme.ts': ['acme_accounts.private_key'],
   // The key of the order becomes that of its certificate.
-  'outbound/tracking/custom/order.ts': [
+  'outbound/tracking/custom/certificates/order.ts': [
     'tracking_hosts.order_key',
     'tracking_hosts.certificate_key',
   ],
-  'webhooks/secrets.ts': [
+  'webhooks/endpoints/secrets.ts': [
     'webhook_endpoints.secret',
     'webhook_endpoints.previous_secret',
     'webhook_endpoints.headers',
   ],
   // These encrypt texts of the files above anew.
   'core/root-keys/root-keys.ts': [],
-  'secrets/rotate.ts': [],
+  'service/root-keys/rotate.ts': [],
 };
 
 const listed = encryptedColumns.map(({ table, column }) => `${table}.${column}`).toSorted(byText);
@@ -82,11 +82,11 @@ describe('the table of encrypted columns', () => {
   it('is used under the lock of the root key in each of these files, or in the one that stores', () => {
     const root = join(import.meta.dirname, '../../src');
     const storing = {
-      'outbound/tracking/custom/order.ts': 'outbound/tracking/custom/lease.ts',
-      'webhooks/secrets.ts': 'webhooks/webhooks.ts',
+      'outbound/tracking/custom/certificates/order.ts': 'outbound/tracking/custom/lease.ts',
+      'webhooks/endpoints/secrets.ts': 'webhooks/endpoints/webhooks.ts',
     };
-    const files = Object.keys(callers).filter((file) => file !== 'secrets/rotate.ts');
-    for (const file of [...files, 'webhooks/installation-endpoints.ts']) {
+    const files = Object.keys(callers).filter((file) => file !== 'service/root-keys/rotate.ts');
+    for (const file of [...files, 'webhooks/endpoints/installation-endpoints.ts']) {
       const path = storing[file as keyof typeof storing] ?? file;
       expect(readFileSync(join(root, path), 'utf8'), path).toContain('holdRootKey(');
     }

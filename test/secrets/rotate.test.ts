@@ -11,8 +11,11 @@ import { addDomain } from '../../src/identity/domains/domains.ts';
 import { checkSecret } from '../../src/identity/domains/signing-keys.ts';
 import { startProof } from '../../src/identity/senders/proof.ts';
 import { findDefaultSender } from '../../src/identity/senders/queries.ts';
-import { readStorageToken, storageUrls } from '../../src/outbound/messages/storage-urls.ts';
-import { readReturnPath } from '../../src/outbound/queue/return-path.ts';
+import {
+  readStorageToken,
+  storageUrls,
+} from '../../src/outbound/messages/contents/storage-urls.ts';
+import { readReturnPath } from '../../src/outbound/queue/attempting/return-path.ts';
 import { readToken, tokensOf } from '../../src/outbound/tracking/tokens.ts';
 import {
   linkToken,
@@ -22,8 +25,8 @@ import {
 } from '../../src/outbound/unsubscribe-links/tokens.ts';
 import { keyBytes, secretFile } from '../../src/platform/runtime/key-ring.ts';
 import { openSecrets } from '../../src/platform/runtime/secrets.ts';
-import { listRootKeys, rotateRootKey } from '../../src/secrets/rotate.ts';
-import { createWebhook, deleteWebhook } from '../../src/webhooks/webhooks.ts';
+import { listRootKeys, rotateRootKey } from '../../src/service/root-keys/rotate.ts';
+import { createWebhook, deleteWebhook } from '../../src/webhooks/endpoints/webhooks.ts';
 import { bothStores } from '../support/command.ts';
 import { until } from '../support/daemon-process.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { operatorOf } from '../../src/access/keys/roles.ts';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
 import { createTemplate } from '../../src/content/templates/create.ts';
-import { storageUsage } from '../../src/service/doctor/storage-usage.ts';
+import { storageUsage } from '../../src/doctor/storage-usage.ts';
 import { receiveMail } from '../inbox/receiving/received-mail.ts';
 import { stores } from '../support/command.ts';
 import { send } from '../support/delivery.ts';

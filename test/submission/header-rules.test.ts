@@ -3,8 +3,8 @@
 // `accepted/NAME.sent`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { handIn } from '../../src/outbound/sending/hand-in.ts';
-import { readPipedMail } from '../../src/outbound/sending/piped-mail.ts';
+import { handIn } from '../../src/outbound/sending/hand-in/hand-in.ts';
+import { readPipedMail } from '../../src/outbound/sending/hand-in/piped-mail.ts';
 import { ValidationError } from '../../src/platform/errors.ts';
 import {
   idIn,

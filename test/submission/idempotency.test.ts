@@ -1,8 +1,8 @@
 // One idempotency key makes one message over SMTP, sendmail and HTTP: SMTP and sendmail replay each
 // other, and a key of another request is a conflict.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { handIn } from '../../src/outbound/sending/hand-in.ts';
-import { readPipedMail } from '../../src/outbound/sending/piped-mail.ts';
+import { handIn } from '../../src/outbound/sending/hand-in/hand-in.ts';
+import { readPipedMail } from '../../src/outbound/sending/hand-in/piped-mail.ts';
 import { sendMessage } from '../../src/outbound/sending/send.ts';
 import { stores } from '../support/command.ts';
 import { payloadFor } from '../support/delivery.ts';

@@ -3,7 +3,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readBlob } from '../../src/core/blobs/blobs.ts';
 import { listDomains } from '../../src/identity/domains/domains.ts';
-import { getEmailProjection } from '../../src/outbound/messages/email-projection.ts';
+import { getEmailProjection } from '../../src/outbound/messages/lists/email-projection.ts';
 import { deleteMessage, getMessage } from '../../src/outbound/messages/messages.ts';
 import { findMessageRow } from '../../src/outbound/messages/queries.ts';
 import type { Message } from '../../src/outbound/messages/schema.ts';

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { type OpenApiDocument, openApiDocument } from '../../daemon/http/openapi.ts';
+import { type OpenApiDocument, openApiDocument } from '../../daemon/http/openapi/openapi.ts';
 import type { Exchange } from '../../daemon/http/server.ts';
 import type { Route } from '../../src/core/api/route.ts';
 import { InternalError } from '../../src/platform/errors.ts';

@@ -1,5 +1,5 @@
 // Scripted answers of the SMTP sink in place of its standard replies.
-import type { Verb } from '../../src/mail/smtp/timeouts.ts';
+import type { Verb } from '../../src/mail/smtp/session/timeouts.ts';
 
 export type SinkVerb = Verb | 'NOOP' | 'BDAT';
 

@@ -17,7 +17,7 @@ import {
   type DkimAlgorithm,
   type DkimKeyPair,
   generateDkimKey,
-} from '../../src/mail/mime/dkim-key.ts';
+} from '../../src/mail/mime/dkim/dkim-key.ts';
 import type { Connector } from '../../src/platform/net/dial.ts';
 import { createLogger } from '../../src/platform/runtime/log.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isSignedBy } from '../../src/history/seals/head.ts';
 import { createSealer } from '../../src/history/seals/sealer.ts';
-import { type Anchor, anchorHeads } from '../../src/webhooks/anchors.ts';
+import { type Anchor, anchorHeads } from '../../src/receipts/anchors.ts';
 import { recordSteps } from '../history/seals/log.ts';
 import { httpApi } from '../support/http-client.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

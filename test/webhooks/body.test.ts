@@ -1,5 +1,5 @@
-// The posted body of an event (src/webhooks/body.ts): made once, kept, bounded, and blank once its
-// message is deleted.
+// The posted body of an event (src/webhooks/posting/body.ts): made once, kept, bounded, and blank
+// once its message is deleted.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App, MessagePresenter } from '../../src/core/app.ts';
@@ -7,9 +7,9 @@ import { recordTimeline } from '../../src/history/events/record.ts';
 import { sweepEvents } from '../../src/history/events/retention.ts';
 import { presentMessageEvents } from '../../src/outbound/messages/events.ts';
 import { deleteMessage } from '../../src/outbound/messages/messages.ts';
-import { bodiesOf, bodyOf, eventBody, mostBodyBytes } from '../../src/webhooks/body.ts';
-import { createWebhookLoop } from '../../src/webhooks/loop.ts';
-import { sweepWebhooks } from '../../src/webhooks/retention.ts';
+import { sweepWebhooks } from '../../src/webhooks/deliveries/retention.ts';
+import { bodiesOf, bodyOf, eventBody, mostBodyBytes } from '../../src/webhooks/posting/body.ts';
+import { createWebhookLoop } from '../../src/webhooks/posting/loop.ts';
 import { stores } from '../support/command.ts';
 import { send } from '../support/delivery.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

@@ -1,7 +1,7 @@
 // While sends press in, webhooks give way: claims are a second apart, unless a due delivery has
 // waited too long.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
+import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/posting/loop.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import {
   deliveryRow,

@@ -3,15 +3,15 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
 import type { Page } from '../../src/core/api/pagination.ts';
-import { insertDeliveries } from '../../src/webhooks/delivery-queries.ts';
-import { replayWebhook } from '../../src/webhooks/replay.ts';
+import { insertDeliveries } from '../../src/webhooks/deliveries/delivery-queries.ts';
+import { replayWebhook } from '../../src/webhooks/deliveries/replay.ts';
+import { updateWebhook } from '../../src/webhooks/endpoints/webhooks.ts';
 import type {
   WebhookDelivery,
   WebhookDeliveryWithAttempts,
   WebhookReplay,
   WebhookTest,
 } from '../../src/webhooks/schema.ts';
-import { updateWebhook } from '../../src/webhooks/webhooks.ts';
 import { cliWorkspace } from '../support/cli.ts';
 import { stores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';

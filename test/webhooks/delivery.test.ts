@@ -1,13 +1,13 @@
-// The state table of a delivery (src/webhooks/settle.ts), each move against a real receiver on
-// loopback: retries and their times, ends, and the state of failing endpoints.
+// The state table of a delivery (src/webhooks/posting/settle.ts), each move against a real receiver
+// on loopback: retries and their times, ends, and the state of failing endpoints.
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
 import type { App } from '../../src/core/app.ts';
-import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
-import { redeliverNow } from '../../src/webhooks/redeliver.ts';
-import { updateWebhook } from '../../src/webhooks/webhooks.ts';
+import { redeliverNow } from '../../src/webhooks/deliveries/redeliver.ts';
+import { updateWebhook } from '../../src/webhooks/endpoints/webhooks.ts';
+import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/posting/loop.ts';
 import { stores } from '../support/command.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { leap } from '../support/virtual-clock.ts';

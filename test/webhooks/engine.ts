@@ -6,12 +6,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { App } from '../../src/core/app.ts';
 import { insertResourceEvents } from '../../src/history/events/queries.ts';
-import { moveCounts } from '../../src/webhooks/counters.ts';
-import { knownEndpoints } from '../../src/webhooks/known-endpoints.ts';
+import { moveCounts } from '../../src/webhooks/deliveries/counters.ts';
+import { knownEndpoints } from '../../src/webhooks/endpoints/known-endpoints.ts';
+import { sealHeaders, sealSecret } from '../../src/webhooks/endpoints/secrets.ts';
+import { secretFrom } from '../../src/webhooks/posting/signature.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from '../../src/webhooks/rows.ts';
 import { webhookNoun } from '../../src/webhooks/schema.ts';
-import { sealHeaders, sealSecret } from '../../src/webhooks/secrets.ts';
-import { secretFrom } from '../../src/webhooks/signature.ts';
 import type { TestApp } from '../support/test-app.ts';
 
 export const loopbackConfig = { webhooks: { allowPrivateAddresses: true } };

@@ -5,9 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { byOperator, record, told } from '../../src/history/events/record.ts';
 import { WebhookEnqueueError } from '../../src/platform/errors.ts';
 import type { Db } from '../../src/platform/store/db.ts';
+import { endpointChanges, endpoints } from '../../src/webhooks/endpoints/queries.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  updateWebhook,
+} from '../../src/webhooks/endpoints/webhooks.ts';
 import { webhookDisabled } from '../../src/webhooks/events.ts';
-import { endpointChanges, endpoints } from '../../src/webhooks/queries.ts';
-import { createWebhook, deleteWebhook, updateWebhook } from '../../src/webhooks/webhooks.ts';
 import {
   noRows,
   otherOrganization,

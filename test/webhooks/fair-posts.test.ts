@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
-import { testWebhook } from '../../src/webhooks/deliveries.ts';
-import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
+import { testWebhook } from '../../src/webhooks/deliveries/deliveries.ts';
+import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/posting/loop.ts';
 import { stores } from '../support/command.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import {

@@ -2,9 +2,9 @@
 import { sql } from 'kysely';
 import type { App } from '../../src/core/app.ts';
 import { recordTimeline } from '../../src/history/events/record.ts';
+import { createWebhook } from '../../src/webhooks/endpoints/webhooks.ts';
 import type { DeliveryRow } from '../../src/webhooks/rows.ts';
 import type { CreateWebhook, Webhook } from '../../src/webhooks/schema.ts';
-import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import type { TestApp } from '../support/test-app.ts';
 
 export const hookUrl = 'https://hooks.example/svc';

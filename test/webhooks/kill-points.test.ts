@@ -5,8 +5,8 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { record, recordTimeline } from '../../src/history/events/record.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
-import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
-import { createPoster } from '../../src/webhooks/post.ts';
+import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/posting/loop.ts';
+import { createPoster } from '../../src/webhooks/posting/post.ts';
 import { inLong, stores, type TestStore } from '../support/command.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import {

@@ -3,7 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkLoopback, type Heard, listen, listenSecret } from '../../src/webhooks/listen.ts';
-import { secretFrom, signatureHeaders, signatureProblem } from '../../src/webhooks/signature.ts';
+import {
+  secretFrom,
+  signatureHeaders,
+  signatureProblem,
+} from '../../src/webhooks/posting/signature.ts';
 import { type CliWorkspace, cliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { stores } from '../support/command.ts';
 import { send } from '../support/delivery.ts';

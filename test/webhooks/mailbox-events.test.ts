@@ -11,8 +11,8 @@ import {
 import { rejectAction } from '../../src/inbox/approvals/actions.ts';
 import { reply } from '../../src/inbox/replies/answers.ts';
 import { approveAction } from '../../src/inbox/replies/approve.ts';
-import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
-import { createWebhook } from '../../src/webhooks/webhooks.ts';
+import { createWebhook } from '../../src/webhooks/endpoints/webhooks.ts';
+import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/posting/loop.ts';
 import { agentOf } from '../inbox/approvals/fixtures.ts';
 import { config, type Desk, deskOf } from '../inbox/replies/world.ts';
 import { stores } from '../support/command.ts';

@@ -1,7 +1,7 @@
 // Webhooks for the operator: metrics, and the lines of the log, which hold nothing secret.
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
+import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/posting/loop.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import {
   deliveryRow,

@@ -2,7 +2,7 @@
 // nothing, and its waits never end. Committed transactions stay committed, an open one is lost.
 import type { App } from '../../src/core/app.ts';
 import type { Store } from '../../src/platform/store/db.ts';
-import type { Poster } from '../../src/webhooks/post.ts';
+import type { Poster } from '../../src/webhooks/posting/post.ts';
 
 export const stages = ['enqueue', 'claim', 'body', 'post', 'settle'] as const;
 export type Stage = (typeof stages)[number];

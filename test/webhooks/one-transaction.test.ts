@@ -9,11 +9,13 @@ import {
   pauseOrganization,
   resumeOrganization,
 } from '../../src/access/organizations/organizations.ts';
-import { moveRun } from '../../src/campaigns/campaigns/moves.ts';
+import { moveRun } from '../../src/campaigns/setup/moves.ts';
 import { createTemplate } from '../../src/content/templates/create.ts';
 import { publishTemplate } from '../../src/content/templates/publish.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App, EventSink } from '../../src/core/app.ts';
+import { examineDaily } from '../../src/doctor/daily.ts';
+import { thisMachine } from '../../src/doctor/machine.ts';
 import { install } from '../../src/extensions/installations.ts';
 import { disableInstallation } from '../../src/extensions/standing.ts';
 import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
@@ -34,10 +36,10 @@ import { rejectAction } from '../../src/inbox/approvals/actions.ts';
 import { createProjector } from '../../src/inbox/receiving/projector.ts';
 import { sendNew } from '../../src/inbox/replies/answers.ts';
 import { approveAction } from '../../src/inbox/replies/approve.ts';
-import { deleteContact } from '../../src/outbound/messages/forget-contact.ts';
-import { cancelMessage } from '../../src/outbound/queue/cancel.ts';
+import { deleteContact } from '../../src/outbound/messages/forget/forget-contact.ts';
 import { resumeDomain } from '../../src/outbound/queue/desk/resume.ts';
-import { scheduleMessage } from '../../src/outbound/sending/schedule.ts';
+import { cancelMessage } from '../../src/outbound/queue/schedule/cancel.ts';
+import { scheduleMessage } from '../../src/outbound/sending/schedule/schedule.ts';
 import { engageAll } from '../../src/outbound/tracking/engage.ts';
 import { leaveAll } from '../../src/outbound/unsubscribe-links/leave.ts';
 import { createContact, updateContact } from '../../src/people/contacts/contacts.ts';
@@ -45,17 +47,15 @@ import {
   createConversation,
   updateConversation,
 } from '../../src/people/conversations/conversations.ts';
-import { lockRun } from '../../src/people/runs/queries.ts';
-import type { RunStatus } from '../../src/people/runs/schema.ts';
 import { createGroup } from '../../src/people/unsubscribe-groups/groups.ts';
-import { lastly } from '../../src/platform/store/last-writes.ts';
-import { examineDaily } from '../../src/service/doctor/daily.ts';
-import { thisMachine } from '../../src/service/doctor/machine.ts';
+import { lastly } from '../../src/platform/store/changes/last-writes.ts';
+import { lockRun } from '../../src/run-ledger/queries.ts';
+import type { RunStatus } from '../../src/run-ledger/schema.ts';
 import { hooks } from '../../src/service/service.ts';
-import { testWebhook } from '../../src/webhooks/deliveries.ts';
-import { disableEndpoint } from '../../src/webhooks/disable.ts';
-import { createWebhookLoop } from '../../src/webhooks/loop.ts';
-import { redeliverNow } from '../../src/webhooks/redeliver.ts';
+import { testWebhook } from '../../src/webhooks/deliveries/deliveries.ts';
+import { redeliverNow } from '../../src/webhooks/deliveries/redeliver.ts';
+import { disableEndpoint } from '../../src/webhooks/endpoints/disable.ts';
+import { createWebhookLoop } from '../../src/webhooks/posting/loop.ts';
 import { storedRun } from '../campaigns/campaigns/fixtures.ts';
 import { makeExtension, makeInstallation, publish } from '../extensions/fixtures.ts';
 import { startOutcomes } from '../identity/reputation/fixtures.ts';

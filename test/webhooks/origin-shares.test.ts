@@ -1,7 +1,7 @@
-// Endpoints of one origin share its ten connections (src/webhooks/origin-shares.ts).
+// Endpoints of one origin share its ten connections (src/webhooks/posting/origin-shares.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
+import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/posting/loop.ts';
 import { eachApp } from '../support/each-app.ts';
 import {
   countsOf,

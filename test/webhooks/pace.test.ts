@@ -1,6 +1,7 @@
-// The number of deliveries that an endpoint may hold, by its last answers (src/webhooks/pace.ts).
+// The number of deliveries that an endpoint may hold, by its last answers
+// (src/webhooks/posting/pace.ts).
 import { describe, expect, it } from 'vitest';
-import { Pace } from '../../src/webhooks/pace.ts';
+import { Pace } from '../../src/webhooks/posting/pace.ts';
 
 function paceAfter(...durations: number[]): Pace {
   const pace = new Pace();

@@ -1,10 +1,10 @@
 // One POST against hostile or broken receivers: each is a failed attempt of bounded time and memory
-// (src/webhooks/post.ts).
+// (src/webhooks/posting/post.ts).
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPoster, type Poster } from '../../src/webhooks/post.ts';
+import { createPoster, type Poster } from '../../src/webhooks/posting/post.ts';
 import { eachApp } from '../support/each-app.ts';
 import { testCert, testKey } from '../support/test-cert.ts';
 import { loopbackConfig, type Receiver, rawReceiver, receiver, until } from './engine.ts';

@@ -2,7 +2,11 @@
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { secretFrom, signatureHeaders, signatureProblem } from '../../src/webhooks/signature.ts';
+import {
+  secretFrom,
+  signatureHeaders,
+  signatureProblem,
+} from '../../src/webhooks/posting/signature.ts';
 
 const at = Date.UTC(2026, 0, 5, 12);
 const id = 'evt_06dq2k0qz8h3v5m1r9t4w7xy';

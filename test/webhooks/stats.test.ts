@@ -2,10 +2,10 @@
 // and 45 minutes, and when the zone of the organization changes.
 import { describe, expect, it } from 'vitest';
 import { updateOrganization } from '../../src/access/organizations/organizations.ts';
-import { moveCounts } from '../../src/webhooks/counters.ts';
+import { moveCounts } from '../../src/webhooks/deliveries/counters.ts';
+import { webhookStats } from '../../src/webhooks/deliveries/stats.ts';
 import type { DeliveryStatus } from '../../src/webhooks/rows.ts';
 import type { WebhookStats } from '../../src/webhooks/schema.ts';
-import { webhookStats } from '../../src/webhooks/stats.ts';
 import { cliWorkspace } from '../support/cli.ts';
 import { stores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';

@@ -5,8 +5,8 @@ import { networkInterfaces } from 'node:os';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createSmtpListener } from '../../daemon/smtp/listener.ts';
 import type { App } from '../../src/core/app.ts';
-import { createPoster } from '../../src/webhooks/post.ts';
-import { urlProblem } from '../../src/webhooks/url-rules.ts';
+import { urlProblem } from '../../src/webhooks/endpoints/url-rules.ts';
+import { createPoster } from '../../src/webhooks/posting/post.ts';
 import { eachApp } from '../support/each-app.ts';
 import { testApp } from '../support/test-app.ts';
 

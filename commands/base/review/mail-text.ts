@@ -2,8 +2,8 @@
 // the words. The differences become the edits that an approval takes.
 import type { ApproveAction } from '../../../src/inbox/replies/schema.ts';
 import { textOfHtml } from '../../../src/mail/mime/html-text.ts';
-import { UsageError } from '../failure.ts';
-import { plainText } from '../format.ts';
+import { UsageError } from '../output/failure.ts';
+import { plainText } from '../output/format.ts';
 
 /** The mail of a proposal, before edits. */
 export interface ProposedMail {

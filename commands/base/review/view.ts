@@ -3,7 +3,7 @@
 import type { MailPicture, ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import type { ThreadMessage } from '../../../src/inbox/threads/schema.ts';
 import { textOfHtml } from '../../../src/mail/mime/html-text.ts';
-import { card, emphasize, inWords, plainText } from '../format.ts';
+import { card, emphasize, inWords, plainText } from '../output/format.ts';
 import { changesIn, type ProposedMail, wordsOf } from './mail-text.ts';
 
 /** Room for a message before the proposal, and for the proposal. */

@@ -17,9 +17,9 @@ import type { MailboxAction, ShownAction } from '../../../src/inbox/approvals/sc
 import { answeringRoutes } from '../../../src/inbox/replies/routes.ts';
 import { latestThreadMessages } from '../../../src/inbox/threads/messages.ts';
 import { ResourceNotFoundError, ServiceError } from '../../../src/platform/errors.ts';
-import { given } from '../body.ts';
-import { describeError, UsageError } from '../failure.ts';
-import { inWords } from '../format.ts';
+import { given } from '../input/body.ts';
+import { describeError, UsageError } from '../output/failure.ts';
+import { inWords } from '../output/format.ts';
 import { runRoute } from '../route.ts';
 import { type Edits, editableText, editsFrom, type ProposedMail, withEdits } from './mail-text.ts';
 import { proposalShown, threadBefore } from './view.ts';

@@ -2,8 +2,8 @@
 // (src/inbox/receiving/resolve.ts).
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../../base/command.ts';
-import { domainArg, domainId as idOf } from '../../base/domain-id.ts';
-import { print } from '../../base/output.ts';
+import { domainArg, domainId as idOf } from '../../base/nouns/domain-id.ts';
+import { print } from '../../base/output/output.ts';
 import { runRoute } from '../../base/route.ts';
 import { withCaller } from '../../base/session.ts';
 

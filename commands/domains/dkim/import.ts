@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
 import { importDkimInput } from '../../../src/identity/domains/schema.ts';
-import { textFrom } from '../../base/body.ts';
-import { dkimView as view } from '../../base/dkim-view.ts';
-import { domainArg as args, domainId as find } from '../../base/domain-id.ts';
+import { textFrom } from '../../base/input/body.ts';
+import { dkimView as view } from '../../base/nouns/dkim-view.ts';
+import { domainArg as args, domainId as find } from '../../base/nouns/domain-id.ts';
 import { updateCommand } from '../../base/verbs.ts';
 
 export default updateCommand({

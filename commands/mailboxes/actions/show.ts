@@ -3,7 +3,7 @@ import { Flags } from '@oclif/core';
 import type { ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import { actionArgs, actionCard, callOnAction } from '../../base/action.ts';
 import { BaseCommand } from '../../base/command.ts';
-import { print, writeBytes } from '../../base/output.ts';
+import { print, writeBytes } from '../../base/output/output.ts';
 
 const fileColumns = ['n', 'filename', 'contentType', 'contentId', 'size', 'digest'];
 
@@ -66,7 +66,7 @@ async function loadRoutes() {
 }
 
 async function viewOf(action: ShownAction): Promise<string> {
-  const { card, table } = await import('../../base/format.ts');
+  const { card, table } = await import('../../base/output/format.ts');
   const { wordsShown } = await import('../../base/review/view.ts');
   const { content } = action;
   const parts = [card(action, actionCard)];

@@ -2,7 +2,7 @@
 // src/identity/mailboxes/mailboxes.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../../base/command.ts';
-import { printCard } from '../../base/output.ts';
+import { printCard } from '../../base/output/output.ts';
 import { callRoute } from '../../base/route.ts';
 import { card, args as mailboxArg } from '../show.ts';
 

@@ -18,7 +18,7 @@ export default updateCommand({
   names: { contactIds: 'contact' },
   route: async () => (await import('../../../src/campaigns/opt-in/routes.ts')).memberRoutes.add,
   view: async ({ items }) => {
-    const { table } = await import('../../base/format.ts');
+    const { table } = await import('../../base/output/format.ts');
     return table(items, ['contactId', 'status', 'result', 'mails', 'nextMailAt']);
   },
 });

@@ -1,5 +1,6 @@
-// Small comforts: every page works without them. An open page follows changes (data-live). A click copies a code block.
-// Keys move through mail: j and k go down and up, Enter opens, / searches, u goes back.
+// Small comforts: every page works without them. An open page follows changes (data-live). A click
+// copies a code block. Keys move through mail: j and k go down and up, Enter opens, / searches, u
+// goes back.
 const rows = () => [...document.querySelectorAll('tbody tr')];
 let at = -1;
 
@@ -44,7 +45,9 @@ let pauseMs = leastPauseMs;
 let isLoading = false;
 let hasNews = false;
 
-/** Returns whether the person is at work in the page: then nothing is exchanged under the cursor. */
+/**
+ * Returns whether the person is at work in the page: then nothing is exchanged under the cursor.
+ */
 function isBusy() {
   const active = document.activeElement;
   const isTyping = active instanceof HTMLElement && active.matches('input, textarea, select');
@@ -69,7 +72,9 @@ function textOf(content) {
   return parts.map((one) => one.outerHTML).join('');
 }
 
-/** Exchanges the content around a preview. Open details stay open, and the focus keeps its place. */
+/**
+ * Exchanges the content around a preview. Open details stay open, and the focus keeps its place.
+ */
 function exchange(next) {
   const focusable = 'a, button, summary, [tabindex]';
   const focused = [...main.querySelectorAll(focusable)].indexOf(document.activeElement);

@@ -1,6 +1,6 @@
 // The mail of a campaign as a run of now would send it, on each page on which a person decides
 // about it.
-import { campaignRoutes } from '../../../src/campaigns/campaigns/routes.ts';
+import { campaignRoutes } from '../../../src/campaigns/setup/routes.ts';
 import { refusalOf, withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
 import { drawMail, framedHtml } from '../mail-picture.ts';
@@ -33,7 +33,7 @@ export function drawCampaignMail({ params, query }: Asked, mail: Mail): Part {
   );
 }
 
-/** Draws the mail of the campaign of a page, or the reason why there is none. */
+/** Draws the mail of the campaign of a page, or the reason for its absence. */
 export async function campaignMail(asked: Asked): Promise<Part> {
   const drawn = await mailOf(asked).then(
     (mail) => drawCampaignMail(asked, mail),

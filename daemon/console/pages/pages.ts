@@ -1,22 +1,22 @@
 // Every page of the console, in the order of the navigation.
 import type { Page } from '../page.ts';
-import { blockPages } from './blocks.ts';
-import { brandPages } from './brands.ts';
-import { campaignPages } from './campaigns.ts';
-import { contactPages } from './contacts.ts';
-import { conversationPages } from './conversations.ts';
-import { domainPages } from './domains.ts';
+import { campaignPages } from './campaigns/campaigns.ts';
+import { domainPages } from './domains/domains.ts';
+import { senderPages } from './domains/senders.ts';
 import { extensionPages } from './extensions.ts';
-import { groupPages } from './groups.ts';
+import { mailboxPages } from './inbox/mailboxes.ts';
+import { reviewPages } from './inbox/review.ts';
 import { keyPages } from './keys.ts';
-import { mailboxPages } from './mailboxes.ts';
 import { messagePages } from './messages.ts';
 import { overviewPages } from './overview.ts';
+import { blockPages } from './people/blocks.ts';
+import { contactPages } from './people/contacts.ts';
+import { conversationPages } from './people/conversations.ts';
+import { groupPages } from './people/groups.ts';
 import { queuePages } from './queue.ts';
-import { reviewPages } from './review.ts';
-import { senderPages } from './senders.ts';
 import { settingsPages } from './settings.ts';
-import { templatePages } from './templates.ts';
+import { brandPages } from './templates/brands.ts';
+import { templatePages } from './templates/templates.ts';
 import { usagePages } from './usage.ts';
 import { webhookPages } from './webhooks.ts';
 

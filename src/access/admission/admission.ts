@@ -10,7 +10,7 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { RateLimitedError } from '../../platform/errors.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
-import { KnownRows } from '../../platform/store/changes.ts';
+import { KnownRows } from '../../platform/store/changes/changes.ts';
 import { findOrganization, organizationChanges } from '../organizations/queries.ts';
 import {
   Buckets,

@@ -1,6 +1,6 @@
 // Draws of many tokens for mail that the service sends by itself at its time: scheduled messages
-// (src/outbound/queue/scheduled.ts) and runs of campaigns (src/campaigns). Such mail waits for its
-// tokens instead of failing, so a draw takes the available ones.
+// (src/outbound/queue/schedule/scheduled.ts) and runs of campaigns (src/campaigns). Such mail waits
+// for its tokens instead of failing, so a draw takes the available ones.
 import type { App } from '../../core/app.ts';
 import { admissionOf, type Drawer, halfOf } from './admission.ts';
 

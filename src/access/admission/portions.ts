@@ -13,8 +13,8 @@
 // A part that grows does so last: each other daemon has seen the change within 5 s, or has had no
 // heartbeat for 3 s.
 import type { App } from '../../core/app.ts';
+import { noPortion, type Place, wholePortion } from '../../platform/runtime/fairness/portion.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
-import { noPortion, type Place, wholePortion } from '../../platform/runtime/portion.ts';
 
 /** Time for which a place holds after a heartbeat. */
 export const trustMs = 3_000;

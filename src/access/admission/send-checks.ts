@@ -1,6 +1,6 @@
 // Checks of the organization's allowances (quota.ts): a pause, and a daily quota without room.
 // Scheduled mail waits for both when its time comes, so neither is checked then
-// (src/outbound/queue/scheduled.ts).
+// (src/outbound/queue/schedule/scheduled.ts).
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Allowances } from './quota.ts';

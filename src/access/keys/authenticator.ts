@@ -4,7 +4,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import type { KnownRows } from '../../platform/store/changes.ts';
+import type { KnownRows } from '../../platform/store/changes/changes.ts';
 import { type KnownKey, knownKeys } from './changes.ts';
 import { hashKey, isKeyText } from './key-format.ts';
 import { callerOf } from './keys.ts';

@@ -5,7 +5,7 @@
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
-import { KnownRows } from '../../platform/store/changes.ts';
+import { KnownRows } from '../../platform/store/changes/changes.ts';
 import { keyChanges } from './queries.ts';
 
 const mostKnown = 10_000;

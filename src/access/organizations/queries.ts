@@ -1,7 +1,7 @@
 // All SQL on `organizations` and `organization_changes`. Reads and writes rows, decides nothing.
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
-import type { IdsEnding } from '../../platform/store/ids-ending.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import type { IdsEnding } from '../../platform/store/rows/ids-ending.ts';
 
 export interface OrganizationRow {
   id: string;

@@ -1,10 +1,10 @@
 // Counts the contacts of an audience by fate, for estimates and for the total of a run that starts.
 
 import { readSlices } from '../../people/contacts/slices.ts';
-import { type SkipReason, skipReasons } from '../../people/runs/schema.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { OverdueError } from '../../platform/store/aside.ts';
 import type { Store } from '../../platform/store/db.ts';
+import { type SkipReason, skipReasons } from '../../run-ledger/schema.ts';
 import { countFatesIn, type FatesQuestion } from './queries.ts';
 
 /**

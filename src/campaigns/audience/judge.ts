@@ -7,11 +7,11 @@ import { matchesAmong } from '../../people/contacts/condition-queries.ts';
 import { membersAmong } from '../../people/contacts/groups/queries.ts';
 import { type ForRunRow, findForRun } from '../../people/contacts/queries.ts';
 import type { PreferencesInput, ProfileInput } from '../../people/contacts/schema.ts';
-import { addressKeysAmong, judgedAmong } from '../../people/runs/queries.ts';
-import type { SkipReason } from '../../people/runs/schema.ts';
 import { pendingAmong } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
+import { addressKeysAmong, judgedAmong } from '../../run-ledger/queries.ts';
+import type { SkipReason } from '../../run-ledger/schema.ts';
 import { askedOf } from './queries.ts';
 import type { AudienceSnapshot } from './schema.ts';
 

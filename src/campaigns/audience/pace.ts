@@ -1,6 +1,6 @@
 // The pace of a run under the limits of its plan, its daily quota and the warming of its domain.
 // Pure functions. Other mail of the organization is not foreseen, so a run can end later than this.
-import type { RunWaitReason } from '../../people/runs/schema.ts';
+import type { RunWaitReason } from '../../run-ledger/schema.ts';
 
 /** Number of messages that may go before `endsAt`, ms since 1970. */
 export interface Allowance {

@@ -11,9 +11,9 @@ import {
 import { countFatesOf, specialIdsIn } from '../../people/contacts/fate-queries.ts';
 import { isMember, memberIdsIn } from '../../people/contacts/groups/queries.ts';
 import { taggedIdsIn } from '../../people/contacts/queries.ts';
-import type { SkipReason } from '../../people/runs/schema.ts';
 import { isPending, pendingIdsIn } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { type Db, engineOf, packedList } from '../../platform/store/db.ts';
+import type { SkipReason } from '../../run-ledger/schema.ts';
 import type { AudienceSnapshot } from './schema.ts';
 
 type Ids = RawBuilder<unknown>;

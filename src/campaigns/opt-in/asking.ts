@@ -16,7 +16,7 @@ import type { App } from '../../core/app.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
 import { resolveSenders } from '../../identity/senders/resolve.ts';
 import type { SendPayload } from '../../outbound/messages/send-schema.ts';
-import { openAcceptChecks } from '../../outbound/queue/send-checks.ts';
+import { openAcceptChecks } from '../../outbound/queue/schedule/send-checks.ts';
 import { toCheck } from '../../outbound/sending/accept.ts';
 import { readSendContent } from '../../outbound/sending/content.ts';
 import { findGroupBlocksAmong } from '../../people/blocks/queries.ts';

@@ -9,7 +9,7 @@ import {
   findDue,
   findDueOrganizations,
 } from '../../people/unsubscribe-groups/confirmation-queries.ts';
-import { createDueLoop, type DueLoop } from '../../platform/store/due-loop.ts';
+import { createDueLoop, type DueLoop } from '../../platform/store/changes/due-loop.ts';
 import { nextLook } from '../walk/pace.ts';
 import { mailsPerSecond } from './limits.ts';
 import { mailIn, putOffDue } from './mail-due.ts';

@@ -29,12 +29,12 @@ import { findDomainHolds } from '../../identity/reputation/domain-holds.ts';
 import { type Finding, findingInWords } from '../../identity/reputation/health-finding.ts';
 import { type ResolvedSender, resolveSenders } from '../../identity/senders/resolve.ts';
 import { runPlaces } from '../../identity/warming/run-places.ts';
-import { findRunCounts, recentDeferrals } from '../../people/runs/counters.ts';
-import type { RunState } from '../../people/runs/queries.ts';
-import type { RunHoldReason } from '../../people/runs/schema.ts';
 import { ServiceError } from '../../platform/errors.ts';
 import { domainOf } from '../../platform/net/address.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
+import { findRunCounts, recentDeferrals } from '../../run-ledger/counters.ts';
+import type { RunState } from '../../run-ledger/queries.ts';
+import type { RunHoldReason } from '../../run-ledger/schema.ts';
 import { callerOfRun, type Snapshots } from './walked-run.ts';
 
 const fewestAttempted = 500;

@@ -9,14 +9,14 @@
 //                                    | half of it before a turn      |
 //   of another                       | it ends                       | any daemon may take it
 import type { App } from '../../core/app.ts';
+import { keepLease, leaseDelayMs } from '../../platform/store/changes/lease.ts';
 import {
   type DueRun,
   endLeases,
   leaseRun,
   type Moment,
   renewRun,
-} from '../../people/runs/walk-queries.ts';
-import { keepLease, leaseDelayMs } from '../../platform/store/lease.ts';
+} from '../../run-ledger/walk-queries.ts';
 
 /** A crash delays its run by at most this. */
 export const leaseMs = 30_000;

@@ -13,15 +13,15 @@
 // by time and end between two contacts (turns.ts). After an error the run waits (trouble.ts).
 import type { App } from '../../core/app.ts';
 import { releaseRun } from '../../outbound/queue/desk/runs.ts';
+import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
+import { createDueLoop } from '../../platform/store/changes/due-loop.ts';
 import {
   bringRunLeasesToPresent,
   bringRunsToPresent,
   type DueRun,
   findNextDueRun,
   selectDueRuns,
-} from '../../people/runs/walk-queries.ts';
-import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
-import { createDueLoop } from '../../platform/store/due-loop.ts';
+} from '../../run-ledger/walk-queries.ts';
 import { endOldLeases, endOwnLeases, keepRun, leaseMs, momentOf, takeLease } from './lease.ts';
 import { walkPage } from './page.ts';
 import { startRun } from './start.ts';

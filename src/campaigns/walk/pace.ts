@@ -12,9 +12,9 @@ import { findSpent } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
 import { type RunPlaces, runPlaces } from '../../identity/warming/run-places.ts';
 import { queuedOfRun } from '../../outbound/queue/desk/runs.ts';
-import type { RunState } from '../../people/runs/queries.ts';
-import type { RunLimit } from '../../people/runs/schema.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
+import type { RunState } from '../../run-ledger/queries.ts';
+import type { RunLimit } from '../../run-ledger/schema.ts';
 
 /**
  * Most deliveries of a run in the queue: a pause bites at once, and a large run makes a small

@@ -3,8 +3,8 @@
 // commit costs tokens, and the same page is prepared again, so each contact is judged exactly once.
 import { admissionOf } from '../../access/admission/admission.ts';
 import type { App } from '../../core/app.ts';
-import { findRunState, type RunState } from '../../people/runs/queries.ts';
-import type { PreparationEnds } from '../content/dispatch.ts';
+import { findRunState, type RunState } from '../../run-ledger/queries.ts';
+import type { PreparationEnds } from '../mail/dispatch.ts';
 import { findHold } from './holds.ts';
 import { roomFor } from './pace.ts';
 import { preparePage } from './prepare-page.ts';

@@ -3,10 +3,10 @@
 import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
-import type { RunState } from '../../people/runs/queries.ts';
-import { findOtherRetries, findOtherRuns } from '../../people/runs/walk-queries.ts';
 import { isTimezone } from '../../platform/runtime/calendar.ts';
 import type { Db } from '../../platform/store/db.ts';
+import type { RunState } from '../../run-ledger/queries.ts';
+import { findOtherRetries, findOtherRuns } from '../../run-ledger/walk-queries.ts';
 import { judgeContacts, type Question, type Recipient } from '../audience/judge.ts';
 import { readCandidates, readMatches } from '../audience/read-ahead.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type PreparationEnds,
   type Prepared,
   prepareDispatch,
-} from '../content/dispatch.ts';
+} from '../mail/dispatch.ts';
 import type { Room } from './pace.ts';
 import { endOfQuietHours } from './quiet-hours.ts';
 import { readFailed } from './retried.ts';

@@ -1,8 +1,8 @@
 // The contacts of a run that repeats another: those that failed there, for whom no message could be
 // made or whose message failed. Bounced and complained messages did not fail.
 import { findMessageRows } from '../../outbound/messages/queries.ts';
-import { selectNotSkipped } from '../../people/runs/walk-queries.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { selectNotSkipped } from '../../run-ledger/walk-queries.ts';
 
 interface Asked {
   after: string | null;

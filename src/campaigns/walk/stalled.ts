@@ -2,7 +2,7 @@
 // for 15 minutes. There should never be one. The daemon counts them on a schedule of its own, apart
 // from the walk.
 import type { App } from '../../core/app.ts';
-import { countStalledRuns } from '../../people/runs/walk-queries.ts';
+import { countStalledRuns } from '../../run-ledger/walk-queries.ts';
 
 const stalledAfterMs = 15 * 60_000;
 const measureEachMs = 30_000;

@@ -1,5 +1,5 @@
 // The start of a scheduled run when its time has come. It is frozen since it was made
-// (campaigns/freeze.ts); only the members of its audience are read now, before the transaction that
+// (setup/freeze.ts); only the members of its audience are read now, before the transaction that
 // moves the run.
 //
 //   the run                                     | then
@@ -18,15 +18,11 @@ import { openAllowances } from '../../access/admission/quota.ts';
 import { campaignsRight, checksOfKey } from '../../access/keys/send-checks.ts';
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
-import { type DueSend, openDueChecks, type Refusal } from '../../outbound/queue/send-checks.ts';
-import { findRunCounts } from '../../people/runs/counters.ts';
 import {
-  findRunState,
-  lockRun,
-  type RunRow,
-  type RunState,
-  runs,
-} from '../../people/runs/queries.ts';
+  type DueSend,
+  openDueChecks,
+  type Refusal,
+} from '../../outbound/queue/schedule/send-checks.ts';
 import {
   CapacityError,
   ConflictError,
@@ -37,24 +33,28 @@ import {
 } from '../../platform/errors.ts';
 import { OverdueError } from '../../platform/store/aside.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
+import { findRunCounts } from '../../run-ledger/counters.ts';
+import {
+  findRunState,
+  lockRun,
+  type RunRow,
+  type RunState,
+  runs,
+} from '../../run-ledger/queries.ts';
 import { lastContact } from '../audience/audience.ts';
 import { countFates } from '../audience/fates.ts';
 import type { FatesQuestion } from '../audience/queries.ts';
 import type { AudienceSnapshot } from '../audience/schema.ts';
+import type { RunMailing } from '../mail/snapshot.ts';
 import {
   type FrozenCampaign,
   freezeCampaign,
   type RunPolicy,
   storeFrozen,
-} from '../campaigns/freeze.ts';
-import { moveRun } from '../campaigns/moves.ts';
-import {
-  factsOf,
-  lacksUnsubscribeGroup,
-  unsubscribeRemedy,
-} from '../campaigns/present-campaign.ts';
-import { campaigns } from '../campaigns/queries.ts';
-import type { RunMailing } from '../content/snapshot.ts';
+} from '../setup/freeze.ts';
+import { moveRun } from '../setup/moves.ts';
+import { factsOf, lacksUnsubscribeGroup, unsubscribeRemedy } from '../setup/present-campaign.ts';
+import { campaigns } from '../setup/queries.ts';
 
 type Leased = Pick<RunState, 'id' | 'organization_id'>;
 

@@ -10,6 +10,7 @@ import { openAllowances } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
 import { lockRunPlaces, type RunPlaces, takeRunPlaces } from '../../identity/warming/run-places.ts';
+import type { Db } from '../../platform/store/db.ts';
 import {
   insertRecipients,
   lockRun,
@@ -17,13 +18,12 @@ import {
   type RunRow,
   type RunState,
   updateRun,
-} from '../../people/runs/queries.ts';
-import { findFailure } from '../../people/runs/walk-queries.ts';
-import type { Db } from '../../platform/store/db.ts';
+} from '../../run-ledger/queries.ts';
+import { findFailure } from '../../run-ledger/walk-queries.ts';
 import { type Judged, judgeContacts, type Recipient } from '../audience/judge.ts';
-import { moveRun } from '../campaigns/moves.ts';
-import { lockCampaigns } from '../campaigns/queries.ts';
-import { dispatch, type Prepared, reasonOf } from '../content/dispatch.ts';
+import { dispatch, type Prepared, reasonOf } from '../mail/dispatch.ts';
+import { moveRun } from '../setup/moves.ts';
+import { lockCampaigns } from '../setup/queries.ts';
 import { endsByItself, findHold, type Hold } from './holds.ts';
 import { leaseMs } from './lease.ts';
 import { lookPauseMs, nextLook, type Wait, waitForWarming } from './pace.ts';

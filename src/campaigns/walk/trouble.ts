@@ -7,10 +7,10 @@
 //   capacity   | workers or searches are busy                                 | 5 s
 //   error      | any other; the log has it                                    | 5 s
 import type { App } from '../../core/app.ts';
-import type { RunTrouble } from '../../people/runs/schema.ts';
-import { type DueRun, putOffRun } from '../../people/runs/walk-queries.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { OverdueError } from '../../platform/store/aside.ts';
+import type { RunTrouble } from '../../run-ledger/schema.ts';
+import { type DueRun, putOffRun } from '../../run-ledger/walk-queries.ts';
 import { lookPauseMs } from './pace.ts';
 
 const pauseMs = 5_000;

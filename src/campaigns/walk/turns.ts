@@ -9,8 +9,8 @@
 //   the daemon stops                  | ends after the current contact, even the first
 import { CapacityError } from '../../platform/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
-import { FairShare } from '../../platform/runtime/fair-share.ts';
-import { type PreparationEnds, TurnOver } from '../content/dispatch.ts';
+import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
+import { type PreparationEnds, TurnOver } from '../mail/dispatch.ts';
 
 const turnMs = 500;
 const patienceMs = 2_000;

@@ -3,9 +3,9 @@
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
 import { cancelRun } from '../../outbound/queue/desk/runs.ts';
-import { lockRun, type RunState, updateRun } from '../../people/runs/queries.ts';
-import { moveRun } from '../campaigns/moves.ts';
-import { cancelledAtOnce } from '../campaigns/runs.ts';
+import { lockRun, type RunState, updateRun } from '../../run-ledger/queries.ts';
+import { moveRun } from '../setup/moves.ts';
+import { cancelledAtOnce } from '../setup/runs.ts';
 import { endsByItself, findHold } from './holds.ts';
 import { lookPauseMs } from './pace.ts';
 import { snapshotsOf } from './walked-run.ts';

@@ -7,13 +7,13 @@ import { operatorOf } from '../../access/keys/roles.ts';
 import { campaignsRight, refusedRight } from '../../access/keys/send-checks.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { type RunRow, type RunState, runs } from '../../people/runs/queries.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
+import { type RunRow, type RunState, runs } from '../../run-ledger/queries.ts';
 import type { AudienceSnapshot } from '../audience/schema.ts';
-import type { RunPolicy } from '../campaigns/freeze.ts';
-import type { RunMailing } from '../content/snapshot.ts';
+import type { RunMailing } from '../mail/snapshot.ts';
+import type { RunPolicy } from '../setup/freeze.ts';
 
 /** Runs whose snapshots stay in memory. An audience can name 10,000 contacts. */
 const mostKept = 50;

@@ -1,7 +1,7 @@
 // Checks commits that come by a push or a bundle, each as a save is checked: its files, their names
 // and sizes. Returns what the repository then stores: only objects that these commits need.
 import { ValidationError } from '../../platform/errors.ts';
-import { sliceTurns } from '../../platform/runtime/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 import { checkPaths, fieldOf, fileLimits, problemOfText } from '../rendering/files.ts';

@@ -1,6 +1,6 @@
 // A check of a send: one reason to refuse it, evaluated for a whole batch at once. Each area owns
 // its checks, in a file `send-checks.ts` or one named for the subject.
-// src/outbound/queue/send-checks.ts states their order.
+// src/outbound/queue/schedule/send-checks.ts states their order.
 
 import type { ServiceError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';

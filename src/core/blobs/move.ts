@@ -1,7 +1,7 @@
 // Moves large contents to another place while daemons run. Each step is one commit that changes a
 // blob or an object only if it is as it was read. A repetition finds what is left.
-import { NoBlobError } from '../../platform/store/blobs/place.ts';
-import { rowsOfPages } from '../../platform/store/row-pages.ts';
+import { NoBlobError } from '../../platform/files/place.ts';
+import { rowsOfPages } from '../../platform/store/rows/row-pages.ts';
 import type { App } from '../app.ts';
 import { placeOf, putObject, readBlob, readObject, storeObject } from './blobs.ts';
 import {

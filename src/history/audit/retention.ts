@@ -1,7 +1,7 @@
 // Retention of audit entries: `retention.auditDays`, or for ever if that is not set.
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
-import { sweep } from '../../platform/store/sweep.ts';
+import { sweep } from '../../platform/store/rows/sweep.ts';
 import { deleteOldEntries } from './queries.ts';
 
 const dayMs = 24 * 3_600_000;

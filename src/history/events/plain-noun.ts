@@ -5,7 +5,7 @@ import { type Page, type PageRequest, toPage } from '../../core/api/pagination.t
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import type { OwnedRow, rowsOf } from '../../platform/store/rows.ts';
+import type { OwnedRow, rowsOf } from '../../platform/store/rows/rows.ts';
 import { changesOf, type Details } from '../audit/audit.ts';
 import { record } from './record.ts';
 

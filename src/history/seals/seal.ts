@@ -4,8 +4,8 @@
 // sealed once. Clocks and ids have no part in it.
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
-import { sliceTurns } from '../../platform/runtime/turns.ts';
 import { freshEvents } from '../events/fresh.ts';
 import { hashEvents } from '../events/hash-events.ts';
 import type { Hash } from '../events/leaf.ts';

@@ -14,7 +14,7 @@
 //         |                                          | recorded and not committed
 // any     | `stop`                                   | ended, once the running seal ends
 import type { App } from '../../core/app.ts';
-import { sliceTurns } from '../../platform/runtime/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
 import { freshEvents, mostHashes } from '../events/fresh.ts';
 import { nextUnsealed } from '../events/unsealed-queries.ts';
 import { sealLog } from './seal.ts';

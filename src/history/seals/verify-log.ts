@@ -11,7 +11,7 @@
 //   or was sealed meanwhile           |                  |
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
-import { sliceTurns } from '../../platform/runtime/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
 import { type Hash, leafHash, leafText } from '../events/leaf.ts';
 import { idAfterAll, type LogRow, selectLogBetween } from '../events/log-queries.ts';
 import { isErased } from '../events/queries.ts';

@@ -10,7 +10,11 @@
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
-import { type DkimAlgorithm, readDkimPrivateKey, selectorOf } from '../../mail/mime/dkim-key.ts';
+import {
+  type DkimAlgorithm,
+  readDkimPrivateKey,
+  selectorOf,
+} from '../../mail/mime/dkim/dkim-key.ts';
 import { ConflictError, ValidationError } from '../../platform/errors.ts';
 import {
   domainChange,

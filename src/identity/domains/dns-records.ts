@@ -4,7 +4,7 @@ import {
   type DkimAlgorithm,
   dkimRecordProblem,
   dkimRecordValue,
-} from '../../mail/mime/dkim-key.ts';
+} from '../../mail/mime/dkim/dkim-key.ts';
 import type { DiagnosisCode } from './diagnoses/codes.ts';
 import { mergedDmarc, mergedSpf, spfRecordsIn } from './merged-records.ts';
 import type { DomainKeyRow, DomainRow } from './queries.ts';

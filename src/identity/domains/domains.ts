@@ -9,7 +9,7 @@ import type { App, TrackingRecord } from '../../core/app.ts';
 import { holdRootKey } from '../../core/root-keys/root-keys.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import { record } from '../../history/events/record.ts';
-import { type DkimAlgorithm, type DkimKeyPair, selectorOf } from '../../mail/mime/dkim-key.ts';
+import { type DkimAlgorithm, type DkimKeyPair, selectorOf } from '../../mail/mime/dkim/dkim-key.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';

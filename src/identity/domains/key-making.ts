@@ -1,7 +1,7 @@
 // Creates the DKIM keys of domains, one domain after the other. An RSA pair takes a core for a
 // tenth of a second, so a caller that adds hundreds of domains must not occupy every core.
 import type { App } from '../../core/app.ts';
-import type { DkimAlgorithm, DkimKeyPair } from '../../mail/mime/dkim-key.ts';
+import type { DkimAlgorithm, DkimKeyPair } from '../../mail/mime/dkim/dkim-key.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 

@@ -1,7 +1,7 @@
 // All SQL on `domains` and `domain_keys` except due checks (check-queries.ts). Reads and writes
 // rows, decides nothing.
 import { type Kysely, sql } from 'kysely';
-import type { DkimAlgorithm } from '../../mail/mime/dkim-key.ts';
+import type { DkimAlgorithm } from '../../mail/mime/dkim/dkim-key.ts';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 

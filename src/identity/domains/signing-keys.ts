@@ -5,7 +5,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { selectRootKeys } from '../../core/root-keys/queries.ts';
 import { foreignKey, settleRootKeys } from '../../core/root-keys/root-keys.ts';
-import type { DkimAlgorithm, SigningKey } from '../../mail/mime/dkim-key.ts';
+import type { DkimAlgorithm, SigningKey } from '../../mail/mime/dkim/dkim-key.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 import { findAnyKey, type SigningKeyRow, selectNamedKeys, selectSigningKeys } from './queries.ts';

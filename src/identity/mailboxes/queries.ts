@@ -3,8 +3,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { KeyConstraints } from '../../core/api/route.ts';
 import { amongOf, type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
-import type { IdsEnding } from '../../platform/store/ids-ending.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import type { IdsEnding } from '../../platform/store/rows/ids-ending.ts';
 import { registrationsNamed } from '../domains/queries.ts';
 
 export interface MailboxRow {

@@ -1,5 +1,5 @@
 // Counts mail in the transaction of each change, never by a scan.
-// src/outbound/queue/outcome-counts.ts translates outcomes to counts.
+// src/outbound/queue/settling/outcome-counts.ts translates outcomes to counts.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';

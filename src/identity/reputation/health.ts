@@ -1,6 +1,6 @@
 // The health of an organization's mail (specification 3 and 7 rule 4), judged whenever outcomes are
 // settled. Only complaints and hard bounces caused by the recipient's address count;
-// src/outbound/queue/outcome-counts.ts decides which outcomes those are.
+// src/outbound/queue/settling/outcome-counts.ts decides which outcomes those are.
 //
 //   state     event                                         next
 //   healthy   bounces or complaints reach the warning       warned; event workspace.warning, once

@@ -4,7 +4,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, fromJson, isOneOf, tables, toJson } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
-import type { Filter } from '../../platform/store/rows.ts';
+import type { Filter } from '../../platform/store/rows/rows.ts';
 import { verifiedDomainNames } from '../domains/queries.ts';
 import type { ListSenders } from './schema.ts';
 

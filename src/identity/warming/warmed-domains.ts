@@ -1,9 +1,9 @@
 // Domains with a live plan, by organization, in the memory of this process: every send needs them.
 // Also the plans that defer direct sends: every claim needs them. A change by another process is
-// seen within a second (src/platform/store/changes.ts), one by this process at once.
+// seen within a second (src/platform/store/changes/changes.ts), one by this process at once.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
-import { committedIn, KnownRows } from '../../platform/store/changes.ts';
+import { committedIn, KnownRows } from '../../platform/store/changes/changes.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { selectDeferringPlans, selectWarmedDomains, warmingChanges } from './queries.ts';
 

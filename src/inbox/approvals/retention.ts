@@ -2,7 +2,7 @@
 // mailbox exists. An open proposal stays until it is decided or expires. The counts by hour stay.
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
-import { sweep } from '../../platform/store/sweep.ts';
+import { sweep } from '../../platform/store/rows/sweep.ts';
 import { deleteOldActions } from './copy-queries.ts';
 
 const dayMs = 24 * 3_600_000;

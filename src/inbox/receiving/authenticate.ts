@@ -11,7 +11,7 @@
 // dmarc-check.ts derives the DMARC verdict.
 import { Readable } from 'node:stream';
 import type { ARCData, ARCResult, DKIMResult, DKIMVerifyResult, SPFResult } from 'mailauth';
-import { cleanLine } from '../../mail/mime/header-fields.ts';
+import { cleanLine } from '../../mail/mime/headers/header-fields.ts';
 import { domainOf } from '../../platform/net/address.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type BoundMail, boundMail, paced } from './bound-mail.ts';

@@ -1,7 +1,11 @@
 // Limits a received mail for the checks of authenticate.ts: bounds its header and number of
 // signatures, drops the body unless it is signed or sealed, and yields the bytes in chunks.
-import { type FieldSpan, findBodyStart, scanFields } from '../../mail/mime/header-fields.ts';
-import { sliceTurns } from '../../platform/runtime/turns.ts';
+import {
+  type FieldSpan,
+  findBodyStart,
+  scanFields,
+} from '../../mail/mime/headers/header-fields.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
 
 const maxSignatures = 10;
 /** Longest From field in bytes. mailauth takes 5 ms a KB to read a hostile one. */

@@ -10,8 +10,8 @@
 //
 // A fail or temperror is accepted if a trusted sealer saw DMARC pass (trusted-sealer.ts).
 import type { App } from '../../core/app.ts';
-import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
-import { isOwnTransaction } from '../../outbound/queue/own-transactions.ts';
+import type { InboundEnvelope } from '../../outbound/messages/contents/projection.ts';
+import { isOwnTransaction } from '../../outbound/queue/attempting/own-transactions.ts';
 import { isInRanges, networkOf, parseRange } from '../../platform/net/network-address.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';

@@ -1,8 +1,8 @@
 // DMARC (RFC 9989) of a mail: reads the policy of the author while SPF and DKIM still run, then
 // derives the verdict from the passed identifiers. check-sender.ts decides on mail that fails.
 import type { ARCResult, DKIMVerifyResult, DMARCResult } from 'mailauth';
-import { parseAddressList } from '../../mail/mime/header-addresses.ts';
-import { readHeaderBlock } from '../../mail/mime/header-fields.ts';
+import { parseAddressList } from '../../mail/mime/headers/header-addresses.ts';
+import { readHeaderBlock } from '../../mail/mime/headers/header-fields.ts';
 import { domainOf, parseAddress } from '../../platform/net/address.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type AuthResolver, boundLookups, lookupMs } from './check-lookups.ts';

@@ -2,7 +2,7 @@
 // References; our Message-ID holds the message's id, unless a relay replaced it) joins the
 // conversation of that message before its 250.
 import type { App } from '../../core/app.ts';
-import { findConversationParts } from '../../outbound/messages/conversation-queries.ts';
+import { findConversationParts } from '../../outbound/messages/forget/conversation-queries.ts';
 import { furtherIdsIn, namedMessage } from '../../outbound/messages/own-message-id.ts';
 import { arrivalsOf, countArrivals } from '../../people/conversations/arrivals.ts';
 import { holdConversations } from '../../people/conversations/queries.ts';

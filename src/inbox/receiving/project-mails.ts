@@ -11,8 +11,11 @@ import {
   parseMessage,
   parseOptionsOf,
   type Reading,
-} from '../../outbound/messages/projection.ts';
-import { findParsed, type TakenProjection } from '../../outbound/messages/projection-queries.ts';
+} from '../../outbound/messages/contents/projection.ts';
+import {
+  findParsed,
+  type TakenProjection,
+} from '../../outbound/messages/contents/projection-queries.ts';
 import { findMessageRows, type MessageRow } from '../../outbound/messages/queries.ts';
 import { CapacityError } from '../../platform/errors.ts';
 

@@ -1,6 +1,6 @@
 // The stage after the 250: parses each received mail once, in the parse worker, and keeps the
-// result (project-mails.ts; src/outbound/messages/projection.ts has the states of a row). It yields
-// to bursts:
+// result (project-mails.ts; src/outbound/messages/contents/projection.ts has the states of a row).
+// It yields to bursts:
 //
 //   pressure | holds while                           | the next batch
 //   ---------+---------------------------------------+------------------------------------------------
@@ -18,10 +18,10 @@ import {
   releaseProjections,
   renewProjections,
   takeProjections,
-} from '../../outbound/messages/projection-queries.ts';
+} from '../../outbound/messages/contents/projection-queries.ts';
 import { intakeOf } from '../../outbound/queue/intake.ts';
-import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
-import { keepLease, leaseDelayMs } from '../../platform/store/lease.ts';
+import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
+import { keepLease, leaseDelayMs } from '../../platform/store/changes/lease.ts';
 import { mailIntakeOf } from './mail-intake.ts';
 import { projectMails } from './project-mails.ts';
 

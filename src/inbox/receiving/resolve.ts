@@ -12,7 +12,7 @@ import {
   isReportable,
   type NamedTransaction,
   readReturnPath,
-} from '../../outbound/queue/return-path.ts';
+} from '../../outbound/queue/attempting/return-path.ts';
 import type { ReportKind } from '../../outbound/reports/queries.ts';
 import { findLeaver } from '../../outbound/unsubscribe-links/find-leaver.ts';
 import { type Leaver, readMailToken } from '../../outbound/unsubscribe-links/tokens.ts';

@@ -1,6 +1,6 @@
 // Local policy override of DMARC by ARC (RFC 8617 7.2.1): a mailing list or forwarder breaks SPF
 // and DKIM of the author, and its seal says that DMARC passed before. check-sender.ts and
-// threads/spam.ts use the result.
+// placing/spam.ts use the result.
 import type { ARCResult } from 'mailauth';
 
 /**

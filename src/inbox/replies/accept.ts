@@ -5,7 +5,7 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import type { Message } from '../../outbound/messages/schema.ts';
-import { openAcceptChecks } from '../../outbound/queue/send-checks.ts';
+import { openAcceptChecks } from '../../outbound/queue/schedule/send-checks.ts';
 import { acceptAll, toCheck } from '../../outbound/sending/accept.ts';
 import type { SendContent } from '../../outbound/sending/content.ts';
 import { recentOf } from '../../outbound/sending/send.ts';

@@ -3,9 +3,9 @@
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
-import { answerSubject, forwardSubject } from '../../mail/mime/subject.ts';
+import { answerSubject, forwardSubject } from '../../mail/mime/headers/subject.ts';
+import type { InboundEnvelope } from '../../outbound/messages/contents/projection.ts';
 import { withLongText } from '../../outbound/messages/made-text.ts';
-import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
 import { findRecipients, type MessageRow } from '../../outbound/messages/queries.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { parseAddress } from '../../platform/net/address.ts';

@@ -24,7 +24,7 @@ import { mailboxActionApproved } from '../approvals/events.ts';
 import { type ActionPlace, readFrozen } from '../approvals/proposals.ts';
 import type { ActionRow } from '../approvals/queries.ts';
 import type { MailboxAction } from '../approvals/schema.ts';
-import { endDraft } from '../threads/draft-queries.ts';
+import { endDraft } from '../threads/drafts/draft-queries.ts';
 import { acceptMails, openAccept, placesOf, requireSendable } from './accept.ts';
 import { type ApprovedMail, withEdits } from './edits.ts';
 import { type FrozenMail, frozenContent, requireSameRecipients } from './frozen.ts';

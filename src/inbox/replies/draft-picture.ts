@@ -11,7 +11,7 @@ import { type Db, fromJson } from '../../platform/store/db.ts';
 import { pictureOf } from '../approvals/picture.ts';
 import { isProposed } from '../approvals/queries.ts';
 import { presentAuthors } from '../threads/authors.ts';
-import type { DraftRow, ListedDraft, ListedFile } from '../threads/draft-queries.ts';
+import type { DraftRow, ListedDraft, ListedFile } from '../threads/drafts/draft-queries.ts';
 import { answerTo } from './answers.ts';
 import { findAnswered } from './found.ts';
 import type { Mail } from './mail.ts';

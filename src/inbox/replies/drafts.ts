@@ -30,8 +30,8 @@ import {
   readDraftFiles,
   replaceDraftFiles,
   selectDrafts,
-} from '../threads/draft-queries.ts';
-import { beginDraftThread, endDraftThread } from '../threads/drafted.ts';
+} from '../threads/drafts/draft-queries.ts';
+import { beginDraftThread, endDraftThread } from '../threads/drafts/drafted.ts';
 import { answerTo } from './answers.ts';
 import { fromOf, presentDraft, proposalOf, showDraft, type WithFiles } from './draft-picture.ts';
 import { findAnswered } from './found.ts';

@@ -9,7 +9,7 @@ import {
   type MailboxRow,
   selectAddresses,
 } from '../../identity/mailboxes/queries.ts';
-import { finishProjection, readProjection } from '../../outbound/messages/projection.ts';
+import { finishProjection, readProjection } from '../../outbound/messages/contents/projection.ts';
 import { findMessageRows, type MessageRow } from '../../outbound/messages/queries.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';

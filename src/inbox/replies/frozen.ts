@@ -8,9 +8,9 @@ import type { App } from '../../core/app.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
 import { resolveSender } from '../../identity/senders/resolve.ts';
 import { compose } from '../../mail/mime/composer.ts';
-import { mailboxesField } from '../../mail/mime/header.ts';
-import { parseAddressList } from '../../mail/mime/header-addresses.ts';
-import { readHeaderBlock } from '../../mail/mime/header-fields.ts';
+import { mailboxesField } from '../../mail/mime/headers/header.ts';
+import { parseAddressList } from '../../mail/mime/headers/header-addresses.ts';
+import { readHeaderBlock } from '../../mail/mime/headers/header-fields.ts';
 import { parseLimits } from '../../mail/mime/parsed-mail.ts';
 import {
   cutRawMail,

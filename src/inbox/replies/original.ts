@@ -3,13 +3,13 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
 import { isMediaType } from '../../mail/mime/media-type.ts';
-import { findContents } from '../../outbound/messages/content-queries.ts';
-import { requireContent } from '../../outbound/messages/content-removal.ts';
+import { findContents } from '../../outbound/messages/contents/content-queries.ts';
+import { requireContent } from '../../outbound/messages/contents/content-removal.ts';
+import { attachmentsOf, readProjection } from '../../outbound/messages/contents/projection.ts';
 import {
   getEmailProjection,
   type StoredAttachment,
-} from '../../outbound/messages/email-projection.ts';
-import { attachmentsOf, readProjection } from '../../outbound/messages/projection.ts';
+} from '../../outbound/messages/lists/email-projection.ts';
 import type { MessageRow } from '../../outbound/messages/queries.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';

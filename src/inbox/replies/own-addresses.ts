@@ -2,7 +2,7 @@
 // writes it.
 import type { App } from '../../core/app.ts';
 import { findReceiversOf } from '../../identity/mailboxes/mailboxes.ts';
-import type { InboundEnvelope } from '../../outbound/messages/projection.ts';
+import type { InboundEnvelope } from '../../outbound/messages/contents/projection.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { fromJson } from '../../platform/store/db.ts';

@@ -40,7 +40,7 @@ import type { Db } from '../../platform/store/db.ts';
 import { storeActions } from '../approvals/actions.ts';
 import { storeProposal } from '../approvals/proposals.ts';
 import { isProposed } from '../approvals/queries.ts';
-import { endDraft, holdDrafts, proposeDraft } from '../threads/draft-queries.ts';
+import { endDraft, holdDrafts, proposeDraft } from '../threads/drafts/draft-queries.ts';
 import {
   acceptMails,
   type Outgoing,

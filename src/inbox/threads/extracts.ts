@@ -2,8 +2,8 @@
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Extracts } from '../../mail/mime/extracts/extracts.ts';
-import { readContent } from '../../outbound/messages/merge.ts';
-import { readProjection } from '../../outbound/messages/projection.ts';
+import { readContent } from '../../outbound/messages/contents/merge.ts';
+import { readProjection } from '../../outbound/messages/contents/projection.ts';
 import { getMailboxMessage } from './attachments.ts';
 
 /**

@@ -3,7 +3,8 @@ import type { ThreadHooks } from '../../core/app.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import { findMessageRow } from '../../outbound/messages/queries.ts';
 import { wordsOfDocument } from '../../platform/full-text/document.ts';
-import { deleteAnswering } from './draft-queries.ts';
+import { deleteAnswering } from './drafts/draft-queries.ts';
+import { takeIn } from './placing/take-in.ts';
 import {
   deleteThread,
   deleteThreadMessage,
@@ -14,7 +15,6 @@ import {
 } from './queries.ts';
 import { firstSubject, restateThread } from './restate.ts';
 import { insertDocuments, removeDocuments } from './search-queries.ts';
-import { takeIn } from './take-in.ts';
 
 export const threadHooks: ThreadHooks = {
   takeIn,

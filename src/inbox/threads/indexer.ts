@@ -10,8 +10,8 @@
 //   waiting | an error that comes again with the message alone      | (none), as the log says
 //   any     | its message is deleted                                | (none)
 import type { App } from '../../core/app.ts';
-import { findContentBriefs } from '../../outbound/messages/content-queries.ts';
-import { findFoundTextStarts } from '../../outbound/messages/projection-queries.ts';
+import { findContentBriefs } from '../../outbound/messages/contents/content-queries.ts';
+import { findFoundTextStarts } from '../../outbound/messages/contents/projection-queries.ts';
 import { findMessageRows, shareMessages } from '../../outbound/messages/queries.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import {
@@ -20,8 +20,8 @@ import {
   mostCharacters,
   wordsOfDocument,
 } from '../../platform/full-text/document.ts';
-import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
-import { togetherOrAlone } from '../../platform/store/each-alone.ts';
+import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
+import { togetherOrAlone } from '../../platform/store/rows/each-alone.ts';
 import { findThreadMessages } from './queries.ts';
 import { insertDocuments, selectWaiting, takeWaiting } from './search-queries.ts';
 

@@ -11,7 +11,7 @@ import {
 import { removeMessage } from '../../outbound/messages/messages.ts';
 import { findMailboxMessages } from '../../outbound/messages/queries.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { deleteDraftsOf } from './draft-queries.ts';
+import { deleteDraftsOf } from './drafts/draft-queries.ts';
 import type { Folder } from './folders.ts';
 import {
   findThread,

@@ -5,7 +5,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { CursorPosition } from '../../core/api/cursor.ts';
 import { amongOf, type Db, isOneOf, tables } from '../../platform/store/db.ts';
-import { mergedRanges } from '../../platform/store/merged-ranges.ts';
+import { mergedRanges } from '../../platform/store/rows/merged-ranges.ts';
 import type { Folder } from './folders.ts';
 import type { ThreadMessageRow } from './queries.ts';
 

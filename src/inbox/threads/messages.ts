@@ -2,11 +2,11 @@
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { findContentBriefs } from '../../outbound/messages/content-queries.ts';
-import type { StoredAttachment } from '../../outbound/messages/email-projection.ts';
+import { findContentBriefs } from '../../outbound/messages/contents/content-queries.ts';
+import { attachmentsOf } from '../../outbound/messages/contents/projection.ts';
+import { findBriefs } from '../../outbound/messages/contents/projection-queries.ts';
+import type { StoredAttachment } from '../../outbound/messages/lists/email-projection.ts';
 import { findMessages } from '../../outbound/messages/messages.ts';
-import { attachmentsOf } from '../../outbound/messages/projection.ts';
-import { findBriefs } from '../../outbound/messages/projection-queries.ts';
 import { findListedMessages, type MessageRow } from '../../outbound/messages/queries.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { countBefore, listMessageRows } from './list-queries.ts';

@@ -2,11 +2,11 @@
 // message at the end of a thread only adds to the summary (take-in.ts).
 
 import { previewOf } from '../../mail/parse/preview.ts';
-import { findContents } from '../../outbound/messages/content-queries.ts';
-import { findFound } from '../../outbound/messages/projection-queries.ts';
+import { findContents } from '../../outbound/messages/contents/content-queries.ts';
+import { findFound } from '../../outbound/messages/contents/projection-queries.ts';
 import { findMessageRow, type MessageRow } from '../../outbound/messages/queries.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { moveLabels } from './label-queries.ts';
+import { moveLabels } from './marks/label-queries.ts';
 import { firstOf, newestOf, type ThreadChange, tallyThread, updateThread } from './queries.ts';
 
 /** Returns the first words of a message that we sent. */

@@ -7,9 +7,9 @@ import { deleted } from '../../core/api/resource-schema.ts';
 import { ConflictError, ExternalServiceError } from '../../platform/errors.ts';
 import { readMailboxAttachment } from './attachments.ts';
 import { readExtracts } from './extracts.ts';
-import { addLabels, removeLabels } from './labels.ts';
+import { addLabels, removeLabels } from './marks/labels.ts';
+import { createNote, deleteNote, listNotes, updateNote } from './marks/notes.ts';
 import { listThreadMessages } from './messages.ts';
-import { createNote, deleteNote, listNotes, updateNote } from './notes.ts';
 import {
   addLabelsInput,
   attachmentPath,

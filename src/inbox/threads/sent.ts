@@ -8,9 +8,9 @@ import type { MessageRow, RecipientRow } from '../../outbound/messages/queries.t
 import type { Message } from '../../outbound/messages/schema.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { threadKeys } from './keys.ts';
-import { findLabelled, moveLabels } from './label-queries.ts';
-import { type Kept, keepPlaces } from './place.ts';
+import { findLabelled, moveLabels } from './marks/label-queries.ts';
+import { threadKeys } from './placing/keys.ts';
+import { type Kept, keepPlaces } from './placing/place.ts';
 import {
   findThreads,
   growThread,

@@ -16,8 +16,8 @@ import type { Db } from '../../platform/store/db.ts';
 import { storeAction } from '../approvals/actions.ts';
 import { type Folder, folders } from './folders.ts';
 import { indexWaiting } from './indexer.ts';
-import { findLabels } from './label-queries.ts';
 import { listThreadIds, type ThreadFilter } from './list-queries.ts';
+import { findLabels } from './marks/label-queries.ts';
 import {
   findDrafted,
   findThread,

@@ -2,6 +2,7 @@
 // Each key arrives once, under a number. Each message goes back in a buffer of its own, which is
 // transferred.
 import { parentPort } from 'node:worker_threads';
+import { type SignedMessage, signMessage, signNow } from './dkim/sign.ts';
 import {
   handedOver,
   inOnePiece,
@@ -11,7 +12,6 @@ import {
 } from './handover.ts';
 import { composeLean } from './lean.ts';
 import { composeRaw } from './raw-mail.ts';
-import { type SignedMessage, signMessage, signNow } from './sign.ts';
 
 export type ComposeOrder =
   | KeyOrder

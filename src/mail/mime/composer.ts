@@ -7,12 +7,12 @@ import { isAscii } from 'node:buffer';
 import { availableParallelism } from 'node:os';
 import { WorkerThread } from '../../platform/runtime/workers/worker-thread.ts';
 import type { ComposeOrder, ComposeReply } from './compose-worker.ts';
+import { type SignedMessage, signHere, signMessage } from './dkim/sign.ts';
 import { arrived, KeyNumbers } from './handover.ts';
 import type { Composed, ComposeInput, ComposeRequest, RawInput } from './input.ts';
 import { composeLean } from './lean.ts';
 import { composeRaw } from './raw-mail.ts';
 import { toSevenBit } from './seven-bit.ts';
-import { type SignedMessage, signHere, signMessage } from './sign.ts';
 
 /**
  * Composes a message (RFC 5322) without store, clock or randomness, so that a retry and a raw

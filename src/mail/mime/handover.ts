@@ -3,10 +3,10 @@
 // of the channel numbers the keys, the other keeps them.
 
 import type { KeyObject } from 'node:crypto';
-import { countBytes } from '../smtp/transaction.ts';
-import type { SigningKey } from './dkim-key.ts';
+import { countBytes } from '../smtp/session/transaction.ts';
+import type { SigningKey } from './dkim/dkim-key.ts';
+import type { SignedMessage } from './dkim/sign.ts';
 import type { ComposeRequest } from './input.ts';
-import type { SignedMessage } from './sign.ts';
 
 /** Copies the message into memory that holds nothing else. */
 export function inOnePiece({ data, ...needs }: SignedMessage): SignedMessage {

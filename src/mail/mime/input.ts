@@ -1,9 +1,14 @@
 // Input and result of composing, and the last check before it: refuses each value that would break
 // a header, although the API has refused it before.
 import { isHeaderSafe, parseAddress } from '../../platform/net/address.ts';
-import type { SigningKey } from './dkim-key.ts';
-import type { HeaderField } from './header-encoding.ts';
-import { isContentId, isFilename, isMessageId, isRefusedHeader } from './header-encoding.ts';
+import type { SigningKey } from './dkim/dkim-key.ts';
+import type { HeaderField } from './headers/header-encoding.ts';
+import {
+  isContentId,
+  isFilename,
+  isMessageId,
+  isRefusedHeader,
+} from './headers/header-encoding.ts';
 import { isMediaType } from './media-type.ts';
 
 export interface Mailbox {

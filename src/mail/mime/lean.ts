@@ -1,8 +1,8 @@
 // Composes the common form, text and/or HTML without attachments, in a few microseconds;
 // MailComposer needs about two hundred. test/mail/mime/compose.property.test.ts parses both results
 // to hold them equal in meaning.
-import { draftHeader, headerBytes } from './header.ts';
-import type { HeaderField } from './header-encoding.ts';
+import { draftHeader, headerBytes } from './headers/header.ts';
+import type { HeaderField } from './headers/header-encoding.ts';
 import { type Composed, type ComposeInput, checkInput } from './input.ts';
 import { boundarySafe, boundaryStart, encodeText, textPart } from './text.ts';
 

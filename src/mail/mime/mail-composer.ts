@@ -3,7 +3,7 @@
 // because it lets words of more than 998 octets pass; header.ts writes those.
 import type { MailComposerAttachment } from 'nodemailer/lib/mail-composer';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { draftHeader, headerBytes } from './header.ts';
+import { draftHeader, headerBytes } from './headers/header.ts';
 import type { ComposeAttachment, Composed, ComposeInput } from './input.ts';
 import { ComposeError, checkInput } from './input.ts';
 import { htmlType, plainType } from './lean.ts';

@@ -1,7 +1,7 @@
 // The rules of RFC 5322 that a mail must keep to be handed in as MIME: the lines, and the fields
 // that it may have once. Names the field, so that the author can mend it.
-import { longestLine } from './encoded-words.ts';
-import { type FieldSpan, type HeaderBlock, scanFields } from './header-fields.ts';
+import { longestLine } from './headers/encoded-words.ts';
+import { type FieldSpan, type HeaderBlock, scanFields } from './headers/header-fields.ts';
 
 /** A fault, and the field or part that has it. */
 export interface MailFault {

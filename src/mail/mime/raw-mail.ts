@@ -1,9 +1,9 @@
 // A mail submitted as MIME and sent unchanged: only whole header fields are removed or put in
 // front, never the body. parse/ reads its content; callers check whether the sender may send it.
 import { isAscii } from 'node:buffer';
-import { dateText, mailboxesField } from './header.ts';
-import type { HeaderField } from './header-encoding.ts';
-import { type FieldSpan, scanFields } from './header-fields.ts';
+import { dateText, mailboxesField } from './headers/header.ts';
+import type { HeaderField } from './headers/header-encoding.ts';
+import { type FieldSpan, scanFields } from './headers/header-fields.ts';
 import type { Composed, Mailbox, RawInput } from './input.ts';
 
 /** The two halves of a mail, with CRLF line ends only. */

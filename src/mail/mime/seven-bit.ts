@@ -3,8 +3,8 @@
 // becomes quoted-printable or base64, other content base64; composite types are entered, as they
 // may not be encoded (RFC 2045 6.4).
 import { isAscii, isUtf8 } from 'node:buffer';
-import { type FieldSpan, scanFields } from './header-fields.ts';
-import { readParameters } from './header-values.ts';
+import { type FieldSpan, scanFields } from './headers/header-fields.ts';
+import { readParameters } from './headers/header-values.ts';
 import { encodeBase64, encodeTextBytes } from './text.ts';
 
 const deepest = 30;

@@ -1,8 +1,8 @@
 // Collects attachments and report parts while mailparser streams them. Bytes are counted and
 // discarded; only machine-readable parts of reports are kept, within bounds.
 import type { Readable } from 'node:stream';
-import { cleanLine, decodeHeaderBytes, findBodyStart } from '../mime/header-fields.ts';
-import { decodeWords } from '../mime/header-values.ts';
+import { cleanLine, decodeHeaderBytes, findBodyStart } from '../mime/headers/header-fields.ts';
+import { decodeWords } from '../mime/headers/header-values.ts';
 import {
   type MailAttachment,
   type ParsingError,

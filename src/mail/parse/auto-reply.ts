@@ -2,9 +2,9 @@
 // is (RFC 3834, RFC 6522, headers of the large systems). Our own automatic answers never go to such
 // a mail, so a weak sign counts only with a second one.
 
-import type { HeaderBlock } from '../mime/header-fields.ts';
+import type { HeaderBlock } from '../mime/headers/header-fields.ts';
+import { isForwardSubject } from '../mime/headers/subject.ts';
 import type { AutoReplyReason } from '../mime/parsed-mail.ts';
-import { isForwardSubject } from '../mime/subject.ts';
 import { noticeSubject } from './bounce/notice-words.ts';
 import { isAbsenceSubject, passedOn, responderHeaders, responderValues } from './responders.ts';
 

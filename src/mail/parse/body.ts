@@ -2,7 +2,7 @@
 // and attachments; counts and discards the bytes of attachments. header-fields.ts reads the header
 // of the mail itself, so mailparser gets only its Content-* fields.
 import { Readable } from 'node:stream';
-import { findBodyStart, type HeaderBlock, readHeaderBlock } from '../mime/header-fields.ts';
+import { findBodyStart, type HeaderBlock, readHeaderBlock } from '../mime/headers/header-fields.ts';
 import {
   type MailAttachment,
   type ParsingError,

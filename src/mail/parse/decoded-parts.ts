@@ -1,7 +1,7 @@
 // Digests of the decoded parts of a mail: its content without its transfer form. A text sent twice
 // by one program differs in boundary, Date and Message-ID, but not in its parts.
 import { hash } from 'node:crypto';
-import { readParameters } from '../mime/header-values.ts';
+import { readParameters } from '../mime/headers/header-values.ts';
 import { runParser, splitMail } from './body.ts';
 import type { TextNode } from './text.ts';
 

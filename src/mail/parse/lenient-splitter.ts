@@ -2,8 +2,8 @@
 // ends, which boundary a multipart has, and what its type and transfer encoding are. Patches its
 // internals, so its version is pinned.
 import { withKnownCharsets } from '../mime/charset/charset.ts';
-import { escapeRawWords, scanFields } from '../mime/header-fields.ts';
-import { decodeWords } from '../mime/header-values.ts';
+import { escapeRawWords, scanFields } from '../mime/headers/header-fields.ts';
+import { decodeWords } from '../mime/headers/header-values.ts';
 
 /** A node of mailsplit, as far as it is used here. */
 export interface SplitNode {

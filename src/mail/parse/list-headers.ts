@@ -1,7 +1,7 @@
 // Reads the header fields of mailing lists (RFC 2369, RFC 2919, RFC 8058) in received mail. Bounded
 // and for display only: never follows a link.
-import type { HeaderBlock } from '../mime/header-fields.ts';
-import { decodeWords } from '../mime/header-values.ts';
+import type { HeaderBlock } from '../mime/headers/header-fields.ts';
+import { decodeWords } from '../mime/headers/header-values.ts';
 import type { HeaderField } from '../mime/parsed-mail.ts';
 
 const listFields = new Set([

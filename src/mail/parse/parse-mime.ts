@@ -2,15 +2,16 @@
 // no network; every doubt becomes a parsing error, and it never throws. Blocks the event loop for
 // as long as the mail takes, so the service runs it in a worker (parser.ts).
 // src/inbox/receiving/authenticate.ts gives the verdicts of SPF, DKIM and DMARC.
+
+import { hasMark } from '../mime/headers/subject.ts';
 import { type ParsedMail, type ParseOptions, parseLimits, withFault } from '../mime/parsed-mail.ts';
-import { hasMark } from '../mime/subject.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
 import { isEmbeddedMessage } from './attachment-collector.ts';
 import { readMimeBody, splitMail } from './body.ts';
-import { makeMarkedText } from './html-reply.ts';
 import { indentMark } from './marks.ts';
 import { parseHeaderOnly, projectHeader } from './read-header.ts';
-import { type ReplyFacts, splitReply, wholeText } from './reply-split.ts';
+import { makeMarkedText } from './reply/html-reply.ts';
+import { type ReplyFacts, splitReply, wholeText } from './reply/reply-split.ts';
 import { withShown } from './shown-parts.ts';
 import type { ReadablePiece } from './text.ts';
 

@@ -8,7 +8,7 @@
 import { CapacityError } from '../../platform/errors.ts';
 import type { DocumentWords, FullTextDocument } from '../../platform/full-text/document.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
-import { ownHolder } from '../../platform/runtime/fair-queue.ts';
+import { ownHolder } from '../../platform/runtime/fairness/fair-queue.ts';
 import { type Refusal, WorkerPool } from '../../platform/runtime/workers/pool.ts';
 import { pauseSeconds } from '../../platform/runtime/workers/strikes.ts';
 import { LostJob } from '../../platform/runtime/workers/thread.ts';

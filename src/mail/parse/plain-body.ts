@@ -1,7 +1,7 @@
 // Reads the body of a mail that is only text: its bytes are its words, so mailparser, which takes
 // ten times as long, is skipped. The result equals that of mailparser for the same mail.
-import type { HeaderBlock } from '../mime/header-fields.ts';
-import { readParameters } from '../mime/header-values.ts';
+import type { HeaderBlock } from '../mime/headers/header-fields.ts';
+import { readParameters } from '../mime/headers/header-values.ts';
 import type { TextNode } from './text.ts';
 
 /** Longest text read here; lenient-parser.ts cuts longer ones. */

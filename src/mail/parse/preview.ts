@@ -1,5 +1,5 @@
 // The first words of a mail, which lists show beside its subject.
-import { cleanLine } from '../mime/header-fields.ts';
+import { cleanLine } from '../mime/headers/header-fields.ts';
 import type { ParsedMail } from '../mime/parsed-mail.ts';
 
 const previewCharacters = 200;

@@ -3,10 +3,15 @@
 // untrusted: of List-Unsubscribe (RFC 2369, RFC 8058) only https, http and mailto pass, in a form
 // that is safe to print and store.
 import { foldAddress, parseAddress } from '../../platform/net/address.ts';
-import { type AddressList, parseAddressList } from '../mime/header-addresses.ts';
-import { cleanLine, type HeaderBlock, readHeaderBlock } from '../mime/header-fields.ts';
-import { decodeWords, readDate, readParameters, readPriority } from '../mime/header-values.ts';
-import { boundReferences, readMessageIds } from '../mime/message-ids.ts';
+import { type AddressList, parseAddressList } from '../mime/headers/header-addresses.ts';
+import { cleanLine, type HeaderBlock, readHeaderBlock } from '../mime/headers/header-fields.ts';
+import {
+  decodeWords,
+  readDate,
+  readParameters,
+  readPriority,
+} from '../mime/headers/header-values.ts';
+import { boundReferences, readMessageIds } from '../mime/headers/message-ids.ts';
 import {
   type HeaderAddress,
   type HeaderSummary,

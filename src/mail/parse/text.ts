@@ -1,10 +1,10 @@
 // Joins the text leaves of a parsed MIME tree into one text and one HTML, and keeps the reading
 // order for the reply split. Pure.
 import { decodeText } from '../mime/charset/charset.ts';
-import { cleanLine } from '../mime/header-fields.ts';
+import { cleanLine } from '../mime/headers/header-fields.ts';
 import { type ParsingError, parseLimits } from '../mime/parsed-mail.ts';
-import { joinFlowed } from './flowed.ts';
 import { literalMark, withoutMarks } from './marks.ts';
+import { joinFlowed } from './reply/flowed.ts';
 
 /**
  * A node of mailparser's tree: inner nodes have children, text leaves and multiparts without parts

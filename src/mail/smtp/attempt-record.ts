@@ -12,9 +12,9 @@ import type {
   SmtpFault,
 } from './outcome.ts';
 import type { Peer } from './pool-request.ts';
-import { classifyReply, tooManyRecipients } from './replies/classify-reply.ts';
-import type { RecipientAnswer } from './transaction.ts';
-import { joinTranscripts, serverLines } from './transcript.ts';
+import { classifyReply, tooManyRecipients } from './reply-rules/classify-reply.ts';
+import type { RecipientAnswer } from './session/transaction.ts';
+import { joinTranscripts, serverLines } from './session/transcript.ts';
 
 /** An Outcome without the trace. */
 type Conclusion = { kind: 'sent'; reply: RemoteReply } | Verdict;

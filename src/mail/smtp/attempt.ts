@@ -4,14 +4,14 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { AttemptRecord } from './attempt-record.ts';
-import type { Opening } from './open.ts';
 import { type Outcome, SmtpFault, type TlsPolicy } from './outcome.ts';
 import type { SmtpPool } from './pool.ts';
 import type { Lease, Peer } from './pool-request.ts';
 import { closingFault } from './pool-request.ts';
 import type { NetworkRoute } from './route.ts';
+import type { Opening } from './session/open.ts';
+import type { RecipientAnswer, SmtpMail } from './session/transaction.ts';
 import type { SlowAddresses } from './slow-addresses.ts';
-import type { RecipientAnswer, SmtpMail } from './transaction.ts';
 import type { HostSecurity, Way } from './way.ts';
 
 /** One message for recipients that share a route; in direct mode, the recipients of one domain. */

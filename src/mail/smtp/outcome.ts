@@ -1,7 +1,7 @@
 // The result for one recipient in one delivery attempt, and the fault that ends a session. A remote
-// refusal is a value, never an exception; src/outbound/queue/settle.ts turns it into statuses,
-// events and retries. Faults are thrown inside src/mail/smtp/ only: openSession and deliver turn
-// them into values.
+// refusal is a value, never an exception; src/outbound/queue/settling/settle.ts turns it into
+// statuses, events and retries. Faults are thrown inside src/mail/smtp/ only: openSession and
+// deliver turn them into values.
 
 import type { CapturedBy } from './route.ts';
 

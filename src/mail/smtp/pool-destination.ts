@@ -1,8 +1,8 @@
 // One destination of the pool (pool.ts): its idle sessions, the requests that wait for one, and the
 // choice of the next request.
-import type { FairShare } from '../../platform/runtime/fair-share.ts';
+import type { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import type { DestinationLimits, Peer, SessionRequest } from './pool-request.ts';
-import type { SmtpSession } from './session.ts';
+import type { SmtpSession } from './session/session.ts';
 
 /** An open connection. */
 export interface Entry {

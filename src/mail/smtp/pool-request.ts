@@ -1,7 +1,8 @@
 // Requests to the pool of sessions (pool.ts), and the leases that it grants.
-import type { Opening } from './open.ts';
+
 import { SmtpFault } from './outcome.ts';
-import type { SmtpSession } from './session.ts';
+import type { Opening } from './session/open.ts';
+import type { SmtpSession } from './session/session.ts';
 
 /**
  * Limits of a destination. They may change between requests: the latest ones apply. With 0

@@ -2,8 +2,7 @@
 // organization and in all. Callers open the sessions and deliver over them. pool-destination.ts
 // holds the state of one destination.
 import type { Clock } from '../../platform/runtime/clock.ts';
-import { FairShare } from '../../platform/runtime/fair-share.ts';
-import type { Opening } from './open.ts';
+import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import {
   type Destination,
   type Entry,
@@ -17,6 +16,7 @@ import {
   type Wanted,
 } from './pool-destination.ts';
 import type { DestinationLimits, Late, Lease, Peer, SessionRequest } from './pool-request.ts';
+import type { Opening } from './session/open.ts';
 
 export interface PoolOptions {
   clock: Clock;

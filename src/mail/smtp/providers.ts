@@ -1,6 +1,6 @@
 // Provider rules: the lane of a set of MX hosts, and the limits of that lane. load-providers.ts
 // reads them.
-import { type Portion, partOf, wholePortion } from '../../platform/runtime/portion.ts';
+import { type Portion, partOf, wholePortion } from '../../platform/runtime/fairness/portion.ts';
 import type { Provider } from './providers-schema.ts';
 
 /** Limits and TLS demand of a lane, for one daemon. */

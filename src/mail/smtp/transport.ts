@@ -9,11 +9,11 @@ import { Attempt, type AttemptMeans, type TransportJob } from './attempt.ts';
 import { AttemptRecord } from './attempt-record.ts';
 import { createMtaSts, type StsLog } from './mta-sts.ts';
 import type { KeptPolicies } from './mta-sts-fetch.ts';
-import { openSession } from './open.ts';
 import type { Outcome } from './outcome.ts';
 import { SmtpPool } from './pool.ts';
+import { openSession } from './session/open.ts';
+import type { SmtpTimeouts } from './session/timeouts.ts';
 import { SlowAddresses } from './slow-addresses.ts';
-import type { SmtpTimeouts } from './timeouts.ts';
 import { findWay, type LaneRules } from './way.ts';
 
 /** The part of `config.delivery` that the transport needs. */

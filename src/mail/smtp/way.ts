@@ -17,11 +17,11 @@ import {
   verdict,
 } from './destination.ts';
 import type { MtaSts, StsPolicy } from './mta-sts.ts';
-import type { Credentials, OpenOptions, TlsMode } from './open.ts';
 import type { TlsPolicy } from './outcome.ts';
 import type { DestinationLimits } from './pool-request.ts';
 import type { LaneRule } from './providers.ts';
 import type { DirectRoute, LocalRoute, NetworkRoute, RelayRoute } from './route.ts';
+import type { Credentials, OpenOptions, TlsMode } from './session/open.ts';
 
 /** The security of sessions with one host; sessions with equal `label` may be shared. */
 export interface HostSecurity {

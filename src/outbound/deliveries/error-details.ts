@@ -1,7 +1,7 @@
 // `errorDetails` of a delivery that ended or waits with an error of a server: its words, and the
 // cause and the remedy that they name.
 import type { RemoteReply } from '../../mail/smtp/outcome.ts';
-import { findCause } from '../../mail/smtp/replies/classify-reply.ts';
+import { findCause } from '../../mail/smtp/reply-rules/classify-reply.ts';
 import { toJson } from '../../platform/store/db.ts';
 
 /** A refusal with what is known of it. */

@@ -8,9 +8,9 @@
 // | claimed | null | lease's end  | worker     | null | the end of its attempt                   |
 // | ended   | null | null         | null       | null | nothing                                  |
 import { type NotNull, sql } from 'kysely';
-import { columnsOf } from '../../platform/store/bulk-insert.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import { columnsOf } from '../../platform/store/rows/bulk-insert.ts';
 import type { MessageStatus, WaitReason } from './status.ts';
 
 export class DeliveryRow {
@@ -24,7 +24,9 @@ export class DeliveryRow {
   domain!: string;
   /** Name of the lane for which it waits; null if it waits for none. */
   lane!: string | null;
-  /** Its place among ready deliveries (src/outbound/queue/turns.ts); null for all others. */
+  /**
+   * Its place among ready deliveries (src/outbound/queue/claiming/turns.ts); null for all others.
+   */
   turn!: number | null;
   status!: MessageStatus;
   attempt_count!: number;
@@ -47,7 +49,7 @@ export class DeliveryRow {
   attempts!: string | null;
   /**
    * The SMTP transaction of its last attempt, if another delivery began it
-   * (src/outbound/queue/return-path.ts); null if it began its own.
+   * (src/outbound/queue/attempting/return-path.ts); null if it began its own.
    */
   transaction_id!: string | null;
   /**

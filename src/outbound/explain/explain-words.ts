@@ -3,7 +3,7 @@
 // delivery. explain.ts puts them together.
 
 import type { ErrorCode } from '../../mail/smtp/outcome.ts';
-import type { RunHoldReason } from '../../people/runs/schema.ts';
+import type { RunHoldReason } from '../../run-ledger/schema.ts';
 import type { MessageStatus, WaitReason } from '../deliveries/status.ts';
 
 /** Facts of the delivery that sentences may use. */

@@ -5,23 +5,23 @@
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { type Cause, causes } from '../../mail/smtp/replies/causes.ts';
+import { type Cause, causes } from '../../mail/smtp/reply-rules/causes.ts';
 import { findRefusedMembers, memberRefusalWords } from '../../people/blocks/member-refusals.ts';
 import type { BlockReason } from '../../people/blocks/schema.ts';
 import { isRecipientsWish } from '../../people/blocks/suppression.ts';
-import { findRunState, type RunState } from '../../people/runs/queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
+import { findRunState, type RunState } from '../../run-ledger/queries.ts';
 import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
 import { countBefore } from '../deliveries/queue-queries.ts';
 import type { MessageStatus, WaitReason } from '../deliveries/status.ts';
 import { getMessageRow } from '../messages/messages.ts';
 import { findRecipients } from '../messages/queries.ts';
 import type { Attempt } from '../messages/schema.ts';
+import type { HoldRow } from '../queue/claiming/hold-queries.ts';
+import { domainOfWarming, findHoldOn, organizationOfShare } from '../queue/claiming/stops.ts';
 import { stateOf } from '../queue/desk/queue.ts';
 import type { QueueEntry } from '../queue/desk/queue-schema.ts';
-import type { HoldRow } from '../queue/hold-queries.ts';
-import { domainOfWarming, findHoldOn, organizationOfShare } from '../queue/stops.ts';
 import {
   aboutOther,
   decidedByRecipient,

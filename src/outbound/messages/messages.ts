@@ -11,17 +11,17 @@ import { record } from '../../history/events/record.ts';
 import { insertUnsubscribeAddresses } from '../../people/unsubscribe-groups/queries.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import type { Db, Store } from '../../platform/store/db.ts';
-import { overwriting } from '../../platform/store/overwriting.ts';
-import { forgetMessage } from '../../webhooks/body.ts';
+import { overwriting } from '../../platform/store/rows/overwriting.ts';
+import { forgetMessage } from '../../webhooks/posting/body.ts';
 import {
   findDeliveries,
   findLeavable,
   findListedDeliveries,
   lockDeliveriesOf,
 } from '../deliveries/queries.ts';
-import { growsWithStore, totalOf } from './counts.ts';
 import { forgetKeptResponse } from './idempotency-queries.ts';
-import { listMessageIds, type MessageFilter } from './list-queries.ts';
+import { growsWithStore, totalOf } from './lists/counts.ts';
+import { listMessageIds, type MessageFilter } from './lists/list-queries.ts';
 import { presentDelivery, presentEvent, presentMessage } from './present.ts';
 import {
   deleteMessageRow,

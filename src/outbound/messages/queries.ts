@@ -8,9 +8,9 @@ import { countLost } from '../../people/conversations/queries.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
-import { deleteUnusedContent } from './content-queries.ts';
-import { dayMs, noteMessages, noteMoves, noteStatus } from './counts.ts';
-import { deleteTerms } from './term-queries.ts';
+import { deleteUnusedContent } from './contents/content-queries.ts';
+import { dayMs, noteMessages, noteMoves, noteStatus } from './lists/counts.ts';
+import { deleteTerms } from './lists/term-queries.ts';
 
 export class MessageRow {
   id!: string;

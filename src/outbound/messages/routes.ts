@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { area } from '../../core/api/area.ts';
 import { pageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
-import { getEmailProjection } from './email-projection.ts';
+import { getEmailProjection } from './lists/email-projection.ts';
 import {
   deleteMessage,
   getMessage,

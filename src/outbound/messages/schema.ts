@@ -9,8 +9,8 @@ import { idOf, instant as isoInstant } from '../../core/api/resource-schema.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';
 import { messageStatuses, waitReasons } from '../deliveries/status.ts';
-import { subjectCharacters } from './search-limits.ts';
-import { longestExpirySeconds } from './storage-urls.ts';
+import { longestExpirySeconds } from './contents/storage-urls.ts';
+import { subjectCharacters } from './lists/search-limits.ts';
 
 export const messageId = idOf('message', 'is not a message id');
 export const messagePath = z.strictObject({ id: messageId });

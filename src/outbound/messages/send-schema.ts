@@ -7,7 +7,11 @@ import { z } from 'zod';
 import { emailAddress, headerText, notHeaderSafe } from '../../core/api/address-schema.ts';
 import { boundedMap, storedMap } from '../../core/api/bounded-schema.ts';
 import { idOf, instantAs } from '../../core/api/resource-schema.ts';
-import { encodeExtraHeader, isRefusedHeader, unwritable } from '../../mail/mime/header-encoding.ts';
+import {
+  encodeExtraHeader,
+  isRefusedHeader,
+  unwritable,
+} from '../../mail/mime/headers/header-encoding.ts';
 import { readMediaType } from '../../mail/mime/media-type.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';

@@ -9,7 +9,7 @@
 // burst    | many sends arrive                          | 100 ms after the last claim
 // late     | the last claim had waited over 10 s        | as with none, even in a burst
 import type { Clock } from '../../platform/runtime/clock.ts';
-import type { ClaimedMessage } from './claim.ts';
+import type { ClaimedMessage } from './claiming/claim.ts';
 import type { Intake } from './intake.ts';
 import { mostInFlight } from './lanes/shares.ts';
 

@@ -10,20 +10,20 @@
 //   any of them                            | claims, launches; repeats until a claim moves nothing
 import type { App } from '../../core/app.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
-import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
-import { leaseDelayMs } from '../../platform/store/lease.ts';
+import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
+import { leaseDelayMs } from '../../platform/store/changes/lease.ts';
 import { firstTurn, nextDueAt, releaseClaims } from '../deliveries/claim-queries.ts';
 import { oldestSentAt } from '../deliveries/queries.ts';
-import type { AttemptMessage } from './attempter.ts';
+import type { AttemptMessage } from './attempting/attempter.ts';
+import { InFlight, leaseMs } from './attempting/in-flight.ts';
 import { BackPressure, starvedPauseMs } from './back-pressure.ts';
-import { claimMessages, handBack, type LaneChoice } from './claim.ts';
-import { confirmDelivered } from './confirm.ts';
-import { DeferredMail } from './deferred.ts';
-import { InFlight, leaseMs } from './in-flight.ts';
+import { claimMessages, handBack, type LaneChoice } from './claiming/claim.ts';
+import { DeferredMail } from './claiming/deferred.ts';
+import { LearnedTurns } from './claiming/learned-turns.ts';
 import { intakeOf } from './intake.ts';
-import { LearnedTurns } from './learned-turns.ts';
 import { type ClockFollower, followClock } from './present.ts';
-import { sendScheduled } from './scheduled.ts';
+import { sendScheduled } from './schedule/scheduled.ts';
+import { confirmDelivered } from './settling/confirm.ts';
 
 const troublePauseMs = 1_000;
 

@@ -5,7 +5,7 @@ import { refusedBehind } from '../../mail/parse/bounce/named-address.ts';
 import { type MemberRefusal, recordMemberRefusals } from '../../people/blocks/member-refusals.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type DeliveryRow, findDeliveries, findDelivery } from '../deliveries/queries.ts';
-import { applyLateOutcomes, type LateOutcome } from '../queue/late-outcome.ts';
+import { applyLateOutcomes, type LateOutcome } from '../queue/settling/late-outcome.ts';
 import type { ReportMail } from './queries.ts';
 import { copiesOf, meantBy, type ReportedCopies } from './reported-copies.ts';
 

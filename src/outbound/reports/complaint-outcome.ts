@@ -6,7 +6,7 @@ import { recordTimeline } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import { findMessageRow, lockMessages } from '../messages/queries.ts';
-import { applyLateOutcome } from '../queue/late-outcome.ts';
+import { applyLateOutcome } from '../queue/settling/late-outcome.ts';
 import type { Apply } from './bounce-outcomes.ts';
 import {
   type Doubt,

@@ -5,8 +5,8 @@
 // transaction.
 import type { App } from '../../core/app.ts';
 import { findPublicKey } from '../../identity/domains/queries.ts';
-import { parsePublicKey } from '../../mail/mime/dkim-key.ts';
-import { isSignatureOf } from '../../mail/mime/sign.ts';
+import { parsePublicKey } from '../../mail/mime/dkim/dkim-key.ts';
+import { isSignatureOf } from '../../mail/mime/dkim/sign.ts';
 import type { CopySignature } from '../../mail/parse/bounce/returned-copy.ts';
 import type { ComplaintReport } from '../../mail/parse/parse-worker.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -17,7 +17,7 @@ import {
   type NamedTransaction,
   readCopyToken,
   readReturnPath,
-} from '../queue/return-path.ts';
+} from '../queue/attempting/return-path.ts';
 import type { ReportMail } from './queries.ts';
 import { copiesOf, meantBy, type ReportedCopies, soleTransaction } from './reported-copies.ts';
 

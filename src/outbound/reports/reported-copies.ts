@@ -5,7 +5,7 @@
 
 import { foldAddress } from '../../platform/net/address.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
-import { type NamedTransaction, transactionOf } from '../queue/return-path.ts';
+import { type NamedTransaction, transactionOf } from '../queue/attempting/return-path.ts';
 
 /** The recipients of a transaction, and all of the message. */
 export interface ReportedCopies {

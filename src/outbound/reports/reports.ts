@@ -1,11 +1,12 @@
 // Reads the bounces, complaints and DMARC reports about our own sends. After their 250 they are
-// read one at a time, in the parse worker. Results go to src/outbound/queue/late-outcome.ts, those
-// of DMARC reports to dmarc/dmarc-reports.ts. Anybody can write a report: it changes only
-// deliveries for which it has proof, and nothing if it cannot be read.
+// read one at a time, in the parse worker. Results go to
+// src/outbound/queue/settling/late-outcome.ts, those of DMARC reports to dmarc/dmarc-reports.ts.
+// Anybody can write a report: it changes only deliveries for which it has proof, and nothing if it
+// cannot be read.
 import type { App } from '../../core/app.ts';
 import { CapacityError } from '../../platform/errors.ts';
-import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
-import { keepLease, leaseDelayMs } from '../../platform/store/lease.ts';
+import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
+import { keepLease, leaseDelayMs } from '../../platform/store/changes/lease.ts';
 import { type Apply, readBounceOutcomes } from './bounce-outcomes.ts';
 import { readComplaintOutcome } from './complaint-outcome.ts';
 import { storeDmarcReport } from './dmarc/dmarc-reports.ts';

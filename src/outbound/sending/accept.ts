@@ -1,6 +1,6 @@
 // Accepting sends: one transaction for all requests that arrived together stores all that a 201
-// promises. Checks find refusals before any insert (src/outbound/queue/send-checks.ts), so that a
-// bad request never spoils others.
+// promises. Checks find refusals before any insert (src/outbound/queue/schedule/send-checks.ts), so
+// that a bad request never spoils others.
 
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import { messagesRight, type SendRight } from '../../access/keys/send-checks.ts';
@@ -18,14 +18,14 @@ import { firstTurn } from '../deliveries/claim-queries.ts';
 import { unsentEvent } from '../deliveries/delivery-event.ts';
 import { type DeliveryRow, insertDeliveries } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
+import { insertMessageValues } from '../messages/contents/merge-queries.ts';
 import { idempotencyName } from '../messages/idempotency-queries.ts';
-import { insertMessageValues } from '../messages/merge-queries.ts';
 import { insertMessages, insertRecipients, type MessageRow } from '../messages/queries.ts';
 import type { Message } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
-import { countAccepted } from '../queue/outcome-counts.ts';
-import { type AcceptingSend, openAcceptChecks } from '../queue/send-checks.ts';
-import { turnsOf } from '../queue/turns.ts';
+import { turnsOf } from '../queue/claiming/turns.ts';
+import { type AcceptingSend, openAcceptChecks } from '../queue/schedule/send-checks.ts';
+import { countAccepted } from '../queue/settling/outcome-counts.ts';
 import type { SendContent } from './content.ts';
 import { type Draft, draftMessage, type FilledTemplate, type RunMail } from './draft.ts';
 import {
@@ -37,7 +37,7 @@ import {
   nameOf,
 } from './idempotency.ts';
 import type { RecentContents } from './recent-contents.ts';
-import { scheduledDraft } from './schedule-draft.ts';
+import { scheduledDraft } from './schedule/schedule-draft.ts';
 import { insertUsedContents } from './store-content.ts';
 
 /** One send, validated. */

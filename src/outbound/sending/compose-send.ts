@@ -15,8 +15,8 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { ForbiddenError, ValidationError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
+import { viewUrl } from '../messages/contents/storage-urls.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
-import { viewUrl } from '../messages/storage-urls.ts';
 import type { FilledTemplate } from './draft.ts';
 import { type SendFacts, sendFacts } from './send-facts.ts';
 

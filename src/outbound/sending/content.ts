@@ -13,7 +13,7 @@ import {
   unsubscribeUrlsOf,
 } from '../tracking/content.ts';
 import type { FoundLinks } from '../tracking/links.ts';
-import type { RawContent } from './raw-content.ts';
+import type { RawContent } from './hand-in/raw-content.ts';
 
 export interface SendContent {
   /** Equal for equal contents of one organization. */

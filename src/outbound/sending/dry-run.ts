@@ -11,7 +11,7 @@ import { foldAddress } from '../../platform/net/address.ts';
 import type { DryRunResult } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { composeInputOf } from '../queue/carrier/request.ts';
-import { type AcceptingSend, openDryChecks } from '../queue/send-checks.ts';
+import { type AcceptingSend, openDryChecks } from '../queue/schedule/send-checks.ts';
 import { toCheck } from './accept.ts';
 import { draftMessage } from './draft.ts';
 import { type PreparedSend, prepareSend } from './prepare.ts';

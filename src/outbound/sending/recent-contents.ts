@@ -4,7 +4,7 @@
 
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { keepContents } from '../messages/content-queries.ts';
+import { keepContents } from '../messages/contents/content-queries.ts';
 
 /**
  * Limit: bodies recur within a mailing, and ten times as many would crowd the caches of the

@@ -16,9 +16,9 @@ import {
   lockDeliveries,
   setAttempts,
 } from '../deliveries/queries.ts';
-import { requireContent } from '../messages/content-removal.ts';
-import type { StoredAttachment } from '../messages/email-projection.ts';
-import { readContent } from '../messages/merge.ts';
+import { requireContent } from '../messages/contents/content-removal.ts';
+import { readContent } from '../messages/contents/merge.ts';
+import type { StoredAttachment } from '../messages/lists/email-projection.ts';
 import { getMessageRow } from '../messages/messages.ts';
 import { findRecipients, type MessageRow, type RecipientRow } from '../messages/queries.ts';
 import type { Attempt, Message } from '../messages/schema.ts';
@@ -26,8 +26,8 @@ import type { SendPayload } from '../messages/send-schema.ts';
 import type { AcceptRequest } from './accept.ts';
 import { prepareContent, rawSendContent } from './content.ts';
 import { fingerprint } from './fingerprint.ts';
+import { readRawSend } from './hand-in/raw-content.ts';
 import type { IdempotencyKey } from './idempotency.ts';
-import { readRawSend } from './raw-content.ts';
 import { acceptOne } from './send.ts';
 
 /**

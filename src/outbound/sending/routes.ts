@@ -5,11 +5,11 @@ import { area } from '../../core/api/area.ts';
 import { ConflictError, PaymentRequiredError } from '../../platform/errors.ts';
 import { batchResult, dryRunResult, message, messageId } from '../messages/schema.ts';
 import { batchPayload, scheduledPayload, sendBody } from '../messages/send-schema.ts';
-import { cancelMessage } from '../queue/cancel.ts';
+import { cancelMessage } from '../queue/schedule/cancel.ts';
 import { sendBatch } from './batch.ts';
 import { dryRunMessage } from './dry-run.ts';
 import { releaseMessage, resendMessage } from './resend.ts';
-import { scheduleMessage } from './schedule.ts';
+import { scheduleMessage } from './schedule/schedule.ts';
 import { sendMessage } from './send.ts';
 
 /** `Idempotency-Key`: 1 to 255 characters (specification 8.3). */

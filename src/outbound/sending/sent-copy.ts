@@ -10,9 +10,9 @@ import { fromJson } from '../../platform/store/db.ts';
 import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
 import { findRecipients, type MessageRow } from '../messages/queries.ts';
 import type { Attempt } from '../messages/schema.ts';
+import { marksOf, transactionOf } from '../queue/attempting/return-path.ts';
 import { copyRequestOf, travelsAlone, withCopyField } from '../queue/carrier/copy.ts';
 import { composeRequestOf, type Signing, signingNow } from '../queue/carrier/request.ts';
-import { marksOf, transactionOf } from '../queue/return-path.ts';
 import { trackingBase } from '../tracking/base-url.ts';
 import { readTracked } from '../tracking/merged-links.ts';
 

@@ -3,9 +3,9 @@
 import type { App } from '../../core/app.ts';
 import { insertBlobs, stageContents } from '../../core/blobs/blobs.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { insertContents, shareContent } from '../messages/content-queries.ts';
-import type { SharedMerge } from '../messages/merge.ts';
-import { insertMergedContents } from '../messages/merge-queries.ts';
+import { insertContents, shareContent } from '../messages/contents/content-queries.ts';
+import type { SharedMerge } from '../messages/contents/merge.ts';
+import { insertMergedContents } from '../messages/contents/merge-queries.ts';
 import { insertContentCuts, insertContentLinks } from '../tracking/queries.ts';
 import type { SendContent } from './content.ts';
 import { type Draft, draftContent } from './draft.ts';

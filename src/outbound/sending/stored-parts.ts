@@ -6,15 +6,15 @@ import { readBlob } from '../../core/blobs/blobs.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { findDeliveries } from '../deliveries/queries.ts';
-import { findContents } from '../messages/content-queries.ts';
-import { requireContent } from '../messages/content-removal.ts';
+import { findContents } from '../messages/contents/content-queries.ts';
+import { requireContent } from '../messages/contents/content-removal.ts';
+import { readContent } from '../messages/contents/merge.ts';
+import { attachmentsOf, readProjection } from '../messages/contents/projection.ts';
+import { readStorageToken } from '../messages/contents/storage-urls.ts';
 import { deliveryTo } from '../messages/delivery-to.ts';
-import type { StoredAttachment } from '../messages/email-projection.ts';
-import { readContent } from '../messages/merge.ts';
+import type { StoredAttachment } from '../messages/lists/email-projection.ts';
 import { getMessageRow } from '../messages/messages.ts';
-import { attachmentsOf, readProjection } from '../messages/projection.ts';
 import { findMessageRow, type MessageRow } from '../messages/queries.ts';
-import { readStorageToken } from '../messages/storage-urls.ts';
 import { type SentCopy, sentCopy } from './sent-copy.ts';
 
 export interface StoredPart {

@@ -14,8 +14,8 @@ import type { App } from '../../core/app.ts';
 import { type MessageEvent, recordTimeline } from '../../history/events/record.ts';
 import { countMail, type Observation } from '../../identity/reputation/count.ts';
 import { type Proof, proveAddresses } from '../../people/contacts/verify.ts';
-import { countRun } from '../../people/runs/counters.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
+import { countRun } from '../../run-ledger/counters.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import {
   type DeliveryRow,

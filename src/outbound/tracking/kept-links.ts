@@ -7,8 +7,8 @@
 //   filled for each message     | found in its HTML when asked    | found once more, and stored for the message
 //   without a tracked link      | none                            | the message keeps no content
 import { ValidationError } from '../../platform/errors.ts';
-import { useLinksOnly } from '../messages/content-queries.ts';
-import { type LinkKeeper, linksPrefix } from '../messages/content-removal.ts';
+import { useLinksOnly } from '../messages/contents/content-queries.ts';
+import { type LinkKeeper, linksPrefix } from '../messages/contents/content-removal.ts';
 import { findMessageRow } from '../messages/queries.ts';
 import { urlsOfMerged } from './merged-links.ts';
 import { copyLinks, hasLinks, insertContentLinks } from './queries.ts';

@@ -5,8 +5,13 @@ import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsedBytes } from '../../platform/runtime/recently-used.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { fromJson } from '../../platform/store/db.ts';
-import type { ContentRow } from '../messages/content-queries.ts';
-import { type ContentOwner, isMerged, type KnownContent, readContent } from '../messages/merge.ts';
+import type { ContentRow } from '../messages/contents/content-queries.ts';
+import {
+  type ContentOwner,
+  isMerged,
+  type KnownContent,
+  readContent,
+} from '../messages/contents/merge.ts';
 import { findMessageRow, type MessageRow } from '../messages/queries.ts';
 import { linksOfCopy } from './content.ts';
 import type { Cuts } from './links.ts';

@@ -1,8 +1,9 @@
 // Engagement with campaign mail: the first open and click of a person, in the ledger and the
 // counters of the run (src/people/runs).
-import { countRun } from '../../people/runs/counters.ts';
-import { markEngaged, type RecipientMark } from '../../people/runs/queries.ts';
+
 import type { Db } from '../../platform/store/db.ts';
+import { countRun } from '../../run-ledger/counters.ts';
+import { markEngaged, type RecipientMark } from '../../run-ledger/queries.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { findRecipients } from '../messages/queries.ts';
 

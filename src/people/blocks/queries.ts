@@ -2,8 +2,8 @@
 // also count them.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { amongOf, type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
-import { mergedRanges } from '../../platform/store/merged-ranges.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import { mergedRanges } from '../../platform/store/rows/merged-ranges.ts';
 import { noteBlocks } from './count-queries.ts';
 import { type BlockReason, blockReasons, reasonsByWeight } from './schema.ts';
 

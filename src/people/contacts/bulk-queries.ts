@@ -3,9 +3,9 @@
 // by one key.
 import { type Kysely, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
-import { columnsOf } from '../../platform/store/bulk-insert.ts';
 import { type Db, engineOf, isOneOf, JsonList, packedList } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import { columnsOf } from '../../platform/store/rows/bulk-insert.ts';
 import { noteContacts } from './count-queries.ts';
 import {
   addTags,

@@ -5,7 +5,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { amongOf, type Db, engineOf } from '../../platform/store/db.ts';
 import { inTime } from '../../platform/store/in-time.ts';
-import { activityOf } from '../runs/queries.ts';
+import { activityOf } from '../../run-ledger/queries.ts';
 import { countOfTag } from './count-queries.ts';
 import type { Activity, ContactQuery } from './groups/query-schema.ts';
 import { hasStatus } from './list-queries.ts';

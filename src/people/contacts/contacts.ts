@@ -1,6 +1,6 @@
 // Contacts, the resource (specification 2.6, 4.5): one function per verb. Deletion is in
-// src/outbound/messages/forget-contact.ts, because it also changes messages. Statuses from blocks
-// are in status.ts.
+// src/outbound/messages/forget/forget-contact.ts, because it also changes messages. Statuses from
+// blocks are in status.ts.
 import { readFilteredPage, searchInTime } from '../../core/api/filtered-page.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';

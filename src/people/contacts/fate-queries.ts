@@ -3,8 +3,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../platform/store/db.ts';
 import { inTime } from '../../platform/store/in-time.ts';
+import type { SkipReason } from '../../run-ledger/schema.ts';
 import { blockedAddresses, hasBlock } from '../blocks/queries.ts';
-import type { SkipReason } from '../runs/schema.ts';
 import { type ContactRange, tagCondition } from './condition-queries.ts';
 
 type Condition = RawBuilder<SqlBool>;

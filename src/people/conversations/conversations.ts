@@ -1,6 +1,6 @@
 // Conversations, the resource (specification 2.7, 4.5): one function per verb except deletion,
-// which reaches into messages (src/outbound/messages/forget-conversation.ts). Effects of messages
-// are in arrivals.ts.
+// which reaches into messages (src/outbound/messages/forget/forget-conversation.ts). Effects of
+// messages are in arrivals.ts.
 import { readFilteredPage } from '../../core/api/filtered-page.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';

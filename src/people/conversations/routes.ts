@@ -1,5 +1,5 @@
 // The HTTP operations on conversations (specification 4.5); deletion is in
-// src/outbound/messages/contact-routes.ts.
+// src/outbound/messages/forget/contact-routes.ts.
 import type { z } from 'zod';
 import { area } from '../../core/api/area.ts';
 import { pageOf } from '../../core/api/pagination.ts';

@@ -13,7 +13,7 @@
 import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { amongOf, type Db, engineOf, type Untyped } from '../store/db.ts';
-import { compiledOnce } from '../store/statement.ts';
+import { compiledOnce } from '../store/rows/statement.ts';
 import { type DocumentWords, gap, placesOfWords } from './document.ts';
 import type { FullTextQuery } from './query.ts';
 import type { Phrase } from './words.ts';

@@ -1,5 +1,6 @@
 // A TCP connection to an address that the caller has checked, with a time-out, and aborted at
-// shutdown. Speaks no protocol: SMTP is src/mail/smtp/open.ts, HTTPS is src/platform/net/http.
+// shutdown. Speaks no protocol: SMTP is src/mail/smtp/session/open.ts, HTTPS is
+// src/platform/net/http.
 import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
 

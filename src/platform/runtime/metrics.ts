@@ -8,7 +8,8 @@ export interface Metrics {
   registry: Registry;
   /**
    * Accepted messages, by `direction`; outgoing ones also by `via` (MessageOrigin.via). Messages
-   * accepted by commands are counted once found in the store (src/outbound/messages/search.ts).
+   * accepted by commands are counted once found in the store
+   * (src/outbound/messages/lists/search.ts).
    */
   accepted: Counter<'direction' | 'via'>;
   /** Refused requests, by `reason` (RefusalReason). */

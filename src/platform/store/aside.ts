@@ -13,7 +13,7 @@
 // ends
 import { CapacityError } from '../errors.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { FairShare } from '../runtime/fair-share.ts';
+import { FairShare } from '../runtime/fairness/fair-share.ts';
 import type { Db } from './db.ts';
 
 const places = 4;

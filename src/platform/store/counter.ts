@@ -2,9 +2,9 @@
 // memory and adds them once for each row, in the order of the keys, so that two transactions cannot
 // deadlock on PostgreSQL.
 import { sql } from 'kysely';
-import { bulkInsert } from './bulk-insert.ts';
+import { type LastWrite, lastly } from './changes/last-writes.ts';
 import { type Db, engineOf } from './db.ts';
-import { type LastWrite, lastly } from './last-writes.ts';
+import { bulkInsert } from './rows/bulk-insert.ts';
 
 /** Columns of sums, and columns in which a newer value replaces the stored one. */
 interface Counted {

@@ -11,7 +11,7 @@ import {
   type SqlBool,
   sql,
 } from 'kysely';
-import { placeholder, readerOf } from './placeholder.ts';
+import { placeholder, readerOf } from './rows/placeholder.ts';
 
 /** A connection for queries; functions take it as their first parameter. */
 export type Db = Kysely<unknown>;

@@ -2,7 +2,7 @@
 // them first, in one select in the order of their ids, to avoid deadlocks. SQLite has one writer at
 // a time and needs no locks.
 import { type Db, engineOf, isOneOf, type Untyped } from './db.ts';
-import { compiledOnce } from './statement.ts';
+import { compiledOnce } from './rows/statement.ts';
 
 /** Column that orders the rows of a table, and column by whose values rows are selected. */
 export interface Locked<Column extends string> {

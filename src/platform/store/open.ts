@@ -17,10 +17,8 @@ import Database from 'better-sqlite3';
 import { codeOf, messageOf, NoStoreError, UnreachableError } from '../errors.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
-import { companions, removeWithCompanions } from './database-files.ts';
+import { withLastWrites } from './changes/last-writes.ts';
 import type { Store } from './db.ts';
-import { lockFile } from './file-lock.ts';
-import { withLastWrites } from './last-writes.ts';
 import {
   checkSchema,
   hasMigrations,
@@ -32,7 +30,9 @@ import {
 import type { Migration } from './migration.ts';
 import type { PostgresOptions } from './postgres/postgres.ts';
 import type { DatabaseSettings } from './postgres/settings.ts';
-import { openSqlite } from './sqlite.ts';
+import { companions, removeWithCompanions } from './sqlite/database-files.ts';
+import { lockFile } from './sqlite/file-lock.ts';
+import { openSqlite } from './sqlite/sqlite.ts';
 
 /** Place of the store: a file, or a server. */
 type StoreLocation = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };

@@ -1,15 +1,16 @@
 // Declarations of a room on its own tables, typed by their rows: `const own =
 // ownTables<DeliveryTables>()`. A statement with an unknown or forgotten column, a wrong type or a
 // column of another table does not compile.
-import { bulkInsert, columnsOf, type RowClass } from './bulk-insert.ts';
-import { type ChangeCounter, changeCounter } from './change-counter.ts';
+
+import { type ChangeCounter, changeCounter } from './changes/change-counter.ts';
+import { type ToPresent, toPresent } from './changes/to-present.ts';
 import { addingTo, Counter } from './counter.ts';
 import type { Db } from './db.ts';
-import { type IdsEnding, idsEndingIn } from './ids-ending.ts';
 import { type Locked, lockerOf } from './locks.ts';
-import { type OwnedRow, rowsOf } from './rows.ts';
-import { type Build, compiledOnce } from './statement.ts';
-import { type ToPresent, toPresent } from './to-present.ts';
+import { bulkInsert, columnsOf, type RowClass } from './rows/bulk-insert.ts';
+import { type IdsEnding, idsEndingIn } from './rows/ids-ending.ts';
+import { type OwnedRow, rowsOf } from './rows/rows.ts';
+import { type Build, compiledOnce } from './rows/statement.ts';
 
 /** A statement as its callers see it. */
 type Statement<Args extends readonly unknown[], Result> = (

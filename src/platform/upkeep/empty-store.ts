@@ -2,10 +2,10 @@
 // kept.
 import { sql } from 'kysely';
 import type { Clock } from '../runtime/clock.ts';
-import { removeWithCompanions } from '../store/database-files.ts';
 import { migratedTables } from '../store/migrate.ts';
 import { lockDaemon, openStore, storeLocation } from '../store/open.ts';
 import type { DatabaseSettings } from '../store/postgres/settings.ts';
+import { removeWithCompanions } from '../store/sqlite/database-files.ts';
 
 /**
  * Removes the file of the store, or all its tables on PostgreSQL. The secret of the installation

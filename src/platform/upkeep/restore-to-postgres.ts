@@ -3,11 +3,11 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ConflictError } from '../errors.ts';
-import { removeWithCompanions } from '../store/database-files.ts';
-import { asUnwritable } from '../store/file-errors.ts';
-import { lockTarget } from '../store/file-lock.ts';
 import { openStore } from '../store/open.ts';
 import type { DatabaseSettings } from '../store/postgres/settings.ts';
+import { removeWithCompanions } from '../store/sqlite/database-files.ts';
+import { asUnwritable } from '../store/sqlite/file-errors.ts';
+import { lockTarget } from '../store/sqlite/file-lock.ts';
 import type { TableDigest } from './copying/digest.ts';
 import { loadIntoPostgres } from './copying/to-postgres.ts';
 import {

@@ -18,8 +18,8 @@ import { ValidationError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { putSecret } from '../runtime/key-ring.ts';
 import type { Random } from '../runtime/random.ts';
-import { companions, removeWithCompanions, syncPath } from '../store/database-files.ts';
-import { asUnwritable } from '../store/file-errors.ts';
+import { companions, removeWithCompanions, syncPath } from '../store/sqlite/database-files.ts';
+import { asUnwritable } from '../store/sqlite/file-errors.ts';
 import { checkBackup, tablesOfBackups } from './backup.ts';
 import { lockStore, storeInUse } from './lock-store.ts';
 

@@ -1,6 +1,6 @@
 // The copies of each kind of deleted resource: one function per kind erases up to a batch of them
 // in one transaction and returns whether all are erased. Each is idempotent.
-import { type RunMailing, releaseRunContent } from '../../campaigns/content/snapshot.ts';
+import { type RunMailing, releaseRunContent } from '../../campaigns/mail/snapshot.ts';
 import type { MessagePlace } from '../../core/app.ts';
 import { clearDetails } from '../../history/audit/queries.ts';
 import type { ErasureRow } from '../../history/erasures/queries.ts';
@@ -14,9 +14,9 @@ import {
   selectActionsOfThread,
 } from '../../inbox/approvals/copy-queries.ts';
 import { mergeWords } from '../../inbox/threads/search-queries.ts';
-import { deleteRecipients, deleteRun, findRunOf } from '../../people/runs/list-queries.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
-import { clearAnswersOfMessage } from '../../webhooks/erase-queries.ts';
+import { deleteRecipients, deleteRun, findRunOf } from '../../run-ledger/list-queries.ts';
+import { clearAnswersOfMessage } from '../../webhooks/deliveries/erase-queries.ts';
 import { eraseTold } from './actions.ts';
 import { eraseEvent } from './events.ts';
 

@@ -17,9 +17,9 @@ import {
   takeDue,
   updateErasure,
 } from '../../history/erasures/queries.ts';
+import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { createDueLoop, type Pause } from '../../platform/store/due-loop.ts';
-import { overwriting } from '../../platform/store/overwriting.ts';
+import { overwriting } from '../../platform/store/rows/overwriting.ts';
 import { eraseCopies } from './copies.ts';
 
 /** Number of requests that one transaction processes. */

@@ -3,7 +3,7 @@
 import { deletedResource } from '../../history/events/log.ts';
 import { replaceEventData, type selectEvent } from '../../history/events/queries.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
-import { erasePosted } from '../../webhooks/erase.ts';
+import { erasePosted } from '../../webhooks/deliveries/erase.ts';
 
 type EventRow = NonNullable<Awaited<ReturnType<typeof selectEvent>>>;
 

@@ -14,7 +14,7 @@
 // that. Ticks that were missed are one tick, which runs late.
 import type { App } from '../../core/app.ts';
 import { messageOf } from '../../platform/errors.ts';
-import { keepLease, leaseDelayMs } from '../../platform/store/lease.ts';
+import { keepLease, leaseDelayMs } from '../../platform/store/changes/lease.ts';
 import { claimJob, endJob, extendJob, giveBackJob } from './queries.ts';
 
 const leaseMs = 60_000;

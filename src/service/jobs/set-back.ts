@@ -7,7 +7,7 @@ import type { App } from '../../core/app.ts';
 import { bringUnusedToPresent } from '../../core/blobs/queries.ts';
 import { bringErasuresToPresent } from '../../history/erasures/queries.ts';
 import { bringDomainsToPresent } from '../../identity/domains/check-queries.ts';
-import { bringProjectionsToPresent } from '../../outbound/messages/projection-queries.ts';
+import { bringProjectionsToPresent } from '../../outbound/messages/contents/projection-queries.ts';
 import { bringReportsToPresent } from '../../outbound/reports/queries.ts';
 import {
   bringChecksToPresent,
@@ -17,8 +17,8 @@ import {
 } from '../../outbound/tracking/custom/queries.ts';
 import { bringConfirmationsToPresent } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
-import type { ToPresent } from '../../platform/store/to-present.ts';
-import { bringDeliveriesToPresent } from '../../webhooks/delivery-queries.ts';
+import type { ToPresent } from '../../platform/store/changes/to-present.ts';
+import { bringDeliveriesToPresent } from '../../webhooks/deliveries/delivery-queries.ts';
 import { bringJobLeasesToPresent } from './queries.ts';
 
 const minuteMs = 60_000;

@@ -2,8 +2,11 @@
 // sent.
 import type { App } from '../../core/app.ts';
 import type { DeliveryRow } from '../../outbound/deliveries/queries.ts';
-import { type AttemptMessage, countsEngagement } from '../../outbound/queue/attempter.ts';
-import { captured, type Ending, simulate } from '../../outbound/queue/endings.ts';
+import {
+  type AttemptMessage,
+  countsEngagement,
+} from '../../outbound/queue/attempting/attempter.ts';
+import { captured, type Ending, simulate } from '../../outbound/queue/attempting/endings.ts';
 import { fateOf } from './scenario.ts';
 import type { Scenario } from './schema.ts';
 

@@ -8,15 +8,15 @@ import {
   selectScheduledLast,
 } from '../../outbound/deliveries/ledger-queries.ts';
 import { findSubjects } from '../../outbound/messages/queries.ts';
-import { selectWaitingRuns } from '../../people/runs/walk-queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { selectWaitingRuns } from '../../run-ledger/walk-queries.ts';
 import type { LedgerEntry, RehearsedDay, RehearsedLimit } from './schema.ts';
 
 const rowsAtOnce = 5_000;
 const dayMs = 86_400_000;
 
-/** Names of the stops, by the first word of their lanes (src/outbound/queue/stops.ts). */
+/** Names of the stops, by the first word of their lanes (src/outbound/queue/claiming/stops.ts). */
 const stopNames: Readonly<Record<string, string>> = {
   held: 'hold',
   paused: 'pause',

@@ -9,7 +9,7 @@ import {
 } from '../../../src/access/organizations/organizations.ts';
 import { createConfirmationLoop } from '../../../src/campaigns/opt-in/loop.ts';
 import { campaignLoop } from '../../../src/campaigns/walk/loop.ts';
-import { handIn } from '../../../src/outbound/sending/hand-in.ts';
+import { handIn } from '../../../src/outbound/sending/hand-in/hand-in.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { apiOf, config, type Desk, deskOf } from '../../inbox/replies/world.ts';
 import { stores } from '../../support/command.ts';
@@ -169,7 +169,7 @@ const roads: readonly Road[] = [
     },
   },
   {
-    ...{ name: 'a campaign run', file: 'src/campaigns/content/dispatch.ts', without: 'waits' },
+    ...{ name: 'a campaign run', file: 'src/campaigns/mail/dispatch.ts', without: 'waits' },
     prepare: async (world) => {
       const id = await campaign(world);
       return () => world.api.post<object>(`/v1/campaigns/${id}/runs`, {});

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { portionsOf } from '../../../src/access/admission/portions.ts';
 import type { App } from '../../../src/core/app.ts';
 import { CapacityError } from '../../../src/platform/errors.ts';
-import { partOf } from '../../../src/platform/runtime/portion.ts';
+import { partOf } from '../../../src/platform/runtime/fairness/portion.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { Daemons } from './daemons.ts';

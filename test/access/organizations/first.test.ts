@@ -1,7 +1,7 @@
 // The first organization is that of the operator by a mark of its own, whatever its name.
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { organizationIdFrom } from '../../../commands/base/organization-id.ts';
+import { organizationIdFrom } from '../../../commands/base/nouns/organization-id.ts';
 import {
   createOrganization,
   getFirstOrganization,

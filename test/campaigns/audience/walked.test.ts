@@ -9,7 +9,7 @@ import { countFates } from '../../../src/campaigns/audience/fates.ts';
 import { addressKeyOf, judgeContacts } from '../../../src/campaigns/audience/judge.ts';
 import { readCandidates } from '../../../src/campaigns/audience/read-ahead.ts';
 import type { AudienceSnapshot } from '../../../src/campaigns/audience/schema.ts';
-import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
+import { deleteContact } from '../../../src/outbound/messages/forget/forget-contact.ts';
 import { leaveAll } from '../../../src/outbound/unsubscribe-links/leave.ts';
 import type { BlockReason } from '../../../src/people/blocks/schema.ts';
 import { blockAddress } from '../../../src/people/blocks/suppression.ts';
@@ -20,8 +20,8 @@ import {
   removeGroupMembers,
 } from '../../../src/people/contacts/groups/groups.ts';
 import type { ContactQuery } from '../../../src/people/contacts/groups/query-schema.ts';
-import { type SkipReason, skipReasons } from '../../../src/people/runs/schema.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
+import { type SkipReason, skipReasons } from '../../../src/run-ledger/schema.ts';
 import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
 

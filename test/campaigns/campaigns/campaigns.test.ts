@@ -2,7 +2,7 @@
 // runs.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Campaign } from '../../../src/campaigns/campaigns/schema.ts';
+import type { Campaign } from '../../../src/campaigns/setup/schema.ts';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { createContactGroup } from '../../../src/people/contacts/groups/groups.ts';

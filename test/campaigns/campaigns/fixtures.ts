@@ -1,10 +1,10 @@
 // Shared by the tests of campaigns: runs in any status, without a walk.
 import { sql } from 'kysely';
-import { runNoun } from '../../../src/campaigns/campaigns/schema.ts';
+import { runNoun } from '../../../src/campaigns/setup/schema.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
-import { type RunRow, runs } from '../../../src/people/runs/queries.ts';
-import type { RunStatus } from '../../../src/people/runs/schema.ts';
+import { type RunRow, runs } from '../../../src/run-ledger/queries.ts';
+import type { RunStatus } from '../../../src/run-ledger/schema.ts';
 
 /** Stores a run in this status. */
 export async function storedRun(

@@ -1,12 +1,12 @@
 // The table of a run's moves: each possible one, and each refused one, by a person and by the
 // service.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Author, moveRun, type RunChange } from '../../../src/campaigns/campaigns/moves.ts';
+import { type Author, moveRun, type RunChange } from '../../../src/campaigns/setup/moves.ts';
 import { listAudit } from '../../../src/history/audit/audit.ts';
 import { byService } from '../../../src/history/events/record.ts';
-import { lockRun, type RunRow, runs } from '../../../src/people/runs/queries.ts';
-import { type RunStatus, runStatuses } from '../../../src/people/runs/schema.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
+import { lockRun, type RunRow, runs } from '../../../src/run-ledger/queries.ts';
+import { type RunStatus, runStatuses } from '../../../src/run-ledger/schema.ts';
 import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { loggedEvents, storedRun } from './fixtures.ts';

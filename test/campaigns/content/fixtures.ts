@@ -5,17 +5,17 @@ import {
   dispatch,
   dispatchedRun,
   prepareDispatch,
-} from '../../../src/campaigns/content/dispatch.ts';
-import { type CampaignEmail, campaignEmailInput } from '../../../src/campaigns/content/schema.ts';
+} from '../../../src/campaigns/mail/dispatch.ts';
+import { type CampaignEmail, campaignEmailInput } from '../../../src/campaigns/mail/schema.ts';
 import {
   type CampaignMail,
   draftRunContent,
   storeMailing,
-} from '../../../src/campaigns/content/snapshot.ts';
+} from '../../../src/campaigns/mail/snapshot.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
-import { type RunRow, runs } from '../../../src/people/runs/queries.ts';
+import { type RunRow, runs } from '../../../src/run-ledger/queries.ts';
 
 /** Returns the mail of a campaign with this content. */
 export function campaignMail(email: Partial<CampaignEmail>, more: Partial<CampaignMail> = {}) {

@@ -1,16 +1,16 @@
 // The mail of a campaign before it runs: refused when it is saved, shown for one contact, sent as a
 // test.
 import { describe, expect, it } from 'vitest';
-import { createCampaign } from '../../../src/campaigns/campaigns/campaigns.ts';
-import { createCampaignInput } from '../../../src/campaigns/campaigns/schema.ts';
 import {
   checkCampaignMail,
   renderCampaignMail,
   testCampaignMail,
-} from '../../../src/campaigns/content/preview.ts';
-import { campaignEmailInput } from '../../../src/campaigns/content/schema.ts';
-import type { CampaignMail } from '../../../src/campaigns/content/snapshot.ts';
-import { getEmailProjection } from '../../../src/outbound/messages/email-projection.ts';
+} from '../../../src/campaigns/mail/preview.ts';
+import { campaignEmailInput } from '../../../src/campaigns/mail/schema.ts';
+import type { CampaignMail } from '../../../src/campaigns/mail/snapshot.ts';
+import { createCampaign } from '../../../src/campaigns/setup/campaigns.ts';
+import { createCampaignInput } from '../../../src/campaigns/setup/schema.ts';
+import { getEmailProjection } from '../../../src/outbound/messages/lists/email-projection.ts';
 import { emailQuery } from '../../../src/outbound/messages/schema.ts';
 import { stores } from '../../support/command.ts';
 import { sharedApi } from '../../support/each-app.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../src/access/organizations/organizations.ts';
 import { addMembers } from '../../../src/campaigns/opt-in/members.ts';
 import { createSender, listSenders, updateSender } from '../../../src/identity/senders/senders.ts';
-import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
+import { deleteContact } from '../../../src/outbound/messages/forget/forget-contact.ts';
 import { pendingAmong } from '../../../src/people/unsubscribe-groups/confirmation-queries.ts';
 import { drain, useToday } from '../../access/admission/fixtures.ts';
 import { stores } from '../../support/command.ts';

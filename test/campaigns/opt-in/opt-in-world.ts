@@ -2,7 +2,7 @@
 import { afterEach, beforeEach } from 'vitest';
 import { createConfirmationLoop } from '../../../src/campaigns/opt-in/loop.ts';
 import { serveConfirming } from '../../../src/campaigns/opt-in/serve.ts';
-import type { DueLoop } from '../../../src/platform/store/due-loop.ts';
+import type { DueLoop } from '../../../src/platform/store/changes/due-loop.ts';
 import { eachApi } from '../../support/each-app.ts';
 import type { TestAppOptions } from '../../support/test-app.ts';
 

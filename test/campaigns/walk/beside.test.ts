@@ -3,7 +3,7 @@
 // until the page of the second waits for it.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { retryRun } from '../../../src/campaigns/campaigns/runs.ts';
+import { retryRun } from '../../../src/campaigns/setup/runs.ts';
 import { campaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import type { App } from '../../../src/core/app.ts';
 import { eachApp } from '../../support/each-app.ts';

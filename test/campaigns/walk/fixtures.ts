@@ -3,10 +3,10 @@
 import { sql } from 'kysely';
 import { operatorOf } from '../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';
-import { createCampaign } from '../../../src/campaigns/campaigns/campaigns.ts';
-import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';
-import { createRun, getRun } from '../../../src/campaigns/campaigns/runs.ts';
-import { createCampaignInput } from '../../../src/campaigns/campaigns/schema.ts';
+import { createCampaign } from '../../../src/campaigns/setup/campaigns.ts';
+import type { Run } from '../../../src/campaigns/setup/run-schema.ts';
+import { createRun, getRun } from '../../../src/campaigns/setup/runs.ts';
+import { createCampaignInput } from '../../../src/campaigns/setup/schema.ts';
 import { type CampaignLoop, campaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
@@ -15,7 +15,7 @@ import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createSender } from '../../../src/identity/senders/senders.ts';
 import { insertContacts } from '../../../src/people/contacts/bulk-queries.ts';
 import { contactNoun } from '../../../src/people/contacts/schema.ts';
-import type { RecipientRow } from '../../../src/people/runs/queries.ts';
+import type { RecipientRow } from '../../../src/run-ledger/queries.ts';
 
 const perTransaction = 500;
 

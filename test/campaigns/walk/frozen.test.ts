@@ -3,7 +3,7 @@
 // audience rule of the scheduling.
 import { describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';
-import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';
+import type { Run } from '../../../src/campaigns/setup/run-schema.ts';
 import type { Permission } from '../../../src/core/api/permission.ts';
 import { grantablePermissions } from '../../../src/extensions/schema.ts';
 import { installed } from '../../access/keys/installation-fixtures.ts';

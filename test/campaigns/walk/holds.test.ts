@@ -5,14 +5,14 @@ import {
   pauseOrganization,
   resumeOrganization,
 } from '../../../src/access/organizations/organizations.ts';
-import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';
-import { resumeRun } from '../../../src/campaigns/campaigns/runs.ts';
+import type { Run } from '../../../src/campaigns/setup/run-schema.ts';
+import { resumeRun } from '../../../src/campaigns/setup/runs.ts';
 import type { CampaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import { deleteDomain } from '../../../src/identity/domains/domains.ts';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { liftDomainHold, scopeOfDomain } from '../../../src/identity/reputation/domain-holds.ts';
 import { markHeld } from '../../../src/identity/reputation/health-queries.ts';
-import { countRun, countRunAttempt } from '../../../src/people/runs/counters.ts';
+import { countRun, countRunAttempt } from '../../../src/run-ledger/counters.ts';
 import { provenDomain, warm } from '../../identity/warming/fixtures.ts';
 import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';

@@ -2,8 +2,8 @@
 // contacts only, a clock that is set, quiet hours, two daemons.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';
-import { retryRun } from '../../../src/campaigns/campaigns/runs.ts';
+import type { Run } from '../../../src/campaigns/setup/run-schema.ts';
+import { retryRun } from '../../../src/campaigns/setup/runs.ts';
 import { campaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import { stalledRuns } from '../../../src/campaigns/walk/stalled.ts';
 import { dayMs, onPlan } from '../../access/admission/fixtures.ts';

@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
-import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';
+import type { Run } from '../../../src/campaigns/setup/run-schema.ts';
 import type { CampaignLoop } from '../../../src/campaigns/walk/loop.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { runStatuses } from '../../../src/people/runs/schema.ts';
-import { pauseOfRestored } from '../../../src/people/runs/walk-queries.ts';
 import { restoreBackup } from '../../../src/platform/upkeep/restore.ts';
+import { runStatuses } from '../../../src/run-ledger/schema.ts';
+import { pauseOfRestored } from '../../../src/run-ledger/walk-queries.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { storedRun } from '../campaigns/fixtures.ts';
 

@@ -1,11 +1,11 @@
 // Rights that change between the request for a run and its start (frozen.test.ts has the content).
 import { describe, expect, it } from 'vitest';
 import { createKey, standingFor, updateKey } from '../../../src/access/keys/keys.ts';
-import { updateCampaign } from '../../../src/campaigns/campaigns/campaigns.ts';
-import { getRun } from '../../../src/campaigns/campaigns/runs.ts';
-import { updateCampaignInput } from '../../../src/campaigns/campaigns/schema.ts';
+import { updateCampaign } from '../../../src/campaigns/setup/campaigns.ts';
+import { getRun } from '../../../src/campaigns/setup/runs.ts';
+import { updateCampaignInput } from '../../../src/campaigns/setup/schema.ts';
 import { createSender, updateSender } from '../../../src/identity/senders/senders.ts';
-import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
+import { deleteContact } from '../../../src/outbound/messages/forget/forget-contact.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import {
   callerOf,

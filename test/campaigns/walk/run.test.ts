@@ -1,7 +1,7 @@
 // A run from its start to its end, on both stores: each contact of the audience once, with its
 // reason, and nobody else. Pace, quota and holds have tests of their own.
 import { describe, expect, it } from 'vitest';
-import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
+import { deleteContact } from '../../../src/outbound/messages/forget/forget-contact.ts';
 import { blockAddress } from '../../../src/people/blocks/suppression.ts';
 import { updateContact } from '../../../src/people/contacts/contacts.ts';
 import { bothStores } from '../../support/command.ts';

@@ -1,8 +1,8 @@
 // Runs that cannot go on for a fault of the service or of their audience: they say why, and others
 // go on.
 import { describe, expect, it } from 'vitest';
-import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';
-import { standingOf } from '../../../src/campaigns/campaigns/run-words.ts';
+import type { Run } from '../../../src/campaigns/setup/run-schema.ts';
+import { standingOf } from '../../../src/campaigns/setup/run-words.ts';
 import { stalledRuns } from '../../../src/campaigns/walk/stalled.ts';
 import type { App } from '../../../src/core/app.ts';
 import { createContactGroup } from '../../../src/people/contacts/groups/groups.ts';

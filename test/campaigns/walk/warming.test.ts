@@ -2,7 +2,7 @@
 // sends leave of it, and its counters add up to the messages.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Run } from '../../../src/campaigns/campaigns/run-schema.ts';
+import type { Run } from '../../../src/campaigns/setup/run-schema.ts';
 import {
   cancelWarming,
   getWarming,

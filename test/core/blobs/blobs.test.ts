@@ -7,9 +7,9 @@ import { readBlob } from '../../../src/core/blobs/blobs.ts';
 import { sweepObjects, unusedForMs } from '../../../src/core/blobs/sweep.ts';
 import { deleteMessage, getMessage } from '../../../src/outbound/messages/messages.ts';
 import { findMessageRow } from '../../../src/outbound/messages/queries.ts';
-import { cancelMessage } from '../../../src/outbound/queue/cancel.ts';
+import { cancelMessage } from '../../../src/outbound/queue/schedule/cancel.ts';
 import { sendBatch } from '../../../src/outbound/sending/batch.ts';
-import { handIn } from '../../../src/outbound/sending/hand-in.ts';
+import { handIn } from '../../../src/outbound/sending/hand-in/hand-in.ts';
 import { readAttachment, readRawMail } from '../../../src/outbound/sending/stored-parts.ts';
 import { CapacityError, ExternalServiceError } from '../../../src/platform/errors.ts';
 import {
@@ -262,7 +262,7 @@ describe.each(stores)('on %s', (store) => {
       });
       const row = await findMessageRow(app.store.db, id);
       const blob = await readBlob(app, row?.raw_blob_id ?? '');
-      expect(blob?.toString()).toMatch(/^Message-ID: [^\n]*\r\n(?:.*\r\n)*Subject: raw\r\n/);
+      expect(blob?.toString()).toMatch(/^(?:.*\r\n)*Message-ID: [^\n]*\r\n(?:.*\r\n)*Subject: raw\r\n/);
       expect(blob?.toString().endsWith(`\r\n\r\n${'a line\r\n'.repeat(500)}`)).toBe(true);
     } finally {
       await service.close();

@@ -7,7 +7,7 @@ import { insertBlobs, storeObject } from '../../../src/core/blobs/blobs.ts';
 import { beginRemoval } from '../../../src/core/blobs/queries.ts';
 import { sweepObjects, unusedForMs } from '../../../src/core/blobs/sweep.ts';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
-import { cancelMessage } from '../../../src/outbound/queue/cancel.ts';
+import { cancelMessage } from '../../../src/outbound/queue/schedule/cancel.ts';
 import { readAttachment } from '../../../src/outbound/sending/stored-parts.ts';
 import { CapacityError } from '../../../src/platform/errors.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';

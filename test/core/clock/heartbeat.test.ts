@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isClockTrusted, timeOfAge } from '../../../src/core/clock/age.ts';
 import { startHeartbeat } from '../../../src/core/clock/heartbeat.ts';
 import { findClockState } from '../../../src/core/clock/queries.ts';
+import { machineChecks, thisMachine } from '../../../src/doctor/machine.ts';
 import { clockJumpsOf } from '../../../src/platform/runtime/clock-jumps.ts';
 import { timeOfId } from '../../../src/platform/runtime/ids.ts';
-import { machineChecks, thisMachine } from '../../../src/service/doctor/machine.ts';
 import { stores } from '../../support/command.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 

@@ -196,13 +196,13 @@ const uses: Readonly<Record<string, string>> = {
   'src/history/events/retention.ts': 'a time of `timeOfAge`',
   'src/inbox/approvals/activity.ts': 'counts of an hour that is over',
   'src/inbox/approvals/hour-queries.ts': 'the hour of an action: a count',
-  'src/outbound/messages/retention-queries.ts': 'a time of `timeOfAge`',
-  'src/outbound/messages/search.ts': 'returns to the present (test/outbound/messages)',
-  'src/outbound/queue/return-path.ts': 'the key of a token: any time',
+  'src/outbound/messages/forget/retention-queries.ts': 'a time of `timeOfAge`',
+  'src/outbound/messages/lists/search.ts': 'returns to the present (test/outbound/messages)',
+  'src/outbound/queue/attempting/return-path.ts': 'the key of a token: any time',
   'src/outbound/tracking/tokens.ts': 'the key of a token: any time',
   'src/outbound/unsubscribe-links/tokens.ts': 'the key of a token: any time',
   'src/service/erasing/actions.ts': 'events near an action: made by the same clock',
-  'src/webhooks/list-queries.ts': 'pages of a list, and a replay since a time',
+  'src/webhooks/deliveries/list-queries.ts': 'pages of a list, and a replay since a time',
 };
 
 it('each use of times of ids is in the list', () => {

@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { eventKinds } from '../../../daemon/http/event-kinds.ts';
-import { openApiDocument } from '../../../daemon/http/openapi.ts';
+import { openApiDocument } from '../../../daemon/http/openapi/openapi.ts';
 import { routes } from '../../../daemon/http/routes.ts';
 import { eventTypes, stepOfType } from '../../../src/history/events/names.ts';
 import type { PresentedKind } from '../../../src/history/events/schema.ts';

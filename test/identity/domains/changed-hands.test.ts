@@ -1,6 +1,7 @@
 // A name that changes hands: its mail, its addresses, its senders and its tracking host, before and
 // after.
 import { beforeEach, describe, expect, it } from 'vitest';
+import { identityChecks } from '../../../src/doctor/identity.ts';
 import { listAudit } from '../../../src/history/audit/audit.ts';
 import { listLog } from '../../../src/history/events/log.ts';
 import { deleteDomain, getDomain } from '../../../src/identity/domains/domains.ts';
@@ -24,7 +25,6 @@ import {
 } from '../../../src/outbound/sending/sender-proof/prove.ts';
 import { enableTracking, getTracking } from '../../../src/outbound/tracking/custom/hosts.ts';
 import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
-import { identityChecks } from '../../../src/service/doctor/identity.ts';
 import { stores } from '../../support/command.ts';
 import { dayMs, name, nameWorld } from './name-world.ts';
 

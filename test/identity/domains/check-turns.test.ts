@@ -13,7 +13,7 @@ import { lookUpTurns } from '../../../src/identity/domains/check-turns.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { makeKeys } from '../../../src/identity/domains/key-making.ts';
 import { checkDueDomains, verifyDomain } from '../../../src/identity/domains/verification.ts';
-import { type DkimKeyPair, generateDkimKey } from '../../../src/mail/mime/dkim-key.ts';
+import { type DkimKeyPair, generateDkimKey } from '../../../src/mail/mime/dkim/dkim-key.ts';
 import { CapacityError } from '../../../src/platform/errors.ts';
 import { stores } from '../../support/command.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

@@ -6,7 +6,7 @@ import {
   dkimRecordValue,
   generateDkimKey,
   selectorOf,
-} from '../../../src/mail/mime/dkim-key.ts';
+} from '../../../src/mail/mime/dkim/dkim-key.ts';
 
 /** SubjectPublicKeyInfo header of the 32 octets of an Ed25519 key (RFC 8410). */
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');

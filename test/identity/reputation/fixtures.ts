@@ -7,10 +7,13 @@ import type { App } from '../../../src/core/app.ts';
 import type { Outcome } from '../../../src/mail/smtp/outcome.ts';
 import { findDeliveries } from '../../../src/outbound/deliveries/queries.ts';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
-import { createAttempter } from '../../../src/outbound/queue/attempter.ts';
+import { createAttempter } from '../../../src/outbound/queue/attempting/attempter.ts';
 import { openCarrierHere } from '../../../src/outbound/queue/carrier/carrier.ts';
-import { applyLateOutcome, type LateOutcome } from '../../../src/outbound/queue/late-outcome.ts';
 import { createPipeline } from '../../../src/outbound/queue/loop.ts';
+import {
+  applyLateOutcome,
+  type LateOutcome,
+} from '../../../src/outbound/queue/settling/late-outcome.ts';
 import { acceptAll } from '../../../src/outbound/sending/accept.ts';
 import { readSendContent } from '../../../src/outbound/sending/content.ts';
 import { recentContents } from '../../../src/outbound/sending/recent-contents.ts';

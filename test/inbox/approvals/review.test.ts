@@ -3,7 +3,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { UsageError } from '../../../commands/base/failure.ts';
+import { UsageError } from '../../../commands/base/output/failure.ts';
 import {
   type Answer,
   type Reviewed,

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
-import { settleAll } from '../../../src/outbound/queue/settle.ts';
+import { settleAll } from '../../../src/outbound/queue/settling/settle.ts';
 import { createConversation } from '../../../src/people/conversations/conversations.ts';
 import { claim, rowOf } from '../../outbound/queue/entries.ts';
 import { stores } from '../../support/command.ts';

@@ -1,7 +1,7 @@
 // DMARC checks the author that a reader is shown, however From is written.
 import { describe, expect, it } from 'vitest';
 import { dmarcCheck } from '../../../src/inbox/receiving/dmarc-check.ts';
-import { parseAddressList } from '../../../src/mail/mime/header-addresses.ts';
+import { parseAddressList } from '../../../src/mail/mime/headers/header-addresses.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const resolver = async () => [];

@@ -11,7 +11,7 @@ import {
   updateDraft,
 } from '../../../src/inbox/replies/drafts.ts';
 import type { Draft } from '../../../src/inbox/replies/schema.ts';
-import { createNote, deleteNote, updateNote } from '../../../src/inbox/threads/notes.ts';
+import { createNote, deleteNote, updateNote } from '../../../src/inbox/threads/marks/notes.ts';
 import { ConflictError, ForbiddenError } from '../../../src/platform/errors.ts';
 import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';

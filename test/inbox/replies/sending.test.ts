@@ -7,7 +7,7 @@ import { updateMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { lockMailboxes } from '../../../src/identity/mailboxes/queries.ts';
 import { forwardedContent } from '../../../src/inbox/replies/forwarded.ts';
 import type { Draft } from '../../../src/inbox/replies/schema.ts';
-import { holdDrafts } from '../../../src/inbox/threads/draft-queries.ts';
+import { holdDrafts } from '../../../src/inbox/threads/drafts/draft-queries.ts';
 import type { Thread } from '../../../src/inbox/threads/schema.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
 import { heldWrite, someoneWaits } from '../../outbound/messages/fixtures.ts';

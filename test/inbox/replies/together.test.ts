@@ -7,7 +7,7 @@ import { createMailbox, pauseMailbox } from '../../../src/identity/mailboxes/mai
 import { reply, sendNew } from '../../../src/inbox/replies/answers.ts';
 import { createDraft, sendDraft } from '../../../src/inbox/replies/drafts.ts';
 import type { ReplyResult } from '../../../src/inbox/replies/schema.ts';
-import { addLabels } from '../../../src/inbox/threads/labels.ts';
+import { addLabels } from '../../../src/inbox/threads/marks/labels.ts';
 import { listThreadsQuery } from '../../../src/inbox/threads/schema.ts';
 import { listThreads } from '../../../src/inbox/threads/threads.ts';
 import { stores } from '../../support/command.ts';

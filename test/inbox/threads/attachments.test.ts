@@ -1,6 +1,6 @@
 // The files of messages in a mailbox: found by number, sent so that no browser runs them.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { dispositionOf } from '../../../daemon/http/files.ts';
+import { dispositionOf } from '../../../daemon/http/paths/files.ts';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
-import { baseSubject } from '../../../src/mail/mime/subject.ts';
+import { baseSubject } from '../../../src/mail/mime/headers/subject.ts';
 import { stores, type TestStore } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';

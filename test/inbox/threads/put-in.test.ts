@@ -1,7 +1,7 @@
 // Mails threaded in one transaction, with the result of separate transactions.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { readProjection } from '../../../src/outbound/messages/projection.ts';
+import { readProjection } from '../../../src/outbound/messages/contents/projection.ts';
 import { findMessageRow } from '../../../src/outbound/messages/queries.ts';
 import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';

@@ -1,7 +1,7 @@
 // The spam folder for new mail, by the verdicts recorded at its arrival.
 import { describe, expect, it } from 'vitest';
-import { isSpam } from '../../../src/inbox/threads/spam.ts';
-import type { InboundEnvelope } from '../../../src/outbound/messages/projection.ts';
+import { isSpam } from '../../../src/inbox/threads/placing/spam.ts';
+import type { InboundEnvelope } from '../../../src/outbound/messages/contents/projection.ts';
 
 const none = { allow: [], block: [] };
 const verdicts = ['pass', 'fail', 'permerror', 'temperror', 'none', null] as const;

@@ -4,8 +4,8 @@ import { createPublicKey } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Composer, composeHere } from '../../../src/mail/mime/composer.ts';
+import type { SignedMessage } from '../../../src/mail/mime/dkim/sign.ts';
 import type { ComposeRequest } from '../../../src/mail/mime/input.ts';
-import type { SignedMessage } from '../../../src/mail/mime/sign.ts';
 import { inputs, plainInput, testSeed } from './compose-corpus.ts';
 import { ed25519Key, rsaKey, timestampSeconds } from './test-keys.ts';
 

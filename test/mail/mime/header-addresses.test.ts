@@ -1,7 +1,7 @@
 // Address lists of received mail: the obsolete syntax of RFC 5322 4.4, and forms that no RFC has
 // but mail has.
 import { describe, expect, it } from 'vitest';
-import { parseAddressList } from '../../../src/mail/mime/header-addresses.ts';
+import { parseAddressList } from '../../../src/mail/mime/headers/header-addresses.ts';
 
 type Read = [value: string, addresses: [email: string, name: string | null][], invalid?: number];
 

@@ -1,6 +1,9 @@
 // Texts of header fields at the length that no fold may break, and the cost of finding it.
 import { expect, it } from 'vitest';
-import { encodeExtraHeader, encodeSubject } from '../../../src/mail/mime/header-encoding.ts';
+import {
+  encodeExtraHeader,
+  encodeSubject,
+} from '../../../src/mail/mime/headers/header-encoding.ts';
 
 const encoders = {
   'a subject': encodeSubject,

@@ -1,7 +1,7 @@
 // Message ids of received mail: the ids of RFC 5322 in present and obsolete syntax, and values that
 // are none.
 import { describe, expect, it } from 'vitest';
-import { boundReferences, readMessageIds } from '../../../src/mail/mime/message-ids.ts';
+import { boundReferences, readMessageIds } from '../../../src/mail/mime/headers/message-ids.ts';
 
 describe('message ids', () => {
   it.each([

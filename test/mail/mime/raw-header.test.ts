@@ -2,7 +2,7 @@
 // words.
 import libmime from 'libmime';
 import { describe, expect, it } from 'vitest';
-import { encodeRawHeader } from '../../../src/mail/mime/raw-header.ts';
+import { encodeRawHeader } from '../../../src/mail/mime/headers/raw-header.ts';
 
 const encode = (header: string) =>
   encodeRawHeader(Buffer.from(`${header}\r\n\r\nü\r\n`)).toString();

@@ -5,14 +5,14 @@ import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { describe, expect, it } from 'vitest';
 import { compose } from '../../../src/mail/mime/composer.ts';
-import type { SigningKey } from '../../../src/mail/mime/dkim-key.ts';
+import type { SigningKey } from '../../../src/mail/mime/dkim/dkim-key.ts';
 import {
   type DkimAlgorithm,
   dkimRecordValue,
   generateDkimKey,
-} from '../../../src/mail/mime/dkim-key.ts';
+} from '../../../src/mail/mime/dkim/dkim-key.ts';
+import { signatureFields, signHere } from '../../../src/mail/mime/dkim/sign.ts';
 import type { Composed, ComposeInput } from '../../../src/mail/mime/input.ts';
-import { signatureFields, signHere } from '../../../src/mail/mime/sign.ts';
 import { inputs, messageBytes, plainInput, testSeed } from './compose-corpus.ts';
 
 const domain = 'sandbox.test';

@@ -3,7 +3,7 @@
 // refused.
 import libmime from 'libmime';
 import { describe, expect, it } from 'vitest';
-import { encodeExtraHeader } from '../../../src/mail/mime/header-encoding.ts';
+import { encodeExtraHeader } from '../../../src/mail/mime/headers/header-encoding.ts';
 
 /** Joins the folded lines of a value again (RFC 5322 2.2.3). */
 const unfolded = (name: string, value: string) =>

@@ -1,7 +1,7 @@
 // Keys and the time of signatures in tests. A file of its own: making an RSA key costs more than
 // most tests.
 import { generateKeyPairSync } from 'node:crypto';
-import type { SigningKey } from '../../../src/mail/mime/dkim-key.ts';
+import type { SigningKey } from '../../../src/mail/mime/dkim/dkim-key.ts';
 
 /** Time of the signatures. */
 export const timestampSeconds = 1_763_692_020;

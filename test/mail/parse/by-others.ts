@@ -1,8 +1,8 @@
 // Reads the pairs of test/fixtures/replies: mails as other programs write them, and the words of
 // their senders. Written before the splitter that they check.
 import { readdirSync, readFileSync } from 'node:fs';
-import { htmlToText } from '../../../src/mail/parse/html-reply.ts';
-import { splitReply } from '../../../src/mail/parse/reply-split.ts';
+import { htmlToText } from '../../../src/mail/parse/reply/html-reply.ts';
+import { splitReply } from '../../../src/mail/parse/reply/reply-split.ts';
 
 interface Pair {
   name: string;

@@ -1,7 +1,7 @@
 // Fields of a mailing list in the header (RFC 2369, RFC 2919, RFC 8058), and the line that lists
 // show of a mail.
 import { describe, expect, it } from 'vitest';
-import { readHeaderBlock } from '../../../src/mail/mime/header-fields.ts';
+import { readHeaderBlock } from '../../../src/mail/mime/headers/header-fields.ts';
 import { readListHeaders } from '../../../src/mail/parse/list-headers.ts';
 import { previewOf } from '../../../src/mail/parse/preview.ts';
 

@@ -2,8 +2,8 @@
 // reader.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { joinFlowed } from '../../../src/mail/parse/flowed.ts';
 import { parseMime } from '../../../src/mail/parse/parse-mime.ts';
+import { joinFlowed } from '../../../src/mail/parse/reply/flowed.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { type Fault, mimeFaults } from './faults.ts';
 

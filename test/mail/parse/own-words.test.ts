@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { wordsOfMail } from '../../../src/mail/parse/mail-words.ts';
 import { parseMime } from '../../../src/mail/parse/parse-mime.ts';
-import { foundRowOf } from '../../../src/outbound/messages/projection.ts';
+import { foundRowOf } from '../../../src/outbound/messages/contents/projection.ts';
 import { attachmentWord } from '../../../src/platform/full-text/document.ts';
 import { folded, wordsOf } from '../../../src/platform/full-text/words.ts';
 import { comparable } from './by-others.ts';

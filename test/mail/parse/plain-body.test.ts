@@ -1,7 +1,7 @@
 // A plain mail is read without a parser of parts, with the result of that parser.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readHeaderBlock } from '../../../src/mail/mime/header-fields.ts';
+import { readHeaderBlock } from '../../../src/mail/mime/headers/header-fields.ts';
 import { runParser } from '../../../src/mail/parse/body.ts';
 import { readPlainBody } from '../../../src/mail/parse/plain-body.ts';
 import { joinTexts } from '../../../src/mail/parse/text.ts';

@@ -1,7 +1,7 @@
 // The header-only reader of the receive path, and the values in its results.
 import { describe, expect, it } from 'vitest';
-import { parseAddressList } from '../../../src/mail/mime/header-addresses.ts';
-import { readDate } from '../../../src/mail/mime/header-values.ts';
+import { parseAddressList } from '../../../src/mail/mime/headers/header-addresses.ts';
+import { readDate } from '../../../src/mail/mime/headers/header-values.ts';
 import { readHeader } from '../../../src/mail/parse/read-header.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { fixture, mail } from './fixture.ts';

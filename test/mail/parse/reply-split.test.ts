@@ -1,9 +1,9 @@
 // The split of a reply into the sender's words and the quoted ones.
 import { describe, expect, it } from 'vitest';
-import { htmlToText } from '../../../src/mail/parse/html-reply.ts';
 import { wordsOfMail } from '../../../src/mail/parse/mail-words.ts';
 import { parseMime } from '../../../src/mail/parse/parse-mime.ts';
-import { splitReply } from '../../../src/mail/parse/reply-split.ts';
+import { htmlToText } from '../../../src/mail/parse/reply/html-reply.ts';
+import { splitReply } from '../../../src/mail/parse/reply/reply-split.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { comparable, pairs, splitPair } from './by-others.ts';
 import { fixture } from './fixture.ts';

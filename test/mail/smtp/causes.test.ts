@@ -1,11 +1,11 @@
 // Real wordings (names changed) of refusals with a remedy, and their cause.
 import { describe, expect, it } from 'vitest';
-import { type Cause, causes } from '../../../src/mail/smtp/replies/causes.ts';
+import { type Cause, causes } from '../../../src/mail/smtp/reply-rules/causes.ts';
 import {
   classifyReply,
   findCause,
   replyRules,
-} from '../../../src/mail/smtp/replies/classify-reply.ts';
+} from '../../../src/mail/smtp/reply-rules/classify-reply.ts';
 import { readReplyLine } from './reply-line.ts';
 
 /** Replies by cause; `(rate)` in front of those that also ask for a slower pace. */

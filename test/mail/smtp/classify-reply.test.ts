@@ -5,7 +5,7 @@ import {
   classifyReply,
   findReplyRule,
   replyRules,
-} from '../../../src/mail/smtp/replies/classify-reply.ts';
+} from '../../../src/mail/smtp/reply-rules/classify-reply.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { readReplyLine } from './reply-line.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { classifyReply } from '../../../src/mail/smtp/replies/classify-reply.ts';
-import { toRemoteReply } from '../../../src/mail/smtp/reply.ts';
+import { classifyReply } from '../../../src/mail/smtp/reply-rules/classify-reply.ts';
+import { toRemoteReply } from '../../../src/mail/smtp/session/reply.ts';
 
 function classify(line: string) {
   const reply = { code: Number(line.slice(0, 3)), lines: [line.slice(4)] };

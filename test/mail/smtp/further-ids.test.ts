@@ -1,7 +1,7 @@
 // The id that a relay names in its 250, read from real replies.
 import { describe, expect, it } from 'vitest';
-import { furtherIdIn, idRules } from '../../../src/mail/smtp/replies/further-ids.ts';
-import { toRemoteReply } from '../../../src/mail/smtp/reply.ts';
+import { furtherIdIn, idRules } from '../../../src/mail/smtp/reply-rules/further-ids.ts';
+import { toRemoteReply } from '../../../src/mail/smtp/session/reply.ts';
 
 const read = (line: string) => furtherIdIn(toRemoteReply({ code: 250, lines: [line] }, 'dot').text);
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SmtpSession } from '../../../src/mail/smtp/session.ts';
-import type { RecipientAnswer, SmtpMail } from '../../../src/mail/smtp/transaction.ts';
+import type { SmtpSession } from '../../../src/mail/smtp/session/session.ts';
+import type { RecipientAnswer, SmtpMail } from '../../../src/mail/smtp/session/transaction.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { type SmtpSink, type SmtpSinkOptions, startSmtpSink } from '../../support/smtp-sink.ts';
 import type { SinkReply, SinkVerb } from '../../support/smtp-sink-script.ts';

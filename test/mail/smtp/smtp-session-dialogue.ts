@@ -2,9 +2,9 @@
 // the sink, and a server that sends exact bytes.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { type OpenOptions, openSession } from '../../../src/mail/smtp/open.ts';
-import type { SmtpSession } from '../../../src/mail/smtp/session.ts';
-import type { SmtpMail } from '../../../src/mail/smtp/transaction.ts';
+import { type OpenOptions, openSession } from '../../../src/mail/smtp/session/open.ts';
+import type { SmtpSession } from '../../../src/mail/smtp/session/session.ts';
+import type { SmtpMail } from '../../../src/mail/smtp/session/transaction.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
 
 /** Makes a message to `b@example.com`, with `changes`. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SmtpSession } from '../../../src/mail/smtp/session.ts';
+import type { SmtpSession } from '../../../src/mail/smtp/session/session.ts';
 import { type SmtpSink, type SmtpSinkOptions, startSmtpSink } from '../../support/smtp-sink.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 import { mailOf, openTo, rawServer, sessionTo, until } from './smtp-session-dialogue.ts';

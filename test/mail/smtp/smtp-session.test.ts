@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SmtpSession } from '../../../src/mail/smtp/session.ts';
+import type { SmtpSession } from '../../../src/mail/smtp/session/session.ts';
 import { type SmtpSink, type SmtpSinkOptions, startSmtpSink } from '../../support/smtp-sink.ts';
 import { mailOf, rawServer, sessionTo, until } from './smtp-session-dialogue.ts';
 

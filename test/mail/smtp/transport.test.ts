@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TransportJob } from '../../../src/mail/smtp/attempt.ts';
 import type { Outcome } from '../../../src/mail/smtp/outcome.ts';
 import type { LaneRule } from '../../../src/mail/smtp/providers.ts';
-import type { SmtpMail } from '../../../src/mail/smtp/transaction.ts';
+import type { SmtpMail } from '../../../src/mail/smtp/session/transaction.ts';
 import {
   createTransport,
   type Transport,

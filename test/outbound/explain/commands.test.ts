@@ -3,8 +3,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pauseOrganization } from '../../../src/access/organizations/organizations.ts';
-import { createCampaign } from '../../../src/campaigns/campaigns/campaigns.ts';
-import { createCampaignInput } from '../../../src/campaigns/campaigns/schema.ts';
+import { createCampaign } from '../../../src/campaigns/setup/campaigns.ts';
+import { createCampaignInput } from '../../../src/campaigns/setup/schema.ts';
 import { scopeOfDomain } from '../../../src/identity/reputation/domain-holds.ts';
 import { startWarming } from '../../../src/identity/warming/warming.ts';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';

@@ -1,7 +1,7 @@
 // `svc messages explain` as data: sentences for every state of a recipient.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { interpret, listCommandIds } from '../../../commands/base/typed.ts';
+import { interpret, listCommandIds } from '../../../commands/base/input/typed.ts';
 import type { WaitReason } from '../../../src/outbound/deliveries/status.ts';
 import { messageStatuses } from '../../../src/outbound/deliveries/status.ts';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';
@@ -16,9 +16,9 @@ import {
   waitWords,
 } from '../../../src/outbound/explain/explain-words.ts';
 import { fromNow, spanInWords, timeInWords } from '../../../src/outbound/explain/time-words.ts';
+import { stopOfShare } from '../../../src/outbound/queue/claiming/stops.ts';
 import { holdQueue } from '../../../src/outbound/queue/desk/holds.ts';
 import { dropDeliveries } from '../../../src/outbound/queue/desk/queue.ts';
-import { stopOfShare } from '../../../src/outbound/queue/stops.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
 import { giveToRun, newRun } from '../../people/runs/entries.ts';

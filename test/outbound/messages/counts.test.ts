@@ -13,14 +13,17 @@ import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { receive } from '../../../src/inbox/receiving/receive.ts';
 import { resolveAddressee } from '../../../src/inbox/receiving/resolve.ts';
 import { messageStatuses } from '../../../src/outbound/deliveries/status.ts';
-import { totalOf } from '../../../src/outbound/messages/counts.ts';
-import { listMessageIds, type MessageFilter } from '../../../src/outbound/messages/list-queries.ts';
+import { totalOf } from '../../../src/outbound/messages/lists/counts.ts';
+import {
+  listMessageIds,
+  type MessageFilter,
+} from '../../../src/outbound/messages/lists/list-queries.ts';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
 import { scheduledPayload } from '../../../src/outbound/messages/send-schema.ts';
-import { cancelMessage } from '../../../src/outbound/queue/cancel.ts';
-import { confirmDelivered } from '../../../src/outbound/queue/confirm.ts';
 import { flushQueue } from '../../../src/outbound/queue/desk/queue.ts';
-import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
+import { cancelMessage } from '../../../src/outbound/queue/schedule/cancel.ts';
+import { confirmDelivered } from '../../../src/outbound/queue/settling/confirm.ts';
+import { scheduleMessage } from '../../../src/outbound/sending/schedule/schedule.ts';
 import { ServiceError } from '../../../src/platform/errors.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import {

@@ -1,4 +1,4 @@
-// The counts of messages (src/outbound/messages/counts.ts) beside the messages themselves.
+// The counts of messages (src/outbound/messages/lists/counts.ts) beside the messages themselves.
 import { sql } from 'kysely';
 import type { App } from '../../../src/core/app.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
-import { hiddenAmong } from '../../../src/outbound/messages/hidden-words.ts';
+import { hiddenAmong } from '../../../src/outbound/messages/contents/hidden-words.ts';
 import { arrive } from '../../inbox/threads/mails.ts';
 import { stores } from '../../support/command.ts';
 import { testApp } from '../../support/test-app.ts';

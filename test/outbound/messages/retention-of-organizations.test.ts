@@ -9,12 +9,12 @@ import {
 } from '../../../src/access/organizations/organizations.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
+import { storageUsage } from '../../../src/doctor/storage-usage.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createSender } from '../../../src/identity/senders/senders.ts';
-import { deleteOldMessages } from '../../../src/outbound/messages/retention.ts';
+import { deleteOldMessages } from '../../../src/outbound/messages/forget/retention.ts';
 import { linkKeeper } from '../../../src/outbound/tracking/kept-links.ts';
-import { storageUsage } from '../../../src/service/doctor/storage-usage.ts';
 import { stores } from '../../support/command.ts';
 import { send, startPipeline } from '../../support/delivery.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

@@ -4,9 +4,12 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import type { App } from '../../../src/core/app.ts';
+import {
+  createSearchFiller,
+  type Surroundings,
+} from '../../../src/outbound/messages/lists/search.ts';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
-import { createSearchFiller, type Surroundings } from '../../../src/outbound/messages/search.ts';
 import { sendBatch } from '../../../src/outbound/sending/batch.ts';
 import { firstIdAt } from '../../../src/platform/runtime/ids.ts';
 import { receiveMail, shortMail } from '../../inbox/receiving/received-mail.ts';

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
-import { cancelMessage } from '../../../src/outbound/queue/cancel.ts';
+import { cancelMessage } from '../../../src/outbound/queue/schedule/cancel.ts';
 import { arrive } from '../../inbox/threads/mails.ts';
 import { type CliWorkspace, cliWorkspace } from '../../support/cli.ts';
 import { send, startPipeline } from '../../support/delivery.ts';

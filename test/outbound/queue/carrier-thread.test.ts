@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { composeHere } from '../../../src/mail/mime/composer.ts';
-import type { SigningKey } from '../../../src/mail/mime/dkim-key.ts';
+import type { SigningKey } from '../../../src/mail/mime/dkim/dkim-key.ts';
 import type { ComposeRequest } from '../../../src/mail/mime/input.ts';
 import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';
 import type { KeptPolicies, KeptPolicy } from '../../../src/mail/smtp/mta-sts-fetch.ts';
@@ -16,8 +16,8 @@ import type { Carrier, Envelope } from '../../../src/outbound/queue/carrier/carr
 import { createCarrierThread } from '../../../src/outbound/queue/carrier/carrier-thread.ts';
 import type { CarrierReport } from '../../../src/outbound/queue/carrier/carrier-worker.ts';
 import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
+import { noPortion, partOf } from '../../../src/platform/runtime/fairness/portion.ts';
 import { createLogger } from '../../../src/platform/runtime/log.ts';
-import { noPortion, partOf } from '../../../src/platform/runtime/portion.ts';
 import { systemRandom } from '../../../src/platform/runtime/random.ts';
 import { plainInput } from '../../mail/mime/compose-corpus.ts';
 import { ed25519Key, rsaKey, timestampSeconds } from '../../mail/mime/test-keys.ts';

@@ -3,8 +3,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countsLine } from '../../../commands/base/queue.ts';
-import { sparkline } from '../../../commands/base/sparkline.ts';
+import { countsLine } from '../../../commands/base/mail/queue.ts';
+import { sparkline } from '../../../commands/base/output/sparkline.ts';
 import type { QueueCounts } from '../../../src/outbound/deliveries/queue-queries.ts';
 import type { MessageExplanation } from '../../../src/outbound/explain/explain.ts';
 import type { Hold, QueueEntry } from '../../../src/outbound/queue/desk/queue-schema.ts';

@@ -10,7 +10,7 @@ import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';
 import { postpone } from '../../../src/outbound/deliveries/claim-queries.ts';
 import { type DeliveryRow, findDeliveries } from '../../../src/outbound/deliveries/queries.ts';
 import type { WaitReason } from '../../../src/outbound/deliveries/status.ts';
-import { claimMessages } from '../../../src/outbound/queue/claim.ts';
+import { claimMessages } from '../../../src/outbound/queue/claiming/claim.ts';
 import type { ListQueueQuery } from '../../../src/outbound/queue/desk/queue-schema.ts';
 import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
 import { Shares } from '../../../src/outbound/queue/lanes/shares.ts';

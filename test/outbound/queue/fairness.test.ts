@@ -7,7 +7,7 @@ import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';
-import { claimMessages } from '../../../src/outbound/queue/claim.ts';
+import { claimMessages } from '../../../src/outbound/queue/claiming/claim.ts';
 import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
 import { Shares } from '../../../src/outbound/queue/lanes/shares.ts';
 import { stores } from '../../support/command.ts';

@@ -3,15 +3,15 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { holdDelivery } from '../../../src/outbound/deliveries/queue-queries.ts';
+import { findHold, markReleased } from '../../../src/outbound/queue/claiming/hold-queries.ts';
+import { heldBy, readHolds, scopeOf } from '../../../src/outbound/queue/claiming/stops.ts';
 import { holdQueue, listHolds, releaseHold } from '../../../src/outbound/queue/desk/holds.ts';
 import {
   countQueueStates,
   dropDeliveries,
   listQueue,
 } from '../../../src/outbound/queue/desk/queue.ts';
-import { findHold, markReleased } from '../../../src/outbound/queue/hold-queries.ts';
-import { heldBy, readHolds, scopeOf } from '../../../src/outbound/queue/stops.ts';
-import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
+import { scheduleMessage } from '../../../src/outbound/sending/schedule/schedule.ts';
 import { ConflictError, ResourceNotFoundError } from '../../../src/platform/errors.ts';
 import { bothStores } from '../../support/command.ts';
 import {

@@ -7,7 +7,7 @@ import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';
 import type { LaneSignal } from '../../../src/outbound/queue/lanes/lane.ts';
 import { queueSnapshot, startLaneReport } from '../../../src/outbound/queue/lanes/lane-report.ts';
 import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
-import type { Portion } from '../../../src/platform/runtime/portion.ts';
+import type { Portion } from '../../../src/platform/runtime/fairness/portion.ts';
 import { bothStores } from '../../support/command.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { watchWrites } from '../../support/watched-writes.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { loadProviders } from '../../../src/mail/smtp/load-providers.ts';
 import type { Providers } from '../../../src/mail/smtp/providers.ts';
 import { Lanes } from '../../../src/outbound/queue/lanes/lanes.ts';
-import { noPortion, wholePortion } from '../../../src/platform/runtime/portion.ts';
+import { noPortion, wholePortion } from '../../../src/platform/runtime/fairness/portion.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
 

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { portionsOf } from '../../../src/access/admission/portions.ts';
 import type { App } from '../../../src/core/app.ts';
-import { LearnedTurns } from '../../../src/outbound/queue/learned-turns.ts';
+import { LearnedTurns } from '../../../src/outbound/queue/claiming/learned-turns.ts';
 import { send } from '../../support/delivery.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { watchQueries } from '../../support/watched-queries.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deleteMessage, getMessage } from '../../../src/outbound/messages/messages.ts';
-import { claimMessages, type LaneChoice } from '../../../src/outbound/queue/claim.ts';
+import { claimMessages, type LaneChoice } from '../../../src/outbound/queue/claiming/claim.ts';
 import { createPipeline } from '../../../src/outbound/queue/loop.ts';
 import { bothStores } from '../../support/command.ts';
 import {

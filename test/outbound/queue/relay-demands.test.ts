@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listDomains } from '../../../src/identity/domains/domains.ts';
 import { parseMime } from '../../../src/mail/parse/parse-mime.ts';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';
-import { handIn } from '../../../src/outbound/sending/hand-in.ts';
+import { handIn } from '../../../src/outbound/sending/hand-in/hand-in.ts';
 import { readRawMail } from '../../../src/outbound/sending/stored-parts.ts';
 import { stores } from '../../support/command.ts';
 import { type RunningPipeline, send, startPipeline } from '../../support/delivery.ts';

@@ -2,7 +2,10 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/mail/smtp/outcome.ts';
 import type { RelayRoute } from '../../../src/mail/smtp/route.ts';
-import { refusalTeller, type TellRefusals } from '../../../src/outbound/queue/relay-refusals.ts';
+import {
+  refusalTeller,
+  type TellRefusals,
+} from '../../../src/outbound/queue/attempting/relay-refusals.ts';
 import { createLogger } from '../../../src/platform/runtime/log.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
 

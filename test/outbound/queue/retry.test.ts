@@ -1,6 +1,6 @@
 // The retry schedule alone: the delay after each attempt, and its jitter.
 import { describe, expect, it } from 'vitest';
-import { expiryOf, maxAttempts, retryDelayMs } from '../../../src/outbound/queue/retry.ts';
+import { expiryOf, maxAttempts, retryDelayMs } from '../../../src/outbound/queue/settling/retry.ts';
 import type { Random } from '../../../src/platform/runtime/random.ts';
 
 const schedule = { scheduleMinutes: [1, 5, 30], maxAgeHours: 2 };

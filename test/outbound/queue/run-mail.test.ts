@@ -6,11 +6,11 @@ import { pauseOrganization } from '../../../src/access/organizations/organizatio
 import type { MessageStatus } from '../../../src/outbound/deliveries/status.ts';
 import { getMessage, listMessageEvents } from '../../../src/outbound/messages/messages.ts';
 import { scheduledPayload } from '../../../src/outbound/messages/send-schema.ts';
+import { readStops } from '../../../src/outbound/queue/claiming/stops.ts';
 import { cancelRun, queuedOfRun, releaseRun } from '../../../src/outbound/queue/desk/runs.ts';
-import { readStops } from '../../../src/outbound/queue/stops.ts';
-import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
-import { findRunCounts } from '../../../src/people/runs/counters.ts';
+import { scheduleMessage } from '../../../src/outbound/sending/schedule/schedule.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
+import { findRunCounts } from '../../../src/run-ledger/counters.ts';
 import { acceptForRun, giveToRun, newRun, putRun } from '../../people/runs/entries.ts';
 import { stores } from '../../support/command.ts';
 import { send, startPipeline, timeline } from '../../support/delivery.ts';

@@ -1,7 +1,7 @@
 // The end of an attempt, by itself: the data of earlier attempts that a delivery keeps.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { settleAll } from '../../../src/outbound/queue/settle.ts';
+import { settleAll } from '../../../src/outbound/queue/settling/settle.ts';
 import { firstDelivery } from '../../support/delivery.ts';
 import { testApp } from '../../support/test-app.ts';
 import { claim, queued, rowOf } from './entries.ts';

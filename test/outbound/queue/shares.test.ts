@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { stopOfShare } from '../../../src/outbound/queue/claiming/stops.ts';
 import { Shares } from '../../../src/outbound/queue/lanes/shares.ts';
-import { stopOfShare } from '../../../src/outbound/queue/stops.ts';
-import { FairShare } from '../../../src/platform/runtime/fair-share.ts';
+import { FairShare } from '../../../src/platform/runtime/fairness/fair-share.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
 
 /** Takes places in turns until every share is full; returns the places of each. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { Turns, turnsOf } from '../../../src/outbound/queue/turns.ts';
+import { Turns, turnsOf } from '../../../src/outbound/queue/claiming/turns.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 
 const flowOf = (organization_id: string, sender_domain: string, run: string | null = null) => ({

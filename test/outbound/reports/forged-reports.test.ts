@@ -12,7 +12,7 @@ import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';
 import { listMessageEvents } from '../../../src/outbound/messages/messages.ts';
 import { scheduledPayload } from '../../../src/outbound/messages/send-schema.ts';
-import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
+import { scheduleMessage } from '../../../src/outbound/sending/schedule/schedule.ts';
 import { deleteBlock, listBlocks } from '../../../src/people/blocks/blocks.ts';
 import { stores } from '../../support/command.ts';
 import { burstOverMs, firstDelivery, send, timeline } from '../../support/delivery.ts';

@@ -14,7 +14,7 @@ import { createMailbox, deleteMailbox } from '../../../src/identity/mailboxes/ma
 import { createSender } from '../../../src/identity/senders/senders.ts';
 import { listMessageEvents } from '../../../src/outbound/messages/messages.ts';
 import { scheduledPayload } from '../../../src/outbound/messages/send-schema.ts';
-import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
+import { scheduleMessage } from '../../../src/outbound/sending/schedule/schedule.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import type { TestStore } from '../../support/command.ts';
 import { firstDelivery, type RunningPipeline, startPipeline } from '../../support/delivery.ts';

@@ -3,7 +3,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listDomains } from '../../../src/identity/domains/domains.ts';
 import { withFeedbackFields } from '../../../src/outbound/messages/feedback-fields.ts';
-import { handIn } from '../../../src/outbound/sending/hand-in.ts';
+import { handIn } from '../../../src/outbound/sending/hand-in/hand-in.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import {
   addressee,

@@ -1,6 +1,6 @@
 // Send payloads that must be refused (specification 4.2 rules 1 to 4): the fault, the payload, and
 // the whole `fields` of the 422.
-import { unwritable } from '../../../src/mail/mime/header-encoding.ts';
+import { unwritable } from '../../../src/mail/mime/headers/header-encoding.ts';
 import { payload } from '../messages/fixtures.ts';
 
 export type InvalidSend = [what: string, body: unknown, fields: Record<string, string[]>];

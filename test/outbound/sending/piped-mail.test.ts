@@ -1,8 +1,11 @@
 // Mail that programs pipe to sendmail, read as if it came by SMTP, and the command lines of such
 // programs.
 import { describe, expect, it } from 'vitest';
-import { readSendmailWords } from '../../../commands/base/sendmail-words.ts';
-import { type PipeOptions, readPipedMail } from '../../../src/outbound/sending/piped-mail.ts';
+import { readSendmailWords } from '../../../commands/base/mail/sendmail-words.ts';
+import {
+  type PipeOptions,
+  readPipedMail,
+} from '../../../src/outbound/sending/hand-in/piped-mail.ts';
 
 const sender = { email: 'hello@sandbox.test', name: 'Sandbox' };
 

@@ -4,7 +4,7 @@ import type { App } from '../../../src/core/app.ts';
 import type { ParsedMail } from '../../../src/mail/mime/parsed-mail.ts';
 import { parseMime } from '../../../src/mail/parse/parse-mime.ts';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';
-import { handIn } from '../../../src/outbound/sending/hand-in.ts';
+import { handIn } from '../../../src/outbound/sending/hand-in/hand-in.ts';
 import { releaseMessage, resendMessage } from '../../../src/outbound/sending/resend.ts';
 import { ConflictError } from '../../../src/platform/errors.ts';
 import { stores } from '../../support/command.ts';

@@ -9,7 +9,7 @@ import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { sweepProofMails } from '../../../src/identity/senders/proof.ts';
 import type { Sender } from '../../../src/identity/senders/schema.ts';
 import { createSender, deleteSender, getSender } from '../../../src/identity/senders/senders.ts';
-import { getEmailProjection } from '../../../src/outbound/messages/email-projection.ts';
+import { getEmailProjection } from '../../../src/outbound/messages/lists/email-projection.ts';
 import { listMessages } from '../../../src/outbound/messages/messages.ts';
 import { resendProof, verifySender } from '../../../src/outbound/sending/sender-proof/prove.ts';
 import { readRawMail } from '../../../src/outbound/sending/stored-parts.ts';

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rotateDkim } from '../../../src/identity/domains/dkim-change.ts';
 import { deleteDomain, listDomains } from '../../../src/identity/domains/domains.ts';
-import { getEmailProjection } from '../../../src/outbound/messages/email-projection.ts';
+import { getEmailProjection } from '../../../src/outbound/messages/lists/email-projection.ts';
 import { getMessage } from '../../../src/outbound/messages/messages.ts';
-import { handIn } from '../../../src/outbound/sending/hand-in.ts';
+import { handIn } from '../../../src/outbound/sending/hand-in/hand-in.ts';
 import { readRawMail, readStoredPart } from '../../../src/outbound/sending/stored-parts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { stores } from '../../support/command.ts';

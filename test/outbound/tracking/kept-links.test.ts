@@ -2,7 +2,7 @@
 // deleted.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deleteOldMessages } from '../../../src/outbound/messages/retention.ts';
+import { deleteOldMessages } from '../../../src/outbound/messages/forget/retention.ts';
 import { linkKeeper } from '../../../src/outbound/tracking/kept-links.ts';
 import {
   addressee,

@@ -4,12 +4,12 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { updateOrganization } from '../../../src/access/organizations/organizations.ts';
 import { channelStats } from '../../../src/identity/reputation/stats.ts';
+import { storageUrls } from '../../../src/outbound/messages/contents/storage-urls.ts';
 import {
   deleteMessage,
   getMessage,
   listMessageEvents,
 } from '../../../src/outbound/messages/messages.ts';
-import { storageUrls } from '../../../src/outbound/messages/storage-urls.ts';
 import { readStoredPart } from '../../../src/outbound/sending/stored-parts.ts';
 import { late, lateBounce } from '../../identity/reputation/fixtures.ts';
 import { stores } from '../../support/command.ts';

@@ -8,7 +8,7 @@ import { listLog } from '../../../src/history/events/log.ts';
 import { listDomains } from '../../../src/identity/domains/domains.ts';
 import { deleteMessage, getMessage } from '../../../src/outbound/messages/messages.ts';
 import { sendPayload } from '../../../src/outbound/messages/send-schema.ts';
-import { scheduleMessage } from '../../../src/outbound/sending/schedule.ts';
+import { scheduleMessage } from '../../../src/outbound/sending/schedule/schedule.ts';
 import { deleteBlock, listBlocks } from '../../../src/people/blocks/blocks.ts';
 import { type BlockReason, listBlocksQuery } from '../../../src/people/blocks/schema.ts';
 import { blockAddresses } from '../../../src/people/blocks/suppression.ts';

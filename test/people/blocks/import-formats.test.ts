@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { importFormats } from '../../../src/people/blocks/import-formats.ts';
 import { reasonWords } from '../../../src/people/blocks/reason-words.ts';
-import { standingOf } from '../../../src/people/contacts/import-consent.ts';
+import { standingOf } from '../../../src/people/contacts/import/import-consent.ts';
 import { columnKey } from '../../../src/platform/csv/read-table.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { blocked, importInto, today } from './import-support.ts';

@@ -1,6 +1,6 @@
 // Contacts over HTTP as CSV and JSON Lines, on both stores, exported and imported again.
 import { describe, expect, it } from 'vitest';
-import { importContacts } from '../../../src/people/contacts/import.ts';
+import { importContacts } from '../../../src/people/contacts/import/import.ts';
 import type { Contact, ImportReport } from '../../../src/people/contacts/schema.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
 import { stores } from '../../support/command.ts';

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { listBlocks } from '../../../src/people/blocks/blocks.ts';
 import { listContacts } from '../../../src/people/contacts/contacts.ts';
-import { type ImportOptions, importContacts } from '../../../src/people/contacts/import.ts';
+import { type ImportOptions, importContacts } from '../../../src/people/contacts/import/import.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { pieces } from '../blocks/import-support.ts';
 

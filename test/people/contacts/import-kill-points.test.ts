@@ -3,7 +3,7 @@
 // KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { importContacts } from '../../../src/people/contacts/import.ts';
+import { importContacts } from '../../../src/people/contacts/import/import.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { inLong, stores } from '../../support/command.ts';
 import { type KillPoint, moments, mortal } from '../../support/mortal.ts';

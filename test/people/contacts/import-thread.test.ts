@@ -1,15 +1,15 @@
 // Large files are read on a thread: the same rows and errors, and only as much of the file in
 // memory as the import is about to write.
 import { describe, expect, it } from 'vitest';
-import { importContacts } from '../../../src/people/contacts/import.ts';
-import { candidatesOf } from '../../../src/people/contacts/import-known.ts';
-import type { Candidate, Rejected } from '../../../src/people/contacts/import-merge.ts';
+import { importContacts } from '../../../src/people/contacts/import/import.ts';
+import { candidatesOf } from '../../../src/people/contacts/import/import-known.ts';
+import type { Candidate, Rejected } from '../../../src/people/contacts/import/import-merge.ts';
 import {
   type ReadFile,
   type ReadWindow,
   readRows,
-} from '../../../src/people/contacts/import-rows.ts';
-import { readFile } from '../../../src/people/contacts/import-thread.ts';
+} from '../../../src/people/contacts/import/import-rows.ts';
+import { readFile } from '../../../src/people/contacts/import/import-thread.ts';
 import { ValidationError } from '../../../src/platform/errors.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { pieces } from '../blocks/import-support.ts';

@@ -5,7 +5,7 @@ import {
   inBatches,
   type NamedRow,
   nameOfExternalId,
-} from '../../../src/people/contacts/import-window.ts';
+} from '../../../src/people/contacts/import/import-window.ts';
 
 interface Row {
   emails: readonly string[];

@@ -7,7 +7,7 @@ import { createKey } from '../../../src/access/keys/keys.ts';
 import type { CreateKey } from '../../../src/access/keys/schema.ts';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import type { Block } from '../../../src/people/blocks/schema.ts';
-import { importContacts } from '../../../src/people/contacts/import.ts';
+import { importContacts } from '../../../src/people/contacts/import/import.ts';
 import type { Contact, ImportReport } from '../../../src/people/contacts/schema.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
 import { bothStores } from '../../support/command.ts';

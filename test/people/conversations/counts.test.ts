@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deleteConversation } from '../../../src/outbound/messages/forget-conversation.ts';
+import { deleteConversation } from '../../../src/outbound/messages/forget/forget-conversation.ts';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
 import {
   createConversation,

@@ -3,22 +3,22 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/mail/smtp/outcome.ts';
 import { type DeliveryRow, findDeliveries } from '../../../src/outbound/deliveries/queries.ts';
-import { cancelMessage } from '../../../src/outbound/queue/cancel.ts';
-import { confirmDelivered } from '../../../src/outbound/queue/confirm.ts';
-import { settleAll } from '../../../src/outbound/queue/settle.ts';
+import { cancelMessage } from '../../../src/outbound/queue/schedule/cancel.ts';
+import { confirmDelivered } from '../../../src/outbound/queue/settling/confirm.ts';
+import { settleAll } from '../../../src/outbound/queue/settling/settle.ts';
 import { engageAll } from '../../../src/outbound/tracking/engage.ts';
 import { leaveAll } from '../../../src/outbound/unsubscribe-links/leave.ts';
 import { createBlock } from '../../../src/people/blocks/blocks.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
-import type { RunTally } from '../../../src/people/runs/counter-queries.ts';
+import { type Random, seededRandom } from '../../../src/platform/runtime/random.ts';
+import type { RunTally } from '../../../src/run-ledger/counter-queries.ts';
 import {
   countRun,
   countRunAttempt,
   findRunCounts,
   recentDeferrals,
   sweepRunMinutes,
-} from '../../../src/people/runs/counters.ts';
-import { type Random, seededRandom } from '../../../src/platform/runtime/random.ts';
+} from '../../../src/run-ledger/counters.ts';
 import { complaint, late, lateBounce } from '../../identity/reputation/fixtures.ts';
 import { claim, rowOf } from '../../outbound/queue/entries.ts';
 import { stores } from '../../support/command.ts';

@@ -1,12 +1,12 @@
 // Runs, and messages that belong to them, without a campaign that made them.
 import { sql } from 'kysely';
-import { runNoun } from '../../../src/campaigns/campaigns/schema.ts';
+import { runNoun } from '../../../src/campaigns/setup/schema.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
 import { acceptAll } from '../../../src/outbound/sending/accept.ts';
 import { readSendContent } from '../../../src/outbound/sending/content.ts';
 import { recentContents } from '../../../src/outbound/sending/recent-contents.ts';
-import { insertRecipients, type RunRow, runs } from '../../../src/people/runs/queries.ts';
+import { insertRecipients, type RunRow, runs } from '../../../src/run-ledger/queries.ts';
 import { payloadFor } from '../../support/delivery.ts';
 
 /** Stores a run that is running, unless `more` differs. */

@@ -1,11 +1,11 @@
 // The ledger of runs after the deletion of a contact or a message.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { deleteContact } from '../../../src/outbound/messages/forget-contact.ts';
+import { deleteContact } from '../../../src/outbound/messages/forget/forget-contact.ts';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
-import { findRunCounts } from '../../../src/people/runs/counters.ts';
-import { insertRecipients, type RecipientRow } from '../../../src/people/runs/queries.ts';
+import { findRunCounts } from '../../../src/run-ledger/counters.ts';
+import { insertRecipients, type RecipientRow } from '../../../src/run-ledger/queries.ts';
 import { mark, tracesInTables } from '../../service/erasing/traces.ts';
 import { stores } from '../../support/command.ts';
 import { send } from '../../support/delivery.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { noPortion, partOf, wholePortion } from '../../../src/platform/runtime/portion.ts';
+import { noPortion, partOf, wholePortion } from '../../../src/platform/runtime/fairness/portion.ts';
 
 const names = ['gmail', 'mx a.example', 'mx b.example', 'domain c.example'];
 

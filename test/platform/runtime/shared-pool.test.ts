@@ -1,7 +1,7 @@
 // The evicted place in a full pool, and the pace that decides it.
 import { describe, expect, it } from 'vitest';
-import { Pace } from '../../../src/platform/runtime/pace.ts';
-import { SharedPool } from '../../../src/platform/runtime/shared-pool.ts';
+import { Pace } from '../../../src/platform/runtime/fairness/pace.ts';
+import { SharedPool } from '../../../src/platform/runtime/fairness/shared-pool.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 /** Makes a pool of four places that records its evictions. */

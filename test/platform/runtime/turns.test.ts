@@ -8,7 +8,7 @@ import {
   resumeStep,
   sliceTurns,
   turnMs,
-} from '../../../src/platform/runtime/turns.ts';
+} from '../../../src/platform/runtime/fairness/turns.ts';
 
 /** Works on the event loop for the time of a turn. */
 function useTurn(): void {
@@ -173,11 +173,11 @@ const otherWaits = [
   // Gathers what comes in one turn, and waits for the end of all writes.
   'daemon/smtp/connection.ts',
   'src/mail/mime/composer.ts',
-  'src/mail/smtp/channel.ts',
+  'src/mail/smtp/session/channel.ts',
   'src/outbound/queue/carrier/carrier-thread.ts',
   'src/outbound/queue/carrier/carrier-worker.ts',
   'src/platform/store/group.ts',
-  'src/platform/store/sqlite.ts',
+  'src/platform/store/sqlite/sqlite.ts',
 ];
 
 it('no other file gives the event loop back by its own hand', () => {

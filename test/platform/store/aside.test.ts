@@ -8,7 +8,7 @@ import { CapacityError } from '../../../src/platform/errors.ts';
 import { AsideReads, OverdueError } from '../../../src/platform/store/aside.ts';
 import type { Db, Store } from '../../../src/platform/store/db.ts';
 import { inTime } from '../../../src/platform/store/in-time.ts';
-import { openSqliteAside } from '../../../src/platform/store/sqlite-aside.ts';
+import { openSqliteAside } from '../../../src/platform/store/sqlite/sqlite-aside.ts';
 import { bothStores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { longestStallMs } from '../../support/work-time.ts';

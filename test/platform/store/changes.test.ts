@@ -1,7 +1,7 @@
 // The cache itself; its use for keys and plans over several processes is tested in
 // test/access/keys/authenticator.test.ts and test/access/admission/rate-limit.test.ts.
 import { beforeEach, expect, it } from 'vitest';
-import { KnownRows } from '../../../src/platform/store/changes.ts';
+import { KnownRows } from '../../../src/platform/store/changes/changes.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
 
 let clock: VirtualClock;

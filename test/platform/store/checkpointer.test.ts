@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Checkpointer } from '../../../src/platform/store/checkpointer.ts';
+import { Checkpointer } from '../../../src/platform/store/sqlite/checkpointer.ts';
 
 const pageBytes = 8_192;
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { type Clock, systemClock } from '../../../src/platform/runtime/clock.ts';
-import { DatabaseClock, databaseTime } from '../../../src/platform/store/database-clock.ts';
+import { DatabaseClock, databaseTime } from '../../../src/platform/store/changes/database-clock.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
 import { kyselyOn, noStreaming } from '../../../src/platform/store/dialect.ts';
 import { claim } from '../../outbound/queue/entries.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';
 import { keys } from '../../../src/access/keys/queries.ts';
 import { createLogger } from '../../../src/platform/runtime/log.ts';
-import { createDueLoop, type DueLoop } from '../../../src/platform/store/due-loop.ts';
+import { createDueLoop, type DueLoop } from '../../../src/platform/store/changes/due-loop.ts';
 import { bothStores } from '../../support/command.ts';
 import { testApp } from '../../support/test-app.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';

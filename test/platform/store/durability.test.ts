@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CapacityError } from '../../../src/platform/errors.ts';
 import type { Durability, Store } from '../../../src/platform/store/db.ts';
-import { openSqlite } from '../../../src/platform/store/sqlite.ts';
+import { openSqlite } from '../../../src/platform/store/sqlite/sqlite.ts';
 
 /** Ends of the next syncs; without an entry a sync succeeds at once. */
 type SyncEnd = 'held' | 'failed';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CapacityError } from '../../../src/platform/errors.ts';
-import { LogSync } from '../../../src/platform/store/log-sync.ts';
+import { LogSync } from '../../../src/platform/store/sqlite/log-sync.ts';
 
 /** Syncs that the test ends itself. */
 function heldSyncs() {

@@ -9,11 +9,11 @@ import type { App, EventSink } from '../../../src/core/app.ts';
 import { insertErasure, nextDue } from '../../../src/history/erasures/queries.ts';
 import { indexWaiting } from '../../../src/inbox/threads/indexer.ts';
 import { insertWaiting, selectWaiting } from '../../../src/inbox/threads/search-queries.ts';
-import { createSearchFiller } from '../../../src/outbound/messages/search.ts';
+import { createSearchFiller } from '../../../src/outbound/messages/lists/search.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { eraseDue } from '../../../src/service/erasing/eraser.ts';
-import { createWebhookLoop } from '../../../src/webhooks/loop.ts';
+import { createWebhookLoop } from '../../../src/webhooks/posting/loop.ts';
 import { makeOrganization } from '../../campaigns/walk/fixtures.ts';
 import { filesUnder } from '../../docs/plain-tests.ts';
 import { stores } from '../../support/command.ts';
@@ -27,12 +27,12 @@ const ends: Readonly<Record<string, string>> = {
   'src/campaigns/walk/loop.ts': '`waitReason` of the run (test/campaigns/walk/trouble.test.ts)',
   'src/inbox/receiving/projector.ts': 'three tries, then `parsingErrors` of the mail',
   'src/inbox/threads/indexer.ts': 'it is left out of the search, as the log says',
-  'src/outbound/messages/search.ts': 'it is left out of the search, as the log says',
+  'src/outbound/messages/lists/search.ts': 'it is left out of the search, as the log says',
   'src/outbound/queue/loop.ts': '`waitReason` of the delivery; its attempts end as `failed`',
   'src/outbound/reports/reports.ts': 'five tries, then dropped, as the log says',
   'src/outbound/tracking/custom/loop.ts': '`verificationErrors` of the host',
   'src/service/erasing/eraser.ts': 'it waits for a minute, as the log says',
-  'src/webhooks/loop.ts': 'its endpoint waits for a minute, as the log says',
+  'src/webhooks/posting/loop.ts': 'its endpoint waits for a minute, as the log says',
 };
 
 it('each loop over due rows is in the list', () => {

@@ -13,7 +13,7 @@ import {
   selectCounters,
   sumByDomain,
 } from '../../../src/identity/reputation/queries.ts';
-import { dayCounts, sumDayCounts } from '../../../src/outbound/messages/count-queries.ts';
+import { dayCounts, sumDayCounts } from '../../../src/outbound/messages/lists/count-queries.ts';
 import type { Counter } from '../../../src/platform/store/counter.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
 import { shardOf, timeShardOf, timeShardOfProcess } from '../../../src/platform/store/shards.ts';

@@ -5,13 +5,13 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { CapacityError } from '../../../src/platform/errors.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
-import { nameTurn, sliceTurns, turnMs } from '../../../src/platform/runtime/turns.ts';
-import { bulkInsert } from '../../../src/platform/store/bulk-insert.ts';
+import { nameTurn, sliceTurns, turnMs } from '../../../src/platform/runtime/fairness/turns.ts';
 import { type Db, isOneOf, type Store, tables } from '../../../src/platform/store/db.ts';
 import { groupWrites } from '../../../src/platform/store/group.ts';
 import { migrationStatus } from '../../../src/platform/store/migrate.ts';
 import { openStore } from '../../../src/platform/store/open.ts';
 import { ownTables } from '../../../src/platform/store/own-tables.ts';
+import { bulkInsert } from '../../../src/platform/store/rows/bulk-insert.ts';
 import { postgresSchema } from '../../support/postgres.ts';
 
 class ThingRow {

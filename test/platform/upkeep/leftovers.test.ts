@@ -17,8 +17,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 import { ConflictError } from '../../../src/platform/errors.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
 import { systemRandom } from '../../../src/platform/runtime/random.ts';
-import { lockTarget } from '../../../src/platform/store/file-lock.ts';
 import { openStore } from '../../../src/platform/store/open.ts';
+import { lockTarget } from '../../../src/platform/store/sqlite/file-lock.ts';
 import { saveBackup } from '../../../src/platform/upkeep/backup.ts';
 import { copyPostgres } from '../../../src/platform/upkeep/copying/from-postgres.ts';
 import { digestsOfFile } from '../../../src/platform/upkeep/copying/tables.ts';
@@ -154,7 +154,7 @@ it('names the files beside a database in one place', () => {
         /-(?:shm|journal)\b[`']/.test(readFileSync(join(repository, path), 'utf8')),
       ),
   );
-  expect(found).toEqual(['src/platform/store/database-files.ts']);
+  expect(found).toEqual(['src/platform/store/sqlite/database-files.ts']);
 });
 
 describe('the lock of a written file', () => {
@@ -187,7 +187,7 @@ describe('the lock of a written file', () => {
   });
 
   it('does not outlive a killed process', async () => {
-    const module = join(repository, 'src/platform/store/file-lock.ts');
+    const module = join(repository, 'src/platform/store/sqlite/file-lock.ts');
     const script = `
       const { lockTarget } = await import(${JSON.stringify(module)});
       globalThis.held = lockTarget(${JSON.stringify(inDirectory('copy.db'))});

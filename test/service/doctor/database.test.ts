@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
+import { examine } from '../../../src/doctor/examine.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
-import { DatabaseClock, databaseTime } from '../../../src/platform/store/database-clock.ts';
+import { DatabaseClock, databaseTime } from '../../../src/platform/store/changes/database-clock.ts';
 import { kyselyOn, noStreaming } from '../../../src/platform/store/dialect.ts';
-import { examine } from '../../../src/service/doctor/examine.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let test: TestApp | undefined;

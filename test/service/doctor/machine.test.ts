@@ -1,6 +1,6 @@
 // What the doctor learns from the numbers of the operating system.
 import { expect, it } from 'vitest';
-import { networkFileSystemOf } from '../../../src/service/doctor/machine.ts';
+import { networkFileSystemOf } from '../../../src/doctor/machine.ts';
 
 it.each([
   [0x6969, 'NFS'],

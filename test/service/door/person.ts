@@ -1,6 +1,6 @@
 // A person who works while agents attack: looks at a mail, decides on it later, and records what
 // each look showed.
-import type { CampaignPreview } from '../../../src/campaigns/content/preview.ts';
+import type { CampaignPreview } from '../../../src/campaigns/mail/preview.ts';
 import type { ShownAction } from '../../../src/inbox/approvals/schema.ts';
 import type { ShownDraft } from '../../../src/inbox/replies/schema.ts';
 import type { Message } from '../../../src/outbound/messages/schema.ts';

@@ -3,10 +3,10 @@
 import { expireActions } from '../../../src/inbox/approvals/actions.ts';
 import type { Draft } from '../../../src/inbox/replies/schema.ts';
 import { indexWaiting } from '../../../src/inbox/threads/indexer.ts';
-import { createSearchFiller } from '../../../src/outbound/messages/search.ts';
+import { createSearchFiller } from '../../../src/outbound/messages/lists/search.ts';
 import { sweepIdempotencyKeys } from '../../../src/outbound/sending/send.ts';
 import { eraseDue } from '../../../src/service/erasing/eraser.ts';
-import { createWebhookLoop } from '../../../src/webhooks/loop.ts';
+import { createWebhookLoop } from '../../../src/webhooks/posting/loop.ts';
 import { apiOf, type Desk, deskOf } from '../../inbox/replies/world.ts';
 import { startPipeline } from '../../support/delivery.ts';
 import type { Answer, HttpApi } from '../../support/http-client.ts';

@@ -1,7 +1,7 @@
 // Retention of the answers that repeats with the same idempotency key get.
 import type { App } from '../../../core/app.ts';
 import { timeOfAge } from '../../../core/clock/age.ts';
-import { sweep } from '../../../platform/store/sweep.ts';
+import { sweep } from '../../../platform/store/rows/sweep.ts';
 import { deleteOldAnswers } from './queries.ts';
 
 const keptMs = 24 * 3_600_000;

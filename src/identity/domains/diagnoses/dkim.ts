@@ -1,5 +1,5 @@
 // Diagnoses of DKIM records (RFC 6376 3.6.1).
-import { readDkimRecord } from '../../../mail/mime/dkim-key.ts';
+import { readDkimRecord } from '../../../mail/mime/dkim/dkim-key.ts';
 import type { Diagnosis, Finding, Suspect } from './facts.ts';
 
 const isDkim = ({ record }: Suspect) => record.purpose === 'dkim';

@@ -1,10 +1,10 @@
 // One recipient of a bounce, and the only place that calls a bounce hard. Finds the SMTP reply in
 // the words of any system: answered command, reply code, enhanced code and text.
-// src/mail/smtp/replies/classify-reply.ts classifies it.
+// src/mail/smtp/reply-rules/classify-reply.ts classifies it.
 
-import { cleanLine } from '../../mime/header-fields.ts';
+import { cleanLine } from '../../mime/headers/header-fields.ts';
 import type { ErrorCode, RemoteReply } from '../../smtp/outcome.ts';
-import { classifyReply, isOfSender } from '../../smtp/replies/classify-reply.ts';
+import { classifyReply, isOfSender } from '../../smtp/reply-rules/classify-reply.ts';
 
 /** Actions of RFC 3464 2.3.3. Only `failed` is final; `delayed` changes nothing. */
 export type BounceAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';

@@ -1,6 +1,6 @@
 // Complaints of recipients forwarded by their provider: ARF feedback reports (RFC 5965, RFC 6650)
 // and Hotmail's form, a plain forward. Pure: the caller finds the message.
-import { readDate } from '../../mime/header-values.ts';
+import { readDate } from '../../mime/headers/header-values.ts';
 import type { ParsedMail } from '../../mime/parsed-mail.ts';
 import { findHeader } from '../../mime/parsed-mail.ts';
 import {

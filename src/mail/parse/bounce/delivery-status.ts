@@ -1,7 +1,7 @@
 // Delivery status notifications (RFC 3464, RFC 6533) and their malformed variants: fields without a
 // type, recipients without an empty line in between, several addresses in one Diagnostic-Code.
 
-import { readDate } from '../../mime/header-values.ts';
+import { readDate } from '../../mime/headers/header-values.ts';
 import type { RemoteReply } from '../../smtp/outcome.ts';
 import {
   type BounceAction,

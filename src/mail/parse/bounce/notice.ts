@@ -3,8 +3,8 @@
 // per address. notice-words.ts has the phrases.
 import { parseAddress } from '../../../platform/net/address.ts';
 import { findHeader, type ParsedMail } from '../../mime/parsed-mail.ts';
-import { classifyReply } from '../../smtp/replies/classify-reply.ts';
-import { startsHeaderBlock } from '../header-block.ts';
+import { classifyReply } from '../../smtp/reply-rules/classify-reply.ts';
+import { startsHeaderBlock } from '../reply/header-block.ts';
 import { type BouncedRecipient, readDiagnostic, toBouncedRecipient } from './bounced-recipient.ts';
 import { copyStart, delayOpening, gaveUp, goesOn, recipientLabel } from './notice-words.ts';
 import { withoutCutAddress } from './report-fields.ts';

@@ -1,8 +1,8 @@
 // Reads the field blocks of machine-readable reports (RFC 3464 2.1, RFC 5965 3): header-like lines,
 // folded, in groups separated by empty lines. Callers interpret the fields.
 import { parseAddress } from '../../../platform/net/address.ts';
-import { parseAddressList } from '../../mime/header-addresses.ts';
-import { cleanLine } from '../../mime/header-fields.ts';
+import { parseAddressList } from '../../mime/headers/header-addresses.ts';
+import { cleanLine } from '../../mime/headers/header-fields.ts';
 
 /** One group of fields: `first` and `all` return the values of a lower-case name. */
 export interface ReportBlock {

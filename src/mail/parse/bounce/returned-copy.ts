@@ -2,12 +2,12 @@
 // `X-Service-Token`, and DKIM signatures (RFC 6376) with the text that each signs. Pure, and runs
 // in the parse worker: src/outbound/reports/complaint-proof.ts proves whether tokens and signatures
 // are ours. Ignores the body: providers cut and redact it, and the header identifies the message.
-import type { DkimAlgorithm } from '../../mime/dkim-key.ts';
-import { copyTokenField } from '../../mime/header-encoding.ts';
-import { readHeaderBlock, scanFields } from '../../mime/header-fields.ts';
-import { readMessageIds } from '../../mime/message-ids.ts';
+import type { DkimAlgorithm } from '../../mime/dkim/dkim-key.ts';
+import { relaxedValue } from '../../mime/dkim/sign.ts';
+import { copyTokenField } from '../../mime/headers/header-encoding.ts';
+import { readHeaderBlock, scanFields } from '../../mime/headers/header-fields.ts';
+import { readMessageIds } from '../../mime/headers/message-ids.ts';
 import type { ParsedMail } from '../../mime/parsed-mail.ts';
-import { relaxedValue } from '../../mime/sign.ts';
 
 interface ReturnedMessage {
   /** Message-ID with angle brackets. */

@@ -2,7 +2,7 @@
 // the name of a domain. Takes bytes and returns a bounded value, or null for a malformed report.
 import { isUtf8 } from 'node:buffer';
 import { isIP } from 'node:net';
-import { cleanLine } from '../../mime/header-fields.ts';
+import { cleanLine } from '../../mime/headers/header-fields.ts';
 import { readXml, XmlFault } from './xml-events.ts';
 import { gunzip, unzipOne } from './zip-entry.ts';
 

@@ -11,11 +11,11 @@
 import type { App } from '../../../core/app.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { Composer, isForWorkers } from '../../../mail/mime/composer.ts';
+import type { SignedMessage } from '../../../mail/mime/dkim/sign.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
-import type { SignedMessage } from '../../../mail/mime/sign.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
 import type { ProviderRules } from '../../../mail/smtp/providers.ts';
-import type { Portion } from '../../../platform/runtime/portion.ts';
+import type { Portion } from '../../../platform/runtime/fairness/portion.ts';
 import type { Carrier, CarrierParts, Envelope } from './carrier.ts';
 import type {
   Carried,

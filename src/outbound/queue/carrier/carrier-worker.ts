@@ -3,6 +3,7 @@
 // the lanes, the store and the log.
 import { parentPort, workerData } from 'node:worker_threads';
 import { composeHere } from '../../../mail/mime/composer.ts';
+import type { SignedMessage } from '../../../mail/mime/dkim/sign.ts';
 import {
   arrived,
   asBuffer,
@@ -10,7 +11,6 @@ import {
   NumberedKeys,
   type NumberedRequest,
 } from '../../../mail/mime/handover.ts';
-import type { SignedMessage } from '../../../mail/mime/sign.ts';
 import type { MailHost } from '../../../mail/smtp/destination.ts';
 import type { KeptPolicy } from '../../../mail/smtp/mta-sts-fetch.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
@@ -23,7 +23,7 @@ import {
 import { createTransport, type TransportConfig } from '../../../mail/smtp/transport.ts';
 import { createDns } from '../../../platform/net/dns.ts';
 import { systemClock } from '../../../platform/runtime/clock.ts';
-import { noPortion, type Portion } from '../../../platform/runtime/portion.ts';
+import { noPortion, type Portion } from '../../../platform/runtime/fairness/portion.ts';
 import { systemRandom } from '../../../platform/runtime/random.ts';
 import { deliverAll, type Envelope } from './carrier.ts';
 

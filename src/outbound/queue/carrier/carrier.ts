@@ -3,15 +3,15 @@
 // (carrier-thread.ts). Tests run it on the main thread, with their own clock and network.
 import type { App } from '../../../core/app.ts';
 import { Composer } from '../../../mail/mime/composer.ts';
+import type { SignedMessage } from '../../../mail/mime/dkim/sign.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
-import type { SignedMessage } from '../../../mail/mime/sign.ts';
 import type { KeptPolicies } from '../../../mail/smtp/mta-sts-fetch.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
 import { connectionsOf, type Providers } from '../../../mail/smtp/providers.ts';
 import type { NetworkRoute } from '../../../mail/smtp/route.ts';
-import type { DsnRequest } from '../../../mail/smtp/transaction.ts';
+import type { DsnRequest } from '../../../mail/smtp/session/transaction.ts';
 import { createTransport, type Transport } from '../../../mail/smtp/transport.ts';
-import type { Portion } from '../../../platform/runtime/portion.ts';
+import type { Portion } from '../../../platform/runtime/fairness/portion.ts';
 import type { Lanes } from '../lanes/lanes.ts';
 import { withCopyField } from './copy.ts';
 

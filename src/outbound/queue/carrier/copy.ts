@@ -3,14 +3,14 @@
 // left.
 import { withRecipientUrl } from '../../../content/rendering/recipient-url.ts';
 import type { App } from '../../../core/app.ts';
+import type { SignedMessage } from '../../../mail/mime/dkim/sign.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
-import type { SignedMessage } from '../../../mail/mime/sign.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 import type { MessageRow } from '../../messages/queries.ts';
 import { type Cuts, fillLinks } from '../../tracking/links.ts';
 import { pixel, tokensOf } from '../../tracking/tokens.ts';
 import { leaveFields, leaveUrl } from '../../unsubscribe-links/header.ts';
-import { returnPathHost } from '../return-path.ts';
+import { returnPathHost } from '../attempting/return-path.ts';
 
 /** A message, and the places of the links in its content if it is tracked. */
 export interface CopiedMessage {

@@ -11,9 +11,9 @@ import type {
   RawInput,
 } from '../../../mail/mime/input.ts';
 import { fromJson } from '../../../platform/store/db.ts';
-import type { ContentRow } from '../../messages/content-queries.ts';
-import type { StoredAttachment } from '../../messages/email-projection.ts';
+import type { ContentRow } from '../../messages/contents/content-queries.ts';
 import { withFeedbackFields } from '../../messages/feedback-fields.ts';
+import type { StoredAttachment } from '../../messages/lists/email-projection.ts';
 import type { MessageRow, RecipientRow } from '../../messages/queries.ts';
 
 /** Rows that composing needs. */

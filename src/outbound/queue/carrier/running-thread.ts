@@ -11,9 +11,9 @@
 //
 // The thread keeps the process alive from `carry` until `rest`, and while it is closing.
 import type { App } from '../../../core/app.ts';
+import type { SignedMessage } from '../../../mail/mime/dkim/sign.ts';
 import { handedOver, KeyNumbers } from '../../../mail/mime/handover.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
-import type { SignedMessage } from '../../../mail/mime/sign.ts';
 import type { Clock } from '../../../platform/runtime/clock.ts';
 import { WorkerThread } from '../../../platform/runtime/workers/worker-thread.ts';
 import type {

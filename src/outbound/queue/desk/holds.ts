@@ -29,8 +29,8 @@ import {
   lockActiveHolds,
   markReleased,
   selectHolds,
-} from '../hold-queries.ts';
-import { type HoldScope, heldBy, scopeOf, stopOfHold } from '../stops.ts';
+} from '../claiming/hold-queries.ts';
+import { type HoldScope, heldBy, scopeOf, stopOfHold } from '../claiming/stops.ts';
 import type { Hold, HoldTarget } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
 

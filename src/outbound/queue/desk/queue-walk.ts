@@ -17,7 +17,7 @@ import {
 } from '../../deliveries/queue-queries.ts';
 import { askScheduledNow } from '../../deliveries/scheduled-queries.ts';
 import { findMessageRows } from '../../messages/queries.ts';
-import { turnsOf } from '../turns.ts';
+import { turnsOf } from '../claiming/turns.ts';
 
 /** Entries of one transaction: about 2 ms of the write lock on SQLite. */
 const batch = 200;
@@ -69,7 +69,8 @@ export async function changeQueue(
 /**
  * Makes waiting entries ready, at fair turns, and returns those that are ready now. Leaves out
  * entries claimed or ended since they were read, and scheduled ones: their checks run again first
- * (src/outbound/queue/scheduled.ts). For `changeQueue`, or for a few entries in one transaction.
+ * (src/outbound/queue/schedule/scheduled.ts). For `changeQueue`, or for a few entries in one
+ * transaction.
  */
 export async function giveTurnsNow<Row extends QueueRow>(
   app: App,

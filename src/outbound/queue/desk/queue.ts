@@ -20,8 +20,8 @@ import {
   selectQueue,
 } from '../../deliveries/queue-queries.ts';
 import type { Attempt } from '../../messages/schema.ts';
-import { lockWhole, takeBack, underWay } from '../cancel.ts';
-import { type Holds, holdOfStop, readHolds } from '../stops.ts';
+import { type Holds, holdOfStop, readHolds } from '../claiming/stops.ts';
+import { lockWhole, takeBack, underWay } from '../schedule/cancel.ts';
 import { heldStops } from './holds.ts';
 import type { ListQueueQuery, QueueEntry, QueueSelection } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';

@@ -30,7 +30,7 @@ import {
 import { liftDomainHold } from '../../../identity/reputation/domain-holds.ts';
 import { forgive } from '../../../identity/reputation/health.ts';
 import { ConflictError } from '../../../platform/errors.ts';
-import { stopOfPause } from '../stops.ts';
+import { stopOfPause } from '../claiming/stops.ts';
 import { emptyLane, type OnProgress } from './queue-walk.ts';
 
 /**

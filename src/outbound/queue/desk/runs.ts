@@ -8,9 +8,9 @@ import type { App } from '../../../core/app.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { countQueuedOfRun, lockQueuedOfRun } from '../../deliveries/run-queries.ts';
 import { lockMessages } from '../../messages/queries.ts';
-import { countDropped } from '../outcome-counts.ts';
-import { endWithRun } from '../run-mail.ts';
-import { stopOfRun } from '../stops.ts';
+import { endWithRun } from '../claiming/run-mail.ts';
+import { stopOfRun } from '../claiming/stops.ts';
+import { countDropped } from '../settling/outcome-counts.ts';
 import { emptyLane } from './queue-walk.ts';
 
 /** Limit of counted deliveries. */

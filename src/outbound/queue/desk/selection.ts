@@ -5,7 +5,7 @@ import type { Db } from '../../../platform/store/db.ts';
 import { findDeliveries } from '../../deliveries/queries.ts';
 import { countWalk, type QueueHalf, type QueueRow } from '../../deliveries/queue-queries.ts';
 import { lockMessages } from '../../messages/queries.ts';
-import { takeBack } from '../cancel.ts';
+import { takeBack } from '../schedule/cancel.ts';
 import { heldStops } from './holds.ts';
 import { droppedWords, tellOperator } from './queue.ts';
 import type { QueueSelection } from './queue-schema.ts';

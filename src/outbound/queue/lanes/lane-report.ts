@@ -13,7 +13,7 @@
 import { portionsOf, trustMs } from '../../../access/admission/portions.ts';
 import type { App } from '../../../core/app.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
-import type { Portion } from '../../../platform/runtime/portion.ts';
+import type { Portion } from '../../../platform/runtime/fairness/portion.ts';
 import { fromJson } from '../../../platform/store/db.ts';
 import { countInLanes, type QueueCounts } from '../../deliveries/queue-queries.ts';
 import { countQueueStates } from '../desk/queue.ts';

@@ -11,8 +11,8 @@
 // |               | some, 50 ms after the last were taken    | first                                 |
 // | awaited       | no delivery waits there any more         | below its share                       |
 import type { Clock } from '../../../platform/runtime/clock.ts';
-import { FairShare } from '../../../platform/runtime/fair-share.ts';
-import { organizationOfShare, stopOfShare } from '../stops.ts';
+import { FairShare } from '../../../platform/runtime/fairness/fair-share.ts';
+import { organizationOfShare, stopOfShare } from '../claiming/stops.ts';
 import type { Admission } from './lanes.ts';
 
 /**

@@ -4,7 +4,7 @@
 // minute.
 import type { App } from '../../../core/app.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
-import { atMostEach } from '../../../platform/store/at-most-each.ts';
+import { atMostEach } from '../../../platform/store/rows/at-most-each.ts';
 import { hostChanges, type ServedHostRow, selectServedHosts } from './queries.ts';
 
 const lookEachMs = 500;

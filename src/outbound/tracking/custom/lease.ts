@@ -2,9 +2,9 @@
 // lease holds, so a host that was disabled meanwhile stays disabled.
 import type { App } from '../../../core/app.ts';
 import { holdRootKey } from '../../../core/root-keys/root-keys.ts';
+import { keepLease, leaseDelayMs } from '../../../platform/store/changes/lease.ts';
 import type { Db } from '../../../platform/store/db.ts';
-import { keepLease, leaseDelayMs } from '../../../platform/store/lease.ts';
-import { keyContext } from './key-context.ts';
+import { keyContext } from './certificates/key-context.ts';
 import {
   type HostPatch,
   hostChanges,

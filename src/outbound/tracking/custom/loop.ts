@@ -1,7 +1,7 @@
 // Schedules checks of tracking hosts: takes a few due ones at once, and sleeps until the next.
 // Several daemons share the hosts. A lease in each row keeps a host to one of them (lease.ts).
 import type { App } from '../../../core/app.ts';
-import { createDueLoop } from '../../../platform/store/due-loop.ts';
+import { createDueLoop } from '../../../platform/store/changes/due-loop.ts';
 import { leaseOf, takeTurn } from './lease.ts';
 import {
   claimDueHost,

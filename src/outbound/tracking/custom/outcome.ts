@@ -1,7 +1,7 @@
 // Consequences of an authority's answer for a tracking host: state of the certificate, back-off
 // after a refusal. Pure: returns columns to change.
 import type { App } from '../../../core/app.ts';
-import type { AuthorityError } from './authority-error.ts';
+import type { AuthorityError } from './certificates/authority-error.ts';
 import type { HostPatch, TrackingHostRow } from './queries.ts';
 import type { ReasonCode } from './schema.ts';
 

@@ -17,10 +17,10 @@
 // Without ACME a proxy in front has the certificate: `issuing` until it presents one for the host.
 import type { App } from '../../../core/app.ts';
 import { DnsError } from '../../../platform/net/dns.ts';
-import { caaProblem, type Issuer, relevantCaa } from './caa.ts';
-import { type CertificateFinding, lookAtShown } from './certificate.ts';
+import { caaProblem, type Issuer, relevantCaa } from './certificates/caa.ts';
+import { type CertificateFinding, lookAtShown } from './certificates/certificate.ts';
+import { beginOrder, continueOrder } from './certificates/order.ts';
 import { checkDns, type DnsFinding, withFreshDns } from './check-dns.ts';
-import { beginOrder, continueOrder } from './order.ts';
 import { hasCertificate, isRenewalDue, noOrder, refused, soonest, spread } from './outcome.ts';
 import type { HostPatch, TrackingHostRow } from './queries.ts';
 

@@ -13,7 +13,7 @@
 //   worker   | its outcome                        | resolved
 //   worker   | deadline, crash                    | rejected with LostJob; a strike for its holder
 //   worker   | another job of its group was lost  | queued again, first of its holder
-import { FairQueue, ownHolder } from '../fair-queue.ts';
+import { FairQueue, ownHolder } from '../fairness/fair-queue.ts';
 import { Strikes } from './strikes.ts';
 import { JobThread, type PendingJob, type ThreadOptions, type ThreadTurn } from './thread.ts';
 

@@ -9,7 +9,7 @@
 //   busy     | (queued)    |               | idle        | none, one lost, the  | none, jobs refused
 //            |             |               |             | others given back    |
 import type { Clock } from '../clock.ts';
-import type { QueuedJob } from '../fair-queue.ts';
+import type { QueuedJob } from '../fairness/fair-queue.ts';
 import type { JobReply } from './serve.ts';
 import { watchWorker } from './watch.ts';
 import { WorkerThread } from './worker-thread.ts';

@@ -109,7 +109,7 @@ create table run_minutes (
   primary key (run_id, minute)
 ) ${clustered};
 
--- Contents that are filled for each message when it is composed.
+-- Contents that are filled when each message is composed.
 create table merged_contents (
   content_id text primary key references contents on delete cascade,
   -- JSON: the compiled template, and the values that all its messages share.

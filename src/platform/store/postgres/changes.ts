@@ -16,7 +16,7 @@
 // |
 import pg from 'pg';
 import { type Clock, sleep } from '../../runtime/clock.ts';
-import { atMostEach, tellEachMs } from '../at-most-each.ts';
+import { atMostEach, tellEachMs } from '../rows/at-most-each.ts';
 
 const channel = 'svc_changes';
 /** Pause between notifications, at most 20 a second: NOTIFY wakes every listening process. */

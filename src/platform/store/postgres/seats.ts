@@ -3,10 +3,10 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
 import type { Clock } from '../../runtime/clock.ts';
-import { resumeStep, stepOfTurn } from '../../runtime/turns.ts';
+import { resumeStep, stepOfTurn } from '../../runtime/fairness/turns.ts';
 import type { Db } from '../db.ts';
 import { kyselyOn, noStreaming } from '../dialect.ts';
-import { withoutNul } from '../without-nul.ts';
+import { withoutNul } from '../rows/without-nul.ts';
 import { inTrouble, isSilent, isStalePlan, statementError } from './errors.ts';
 
 /**

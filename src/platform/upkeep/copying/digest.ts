@@ -2,7 +2,7 @@
 // digest of a table is the sum of the SHA-256 of its rows, so that the order of the rows does not
 // matter.
 import { hash } from 'node:crypto';
-import { withoutNul } from '../../store/without-nul.ts';
+import { withoutNul } from '../../store/rows/without-nul.ts';
 
 /** Content of a table: its number of rows and their digest in hex. */
 export interface TableDigest {

@@ -13,7 +13,7 @@ import type pg from 'pg';
 import { ConflictError, UnreachableError } from '../../errors.ts';
 import { migratedTables, schemaStatements } from '../../store/migrate.ts';
 import type { DatabaseSettings } from '../../store/postgres/settings.ts';
-import { withoutNul } from '../../store/without-nul.ts';
+import { withoutNul } from '../../store/rows/without-nul.ts';
 import { DigestOfTable, differences, type TableDigest } from './digest.ts';
 import { batchesOf, connectForCopy } from './server.ts';
 import {

@@ -1,7 +1,7 @@
 // Labels of charsets in texts, subjects and names of files; bytes without a label.
 import { describe, expect, it } from 'vitest';
 import { decodeText, withKnownCharsets } from '../../../../src/mail/mime/charset/charset.ts';
-import { decodeWords } from '../../../../src/mail/mime/header-values.ts';
+import { decodeWords } from '../../../../src/mail/mime/headers/header-values.ts';
 import { parseMime } from '../../../../src/mail/parse/parse-mime.ts';
 
 const hex = (bytes: string) => Buffer.from(bytes.replaceAll(' ', ''), 'hex');

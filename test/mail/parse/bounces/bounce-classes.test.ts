@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readBounce } from '../../../../src/mail/parse/bounce/bounce-report.ts';
 import { parseMime } from '../../../../src/mail/parse/parse-mime.ts';
-import { classifyReply, replyRules } from '../../../../src/mail/smtp/replies/classify-reply.ts';
+import { classifyReply, replyRules } from '../../../../src/mail/smtp/reply-rules/classify-reply.ts';
 import { readReplyLine } from '../../smtp/reply-line.ts';
 import { bounceClasses } from './classes.ts';
 import { inWords } from './fixture.ts';

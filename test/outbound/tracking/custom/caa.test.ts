@@ -1,7 +1,10 @@
 // CAA (RFC 8659, 8657): the records that apply to a name, and the rights that they give an
 // authority.
 import { afterEach, describe, expect, it } from 'vitest';
-import { caaProblem, relevantCaa } from '../../../../src/outbound/tracking/custom/caa.ts';
+import {
+  caaProblem,
+  relevantCaa,
+} from '../../../../src/outbound/tracking/custom/certificates/caa.ts';
 import type { CaaRecord } from '../../../../src/platform/net/dns.ts';
 import { createDns } from '../../../../src/platform/net/dns.ts';
 import { seededRandom } from '../../../../src/platform/runtime/random.ts';

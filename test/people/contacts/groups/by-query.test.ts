@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { campaigns } from '../../../../src/campaigns/campaigns/queries.ts';
-import { campaignNoun } from '../../../../src/campaigns/campaigns/schema.ts';
+import { campaigns } from '../../../../src/campaigns/setup/queries.ts';
+import { campaignNoun } from '../../../../src/campaigns/setup/schema.ts';
 import type { Page } from '../../../../src/core/api/pagination.ts';
 import type { ContactGroup } from '../../../../src/people/contacts/groups/schema.ts';
 import type { Contact } from '../../../../src/people/contacts/schema.ts';

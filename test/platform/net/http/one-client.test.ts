@@ -34,8 +34,8 @@ describe('outgoing HTTP', () => {
       'src/mail/smtp/way.ts',
       'src/platform/net/http/connect.ts',
       'src/platform/net/network-address.ts',
-      'src/service/doctor/mail.ts',
-      'src/webhooks/url-rules.ts',
+      'src/doctor/mail.ts',
+      'src/webhooks/endpoints/url-rules.ts',
     ]);
   });
 });

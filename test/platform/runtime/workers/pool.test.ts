@@ -1,7 +1,7 @@
 // The pool of a worker: jobs that end it or take too long are refused alone, and turns go by time.
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/platform/runtime/clock.ts';
-import { ownHolder } from '../../../../src/platform/runtime/fair-queue.ts';
+import { ownHolder } from '../../../../src/platform/runtime/fairness/fair-queue.ts';
 import { WorkerPool } from '../../../../src/platform/runtime/workers/pool.ts';
 import { Strikes } from '../../../../src/platform/runtime/workers/strikes.ts';
 import { LostJob } from '../../../../src/platform/runtime/workers/thread.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { seal, sealedLength, unseal } from '../../../../src/platform/files/frames.ts';
 import { systemRandom } from '../../../../src/platform/runtime/random.ts';
-import { seal, sealedLength, unseal } from '../../../../src/platform/store/blobs/frames.ts';
 
 const random = systemRandom();
 const key = Buffer.from(random.bytes(32));

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db } from '../../../../src/platform/store/db.ts';
-import { placeholder } from '../../../../src/platform/store/placeholder.ts';
+import { placeholder } from '../../../../src/platform/store/rows/placeholder.ts';
 
 export type Build = (db: Db, ...args: unknown[]) => { compile(): { sql: string } };
 

@@ -13,8 +13,8 @@ import { type EmptyTestApp, emptyTestApp } from '../../../support/test-app.ts';
 import { type Build, importStatements, textsOf } from './collect.ts';
 
 const builds = vi.hoisted((): Build[] => []);
-vi.mock('../../../../src/platform/store/statement.ts', async (original) => {
-  const real = await original<typeof import('../../../../src/platform/store/statement.ts')>();
+vi.mock('../../../../src/platform/store/rows/statement.ts', async (original) => {
+  const real = await original<typeof import('../../../../src/platform/store/rows/statement.ts')>();
   const compiledOnce: typeof real.compiledOnce = (build) => {
     builds.push(build as unknown as Build);
     return real.compiledOnce(build);

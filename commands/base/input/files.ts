@@ -1,0 +1,142 @@
+// The files and pipes of all commands: no other file of commands reads any. Texts are UTF-8, and
+// large files are read and written piece by piece.
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { type Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ConflictError } from '../../../src/platform/errors.ts';
+import { decodeUtf8 } from '../../../src/platform/runtime/utf8.ts';
+import { UsageError } from '../output/failure.ts';
+import type { Progress } from '../output/progress.ts';
+
+/** Limit of the input: more than the largest request that HTTP accepts by default. */
+const largestInputBytes = 128 * 1024 * 1024;
+
+/** Returns true for `-` and `@-`, which mean standard input in every flag and argument. */
+export function isStandardInput(name: string): boolean {
+  return name === '-' || name === '@-';
+}
+
+const opened = new WeakSet<Readable>();
+
+/** Opens a file or standard input. @throws UsageError if standard input was opened before. */
+function open(name: string): Readable {
+  if (!isStandardInput(name)) return createReadStream(name);
+  const { stdin } = process;
+  if (opened.has(stdin)) {
+    throw new UsageError('standard input can be read only once: name a file for the second text');
+  }
+  opened.add(stdin);
+  return stdin;
+}
+
+function unreadable(name: string, error: unknown): UsageError {
+  if (error instanceof UsageError) return error;
+  return new UsageError(`${name}: cannot be read (${(error as Error).message})`);
+}
+
+/**
+ * Yields the bytes of a file, or of standard input for `-` and `@-`. A pipe has no size, so its
+ * progress has no end.
+ */
+export async function* readFile(name: string, progress: Progress): AsyncGenerator<Buffer> {
+  try {
+    const size = isStandardInput(name) ? 0 : (await stat(name)).size;
+    let read = 0;
+    for await (const chunk of open(name)) {
+      read += chunk.length;
+      if (size > 0) progress.update(read, size);
+      yield chunk;
+    }
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+/** Reads all bytes of a file or of standard input. @throws UsageError where it cannot be read. */
+export async function readInput(name: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of open(name)) {
+      bytes += chunk.length;
+      if (bytes > largestInputBytes) throw new UsageError(`${name}: too large`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Returns the text of a file without a byte order mark. @throws UsageError naming the byte that is
+ * not UTF-8.
+ */
+export function textOf(bytes: Buffer, name: string): string {
+  const decoded = decodeUtf8(bytes);
+  if ('text' in decoded) return decoded.text;
+  const shownAs = isStandardInput(name) ? 'standard input' : name;
+  throw new UsageError(`${shownAs}: ${decoded.problem}: save it as UTF-8`);
+}
+
+/**
+ * Reads the text of a file or of standard input. @throws UsageError as `readInput` and `textOf` do.
+ */
+export async function readText(name: string): Promise<string> {
+  return textOf(await readInput(name), name);
+}
+
+/**
+ * Writes a file.
+ * @throws ConflictError if the file exists, UsageError if it cannot be written.
+ */
+export async function writeFile(
+  texts: AsyncIterable<string>,
+  name: string,
+  overwrite: boolean,
+): Promise<void> {
+  // Readable only by the owner, as the file has addresses of people.
+  const file = createWriteStream(name, { flags: overwrite ? 'w' : 'wx', mode: 0o600 });
+  await pipeline(texts, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') {
+      throw new ConflictError('file', `${name} exists: give another name, or --overwrite`);
+    }
+    if (error.syscall === undefined) throw error;
+    throw new UsageError(`${name}: cannot be written (${error.message})`);
+  });
+}
+
+/** Tells whether the text names a folder: only one with a slash, so that a slug never does. */
+export async function isFolder(name: string): Promise<boolean> {
+  if (!name.includes('/') && name !== '.') return false;
+  return stat(name).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+/** Writes a text to a file, over another one. @throws UsageError if it cannot be written */
+export async function writeTextFile(text: string, name: string): Promise<void> {
+  await writeFile(
+    (async function* () {
+      yield text;
+    })(),
+    name,
+    true,
+  );
+}
+
+/** Writes to standard output. A reader that closes the pipe early (`| head`) causes no error. */
+export async function writeOut(texts: AsyncIterable<string>): Promise<void> {
+  const isClosed = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code === 'EPIPE';
+  const out = new Writable({
+    decodeStrings: false,
+    write: (text: string, _encoding, done) => {
+      process.stdout.write(text, (error) => done(error));
+    },
+  });
+  await pipeline(texts, out).catch((error: unknown) => {
+    if (!isClosed(error)) throw error;
+  });
+}

@@ -1,0 +1,142 @@
+// How commands name a resource: its id, the last characters of its id, or `@last` for the newest of
+// its kind. The schemas of a route say which of its fields are ids, so flags and `--data` take the
+// same forms.
+import { mapIds } from '../../../src/core/api/id-schema.ts';
+import { parseWith } from '../../../src/core/api/validate.ts';
+import type { App } from '../../../src/core/app.ts';
+import { ResourceNotFoundError, ValidationError } from '../../../src/platform/errors.ts';
+import { type IdKind, prefixOf } from '../../../src/platform/runtime/ids.ts';
+import type { IdsEnding } from '../../../src/platform/store/rows/ids-ending.ts';
+
+const last = '@last';
+
+/** Fewer characters would often be the ending of several ids. */
+const anEnding = /^[0-9a-hjkmnp-tv-z]{6,24}$/;
+
+/** Tells whether a text may be the ending of an id. */
+export function isEnding(text: string): boolean {
+  return anEnding.test(text);
+}
+
+/** Ids that the error for an ambiguous ending names. */
+const mostNamed = 3;
+
+type Where = 'body' | 'query' | 'path' | 'headers';
+
+/** The searches by the prefix of the ids; each loads the room of its noun. */
+const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
+  org: async () =>
+    (await import('../../../src/access/organizations/queries.ts')).organizationIdsEnding,
+  key: async () => (await import('../../../src/access/keys/queries.ts')).keys.idsEnding,
+  wep: async () => (await import('../../../src/webhooks/endpoints/queries.ts')).endpoints.idsEnding,
+  whdel: async () =>
+    (await import('../../../src/webhooks/deliveries/list-queries.ts')).deliveryIdsEnding,
+  dom: async () => (await import('../../../src/identity/domains/queries.ts')).domains.idsEnding,
+  snd: async () => (await import('../../../src/identity/senders/queries.ts')).senders.idsEnding,
+  mbx: async () => (await import('../../../src/identity/mailboxes/queries.ts')).mailboxes.idsEnding,
+  mba: async () => (await import('../../../src/identity/mailboxes/queries.ts')).addressIdsEnding,
+  ns: async () => (await import('../../../src/identity/mailboxes/queries.ts')).namespaces.idsEnding,
+  blk: async () => (await import('../../../src/people/blocks/queries.ts')).blocks.idsEnding,
+  contact: async () => (await import('../../../src/people/contacts/queries.ts')).contacts.idsEnding,
+  grp: async () =>
+    (await import('../../../src/people/contacts/groups/queries.ts')).contactGroups.idsEnding,
+  usg: async () =>
+    (await import('../../../src/people/unsubscribe-groups/queries.ts')).unsubscribeGroups.idsEnding,
+  conv: async () =>
+    (await import('../../../src/people/conversations/queries.ts')).conversations.idsEnding,
+  tmpl: async () => (await import('../../../src/content/templates/queries.ts')).templates.idsEnding,
+  tfam: async () => (await import('../../../src/content/families/queries.ts')).families.idsEnding,
+  msg: async () => (await import('../../../src/outbound/messages/queries.ts')).messageIdsEnding,
+  camp: async () => (await import('../../../src/campaigns/setup/queries.ts')).campaigns.idsEnding,
+  run: async () => (await import('../../../src/run-ledger/queries.ts')).runs.idsEnding,
+  ext: async () => (await import('../../../src/extensions/queries.ts')).extensions.idsEnding,
+  exti: async () =>
+    (await import('../../../src/extensions/installation-queries.ts')).installations.idsEnding,
+  dlv: async () => (await import('../../../src/outbound/deliveries/queries.ts')).deliveryIdsEnding,
+  hold: async () =>
+    (await import('../../../src/outbound/queue/claiming/hold-queries.ts')).holdIdsEnding,
+  thread: async () => (await import('../../../src/inbox/threads/queries.ts')).threads.idsEnding,
+  note: async () =>
+    (await import('../../../src/inbox/threads/marks/note-queries.ts')).notes.idsEnding,
+  draft: async () =>
+    (await import('../../../src/inbox/threads/drafts/draft-queries.ts')).drafts.idsEnding,
+  act: async () => (await import('../../../src/inbox/approvals/queries.ts')).actions.idsEnding,
+};
+
+/** Kinds whose ids can be completed, by prefix. */
+export const completedPrefixes = Object.keys(searches);
+
+async function idsEnding(
+  { store }: App,
+  organizationId: string | undefined,
+  kind: IdKind,
+  ending: string,
+): Promise<string[]> {
+  const search = searches[prefixOf(kind)];
+  return search ? (await search())(store.db, organizationId, ending, mostNamed) : [];
+}
+
+async function newestId(app: App, organizationId: string | undefined, kind: IdKind) {
+  if (kind === 'message' && organizationId !== undefined) {
+    const { lastSentId } = await import('../../../src/outbound/messages/messages.ts');
+    return lastSentId(app, { organizationId });
+  }
+  const [newest] = await idsEnding(app, organizationId, kind, '');
+  if (newest === undefined) throw new ResourceNotFoundError(wordFor(kind), last);
+  return newest;
+}
+
+function wordFor(kind: IdKind): string {
+  return typeof kind === 'object' && 'name' in kind ? String(kind.name) : String(kind);
+}
+
+/**
+ * Returns the id that the typed text stands for, and says on standard error which one it took. Any
+ * other text stays as it is: the schema judges it. Without an organization all of them are
+ * searched.
+ * @throws ValidationError for the ending of several ids; ResourceNotFoundError
+ */
+export async function wholeId(
+  app: App,
+  organizationId: string | undefined,
+  kinds: readonly IdKind[],
+  typed: string,
+): Promise<string> {
+  const [kind] = kinds;
+  if (kind === undefined || (typed !== last && !isEnding(typed))) return typed;
+  const found =
+    typed === last
+      ? [await newestId(app, organizationId, kind)]
+      : await Promise.all(kinds.map((one) => idsEnding(app, organizationId, one, typed)));
+  const [id, ...others] = found.flat();
+  if (id === undefined) throw new ResourceNotFoundError(wordFor(kind), typed);
+  if (others.length > 0) {
+    throw new ValidationError(
+      `${typed} is the ending of several ids: ${[id, ...others].join(', ')}. Give more characters`,
+    );
+  }
+  process.stderr.write(`took ${id} for ${typed}\n`);
+  return id;
+}
+
+/** Returns `value` with whole ids in the fields that the schema knows as ids. */
+export function withWholeIds(
+  app: App,
+  organizationId: string | undefined,
+  schema: Parameters<typeof mapIds>[0],
+  value: unknown,
+): Promise<unknown> {
+  return mapIds(schema, value, (kinds, typed) => wholeId(app, organizationId, kinds, typed));
+}
+
+/**
+ * Completes ids and parses. @throws ValidationError; ResourceNotFoundError for an unknown ending.
+ */
+export const parseTyped = async <Schema extends Parameters<typeof parseWith>[0]>(
+  app: App,
+  organizationId: string | undefined,
+  schema: Schema,
+  value: unknown,
+  where: Where,
+): Promise<ReturnType<typeof parseWith<Schema>>> =>
+  parseWith(schema, await withWholeIds(app, organizationId, schema, value), where);

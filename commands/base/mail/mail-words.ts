@@ -1,0 +1,93 @@
+// Shared by commands that send from a mailbox: the flags of a mail, and the body built from them.
+import { Flags } from '@oclif/core';
+import type { ReplyResult } from '../../../src/inbox/replies/schema.ts';
+import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
+import { type CommonFlags, dataFlag } from '../command.ts';
+import { attachmentsFrom, given, readData, textFrom } from '../input/body.ts';
+import { printCard } from '../output/output.ts';
+import { type LoadRoute, runRoute } from '../route.ts';
+import { withCaller } from '../session.ts';
+import { threadParams } from './thread.ts';
+
+const several = { multiple: true } as const;
+
+export const contentFlags = {
+  message: Flags.string({
+    description: 'Id of the message; without it the newest received one',
+    helpValue: 'MESSAGE_ID',
+  }),
+  cc: Flags.string({
+    description: 'Recipient of a copy (Cc); may be repeated',
+    helpValue: 'ADDRESS',
+    ...several,
+  }),
+  bcc: Flags.string({
+    description: 'Recipient of a blind copy (Bcc); may be repeated',
+    helpValue: 'ADDRESS',
+    ...several,
+  }),
+  text: Flags.string({ description: 'Plain text, @FILE, or - for standard input' }),
+  html: Flags.string({ description: 'HTML, @FILE, or - for standard input' }),
+  attach: Flags.string({
+    description: 'File to attach; may be repeated',
+    helpValue: 'FILE',
+    ...several,
+  }),
+  ...dataFlag,
+};
+
+interface ContentFlags {
+  to?: string[] | undefined;
+  cc?: string[] | undefined;
+  bcc?: string[] | undefined;
+  text?: string | undefined;
+  html?: string | undefined;
+  attach?: string[] | undefined;
+  data?: string | undefined;
+}
+
+/** Builds the body: the flags laid over `--data`. @throws UsageError for an unreadable file. */
+async function mailFrom({ data, text, html, attach, to, cc, bcc }: ContentFlags) {
+  return {
+    ...(await readData(data)),
+    ...given({
+      to,
+      cc,
+      bcc,
+      text: await textFrom(text),
+      html: await textFrom(html),
+      attachments: await attachmentsFrom(attach),
+    }),
+  };
+}
+
+/**
+ * Runs a route on a message of a thread: the named one, else the newest received one, else the
+ * newest.
+ * @throws ResourceNotFoundError
+ */
+export async function callOnMessage<Answer>(
+  flags: CommonFlags & ContentFlags & { message?: string | undefined },
+  typed: string,
+  load: LoadRoute<Answer>,
+): Promise<Answer> {
+  const body = await mailFrom(flags);
+  return withCaller(flags, async (app, caller) => {
+    const { newestOf } = await import('../../../src/inbox/threads/queries.ts');
+    const { db } = app.store;
+    const { id, threadId } = await threadParams(app, caller, typed);
+    const newest = (await newestOf(db, threadId, true)) ?? (await newestOf(db, threadId, false));
+    const messageId = flags.message ?? newest?.message_id;
+    if (messageId === undefined) throw new ResourceNotFoundError('message', `of ${threadId}`);
+    return runRoute(app, caller, await load(), { params: { id, messageId }, body });
+  });
+}
+
+const fields = ['status', 'messageId', 'threadId', 'waitReason', 'createdAt'];
+
+/** Prints the result of a send. */
+export function printResult(flags: CommonFlags, result: ReplyResult): Promise<void> {
+  const skipped = result.skippedRecipients.map(({ address, reason }) => `${address} (${reason})`);
+  const note = skipped.length > 0 ? `Left out: ${skipped.join(', ')}` : '';
+  return printCard(flags, result, fields, note);
+}

@@ -1,0 +1,19 @@
+// How commands name a message: its id, or `@last` for the latest sent one (whole-id.ts).
+import { Args } from '@oclif/core';
+import type { Caller } from '../../../src/core/api/route.ts';
+import type { App } from '../../../src/core/app.ts';
+
+/** The argument of commands on one message. */
+export const messageArg = {
+  id: Args.string({
+    description: 'Id of the message (msg_…), or @last for the latest sent one',
+    required: true,
+  }),
+};
+
+/** @throws ValidationError for an invalid id; ResourceNotFoundError before the first send. */
+export async function messageIdFrom(app: App, caller: Caller, named: string): Promise<string> {
+  const { messageId } = await import('../../../src/outbound/messages/schema.ts');
+  const { parseTyped } = await import('../input/whole-id.ts');
+  return parseTyped(app, caller.organizationId, messageId, named, 'path');
+}

@@ -1,0 +1,9 @@
+// The view of a domain whose DKIM keys have changed: the domain, and the records of its keys.
+import type { Domain } from '../../../src/identity/domains/schema.ts';
+import { dnsRecordCard, domainCard } from '../input/fields.ts';
+
+export async function dkimView(domain: Domain): Promise<string> {
+  const { card, cards } = await import('../output/format.ts');
+  const records = domain.dnsRecords.filter(({ purpose }) => purpose === 'dkim');
+  return `${card(domain, domainCard)}\n\n${cards(records, dnsRecordCard)}`;
+}

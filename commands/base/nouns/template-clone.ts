@@ -1,0 +1,92 @@
+// Folders with the files of a template: clone, pull and push them without git. `.svc-template.json`
+// in the folder names the template and the commit that the files were taken from.
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { TemplateFiles } from '../../../src/content/rendering/compiled.ts';
+import { readText } from '../input/files.ts';
+import { UsageError } from '../output/failure.ts';
+
+const byText = (a: string, b: string) => (a < b ? -1 : 1);
+
+const stateFile = '.svc-template.json';
+
+/** The template of a folder. */
+export interface CloneState {
+  template: string;
+  /** Commit of main that the files were taken from. */
+  commit: string;
+}
+
+/** Reads the state of a folder. @throws UsageError for any other folder */
+export async function readClone(folder: string): Promise<CloneState> {
+  const file = join(folder, stateFile);
+  const text = await readText(file).catch(() => {
+    throw new UsageError(`${folder} is not a clone: run svc templates clone TEMPLATE ${folder}`);
+  });
+  try {
+    const { template, commit } = JSON.parse(text) as Partial<CloneState>;
+    if (typeof template === 'string' && /^[a-f0-9]{40}$/.test(commit ?? '')) {
+      return { template, commit: commit ?? '' };
+    }
+  } catch {
+    // Said below.
+  }
+  throw new UsageError(`${file} is damaged: clone the template into another folder`);
+}
+
+export async function writeState(folder: string, state: CloneState): Promise<void> {
+  await writeFile(join(folder, stateFile), `${JSON.stringify(state, null, 2)}\n`);
+}
+
+function isHidden(path: string): boolean {
+  return path.split('/').some((name) => name.startsWith('.'));
+}
+
+/**
+ * Splits the files of a commit into those that a clone has, and hidden ones. Hidden files stay in
+ * the repository: `.envrc` or `.vscode/tasks.json` of another author would run on this machine.
+ */
+export function visibleAndHidden(files: TemplateFiles): [TemplateFiles, TemplateFiles] {
+  const all = Object.entries(files);
+  const visible = all.filter(([path]) => !isHidden(path));
+  const hidden = all.filter(([path]) => isHidden(path));
+  return [Object.fromEntries(visible), Object.fromEntries(hidden)];
+}
+
+/** Writes the files that differ from `before`, and deletes those that are no longer there. */
+export async function writeFiles(
+  folder: string,
+  before: TemplateFiles,
+  files: TemplateFiles,
+): Promise<string[]> {
+  const [old, all] = [new Map(Object.entries(before)), new Map(Object.entries(files))];
+  const changed: string[] = [];
+  for (const [path, content] of all) {
+    if (old.get(path) === content) continue;
+    changed.push(path);
+    const file = join(folder, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, content);
+  }
+  for (const path of old.keys()) {
+    if (all.has(path)) continue;
+    changed.push(path);
+    await rm(join(folder, path), { force: true });
+  }
+  return changed.sort(byText);
+}
+
+/** Makes the folder of a clone. @throws UsageError if it has files */
+export async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const entries = await readdir(folder);
+  if (entries.length > 0) throw new UsageError(`${folder} is not empty: name a new folder`);
+}
+
+/** Returns the paths that differ. */
+export function changedPaths(a: TemplateFiles, b: TemplateFiles): string[] {
+  const [before, after] = [new Map(Object.entries(a)), new Map(Object.entries(b))];
+  const paths = new Set([...before.keys(), ...after.keys()]);
+  const changed = [...paths].filter((path) => before.get(path) !== after.get(path));
+  return changed.sort(byText);
+}

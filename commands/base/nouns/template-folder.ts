@@ -1,0 +1,50 @@
+// Reads the folder of a template: its text files by path, with `/` in paths on every system. Hidden
+// files and folders are left out, `.git` among them.
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileLimits } from '../../../src/content/rendering/files.ts';
+import { readInput, textOf } from '../input/files.ts';
+import { UsageError } from '../output/failure.ts';
+
+/** Limit of entries, so that a wrong folder, such as a home, ends at once. */
+const mostEntries = 10 * fileLimits.files;
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function readText(file: string, path: string): Promise<string> {
+  const { size } = await lstat(file);
+  if (size > fileLimits.bytesOfFile) {
+    throw new UsageError(`${path}: a file has at most ${fileLimits.bytesOfFile / 1024} KB`);
+  }
+  return textOf(await readInput(file), path);
+}
+
+/**
+ * Returns the files of a folder.
+ * @throws UsageError for a folder that cannot be read, has no files, has a link or is too large
+ */
+export async function readTemplateFolder(folder: string): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  let entries = 0;
+  const read = async (under: string): Promise<void> => {
+    const found = await readdir(join(folder, under), { withFileTypes: true }).catch((error) => {
+      throw new UsageError(`${join(folder, under)}: cannot be read (${reasonOf(error)})`);
+    });
+    for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (entry.name.startsWith('.')) continue;
+      entries += 1;
+      if (entries > mostEntries || Object.keys(files).length === fileLimits.files) {
+        throw new UsageError(`${folder}: a template has at most ${fileLimits.files} files`);
+      }
+      const path = under === '' ? entry.name : `${under}/${entry.name}`;
+      if (entry.isDirectory()) await read(path);
+      else if (entry.isFile()) files[path] = await readText(join(folder, path), path);
+      else throw new UsageError(`${path}: is neither a file nor a folder`);
+    }
+  };
+  await read('');
+  if (Object.keys(files).length === 0) throw new UsageError(`${folder}: has no files`);
+  return files;
+}

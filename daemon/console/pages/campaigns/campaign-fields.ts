@@ -1,0 +1,99 @@
+// A campaign as its form has it.
+import type { Campaign } from '../../../../src/campaigns/setup/schema.ts';
+import { html, type Part } from '../../html.ts';
+import type { Form } from '../../page.ts';
+import { addressesIn, check, facts, field } from '../../parts.ts';
+
+export function fieldsOf(given: Form): Part {
+  const line = (name: string, label: string, hint = '') =>
+    field({ name, label, value: given[name], hint });
+  const area = (name: string, label: string, hint = '') =>
+    field({ name, label, type: 'textarea', value: given[name], rows: 8, hint });
+  return html`
+    ${field({ name: 'name', label: 'Name', value: given['name'], isRequired: true })}
+    ${line('from', 'From', 'Address of a verified sender. Empty: the default sender')}
+    ${line('fromName', 'Name of the sender')}
+    ${line('subject', 'Subject', 'Liquid is filled for each contact: {{ contact.firstName }}')}
+    ${area('html', 'HTML')}
+    ${area('text', 'Text', 'Empty: made from the HTML')}
+    ${line('templateSlug', 'Template', 'Its slug, instead of subject, HTML and text')}
+    ${line('includeTags', 'Contacts with one of these tags', 'Divided by commas')}
+    ${line('excludeTags', 'But none of these tags')}
+    ${line('groupIds', 'Members of these groups', 'grp_…, divided by commas')}
+    ${line('unsubscribeGroupId', 'Group to unsubscribe from', 'usg_…')}
+    ${check('transactional', 'mail that everybody must get, without a group to unsubscribe from', given['transactional'] === '1')}
+  `;
+}
+
+/**
+ * Returns the body of a request for a campaign. Line breaks of the content stay as they are typed.
+ */
+export function bodyOf(given: Form): object {
+  const text = (name: string) => given[name]?.trim() || undefined;
+  const [from, fromName] = [text('from'), text('fromName')];
+  return {
+    name: text('name'),
+    email: {
+      subject: text('subject'),
+      html: given['html'] || undefined,
+      text: given['text'] || undefined,
+      templateSlug: text('templateSlug'),
+      unsubscribeGroupId: text('unsubscribeGroupId'),
+    },
+    from: from ? { email: from, name: fromName } : null,
+    audience: {
+      includeTags: addressesIn(given['includeTags']),
+      excludeTags: addressesIn(given['excludeTags']),
+      groupIds: addressesIn(given['groupIds']),
+    },
+    transactional: given['transactional'] === '1',
+  };
+}
+
+/** Fields of the content that the form has; others would be lost by it. */
+const formFields = new Set(['subject', 'html', 'text', 'templateSlug', 'unsubscribeGroupId']);
+
+export function isPlain({ email, audience }: Campaign): boolean {
+  return !audience.contactIds?.length && Object.keys(email).every((name) => formFields.has(name));
+}
+
+/** Returns a campaign as its form has it. */
+export function formOf({ name, email, from, audience, transactional }: Campaign): Form {
+  return {
+    name,
+    from: from?.email ?? '',
+    fromName: from?.name ?? '',
+    subject: email.subject ?? '',
+    html: email.html ?? '',
+    text: email.text ?? '',
+    templateSlug: email.templateSlug ?? '',
+    unsubscribeGroupId: email.unsubscribeGroupId ?? '',
+    includeTags: audience.includeTags.join(', '),
+    excludeTags: audience.excludeTags.join(', '),
+    groupIds: audience.groupIds.join(', '),
+    transactional: transactional ? '1' : '',
+  };
+}
+
+/** Draws what a run sends, and to whom. */
+export function campaignFacts(campaign: Campaign): Part {
+  return facts(campaign, [
+    ['Subject', 'email.subject'],
+    ['Template', 'email.templateSlug'],
+    ['From', 'from.email'],
+    ['Name of the sender', 'from.name'],
+    ['Tags', 'audience.includeTags'],
+    ['Without tags', 'audience.excludeTags'],
+    ['Groups', 'audience.groupIds'],
+    ['Single contacts', 'audience.contactIds.length'],
+    ['Group to unsubscribe from', 'email.unsubscribeGroupId'],
+    ['For everybody', 'transactional'],
+    ['Id', 'id'],
+  ]);
+}
+
+/** Draws the advice of the API. */
+export function warned(warnings: Campaign['warnings']): Part {
+  if (warnings.length === 0) return null;
+  return html`<section aria-label="Advice" class="mail"><ul>${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul></section>`;
+}

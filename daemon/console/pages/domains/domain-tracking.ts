@@ -1,0 +1,73 @@
+// The tracking host of a domain, with the state of its certificate.
+import type { Doorway } from '../../../../src/core/api/route.ts';
+import { customTrackingRoutes } from '../../../../src/outbound/tracking/custom/routes.ts';
+import type { CustomTracking } from '../../../../src/outbound/tracking/custom/schema.ts';
+import { html, type Part, together } from '../../html.ts';
+import type { Action, Asked } from '../../page.ts';
+import { button, facts, field, form, state } from '../../parts.ts';
+
+/** Draws the tracking host, or the form that enables one. */
+export function trackingPart(asked: Asked, tracking: CustomTracking | null): Part {
+  const mayWrite = asked.may('tracking:write');
+  const host = tracking?.customTracking;
+  if (!host) {
+    return together(
+      html`<h2>Tracking host</h2><p class="empty">Links of tracked mail lead to the public URL of the service.</p>`,
+      mayWrite &&
+        form(
+          asked,
+          'enableTracking',
+          'Enable a tracking host',
+          field({
+            name: 'label',
+            label: 'Label before the domain',
+            value: 'links',
+            isRequired: true,
+          }),
+        ),
+    );
+  }
+  const records = Object.values(host.dnsRecords).filter(({ required }) => required);
+  return together(
+    html`<h2>Tracking host</h2><p>${state(host.status)}</p>`,
+    facts(host, [
+      ['Host', 'hostname'],
+      ['Certificate', 'sslStatus'],
+      ['Problem of the certificate', 'certificate.reason.message'],
+      ['Expires', 'certificate.expiresAt'],
+      ['Checked', 'certificate.lastCheckedAt'],
+      ['Next check', 'certificate.nextCheckAt'],
+      ['Problem', 'verificationErrors'],
+      ['Links end', 'teardownScheduledAt'],
+    ]),
+    records.map(
+      ({ name, type, value }) =>
+        html`<article class="mail"><p><strong>${type} ${name}</strong></p><pre data-copy="">${value}</pre></article>`,
+    ),
+    mayWrite &&
+      html`<div class="row">
+        ${button(asked, { action: 'recheckTracking', label: 'Check the host now' })}
+        ${button(asked, { action: 'disableTracking', label: 'Disable the host' })}
+      </div>`,
+  );
+}
+
+const act = (way: Doorway): Action => ({
+  needs: 'tracking:write',
+  async run({ ask, params, path }) {
+    await ask(way, { params });
+    return `/console${path}`;
+  },
+});
+
+export const trackingActions: Readonly<Record<string, Action>> = {
+  enableTracking: {
+    needs: 'tracking:write',
+    async run({ ask, params, path }, { label = '' }) {
+      await ask(customTrackingRoutes.enable, { params, body: { label: label.trim() } });
+      return `/console${path}`;
+    },
+  },
+  disableTracking: act(customTrackingRoutes.disable),
+  recheckTracking: act(customTrackingRoutes.recheck),
+};

@@ -1,0 +1,116 @@
+// The warming of a domain: its ramp against what was sent, the evidence, the holds, and what a
+// person may decide.
+import type { Doorway } from '../../../../src/core/api/route.ts';
+import { warmingRoutes } from '../../../../src/identity/warming/routes.ts';
+import type { Warming } from '../../../../src/identity/warming/schema.ts';
+import { rampChart } from '../../charts.ts';
+import { html, type Part, together } from '../../html.ts';
+import type { Action, Asked } from '../../page.ts';
+import { choice, facts, field, form, percent, state, time } from '../../parts.ts';
+
+const shownDecisions = 10;
+
+function decide(asked: Asked, { plan }: Warming): Part {
+  if (!asked.may('domains:write')) return null;
+  const note = field({ name: 'note', label: 'Note' });
+  const isHeld = plan.status === 'held';
+  const findings = field({ name: 'note', label: 'Findings of the review', isRequired: true });
+  if (plan.status === 'active') {
+    const others = [{ action: 'stopWarming', label: 'Cancel the plan' }];
+    return form(asked, 'pauseWarming', 'Pause the plan', note, others);
+  }
+  if (isHeld || plan.status === 'paused') {
+    return form(asked, 'resumeWarming', 'Resume the plan', isHeld ? findings : note);
+  }
+  return null;
+}
+
+/** Draws the form that starts a plan. */
+function start(asked: Asked): Part {
+  if (!asked.may('domains:write')) return null;
+  const number = (name: string, label: string, value: string) =>
+    field({ name, label, value, type: 'number', isRequired: true });
+  return html`<details><summary>Warm the domain</summary>${form(
+    asked,
+    'startWarming',
+    'Start the plan',
+    html`
+    ${choice({ name: 'identity', label: 'The domain is', options: ['new', 'migrating', 'returning'], value: 'new' })}
+    ${number('initialDailyRecipients', 'Recipients on the first day', '200')}
+    ${number('dailyGrowthPercent', 'Growth a day, in percent', '30')}
+    ${number('targetDailyRecipients', 'Recipients a day at the end', '10000')}
+    ${choice({ name: 'direct', label: 'Direct mail above the allowance', options: ['count', 'defer'], value: 'count' })}
+  `,
+  )}</details>`;
+}
+
+/** Draws the plan of a domain, or the form of a new one. */
+export function warmingPart(asked: Asked, warming: Warming | null): Part {
+  const isOver = !warming || ['completed', 'cancelled'].includes(warming.plan.status);
+  return together(
+    html`<h2>Warming</h2>`,
+    warming ? planPart(asked, warming) : html`<p class="empty">The domain has no warming plan.</p>`,
+    isOver && start(asked),
+  );
+}
+
+function planPart(asked: Asked, warming: Warming): Part {
+  const { plan, batches, decisions, evidence, holds } = warming;
+  const { sent, bounced, complained, verdict } = evidence;
+  const rateOf = (count: number) => percent(sent === 0 ? null : count / sent);
+  return together(
+    html`<p>${state(plan.status)}</p>`,
+    facts(plan, [
+      ['First day', 'initialDailyRecipients'],
+      ['Growth in percent', 'dailyGrowthPercent'],
+      ['Target', 'targetDailyRecipients'],
+      ['Direct mail', 'direct'],
+      ['Held because', 'holdReason'],
+    ]),
+    html`<p>Evidence: ${state(verdict)} ${sent.toLocaleString('en')} sent, ${rateOf(bounced)} bounced, ${rateOf(complained)} complaints.
+      Sending of the domain: ${state(holds.sendingStatus)} ${holds.workspacePauseReason}</p>`,
+    batches.length > 0 &&
+      rampChart(
+        'Recipients by day: accepted, and the allowance as a line',
+        batches.map(({ startsAt, acceptedRecipients, allowanceRecipients }) => ({
+          label: startsAt.slice(0, 10),
+          value: acceptedRecipients,
+          limit: allowanceRecipients,
+        })),
+      ),
+    decide(asked, warming),
+    html`<h3>Decisions</h3><ol class="timeline">${decisions
+      .slice(-shownDecisions)
+      .map(
+        ({ kind, actor, note, createdAt }) =>
+          html`<li>${time(createdAt)} <strong>${kind}</strong> by ${actor} ${note && html`<small>${note}</small>`}</li>`,
+      )}</ol>`,
+  );
+}
+
+const move = (way: Doorway): Action => ({
+  needs: 'domains:write',
+  async run({ ask, params, path }, { note = '' }) {
+    await ask(way, { params, body: { note: note || undefined } });
+    return `/console${path}`;
+  },
+});
+
+export const warmingActions: Readonly<Record<string, Action>> = {
+  startWarming: {
+    needs: 'domains:write',
+    async run({ ask, params, path }, given) {
+      const numbers = ['initialDailyRecipients', 'dailyGrowthPercent', 'targetDailyRecipients'];
+      const body = {
+        identity: given['identity'],
+        direct: given['direct'] || undefined,
+        ...Object.fromEntries(numbers.map((name) => [name, Number(given[name])])),
+      };
+      await ask(warmingRoutes.start, { params, body });
+      return `/console${path}`;
+    },
+  },
+  pauseWarming: move(warmingRoutes.pause),
+  resumeWarming: move(warmingRoutes.resume),
+  stopWarming: move(warmingRoutes.cancel),
+};

@@ -1,0 +1,214 @@
+// Mail that a person writes in a mailbox: new mail, drafts, and what became of a send.
+import { answeringRoutes } from '../../../../src/inbox/replies/routes.ts';
+import type { ReplyResult, ShownDraft } from '../../../../src/inbox/replies/schema.ts';
+import { Refusal } from '../../api.ts';
+import { html, type Part, together } from '../../html.ts';
+import { drawMail, framedHtml } from '../../mail-picture.ts';
+import type { Asked, Form, Page, View } from '../../page.ts';
+import {
+  addressesIn,
+  button,
+  changedText,
+  facts,
+  field,
+  form,
+  link,
+  table,
+  time,
+  written,
+} from '../../parts.ts';
+
+const mailboxPath = ({ params }: Asked) => `/v1/mailboxes/${params['id']}`;
+const ownPath = ({ params }: Asked) => `/mailboxes/${params['id']}`;
+
+/** Goes on to the thread of a mail; tells if recipients were left out. */
+export function afterSend(asked: Asked, { status, threadId, skippedRecipients }: ReplyResult) {
+  const thread = threadId === null ? ownPath(asked) : `${ownPath(asked)}/threads/${threadId}`;
+  if (skippedRecipients.length === 0) return `/console${thread}`;
+  return {
+    title: status === 'skipped' ? 'Nothing was sent' : 'Sent, but not to all',
+    body: together(
+      html`<ul>${skippedRecipients.map(({ address, reason }) => html`<li>${address}: ${reason}</li>`)}</ul>`,
+      html`<p>${link(thread, 'Go on')}</p>`,
+    ),
+  } satisfies View;
+}
+
+function fieldsOf(given: Form): Part {
+  const line = (name: string, label: string) => field({ name, label, value: given[name] });
+  return html`
+    ${line('to', 'To')} ${line('cc', 'Cc')} ${line('bcc', 'Bcc')} ${line('subject', 'Subject')}
+    ${field({ name: 'text', label: 'Text', type: 'textarea', value: given['text'], rows: 12 })}
+  `;
+}
+
+const mailOf = ({ to, cc, bcc, subject = '', text = '' }: Form) => ({
+  to: addressesIn(to),
+  cc: addressesIn(cc),
+  bcc: addressesIn(bcc),
+  subject,
+  text,
+});
+
+function newMail(asked: Asked, given: Form, problem: Part = null): View {
+  return {
+    title: 'Write a mail',
+    body: together(
+      problem,
+      form(
+        asked,
+        'send',
+        'Send',
+        fieldsOf(given),
+        asked.may('mailboxes:write') ? [{ action: 'keep', label: 'Keep as a draft' }] : [],
+      ),
+    ),
+    request: `POST ${mailboxPath(asked)}/messages`,
+  };
+}
+
+async function sendNew(asked: Asked, given: Form): Promise<string | View> {
+  const input = { params: asked.params, body: mailOf(given) };
+  return afterSend(asked, await asked.ask(answeringRoutes.send, input));
+}
+
+/** Keeps a mail as a draft. */
+export async function keepDraft(asked: Asked, body: object): Promise<string> {
+  const params = { id: asked.params['id'] };
+  const { id } = await asked.ask(answeringRoutes.createDraft, { params, body });
+  return `/console${ownPath(asked)}/drafts/${id}`;
+}
+
+async function drafts(asked: Asked): Promise<Part> {
+  const { ask, params, query } = asked;
+  const input = { params, query: { cursor: query['cursor'] } };
+  const found = await ask(answeringRoutes.listDrafts, input);
+  return table(
+    asked,
+    found,
+    [
+      [
+        'Subject',
+        ({ id, subject }) => link(`${ownPath(asked)}/drafts/${id}`, subject || '(no subject)'),
+      ],
+      ['To', ({ to }) => to.join(', ')],
+      ['By', ({ author }) => author.displayName],
+      ['Changed', ({ updatedAt }) => time(updatedAt)],
+    ],
+    'No draft is kept. "Keep as a draft" stands beside each send.',
+  );
+}
+
+async function draft(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
+  const { ask, params, may } = asked;
+  const kept = await ask(answeringRoutes.getDraft, { params });
+  const { to, cc, bcc, subject, text, threadId, updatedAt } = kept;
+  const saved = {
+    to: to.join(', '),
+    cc: cc.join(', '),
+    bcc: bcc.join(', '),
+    subject: subject ?? '',
+    text: text ?? '',
+  };
+  const send = { action: 'send', label: 'Send' };
+  const body = together(
+    problem,
+    drawMail(kept, { htmlPath: `/console${asked.path}/html` }),
+    facts(kept, [
+      ['Written by', 'author.displayName'],
+      ['Changed by', 'editedBy.displayName'],
+    ]),
+    kept.html !== null &&
+      html`<p class="note">A changed text removes the HTML, which would still have the old words.</p>`,
+    may('mailboxes:write') &&
+      form(
+        asked,
+        'save',
+        'Save',
+        html`<input type="hidden" name="updatedAt" value=${updatedAt} />
+          <input type="hidden" name="digest" value=${kept.digest} />${fieldsOf(given ?? saved)}`,
+        may('mailboxes:send') ? [send] : [],
+      ),
+    html`<p>${link(`${ownPath(asked)}/threads/${threadId}`, 'Its thread')}</p>`,
+    may('mailboxes:delete') && button(asked, { action: 'delete', label: 'Delete the draft' }),
+  );
+  const request = `GET ${mailboxPath(asked)}/drafts/${params['draftId']}`;
+  return { title: subject || 'Draft', body, request };
+}
+
+async function save({ ask, params }: Asked, given: Form): Promise<ShownDraft> {
+  const expectedUpdatedAt = given['updatedAt'] || undefined;
+  const kept = await ask(answeringRoutes.getDraft, { params });
+  const { text, ...mail } = mailOf(given);
+  const body = { ...mail, text: changedText(kept.text, text), expectedUpdatedAt };
+  return ask(answeringRoutes.updateDraft, { params, body });
+}
+
+const authorsOf = ({ from, replyTo }: ShownDraft) => JSON.stringify([from, replyTo]);
+
+/** Sends the mail that the page showed, with the words of its form. */
+async function sendKept(asked: Asked, given: Form): Promise<string | View> {
+  const kept = await asked.ask(answeringRoutes.getDraft, { params: asked.params });
+  const saved = kept.digest === given['digest'] ? await save(asked, given) : null;
+  if (saved === null || authorsOf(saved) !== authorsOf(kept)) {
+    throw new Refusal(
+      409,
+      { message: 'The mail was changed since it was shown: read it again.' },
+      '',
+    );
+  }
+  const body = { expectedUpdatedAt: saved.updatedAt, expectedDigest: saved.digest };
+  return afterSend(
+    asked,
+    await asked.ask(answeringRoutes.sendDraft, { params: asked.params, body }),
+  );
+}
+
+export const draftPages: readonly Page[] = [
+  {
+    path: '/mailboxes/:id/new',
+    needs: 'mailboxes:send',
+    show: async (asked) => newMail(asked, asked.query),
+    actions: {
+      send: written('mailboxes:send', sendNew, newMail),
+      keep: written('mailboxes:write', (asked, given) => keepDraft(asked, mailOf(given)), newMail),
+    },
+  },
+  {
+    path: '/mailboxes/:id/drafts',
+    needs: 'mailboxes:read',
+    show: async (asked) => ({
+      title: 'Drafts',
+      body: await drafts(asked),
+      request: `GET ${mailboxPath(asked)}/drafts`,
+    }),
+  },
+  {
+    path: '/mailboxes/:id/drafts/:draftId',
+    needs: 'mailboxes:read',
+    show: (asked) => draft(asked, null),
+    actions: {
+      save: written(
+        'mailboxes:write',
+        async (asked, given) => {
+          await save(asked, given);
+          return `/console${asked.path}`;
+        },
+        draft,
+      ),
+      send: written('mailboxes:send', sendKept, draft),
+      delete: {
+        needs: 'mailboxes:delete',
+        async run(asked) {
+          await asked.ask(answeringRoutes.deleteDraft, { params: asked.params });
+          return `/console${ownPath(asked)}/drafts`;
+        },
+      },
+    },
+  },
+  {
+    path: '/mailboxes/:id/drafts/:draftId/html',
+    needs: 'mailboxes:read',
+    show: async ({ ask, params }) => framedHtml(await ask(answeringRoutes.getDraft, { params })),
+  },
+];

@@ -1,0 +1,136 @@
+// Mailboxes as a mail program shows them: folders, threads, search. thread.ts shows one thread,
+// drafts.ts what is written, activity.ts what keys did.
+import { mailboxRoutes } from '../../../../src/identity/mailboxes/routes.ts';
+import { threadRoutes } from '../../../../src/inbox/threads/routes.ts';
+import type { Thread } from '../../../../src/inbox/threads/schema.ts';
+import { html, type Part, together } from '../../html.ts';
+import type { Asked, Form, Page, View } from '../../page.ts';
+import { choice, field, filters, form, link, state, table, time, written } from '../../parts.ts';
+import { activityPage } from './activity.ts';
+import { draftPages } from './drafts.ts';
+import { folders, threadPages } from './thread.ts';
+
+const flags = ['true', 'false'];
+
+async function mailboxes(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+  const { ask, query, may } = asked;
+  const found = await ask(mailboxRoutes.list, { query: { page: query['page'] } });
+  const body = together(
+    problem,
+    table(
+      asked,
+      found,
+      [
+        ['Mailbox', ({ id, slug, displayName }) => link(`/mailboxes/${id}`, displayName || slug)],
+        ['Addresses', ({ addresses }) => addresses.map(({ address }) => address).join(', ')],
+        ['Status', ({ status }) => state(status)],
+      ],
+      'There is no mailbox yet: "svc mailboxes create" makes one.',
+    ),
+    may('mailboxes:configure') && html`<h2>Make a mailbox</h2>`,
+    may('mailboxes:configure') &&
+      form(
+        asked,
+        'make',
+        'Make the mailbox',
+        html`
+        ${field({ name: 'slug', label: 'Name', value: given['slug'], isRequired: true, hint: 'Lower-case letters, digits and hyphens' })}
+        ${field({ name: 'domain', label: 'Domain', value: given['domain'], hint: 'A verified domain. Empty: the hosted one' })}
+        ${field({ name: 'displayName', label: 'Shown as', value: given['displayName'] })}
+      `,
+      ),
+  );
+  return {
+    title: 'Mailboxes',
+    body,
+    command: 'svc mailboxes list',
+    request: 'GET /v1/mailboxes',
+  };
+}
+
+async function make({ ask }: Asked, { slug = '', domain = '', displayName = '' }: Form) {
+  const body = {
+    slug: slug.trim(),
+    ...(domain.trim() !== '' && { domain: domain.trim() }),
+    ...(displayName.trim() !== '' && { displayName: displayName.trim() }),
+  };
+  const { id } = await ask(mailboxRoutes.create, { body });
+  return `/console/mailboxes/${id}`;
+}
+
+/** Draws the subject of a thread with its signs. */
+function subjectOf({ params }: Asked, thread: Thread): Part {
+  const { id, subject, preview, starred, read, hasAttachments, hasDraft, snoozedUntil } = thread;
+  const text = subject || '(no subject)';
+  return html`${starred && '★ '}${link(`/mailboxes/${params['id']}/threads/${id}`, read ? text : html`<strong>${text}</strong>`)}
+    ${!read && html` <span class="state open">new</span>`} <small>${preview} ${hasAttachments && '(with attachments)'}
+    ${hasDraft && '(with a draft)'} ${snoozedUntil && html`(snoozed until ${time(snoozedUntil)})`}</small>`;
+}
+
+async function threads(asked: Asked): Promise<Part> {
+  const { ask, query, may, params } = asked;
+  const { folder, q, label, unread, starred, snoozed, after, before, cursor } = query;
+  const isSearch = [q, label, starred, snoozed, unread].some(Boolean);
+  const here = folder ?? (isSearch ? undefined : 'inbox');
+  const wanted = { q, folder: here, label, unread, starred, snoozed, after, before, cursor };
+  const found = await ask(threadRoutes.list, { params, query: wanted });
+  const at = `/mailboxes/${params['id']}`;
+  return together(
+    html`<nav class="tabs" aria-label="Folders">
+      ${folders.map((one) => html`<a href=${`/console${at}?folder=${one}`} aria-current=${one === here ? 'true' : undefined}>${one}</a>`)}
+      ${link(`${at}/drafts`, 'kept drafts')}
+      ${link(`${at}/activity`, 'activity of keys')}
+      ${may('mailboxes:send') && link(`${at}/new`, 'write a mail')}
+    </nav>`,
+    filters(html`
+      ${field({ name: 'q', label: 'Search', value: q, type: 'search', hint: 'words, "a phrase", from: subject: has:attachment' })}
+      ${choice({ name: 'folder', label: 'Folder', options: folders, value: folder })}
+      ${field({ name: 'label', label: 'Label', value: label })}
+      ${choice({ name: 'unread', label: 'Unread', options: flags, value: unread })}
+      ${choice({ name: 'starred', label: 'Starred', options: flags, value: starred })}
+      ${choice({ name: 'snoozed', label: 'Snoozed', options: flags, value: snoozed })}
+    `),
+    table(
+      asked,
+      found,
+      [
+        ['From', ({ from }) => from?.displayName || from?.address],
+        ['Subject', (thread) => subjectOf(asked, thread)],
+        ['Mails', ({ messageCount }) => messageCount],
+        ['Labels', ({ labels }) => labels.join(', ')],
+        ['Last', ({ lastActivityAt }) => time(lastActivityAt)],
+      ],
+      'No thread is here. Mail to an address of the mailbox arrives in its inbox.',
+    ),
+  );
+}
+
+export const mailboxPages: readonly Page[] = [
+  {
+    path: '/mailboxes',
+    label: 'Mailboxes',
+    needs: 'mailboxes:read',
+    show: (asked) => mailboxes(asked, {}),
+    actions: {
+      make: written('mailboxes:configure', make, mailboxes),
+    },
+  },
+  {
+    path: '/mailboxes/:id',
+    needs: 'mailboxes:read',
+    async show(asked) {
+      const { ask, params } = asked;
+      const { slug, displayName } = await ask(mailboxRoutes.get, { params });
+      return {
+        title: displayName || slug,
+        live: 'announce',
+        body: await threads(asked),
+        command: `svc threads list ${params['id']}`,
+        request: `GET /v1/mailboxes/${params['id']}/threads`,
+      };
+    },
+  },
+  ...draftPages,
+  activityPage,
+  ...threadPages,
+];

@@ -1,0 +1,180 @@
+// Contacts, and one contact. contact-import.ts imports many, contact-fields.ts has the fields of
+// one.
+import { forgetRoutes } from '../../../../src/outbound/messages/forget/contact-routes.ts';
+import { contactRoutes } from '../../../../src/people/contacts/routes.ts';
+import { type Contact, contactStatuses } from '../../../../src/people/contacts/schema.ts';
+import { startOfDayIn } from '../../../../src/platform/runtime/calendar.ts';
+import { withQuery } from '../../api.ts';
+import { html, type Part, together } from '../../html.ts';
+import type { Asked, Form, Page, View } from '../../page.ts';
+import {
+  addressesIn,
+  button,
+  type Column,
+  choice,
+  facts,
+  field,
+  filters,
+  form,
+  link,
+  state,
+  table,
+  time,
+  written,
+} from '../../parts.ts';
+import { profileFacts, profileFields, profileForm, profileIn } from './contact-fields.ts';
+import { contactImport } from './contact-import.ts';
+
+const nameOf = ({ displayName, name, identities, id }: Contact) =>
+  displayName || name || identities[0]?.identifier || id;
+
+/** Columns of a list of contacts. */
+export const contactColumns: readonly Column<Contact>[] = [
+  ['Name', (contact) => link(`/contacts/${contact.id}`, nameOf(contact))],
+  ['Status', ({ status }) => state(status)],
+  ['Tags', ({ tags }) => tags.join(', ')],
+  ['Changed', ({ updatedAt }) => time(updatedAt)],
+];
+
+/** Returns the start of a day in the zone of the organization; the API refuses any other text. */
+function dayStart({ timezone }: Asked, day: string): string {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day));
+  return isDay ? new Date(startOfDayIn(timezone, day)).toISOString() : day;
+}
+
+async function list(asked: Asked, given: Form, problem: Part = null): Promise<View> {
+  const { ask, may } = asked;
+  const { q, tag, email, externalId, status, since, page } = asked.query;
+  const updatedSince = since && dayStart(asked, since);
+  const query = { q, tag, email, externalId, status, updatedSince, page };
+  const found = await ask(contactRoutes.list, { query });
+  const body = together(
+    problem,
+    may('contacts:write') && html`<p>${link('/contacts/import', 'Import a file')}</p>`,
+    filters(html`
+      ${field({ name: 'q', label: 'Search', value: q, type: 'search' })}
+      ${field({ name: 'email', label: 'Address', value: email })}
+      ${field({ name: 'tag', label: 'Tag', value: tag })}
+      ${field({ name: 'externalId', label: 'External id', value: externalId })}
+      ${choice({ name: 'status', label: 'Status', options: contactStatuses, value: status })}
+      ${field({ name: 'since', label: 'Changed since', type: 'date', value: since })}
+    `),
+    table(asked, found, contactColumns, 'No contact fits. "svc contacts import" reads a file.'),
+    may('contacts:write') && html`<h2>Make a contact</h2>`,
+    may('contacts:write') &&
+      form(
+        asked,
+        'make',
+        'Make the contact',
+        html`
+        ${field({ name: 'address', label: 'Address', value: given['address'], isRequired: true })}
+        ${field({ name: 'name', label: 'Name', value: given['name'] })}
+        ${field({ name: 'tags', label: 'Tags', value: given['tags'], hint: 'Divided by commas' })}
+      `,
+      ),
+  );
+  return { title: 'Contacts', body, command: 'svc contacts list', request: 'GET /v1/contacts' };
+}
+
+async function make({ ask }: Asked, { address = '', name = '', tags }: Form): Promise<string> {
+  const body = { email: address.trim(), name: name.trim() || null, tags: addressesIn(tags) };
+  const { id } = await ask(contactRoutes.create, { body });
+  return `/console/contacts/${id}`;
+}
+
+async function one(asked: Asked, given: Form | null, problem: Part = null): Promise<View> {
+  const { ask, may, params } = asked;
+  const contact = await ask(contactRoutes.get, { params });
+  const values = given ?? {
+    name: contact.name ?? '',
+    displayName: contact.displayName ?? '',
+    tags: contact.tags.join(', '),
+    externalId: contact.externalId ?? '',
+    status: contact.status,
+    ...profileForm(contact),
+  };
+  const body = together(
+    problem,
+    html`<p>${state(contact.status)}
+      ${may('messages:read') && link(withQuery('/messages', { contactId: contact.id }), 'Messages of the contact')}
+      ${may('conversations:read') && link(withQuery('/conversations', { contactId: contact.id }), 'Its conversations')}</p>`,
+    facts(contact, [
+      ['Reason', 'statusReason'],
+      ['Identities', 'identities'],
+      ['Tags', 'tags'],
+      ['External id', 'externalId'],
+      ['Language', 'preferences.language'],
+      ['Time zone', 'preferences.timezone'],
+      ['Wants email', 'preferences.notifications.email'],
+      ['Created', 'createdAt'],
+      ['Changed', 'updatedAt'],
+      ['Id', 'id'],
+    ]),
+    profileFacts(contact),
+    may('contacts:write') && html`<h2>Change</h2>`,
+    may('contacts:write') &&
+      form(
+        asked,
+        'change',
+        'Save',
+        html`
+        ${field({ name: 'name', label: 'Name', value: values['name'] })}
+        ${field({ name: 'displayName', label: 'Name to show', value: values['displayName'] })}
+        ${field({ name: 'tags', label: 'Tags', value: values['tags'], hint: 'Divided by commas' })}
+        ${field({ name: 'externalId', label: 'External id', value: values['externalId'] })}
+        ${choice({ name: 'status', label: 'Status', options: ['active', 'archived'], value: values['status'], empty: 'as it is' })}
+        <fieldset><legend>Profile</legend>${profileFields(values)}</fieldset>
+      `,
+      ),
+    may('contacts:delete') &&
+      button(asked, { action: 'delete', label: 'Delete with all that is known' }),
+  );
+  return {
+    title: nameOf(contact),
+    body,
+    command: `svc contacts show ${params['id']}`,
+    request: `GET /v1/contacts/${params['id']}`,
+  };
+}
+
+async function change({ ask, params, path }: Asked, given: Form): Promise<string> {
+  const { name = '', displayName = '', tags, externalId = '', status } = given;
+  const body = {
+    name: name.trim() || null,
+    displayName: displayName.trim() || null,
+    tags: addressesIn(tags),
+    externalId: externalId.trim() || null,
+    ...(status && { status }),
+    profile: profileIn(given),
+  };
+  await ask(contactRoutes.update, { params, body });
+  return `/console${path}`;
+}
+
+export const contactPages: readonly Page[] = [
+  {
+    path: '/contacts',
+    label: 'Contacts',
+    needs: 'contacts:read',
+    show: (asked) => list(asked, {}),
+    actions: {
+      make: written('contacts:write', make, list),
+    },
+  },
+  contactImport,
+  {
+    path: '/contacts/:id',
+    needs: 'contacts:read',
+    show: (asked) => one(asked, null),
+    actions: {
+      change: written('contacts:write', change, one),
+      delete: {
+        needs: 'contacts:delete',
+        async run({ ask, params }) {
+          await ask(forgetRoutes.delete, { params });
+          return '/console/contacts';
+        },
+      },
+    },
+  },
+];

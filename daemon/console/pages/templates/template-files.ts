@@ -1,0 +1,165 @@
+// The files of a template, in a plain text editor. A save is a commit on top of the revision that
+// was read: if another change came first, it is refused, and what was typed stays in the editor.
+import { workspaceRoutes } from '../../../../src/content/templates/workspace/routes.ts';
+import type { WorkspaceView } from '../../../../src/content/templates/workspace/schema.ts';
+import { withQuery } from '../../api.ts';
+import { html, type Part, together } from '../../html.ts';
+import type { Asked, Form, Page, View } from '../../page.ts';
+import { button, field, form, link, written } from '../../parts.ts';
+
+const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
+const editorOf = (asked: Asked, path: string) => withQuery(`${ownPath(asked)}/edit`, { path });
+
+const messageField = field({
+  name: 'message',
+  label: 'Message of the commit',
+  hint: 'Empty: the changed paths',
+});
+
+/** Draws the fields that make a change happen once, and only on what was read. */
+function guard(asked: Asked, { workspace }: WorkspaceView): Part {
+  return html`<input type="hidden" name="revision" value=${workspace.revision} />
+    <input type="hidden" name="once" value=${asked.newToken()} />`;
+}
+
+async function files(asked: Asked): Promise<View> {
+  const { ask, may, params } = asked;
+  const [view, changes] = await Promise.all([
+    ask(workspaceRoutes.show, { params }),
+    ask(workspaceRoutes.diff, { params }),
+  ]);
+  const { conflicts, revision } = view.workspace;
+  const rows = Object.entries(view.files).map(
+    ([path, content]) =>
+      html`<li>${link(editorOf(asked, path), path)} <small>${content.length.toLocaleString('en')} characters</small></li>`,
+  );
+  const isStaged = changes.files.length > 0;
+  const once = asked.newToken();
+  const body = together(
+    conflicts.length > 0 &&
+      html`<p class="problem">Main changed these files too: ${conflicts.map(({ path }) => path).join(', ')}. Edit each, then save.</p>`,
+    html`<ul>${rows}</ul>`,
+    isStaged && html`<h2>Edited, but not saved</h2>`,
+    isStaged &&
+      html`<ul>${changes.files.map(({ path, status }) => html`<li>${path}: ${status}</li>`)}</ul>`,
+    may('templates:write') &&
+      isStaged &&
+      form(asked, 'save', 'Save as a commit', html`${guard(asked, view)}${messageField}`),
+    may('templates:write') &&
+      isStaged &&
+      button(asked, { action: 'discard', label: 'Discard the edits', fields: { revision, once } }),
+    may('templates:write') && html`<h2>Add a file</h2>`,
+    may('templates:write') &&
+      html`<form method="get" action=${`/console${ownPath(asked)}/edit`} class="fields">
+        ${field({ name: 'path', label: 'Path', isRequired: true, hint: 'body.html, body.txt, template.yaml, partials/…' })}
+        <div class="row"><button>Edit</button></div></form>`,
+    html`<p>${link(ownPath(asked), 'Back to the template')}</p>`,
+  );
+  return {
+    title: 'Files of the template',
+    body,
+    command: `svc templates pull ${params['id']}`,
+    request: `GET /v1/templates/${params['id']}/workspace`,
+  };
+}
+
+async function editor(asked: Asked, given: Form = {}, problem: Part = null): Promise<View> {
+  const { ask, may, params, query } = asked;
+  const path = query['path'] ?? '';
+  const view = await ask(workspaceRoutes.show, { params });
+  const content = given['content'] ?? (Object.hasOwn(view.files, path) ? view.files[path] : '');
+  const body = together(
+    problem,
+    problem &&
+      html`<p class="note">Your text is below. The file itself: ${link(editorOf(asked, path), path)}. Save again to put yours in its place.</p>`,
+    may('templates:write')
+      ? form(
+          asked,
+          'save',
+          'Save as a commit',
+          html`${guard(asked, view)}
+        ${field({ name: 'content', label: 'Content', type: 'textarea', value: content, rows: 24 })}
+        ${messageField}`,
+          [
+            { action: 'stage', label: 'Keep without a commit' },
+            { action: 'remove', label: 'Remove the file' },
+          ],
+        )
+      : html`<pre>${content}</pre>`,
+    html`<p>${link(`${ownPath(asked)}/files`, 'All files')} ${link(`${ownPath(asked)}/render?draft=1`, 'Render the files as edited')}</p>`,
+  );
+  return { title: path || 'New file', body };
+}
+
+/** Stages a file of the form; null removes it. */
+function stage({ ask, params, query }: Asked, given: Form, content: string | null) {
+  const body = {
+    expectedRevision: given['revision'],
+    files: { [query['path'] ?? '']: content },
+    idempotencyKey: `${given['once']}-stage`,
+  };
+  return ask(workspaceRoutes.stage, { params, body });
+}
+
+async function commit({ ask, params }: Asked, given: Form, revision = given['revision']) {
+  const message = given['message']?.trim();
+  const body = {
+    expectedRevision: revision,
+    ...(message && { message }),
+    idempotencyKey: `${given['once']}-save`,
+  };
+  await ask(workspaceRoutes.save, { params, body });
+}
+
+/** Returns an action on the text of the editor. */
+const edited = (act: (asked: Asked, given: Form) => Promise<unknown>) =>
+  written(
+    'templates:write',
+    async (asked, given) => {
+      await act(asked, given);
+      return `/console${ownPath(asked)}/files`;
+    },
+    editor,
+  );
+
+export const filePages: readonly Page[] = [
+  {
+    path: '/templates/:id/files',
+    needs: 'templates:read',
+    show: files,
+    actions: {
+      save: {
+        needs: 'templates:write',
+        async run(asked, given) {
+          await commit(asked, given);
+          return `/console${asked.path}`;
+        },
+      },
+      discard: {
+        needs: 'templates:write',
+        async run({ ask, params, path }, { revision, once }) {
+          const body = { expectedRevision: revision, idempotencyKey: `${once}-discard` };
+          await ask(workspaceRoutes.discard, { params, body });
+          return `/console${path}`;
+        },
+      },
+    },
+  },
+  {
+    path: '/templates/:id/edit',
+    needs: 'templates:read',
+    show: (asked) => editor(asked),
+    actions: {
+      save: edited(async (asked, given) => {
+        const { workspace } = await stage(asked, given, given['content'] ?? '');
+        await commit(asked, given, workspace.revision);
+      }),
+      stage: edited(async (asked, given) => {
+        await stage(asked, given, given['content'] ?? '');
+      }),
+      remove: edited(async (asked, given) => {
+        await stage(asked, given, null);
+      }),
+    },
+  },
+];

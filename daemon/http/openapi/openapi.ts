@@ -1,0 +1,329 @@
+// The OpenAPI 3.1 document (specification 9.1), derived from the routes (their schemas, permissions
+// and declared errors) and from plain-routes.ts. documents.ts serves it; docs.ts draws the page.
+import type { Route } from '../../../src/core/api/route.ts';
+import type { EventKind } from '../../../src/history/events/kinds.ts';
+import {
+  deprecationHeaders,
+  errorResponse,
+  errorSchemas,
+  headerRefs,
+  rateLimitHeaders,
+  responseHeaders,
+} from './openapi-errors.ts';
+import { type JsonSchema, SchemaBook } from './openapi-schemas.ts';
+import { type PlainPath, plainAreas, plainPaths } from './plain-routes.ts';
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description?: string;
+  schema: JsonSchema;
+}
+
+/** Schemas by media type. */
+export type Content = Record<string, { schema: JsonSchema }>;
+
+export interface ResponseObject {
+  $ref?: string;
+  description?: string;
+  headers?: JsonSchema;
+  content?: Content;
+}
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  deprecated?: true;
+  tags: string[];
+  /** Empty for an operation without a key. */
+  security?: [];
+  parameters?: Parameter[];
+  requestBody?: { required: boolean; content: Content };
+  responses: Record<string, ResponseObject>;
+}
+
+interface WebhookOperation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  security: [];
+  parameters: Parameter[];
+  requestBody: {
+    required: true;
+    content: { 'application/json': { schema: JsonSchema; example: JsonSchema } };
+  };
+  responses: Record<string, ResponseObject>;
+}
+
+export interface OpenApiDocument {
+  openapi: '3.1.0';
+  info: JsonSchema & { title: string; version: string; description: string };
+  servers: { url: string; description: string }[];
+  security: JsonSchema[];
+  tags: { name: string; description?: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  /** Posts to webhook endpoints, by kind of event. */
+  webhooks: Record<string, { post: WebhookOperation }>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    responses: Record<string, ResponseObject>;
+    headers: Readonly<Record<string, JsonSchema>>;
+    securitySchemes: JsonSchema;
+  };
+}
+
+/** Errors common to all routes (src/core/api/route.ts, `errors`). */
+const commonErrors = [400, 401, 403, 404, 422, 429, 500, 503, 504];
+const bodyErrors = [413, 415];
+
+const info = {
+  title: 'svc',
+  version: '1.0.0',
+  summary: 'Email delivery for developers',
+  description:
+    'Sends email and follows it. Bodies are JSON in UTF-8, times are ISO 8601 in UTC. Every request ' +
+    'carries an API key in `X-API-Key`, or as `Authorization: Bearer`. Errors are flat objects told apart by `_tag`. Every 5xx is ' +
+    'safe to repeat; repeat a send with the same `Idempotency-Key`.',
+  license: { name: 'MIT', identifier: 'MIT' },
+};
+
+/**
+ * Returns the document of the given routes.
+ * @param kinds of events, posted to webhook endpoints
+ * @param serverUrl base URL of the routes, e.g. `https://mail.example.com`
+ * @throws Error if a route has a schema that JSON Schema cannot express.
+ */
+export function openApiDocument(
+  routes: readonly Route[],
+  serverUrl: string,
+  kinds: readonly EventKind[] = [],
+): OpenApiDocument {
+  const book = new SchemaBook();
+  const responses: Record<string, ResponseObject> = {};
+  const paths: OpenApiDocument['paths'] = {};
+  for (const route of routes) {
+    const operations = paths[route.path] ?? {};
+    operations[route.method.toLowerCase()] = operationOf(route, book, responses);
+    paths[route.path] = operations;
+  }
+  for (const plain of plainPaths) {
+    const operation = plainOperationOf(plain, book, responses);
+    paths[plain.path] = { ...paths[plain.path], [plain.method.toLowerCase()]: operation };
+  }
+  const isAnyDeprecated = routes.some(({ deprecated }) => deprecated);
+  return {
+    openapi: '3.1.0',
+    info,
+    servers: [{ url: serverUrl, description: 'This service' }],
+    security: [{ ApiKeyAuth: [] }],
+    tags: tagsOf(routes),
+    paths,
+    webhooks: Object.fromEntries(kinds.map((kind) => [kind.type, { post: webhookOf(kind, book) }])),
+    components: {
+      schemas: { ...book.components, ...errorSchemas },
+      responses,
+      headers: { ...responseHeaders, ...(isAnyDeprecated && deprecationHeaders) },
+      securitySchemes: {
+        ApiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key' },
+      },
+    },
+  };
+}
+
+/**
+ * Describes a webhook in the form of Standard Webhooks: three headers, and a body with the event.
+ */
+function webhookOf(
+  { type, summary, schema, sample }: EventKind,
+  book: SchemaBook,
+): WebhookOperation {
+  const header = (name: string, description: string): Parameter => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  });
+  const data = book.schemaOf(schema);
+  const envelope = {
+    type: 'object',
+    properties: {
+      type: { const: type },
+      timestamp: { type: 'string', format: 'date-time' },
+      organizationId: { type: 'string' },
+      data,
+    },
+    required: ['type', 'timestamp', 'organizationId', 'data'],
+  };
+  const timestamp = '2026-01-05T12:00:00.000Z';
+  const organizationId = 'org_06dq2k0qz8h3v5m1r9t4w7xy';
+  const example = { type, timestamp, organizationId, data: sample };
+  return {
+    operationId: `on.${type}`,
+    summary,
+    tags: ['events'],
+    security: [],
+    parameters: [
+      header('webhook-id', 'Id of the event, the same in every attempt'),
+      header('webhook-timestamp', 'Time of the signature of this attempt, in seconds since 1970'),
+      header('webhook-signature', '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`'),
+    ],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: envelope, example } },
+    },
+    responses: { '2XX': { description: 'Accepted; any other status is tried again' } },
+  };
+}
+
+function tagsOf(routes: readonly Route[]): OpenApiDocument['tags'] {
+  const abouts = new Map<string, string>();
+  for (const { area, about } of routes) if (about !== undefined) abouts.set(area, about);
+  const names = [...routes, ...plainPaths].map(({ area }) => area);
+  return [...new Set(names)].map((name) => {
+    const description = abouts.get(name) ?? plainAreas.get(name);
+    return { name, ...(description !== undefined && { description }) };
+  });
+}
+
+function operationOf(
+  route: Route,
+  book: SchemaBook,
+  responses: Record<string, ResponseObject>,
+): Operation {
+  const parameters = parametersOf(route, book);
+  const words = [
+    route.deprecated && `**Deprecated**: ${route.deprecated.replacement}`,
+    route.description,
+    `Permission: \`${route.permission}\`.`,
+  ];
+  return {
+    operationId: route.name,
+    summary: route.summary,
+    description: words.filter((each) => each !== undefined).join('\n\n'),
+    ...(route.deprecated && { deprecated: true as const }),
+    tags: [route.area],
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body && {
+      requestBody: {
+        required: route.bodyOptional !== true,
+        content: { 'application/json': { schema: book.schemaOf(route.body) } },
+      },
+    }),
+    ...(route.takes && { requestBody: { required: true, content: textOf(route.takes.types) } }),
+    responses: responsesOf(route, book, responses),
+  };
+}
+
+function plainOperationOf(
+  plain: PlainPath,
+  book: SchemaBook,
+  shared: Record<string, ResponseObject>,
+): Operation {
+  const parameters = parametersOf(plain, book);
+  const { permission, takes, answers } = plain;
+  const responses: Operation['responses'] = {};
+  for (const status of plain.errors) responses[status] = sharedError(status, false, shared);
+  for (const [status, { description, types }] of Object.entries(answers)) {
+    const content = types.length > 0 && { content: textOf(types) };
+    responses[status] = { description, headers: headerRefs(['X-Request-Id']), ...content };
+  }
+  const needs = permission === undefined ? 'Needs no key.' : `Permission: \`${permission}\`.`;
+  return {
+    operationId: plain.name,
+    summary: plain.summary,
+    description: `${plain.description}\n\n${needs}`,
+    tags: [plain.area],
+    ...(permission === undefined && { security: [] as [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(takes && { requestBody: { required: true, content: textOf(takes) } }),
+    responses,
+  };
+}
+
+/** Returns plain text of these media types, which no schema describes further. */
+function textOf(types: readonly string[]): Content {
+  return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
+}
+
+function parametersOf(
+  route: Pick<Route, 'params' | 'query' | 'headers'>,
+  book: SchemaBook,
+): Parameter[] {
+  const places = [
+    ['path', route.params],
+    ['query', route.query],
+    ['header', route.headers],
+  ] as const;
+  return places.flatMap(([place, schema]) => {
+    if (!schema) return [];
+    return book.fieldsOf(schema).map(({ name, required, schema: { description, ...rest } }) => ({
+      name: place === 'header' ? headerName(name) : name,
+      in: place,
+      required: required || place === 'path',
+      ...(typeof description === 'string' && { description }),
+      schema: rest,
+    }));
+  });
+}
+
+/** Returns `idempotency-key` and `last-event-id` in their usual spelling: `Last-Event-ID`. */
+function headerName(name: string): string {
+  return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase()).replace(/-Id$/, '-ID');
+}
+
+function deprecationHeaderNames({ deprecated }: Route): string[] {
+  if (!deprecated) return [];
+  return deprecated.sunset === undefined ? ['Deprecation'] : ['Deprecation', 'Sunset'];
+}
+
+/** Returns the success content of a route: JSON, a stream of text, or a file. */
+function contentOf({ streams, sendsFile, output }: Route, book: SchemaBook): Content {
+  if (streams) return textOf(streams);
+  if (sendsFile) {
+    return { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+  }
+  return { 'application/json': { schema: book.schemaOf(output) } };
+}
+
+function responsesOf(
+  route: Route,
+  book: SchemaBook,
+  shared: Record<string, ResponseObject>,
+): Operation['responses'] {
+  const answers: Operation['responses'] = {
+    [route.status]: {
+      description: route.status === 201 ? 'Created' : 'Done',
+      headers: headerRefs([
+        'X-Request-Id',
+        ...(route.drawsOnSendRate ? rateLimitHeaders : []),
+        ...deprecationHeaderNames(route),
+      ]),
+      content: contentOf(route, book),
+    },
+  };
+  if (route.dryRun) {
+    const content = { 'application/json': { schema: book.schemaOf(route.dryRun.output) } };
+    const description = 'Result of a dry run';
+    answers[200] = { description, headers: headerRefs(['X-Request-Id']), content };
+  }
+  const takesBody = route.method !== 'GET';
+  const statuses = [...commonErrors, ...(takesBody ? bodyErrors : []), ...(route.errors ?? [])];
+  for (const status of new Set(statuses.sort((a, b) => a - b))) {
+    answers[status] = sharedError(status, route.drawsOnSendRate === true, shared);
+  }
+  return answers;
+}
+
+/** Adds the component of an error status, and returns a reference to it. */
+function sharedError(
+  status: number,
+  isSend: boolean,
+  shared: Record<string, ResponseObject>,
+): ResponseObject {
+  const { name, response } = errorResponse(status, isSend);
+  shared[name] = response;
+  return { $ref: `#/components/responses/${name}` };
+}

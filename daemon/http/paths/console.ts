@@ -1,0 +1,21 @@
+// Mounts the console at `/console`. It is loaded with the first visit: without one it costs
+// nothing.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Console, ConsoleParts } from '../../console/console.ts';
+
+/** Mounts everything at and below `/console`. */
+export function mountConsole(server: FastifyInstance, parts: ConsoleParts): void {
+  let loading: Promise<Console> | undefined;
+  const load = async () => {
+    const loaded = await import('../../console/console.ts');
+    return new loaded.Console(parts);
+  };
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    loading ??= load();
+    return (await loading).handle(request, reply);
+  };
+  server.addHook('preClose', async () => (await loading)?.close());
+  for (const url of ['/console', '/console/*']) {
+    server.route({ method: ['GET', 'HEAD', 'POST'], url, handler });
+  }
+}

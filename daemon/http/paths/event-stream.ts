@@ -1,0 +1,276 @@
+// `GET /v1/events/stream` and `GET /v1/mailboxes/{id}/events/stream`: the events of an organization
+// or a mailbox as they happen, as server-sent events. src/history/events/follow.ts selects and
+// orders them. Not routes, because their answers have no end. A key bound to mailboxes sees the
+// events of its own alone.
+//
+//   stream   by                                                        then
+//   open     an event                                                  sent; id is the event's
+//   open     an event that its installation may not read, or not here  skipped
+//   open     1 s                                                       the key is checked again
+//   open     15 s                                                      a comment
+//   open     the key is revoked, lost its right or reaches other       ended
+//            mailboxes; the daemon stops
+//   open     1 MB waits for a reader that does not take it             cut
+//   open     a new stream while all are in use: the largest holder's,  ended
+//            or that of a reader that takes nothing
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isBound } from '../../../src/access/keys/constraints.ts';
+import { allows, type Permission } from '../../../src/core/api/permission.ts';
+import type { Caller } from '../../../src/core/api/route.ts';
+import { parseParts } from '../../../src/core/api/validate.ts';
+import type { App } from '../../../src/core/app.ts';
+import { followLog } from '../../../src/history/events/follow.ts';
+import { type LogEntry, presentEntry } from '../../../src/history/events/log.ts';
+import {
+  mailboxStreamQuery,
+  type StreamHeaders,
+  type StreamLog,
+  streamHeaders,
+  streamQuery,
+} from '../../../src/history/events/schema.ts';
+import { eventReachOf } from '../../../src/identity/mailboxes/bound-keys.ts';
+import { getMailboxRow } from '../../../src/identity/mailboxes/mailboxes.ts';
+import { mailboxPath } from '../../../src/identity/mailboxes/schema.ts';
+import { CapacityError, ForbiddenError } from '../../../src/platform/errors.ts';
+import { sleep } from '../../../src/platform/runtime/clock.ts';
+import { SharedPool } from '../../../src/platform/runtime/fairness/shared-pool.ts';
+import { authorize, type Dispatcher, routerPath } from '../dispatch.ts';
+import { beginServerSent } from './server-sent.ts';
+
+const mostStreams = 100;
+const retryAfterSeconds = 30;
+const heartbeatMs = 15_000;
+/**
+ * Time after which a key is checked again: revoking one, or disabling its installation, ends its
+ * streams.
+ */
+const checkMs = 1_000;
+const mostBacklog = 1_048_576;
+/** Longest wait for a reader that accepts nothing, because its backlog grows. */
+const patienceMs = 5_000;
+
+/** A stream by its path, with the permission that it needs. */
+interface StreamPath {
+  path: string;
+  permission: (caller: Caller) => Permission;
+  readFilter: (request: FastifyRequest) => StreamFilter;
+}
+
+/** Parsed filters of a stream; `mailboxId` is the mailbox of the path. */
+type StreamFilter = StreamLog & { after?: string | undefined; mailboxId?: string };
+
+const streamPaths: readonly StreamPath[] = [
+  {
+    path: '/v1/events/stream',
+    // The events of its mailboxes are no more than `GET /v1/mailboxes/{id}/events` lists.
+    permission: ({ constraints, permissions }) =>
+      isBound(constraints) && allows(permissions, 'mailboxes:read')
+        ? 'mailboxes:read'
+        : 'webhooks:read',
+    readFilter: (request) => readFilter(request, streamQuery),
+  },
+  {
+    path: '/v1/mailboxes/{id}/events/stream',
+    permission: () => 'mailboxes:read',
+    readFilter: (request) => {
+      const path = { schema: mailboxPath, value: request.params };
+      const { id } = parseParts({ path }).path as { id: string };
+      return { ...readFilter(request, mailboxStreamQuery), subject: id, mailboxId: id };
+    },
+  },
+];
+
+/** Mounts the streams, which share their places; open streams end when the server closes. */
+export function mountEventStreams(server: FastifyInstance, dispatcher: Dispatcher): void {
+  const open = new Set<AbortController>();
+  const pool = new SharedPool(mostStreams);
+  server.addHook('preClose', async () => {
+    for (const ending of open) ending.abort();
+  });
+  for (const stream of streamPaths) mountStream(server, dispatcher, stream, open, pool);
+}
+
+function mountStream(
+  server: FastifyInstance,
+  { app, authenticate, workload }: Dispatcher,
+  { path, permission, readFilter }: StreamPath,
+  open: Set<AbortController>,
+  pool: SharedPool,
+): void {
+  server.route({
+    method: 'GET',
+    url: routerPath(path),
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      const way = { method: 'GET', path, permission } as const;
+      const letIn = () => authorize({ app, authenticate }, way, request);
+      const ending = new AbortController();
+      const { log, caller, leave } = await workload.begin(async () => {
+        const caller = await letIn();
+        const filter = readFilter(request);
+        if (filter.mailboxId !== undefined) {
+          await getMailboxRow(app.store.db, caller.organizationId, filter.mailboxId);
+        }
+        const place = pool.enter({
+          holder: caller.organizationId,
+          pace: () => (reply.raw.writableLength > 0 ? 0 : Number.POSITIVE_INFINITY),
+          evict: () => ending.abort(),
+        });
+        if (!place) throw crowded();
+        open.add(ending);
+        const leave = () => {
+          open.delete(ending);
+          place.leave();
+        };
+        const log = await follow(app, caller, filter, ending.signal).catch((error: unknown) => {
+          leave();
+          throw error;
+        });
+        return { log, caller, leave };
+      });
+      const raw = beginServerSent(reply);
+      raw.on('close', () => ending.abort());
+      const readsOn = async () => {
+        const now = await letIn();
+        if (!hasSameReach(now, caller)) throw new ForbiddenError('The mailboxes have changed');
+        return now;
+      };
+      const stopBeating = keepAlive(app, raw, ending, readsOn);
+      try {
+        await tell(app, raw, log, ending, caller.installation ? readsOn : async () => caller);
+      } catch (error) {
+        app.log.error(
+          { err: error, requestId: request.id },
+          'the stream of events ended with an error',
+        );
+      } finally {
+        stopBeating();
+        leave();
+        raw.end();
+      }
+    },
+  });
+}
+
+function crowded(): CapacityError {
+  const text = 'Your organization has too many open event streams: close one';
+  return new CapacityError(text, retryAfterSeconds, { reason: 'capacity-streams' });
+}
+
+/** Returns whether a key still reads the events that it read when the stream began. */
+function hasSameReach(now: Caller, before: Caller): boolean {
+  return (
+    now.organizationId === before.organizationId &&
+    JSON.stringify(now.constraints) === JSON.stringify(before.constraints)
+  );
+}
+
+function readFilter(
+  { query, headers }: FastifyRequest,
+  schema: typeof streamQuery | typeof mailboxStreamQuery,
+) {
+  // A client that has no event id yet may send an empty one.
+  const value = pickId(headers['last-event-id']);
+  const parsed = parseParts({
+    query: { schema, value: query },
+    headers: { schema: streamHeaders, value },
+  });
+  const filter = parsed.query as StreamLog;
+  const { 'last-event-id': after } = parsed.headers as StreamHeaders;
+  return { ...filter, after };
+}
+
+function pickId(id: unknown): object {
+  return id === undefined || id === '' ? {} : { 'last-event-id': id };
+}
+
+function follow(
+  app: App,
+  caller: Caller,
+  { since, type, subject, after }: StreamFilter,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<LogEntry>> {
+  const from = since === undefined ? undefined : Date.parse(since);
+  const following = { type, subject, after, since: from, reach: eventReachOf(app, caller) };
+  return followLog(app, caller.organizationId, following, signal);
+}
+
+/** Sends a comment at intervals and checks the key again. Returns a function that ends both. */
+function keepAlive(
+  app: App,
+  raw: ServerResponse,
+  ending: AbortController,
+  readsOn: () => Promise<Caller>,
+): () => void {
+  let cancel = () => {};
+  let quietMs = 0;
+  const beat = async () => {
+    const isLetIn = await readsOn().then(
+      () => true,
+      () => false,
+    );
+    if (!isLetIn) return ending.abort();
+    quietMs += checkMs;
+    if (quietMs >= heartbeatMs) {
+      quietMs = 0;
+      if (raw.writableLength <= mostBacklog) raw.write(':\n\n');
+    }
+    if (!ending.signal.aborted) cancel = app.clock.after(checkMs, () => void beat());
+  };
+  cancel = app.clock.after(checkMs, () => void beat());
+  return () => cancel();
+}
+
+/** Returns whether a caller may read events of this kind in a stream. */
+function isReadBy({ installation }: Caller, { type }: LogEntry): boolean {
+  return installation === null || installation.events.includes(type);
+}
+
+async function tell(
+  app: App,
+  raw: ServerResponse,
+  log: AsyncGenerator<LogEntry>,
+  ending: AbortController,
+  readerNow: () => Promise<Caller>,
+): Promise<void> {
+  const { signal } = ending;
+  /** Set for a reader that took nothing within `patienceMs`, until it reads again. */
+  let isSlow = false;
+  raw.on('drain', () => {
+    isSlow = false;
+  });
+  for await (const entry of log) {
+    const reader = await readerNow().catch(() => null);
+    if (reader === null) return ending.abort();
+    if (!isReadBy(reader, entry)) continue;
+    const item = await presentEntry(app, reader, entry);
+    if (signal.aborted) return;
+    const isTaken = raw.write(
+      `id: ${item.id}\nevent: ${item.type}\ndata: ${JSON.stringify(item)}\n\n`,
+    );
+    if (raw.writableLength > mostBacklog) {
+      raw.destroy();
+      return;
+    }
+    if (!(isTaken || isSlow)) isSlow = !(await drained(app, raw, signal));
+  }
+}
+
+/**
+ * Waits until the reader has taken the backlog. Returns false if that takes longer than
+ * `patienceMs`.
+ */
+async function drained(app: App, raw: ServerResponse, signal: AbortSignal): Promise<boolean> {
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  const drain = once(raw, 'drain', { signal: either }).then(
+    () => true,
+    () => false,
+  );
+  const patience = sleep(app.clock, patienceMs, either).then(() => false);
+  const isDrained = await Promise.race([drain, patience]);
+  done.abort();
+  return isDrained;
+}

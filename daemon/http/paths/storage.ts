@@ -1,0 +1,55 @@
+// Serves the file behind a signed storage URL (specification 4.1). The token is the permission,
+// without a key. Mail is hostile: it is shown in a sandbox without scripts or requests.
+import type { FastifyInstance } from 'fastify';
+import type { App } from '../../../src/core/app.ts';
+import { readStoredPart } from '../../../src/outbound/sending/stored-parts.ts';
+import { sliceTurns } from '../../../src/platform/runtime/fairness/turns.ts';
+import { reserveAnswer } from '../answer-memory.ts';
+import type { Workload } from '../workload.ts';
+
+const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+/** Images of received mail would report the reader to its sender. */
+const sandboxOfOurs = `${sandbox} https:`;
+const longestToken = 300;
+
+/** Elements that open a connection before the policy refuses their content. */
+const connecting = /<(\/?)(iframe|frame|frameset|object|embed|portal|link|base|meta)\b/gi;
+
+/** Memory reserved for a part before its size is known. */
+const firstReserved = 4_000_000;
+
+/** Bytes of a preview. The whole mail has another link. */
+const longestPreview = 2 * 1024 * 1024;
+
+/**
+ * Renames elements of a page that could connect: Chromium connects for a frame that it then refuses
+ * to load.
+ */
+export function withoutFrames(body: Buffer): Buffer {
+  // Bytes as characters: other charsets stay as they are.
+  const some = body.subarray(0, longestPreview).toString('latin1');
+  return Buffer.from(some.replace(connecting, '<$1x-$2'), 'latin1');
+}
+
+/** Mounts `GET /storage/{token}`. */
+export function mountStorage(server: FastifyInstance, app: App, workload: Workload): void {
+  type Asked = { Params: { token: string }; Querystring: { preview?: string } };
+  server.get<Asked>('/storage/:token', async (request, reply) => {
+    const token = request.params.token.slice(0, longestToken);
+    // A look at a message in the console tells nobody.
+    const isPreview = request.query.preview !== undefined;
+    const { contentType, filename, body, isOurs } = await workload.begin(async () => {
+      await sliceTurns('GET /storage/{token}');
+      reserveAnswer(reply.raw, firstReserved);
+      const part = await readStoredPart(app, token);
+      reserveAnswer(reply.raw, part.body.length);
+      return part;
+    });
+    return reply
+      .header('content-type', contentType)
+      .header('content-disposition', `inline; filename="${filename}"`)
+      .header('content-security-policy', isOurs && !isPreview ? sandboxOfOurs : sandbox)
+      .header('referrer-policy', 'no-referrer')
+      .send(isPreview ? withoutFrames(body) : body);
+  });
+}

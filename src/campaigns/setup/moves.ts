@@ -1,0 +1,174 @@
+// Every move of a run from status to status, by a person or by the service. Each is audited, and
+// published where a kind of event exists.
+//
+//   status                 event     to         also
+//   (none)                 created   scheduled  due at its time; frozen in the same transaction
+//   scheduled              service   running    starts: the members of its audience are read
+//   scheduled              service   cancelled  its key may not run campaigns any more
+//   scheduled, running     service   failed     the content cannot be sent, or no message could be made
+//   scheduled, running     service   paused     the store was restored from a backup
+//   running                person    paused     queued mail of the run waits
+//   running                service   held       with a reason
+//   running                service   completed  every contact was judged
+//   paused                 person    running    resumed
+//   paused                 person    scheduled  resumed, if it had not started: due at its time
+//   held                   both      running    resumed, or the cause has ended
+//   scheduled, running,    person    cancelled  due until all mail that has not left is cancelled
+//   paused, held
+//
+// Any other move is a 409.
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import type { AuditAction } from '../../history/audit/schema.ts';
+import { type Doer, record, told } from '../../history/events/record.ts';
+import { ConflictError } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { type RunRow, type RunState, updateRun } from '../../run-ledger/queries.ts';
+import type { RunStatus } from '../../run-ledger/schema.ts';
+import {
+  campaignRunCompleted,
+  campaignRunFailed,
+  campaignRunHeld,
+  campaignRunStarted,
+} from './events.ts';
+import { presentRun } from './present.ts';
+import { runNoun } from './schema.ts';
+
+/** Author of a move: a key or the operator, or the service itself. */
+export type Author = 'person' | 'service';
+
+/** The authors of each possible move, by the status before and after it. */
+const runMoves: Readonly<
+  Record<RunStatus, Readonly<Partial<Record<RunStatus, readonly Author[]>>>>
+> = {
+  scheduled: {
+    running: ['service'],
+    failed: ['service'],
+    paused: ['service'],
+    cancelled: ['person', 'service'],
+  },
+  running: {
+    paused: ['person', 'service'],
+    held: ['service'],
+    completed: ['service'],
+    failed: ['service'],
+    cancelled: ['person'],
+  },
+  paused: { running: ['person'], scheduled: ['person'], cancelled: ['person'] },
+  held: { running: ['person', 'service'], cancelled: ['person'] },
+  completed: {},
+  failed: {},
+  cancelled: {},
+};
+
+const participles: Readonly<Record<RunStatus, string>> = {
+  scheduled: 'resumed',
+  running: 'resumed',
+  paused: 'paused',
+  held: 'held',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+
+function movesOf(from: RunStatus, author: Author): RunStatus[] {
+  const moves = Object.entries(runMoves[from]) as [RunStatus, readonly Author[]][];
+  return moves.flatMap(([to, authors]) => (authors.includes(author) ? [to] : []));
+}
+
+/** Returns the conflict of a move that is not in the table; it names the possible ones. */
+function refusal({ id, status }: RunState, to: RunStatus, author: Author): ConflictError {
+  const possible = [...new Set(movesOf(status, author).map((each) => participles[each]))];
+  const only =
+    possible.length > 0 ? `it can be ${possible.join(' or ')}` : 'it has ended and can be retried';
+  const text = `Run ${id} is ${status} and cannot be ${participles[to]}: ${only}`;
+  return new ConflictError(runNoun.name, text);
+}
+
+/** Columns of a run that a move changes besides its status. */
+export type RunChange = Partial<Omit<RunRow, 'id' | 'organization_id' | 'status'>> & {
+  /** Reason of a person, for the audit. */
+  note?: string | undefined;
+};
+
+const idle = {
+  worker: null,
+  leased_until: null,
+  wait_reason: null,
+  next_dispatch_at: null,
+  hold_reason: null,
+  hold_domain_id: null,
+  hold_detail: null,
+};
+
+/** Returns the columns that follow from the new status. */
+function columnsOf(run: RunState, to: RunStatus, now: number): Partial<RunRow> {
+  switch (to) {
+    case 'scheduled':
+      return { ...idle, due_at: Math.max(now, run.scheduled_for ?? now) };
+    case 'running':
+      return { ...idle, due_at: now, started_at: run.started_at ?? now };
+    case 'cancelled':
+      return { ...idle, due_at: now };
+    case 'completed':
+      return { ...idle, due_at: null, completed_at: now };
+    case 'paused':
+    case 'held':
+    case 'failed':
+      return { ...idle, due_at: null };
+  }
+}
+
+function actionOf(from: RunStatus, to: RunStatus): AuditAction {
+  if (to === 'running' && from === 'scheduled') return 'campaign-run.started';
+  if (to === 'running' || to === 'scheduled') return 'campaign-run.resumed';
+  return `campaign-run.${to}`;
+}
+
+function kindOf(from: RunStatus, to: RunStatus, author: Author) {
+  if (to === 'running' && from === 'scheduled') return campaignRunStarted;
+  if (to === 'completed') return campaignRunCompleted;
+  if (to === 'held') return campaignRunHeld;
+  if (to === 'failed' || (to === 'cancelled' && author === 'service')) return campaignRunFailed;
+  return null;
+}
+
+/**
+ * Moves a run that is locked (`lockRun`) and as it was read then. `change` overrides the columns
+ * that follow from the status, such as `due_at` (docs: the table above).
+ * @throws ConflictError that names the status and the possible moves.
+ */
+export async function moveRun(
+  app: App,
+  trx: Db,
+  run: RunState,
+  to: RunStatus,
+  change: RunChange,
+  by: Caller | Doer,
+): Promise<RunState> {
+  const author = 'actor' in by && by.actor.type === 'service' ? 'service' : 'person';
+  if (!runMoves[run.status][to]?.includes(author)) throw refusal(run, to, author);
+  const { note, ...columns } = change;
+  const now = app.clock.now();
+  const moved = await updateRun(trx, run.id, {
+    ...columnsOf(run, to, now),
+    ...columns,
+    status: to,
+    updated_at: now,
+  });
+  const kind = kindOf(run.status, to, author);
+  await record(app, trx, by, {
+    subject: run.id,
+    action: actionOf(run.status, to),
+    details: {
+      campaignId: run.campaign_id,
+      note,
+      holdReason: moved.hold_reason,
+      holdDomainId: moved.hold_domain_id,
+      holdDetail: moved.hold_detail,
+      failureReason: moved.failure_reason,
+    },
+    event: kind && told(kind, await presentRun(trx, moved)),
+  });
+  return moved;
+}

@@ -1,0 +1,259 @@
+// Input and output shapes of runs (specification 2.13, 4.8).
+import { z } from 'zod';
+import { templateWarning } from '../../content/rendering/schema.ts';
+import { headerText } from '../../core/api/address-schema.ts';
+import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
+import { idOf, instantAs } from '../../core/api/resource-schema.ts';
+import { messageStatuses } from '../../outbound/deliveries/status.ts';
+import { runOutcomes, runStatuses, runWaitReasons, skipReasons } from '../../run-ledger/schema.ts';
+import { campaignId, previewOutput, runNoun } from './schema.ts';
+
+export const runPath = z.strictObject({ id: campaignId, runId: idOf(runNoun, 'is not a run id') });
+
+const time = z.string().nullable();
+
+const instant = instantAs(
+  'must be an ISO 8601 time with its offset, such as 2026-01-05T12:00:00Z',
+).transform((text) => Date.parse(text));
+
+const idempotencyKey = headerText(255)
+  .min(1)
+  .nullish()
+  .meta({ description: 'Repeating a request with the same key returns the original run' });
+
+export const createRunInput = z
+  .strictObject({
+    scheduledFor: instant
+      .nullish()
+      .meta({ description: 'Time of the start: not past, and within a year (default: now)' }),
+    idempotencyKey,
+    onlyNew: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Leave out contacts of earlier runs of the campaign' }),
+  })
+  .meta({
+    examples: [
+      { scheduledFor: '2026-01-05T12:00:00.000Z', idempotencyKey: 'newsletter-2026-01' },
+      {},
+    ],
+  });
+
+export const estimateQuery = z.strictObject({
+  scheduledFor: instant
+    .optional()
+    .meta({ description: 'Time of the start, ISO 8601 with an offset (default: now)' }),
+});
+
+export const estimateOutput = z
+  .object({
+    total: z.number().meta({ description: 'Contacts of the audience' }),
+    dispatch: z.number().meta({ description: 'Contacts that would get a message' }),
+    skipped: z
+      .object(Object.fromEntries(skipReasons.map((reason) => [reason, z.number()])))
+      .meta({ description: 'Contacts that would be left out, by reason' }),
+    firstAt: time.meta({ description: 'Time of the first message; null for none' }),
+    lastAt: time.meta({
+      description: 'Time of the last message; null if a limit never lets it go',
+    }),
+    limitedBy: z
+      .enum(['rate', 'daily-quota', 'warming'])
+      .nullable()
+      .meta({ description: 'Limit that takes longest; null without one' }),
+    warnings: z.array(templateWarning),
+    mail: previewOutput.nullable().meta({
+      description:
+        'The mail of a run that is made now, without values of a contact; null if it cannot be ' +
+        'made: `warnings` has the reason',
+    }),
+  })
+  .meta({ id: 'CampaignEstimate', description: 'A run of a campaign before it is made' });
+
+export const retryRunInput = z
+  .strictObject({ idempotencyKey })
+  .meta({ examples: [{ idempotencyKey: 'newsletter-2026-01-again' }] });
+
+const longestNote = 500;
+const note = headerText(longestNote)
+  .min(1)
+  .optional()
+  .meta({ description: 'Reason, for the audit' });
+
+export const decideRunInput = z
+  .strictObject({ note })
+  .meta({ examples: [{ note: 'The prices are wrong' }] });
+
+export const resumeRunInput = z
+  .strictObject({
+    note: note.meta({
+      description: 'Findings of the review, for the audit; a held run needs them',
+    }),
+  })
+  .meta({ examples: [{ note: 'The list has been cleaned' }] });
+
+export const listRunsQuery = z.strictObject({ ...cursorQuery });
+
+export const listRecipientsQuery = z.strictObject({
+  outcome: z.enum(runOutcomes).optional().meta({ description: 'Only contacts with this outcome' }),
+  reason: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: 'Only contacts that failed or were skipped for this reason' }),
+  status: z
+    .enum(messageStatuses)
+    .optional()
+    .meta({ description: 'Only contacts whose message has this status now' }),
+  ...cursorQuery,
+});
+
+const contentSnapshot = z.object({
+  channel: z.literal('email'),
+  email: z.object({
+    subject: z.string().nullable(),
+    html: z.string().nullable(),
+    text: z.string().nullable(),
+    attachments: z.array(
+      z.object({
+        filename: z.string(),
+        content: z.string().nullable(),
+        mediaId: z.string().nullable(),
+        contentType: z.string(),
+        size: z.number(),
+      }),
+    ),
+    publicationId: z
+      .string()
+      .nullable()
+      .meta({ description: 'Id of the published version of the template' }),
+    inputContractId: z.string().nullable(),
+    templateId: z.string().nullable(),
+    templateSlug: z.string().nullable(),
+    templateData: z.record(z.string(), z.unknown()).nullable(),
+    inReplyToMessageId: z.string().nullable(),
+    replyTo: z.array(z.string()),
+    unsubscribeGroupId: z.string().nullable(),
+    tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }),
+    footer: z.object({ enabled: z.boolean() }),
+  }),
+  conversationId: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+});
+
+const audienceSnapshot = z.object({
+  includeTags: z.array(z.string()),
+  excludeTags: z.array(z.string()),
+  contactIds: z.array(z.string()),
+  groupIds: z.array(z.string()),
+});
+
+const policySnapshot = z.object({
+  unsubscribeGroupId: z.string().nullable(),
+  pageSize: z.number().meta({ description: 'Contacts that one transaction judges' }),
+});
+
+const stats = z
+  .object({
+    sent: z.number(),
+    delivered: z.number(),
+    bounced: z.number(),
+    complained: z.number(),
+    opened: z.number(),
+    clicked: z.number(),
+    unsubscribed: z.number(),
+    failed: z.number(),
+  })
+  .meta({ id: 'RunStats', description: 'Messages of a run by their fate' });
+
+/** A run without its content and its audience, which can be large: in lists and in events. */
+export const runSummary = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    campaignId: z.string(),
+    status: z.enum(runStatuses),
+    scheduledFor: time,
+    idempotencyKey: z.string().nullable(),
+    retryOf: z
+      .string()
+      .nullable()
+      .meta({ description: 'Run whose failed contacts this one repeats' }),
+    onlyNew: z.boolean().meta({ description: 'Leaves out contacts of earlier runs' }),
+    startedAt: time,
+    completedAt: time,
+    policySnapshot: policySnapshot.nullable(),
+    totalRecipients: z
+      .number()
+      .meta({ description: 'Judged contacts; until the run is completed, an estimate' }),
+    dispatchedCount: z.number().meta({ description: 'Contacts with a message' }),
+    failedCount: z.number().meta({ description: 'Contacts for whom no message could be made' }),
+    skippedCount: z.number().meta({ description: 'Contacts that were left out' }),
+    failureReason: z.string().nullable(),
+    holdReason: z.string().nullable(),
+    holdDomainId: z.string().nullable(),
+    holdDetail: z
+      .string()
+      .nullable()
+      .meta({ description: 'Rates that held the run, or the reply of a provider' }),
+    lastContactId: z.string().nullable().meta({ description: 'The last judged contact' }),
+    waitReason: z
+      .enum(runWaitReasons)
+      .nullable()
+      .meta({ description: 'Reason to wait before it starts, or while it is running' }),
+    nextDispatchAt: time.meta({ description: 'End of that wait, as far as it is known' }),
+    stats,
+    isTest: z.boolean().meta({ description: 'Whether a test key made it' }),
+    createdBy: z
+      .string()
+      .nullable()
+      .meta({ description: 'Id of the key that made it; null for the operator' }),
+    actorEmail: z.string().nullable().meta({ description: 'Null: keys have no address' }),
+    memberRole: z.string().nullable().meta({ description: 'Role of that key' }),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'CampaignRunSummary', description: 'A run without its content and audience' });
+
+export const runOutput = runSummary
+  .extend({
+    contentSnapshot: contentSnapshot
+      .nullable()
+      .meta({ description: 'Content as it was at the start; null before' }),
+    audienceSnapshot: audienceSnapshot
+      .nullable()
+      .meta({ description: 'Audience as it was at the start; null before' }),
+  })
+  .meta({ id: 'CampaignRun', description: 'One sending of a campaign to its audience' });
+
+export type RunSummary = z.output<typeof runSummary>;
+export type Run = z.output<typeof runOutput>;
+
+export const runPage = cursorPageOf(runSummary);
+
+const recipientOutput = z
+  .object({
+    contactId: z.string(),
+    outcome: z.enum(runOutcomes),
+    reason: z.string().nullable().meta({ description: 'Reason of a contact without a message' }),
+    messageId: z.string().nullable(),
+    status: z
+      .enum(messageStatuses)
+      .nullable()
+      .meta({ description: 'Status of the message now; null without one' }),
+    openedAt: time,
+    clickedAt: time,
+    createdAt: z.string(),
+  })
+  .meta({ id: 'RunRecipient', description: 'A contact that a run has judged' });
+
+export const recipientPage = cursorPageOf(recipientOutput);
+
+export type EstimateCampaign = z.output<typeof estimateQuery>;
+export type Estimate = z.output<typeof estimateOutput>;
+export type CreateRun = z.output<typeof createRunInput>;
+export type RetryRun = z.output<typeof retryRunInput>;
+export type DecideRun = z.output<typeof decideRunInput>;
+export type ListRuns = z.output<typeof listRunsQuery>;
+export type ListRecipients = z.output<typeof listRecipientsQuery>;
+export type RunRecipient = z.output<typeof recipientOutput>;

@@ -1,0 +1,313 @@
+// Runs of campaigns, as persons make and move them. moves.ts has the table of all moves;
+// src/campaigns/walk starts runs, sends their mail and ends them.
+import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { record } from '../../history/events/record.ts';
+import { cancelRun as cancelMail, releaseRun } from '../../outbound/queue/desk/runs.ts';
+import { fingerprint } from '../../outbound/sending/fingerprint.ts';
+import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
+import { orAgain } from '../../platform/store/again.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { findRunByKey, selectRuns } from '../../run-ledger/list-queries.ts';
+import {
+  findRunState,
+  lockRun,
+  type RunRow,
+  type RunState,
+  runs,
+  updateRun,
+} from '../../run-ledger/queries.ts';
+import { assertRunnable } from './checks.ts';
+import { type FrozenColumns, freezeCampaign, storeFrozen } from './freeze.ts';
+import { moveRun } from './moves.ts';
+import { presentRun, presentRuns, presentWholeRun } from './present.ts';
+import { factsOf } from './present-campaign.ts';
+import { campaigns, lockCampaigns, requireCampaign } from './queries.ts';
+import type { CreateRun, DecideRun, ListRuns, RetryRun, Run, RunSummary } from './run-schema.ts';
+import { runNoun } from './schema.ts';
+
+/** Ids in the path of a run. */
+export interface RunPlace {
+  campaignId: string;
+  runId: string;
+}
+
+/** The request for a run. */
+interface Asked {
+  campaignId: string;
+  scheduledFor: number | null;
+  idempotencyKey: string | null;
+  onlyNew: boolean;
+  retryOf: string | null;
+  fingerprint: string;
+}
+
+function newRun(app: App, caller: Caller, asked: Asked, frozen: FrozenColumns): RunRow {
+  const now = app.clock.now();
+  return {
+    id: app.newId(runNoun),
+    organization_id: caller.organizationId,
+    campaign_id: asked.campaignId,
+    status: 'scheduled',
+    scheduled_for: asked.scheduledFor,
+    idempotency_key: asked.idempotencyKey,
+    fingerprint: asked.fingerprint,
+    retry_of: asked.retryOf,
+    only_new: asked.onlyNew ? 1 : 0,
+    started_at: null,
+    completed_at: null,
+    total_recipients: 0,
+    dispatched_count: 0,
+    failed_count: 0,
+    skipped_count: 0,
+    failure_reason: null,
+    hold_reason: null,
+    hold_domain_id: null,
+    hold_detail: null,
+    forgiven: null,
+    last_contact_id: null,
+    last_of_audience: null,
+    wait_reason: null,
+    next_dispatch_at: null,
+    dispatched_at: null,
+    worker: null,
+    leased_until: null,
+    due_at: asked.scheduledFor ?? now,
+    created_by: caller.keyId,
+    member_role: caller.keyId === null ? null : caller.roleName,
+    is_test: caller.isTest ? 1 : 0,
+    created_at: now,
+    updated_at: now,
+    ...frozen,
+  };
+}
+
+/**
+ * Returns the run that this request has made before, or undefined. @throws ConflictError for other
+ * content.
+ */
+async function replayed(
+  db: Db,
+  { organizationId }: Caller,
+  { idempotencyKey: key, fingerprint: print }: Asked,
+): Promise<RunRow | undefined> {
+  const made = key === null ? undefined : await findRunByKey(db, organizationId, key);
+  if (!made) return undefined;
+  if (made.fingerprint === print) return runs.get(db, organizationId, made.id);
+  throw new ConflictError(
+    runNoun.name,
+    `The idempotency key was used for another request, which made run ${made.id}: use a new key`,
+  );
+}
+
+/** Stores a run unless this request has made one. */
+async function storeRun(app: App, caller: Caller, asked: Asked): Promise<Run> {
+  const { organizationId } = caller;
+  const { db } = app.store;
+  const known = await replayed(db, caller, asked);
+  if (known) return presentWholeRun(db, known);
+  const campaign = await campaigns.get(db, organizationId, asked.campaignId);
+  const facts = factsOf(campaign);
+  await assertRunnable(app, caller, facts, asked.scheduledFor ?? undefined);
+  const frozen = await freezeCampaign(app, organizationId, facts);
+  const store = () =>
+    app.store.write(async (trx) => {
+      const made = await replayed(trx, caller, asked);
+      if (made) return presentWholeRun(trx, made);
+      await lockCampaigns(trx, [asked.campaignId]);
+      await requireCampaign(trx, organizationId, asked.campaignId);
+      const row = newRun(app, caller, asked, await storeFrozen(app, trx, organizationId, frozen));
+      await runs.insert(trx, row);
+      const { campaignId, retryOf, onlyNew } = asked;
+      const run = await presentWholeRun(trx, row);
+      await record(app, trx, caller, {
+        subject: row.id,
+        action: runNoun.created,
+        details: {
+          ...{ campaignId, campaign: campaign.name, scheduledFor: run.scheduledFor, retryOf },
+          ...(onlyNew && { onlyNew }),
+        },
+      });
+      return run;
+    });
+  // Of concurrent requests with one key, one makes the run and the others find it.
+  return orAgain(store);
+}
+
+/**
+ * Makes a run of a campaign, and freezes it. A repeat with the same key returns the run of the
+ * first request.
+ * @throws ValidationError, ResourceNotFoundError; ForbiddenError for a sender that may not send, or
+ * a paused organization; ConflictError for a key of another request, or a template that is not
+ * published.
+ */
+export async function createRun(
+  app: App,
+  caller: Caller,
+  campaignId: string,
+  input: CreateRun,
+): Promise<Run> {
+  const { scheduledFor = null, idempotencyKey = null, onlyNew = false } = input;
+  const body = { scheduledFor, onlyNew };
+  return storeRun(app, caller, {
+    ...{ campaignId, scheduledFor, idempotencyKey, onlyNew, retryOf: null },
+    fingerprint: fingerprint('POST', `/v1/campaigns/${campaignId}/runs`, body),
+  });
+}
+
+/** Returns the run if it is one of the campaign. @throws ResourceNotFoundError. */
+function ofCampaign<Row extends RunState>(
+  run: Row | undefined,
+  { organizationId }: Caller,
+  { campaignId, runId }: RunPlace,
+): Row {
+  if (run?.organization_id === organizationId && run.campaign_id === campaignId) return run;
+  throw new ResourceNotFoundError(runNoun.name, runId);
+}
+
+/** Returns the state of a run. @throws ResourceNotFoundError for an unknown campaign or run. */
+export async function getRunState(db: Db, caller: Caller, place: RunPlace): Promise<RunState> {
+  await requireCampaign(db, caller.organizationId, place.campaignId);
+  return ofCampaign(await findRunState(db, place.runId), caller, place);
+}
+
+/** Returns a run. @throws ResourceNotFoundError. */
+export async function getRun(app: App, caller: Caller, place: RunPlace): Promise<Run> {
+  const { db } = app.store;
+  const { id } = await getRunState(db, caller, place);
+  return presentWholeRun(db, await runs.get(db, caller.organizationId, id));
+}
+
+/**
+ * Lists a page of the runs of a campaign, newest first. @throws ResourceNotFoundError;
+ * ValidationError.
+ */
+export async function listRuns(
+  app: App,
+  { organizationId }: Caller,
+  campaignId: string,
+  { limit, cursor }: ListRuns,
+): Promise<CursorPage<RunSummary>> {
+  const { db } = app.store;
+  await requireCampaign(db, organizationId, campaignId);
+  const scope = ['runs', campaignId];
+  const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
+  const rows = await selectRuns(db, organizationId, campaignId, { before, limit: limit + 1 });
+  const { shown, nextCursor } = cutPage(scope, rows, limit, positionOfId);
+  return { items: await presentRuns(db, shown), nextCursor };
+}
+
+/**
+ * Makes a run to the contacts that have failed in an ended run: those without a message, and those
+ * with a failed one. Its content and audience are the campaign's of now. Contacts that another
+ * retry of the run has judged are left out: a retry that is asked for twice reaches each of them
+ * once.
+ * @throws as `createRun`; ConflictError while the run has not ended, or if nobody failed.
+ */
+export async function retryRun(
+  app: App,
+  caller: Caller,
+  place: RunPlace,
+  { idempotencyKey = null }: RetryRun,
+): Promise<Run> {
+  const { campaignId, runId } = place;
+  const path = `/v1/campaigns/${campaignId}/runs/${runId}/retry`;
+  const asked: Asked = {
+    ...{ campaignId, scheduledFor: null, idempotencyKey, onlyNew: false, retryOf: runId },
+    fingerprint: fingerprint('POST', path, {}),
+  };
+  const { db } = app.store;
+  const run = await getRunState(db, caller, place);
+  if (!(await replayed(db, caller, asked))) assertRetriable(await presentRun(db, run));
+  return storeRun(app, caller, asked);
+}
+
+function assertRetriable({ id, status, failedCount, stats }: RunSummary): void {
+  const refuse = (problem: string) => new ConflictError(runNoun.name, `Run ${id} ${problem}`);
+  if (!['completed', 'failed', 'cancelled'].includes(status)) {
+    throw refuse(`is ${status} and cannot be retried: wait for its end, or cancel it`);
+  }
+  if (failedCount + stats.failed === 0) {
+    throw refuse('has nobody to retry: no message of it has failed');
+  }
+}
+
+/** Locks a run, and decides on it. @throws ResourceNotFoundError; errors of `decide`. */
+async function decideOn(
+  app: App,
+  caller: Caller,
+  place: RunPlace,
+  decide: (trx: Db, run: RunState) => Promise<RunState>,
+): Promise<Run> {
+  return app.store.write(async (trx) => {
+    await requireCampaign(trx, caller.organizationId, place.campaignId);
+    const run = ofCampaign(await lockRun(trx, place.runId), caller, place);
+    const { id } = await decide(trx, run);
+    return presentWholeRun(trx, await runs.get(trx, caller.organizationId, id));
+  });
+}
+
+/** Pauses a running run: its queued mail waits. @throws ResourceNotFoundError, ConflictError. */
+export function pauseRun(
+  app: App,
+  caller: Caller,
+  place: RunPlace,
+  { note }: DecideRun,
+): Promise<Run> {
+  return decideOn(app, caller, place, (trx, run) =>
+    moveRun(app, trx, run, 'paused', { note }, caller),
+  );
+}
+
+/**
+ * Lets a paused or held run go on. One that had not started is scheduled again.
+ * @throws ResourceNotFoundError, ConflictError; ValidationError for a held run without a note.
+ */
+export async function resumeRun(
+  app: App,
+  caller: Caller,
+  place: RunPlace,
+  { note }: DecideRun,
+): Promise<Run> {
+  const resumed = await decideOn(app, caller, place, (trx, run) => {
+    if (run.status === 'held' && note === undefined) {
+      throw ValidationError.of(
+        'note',
+        'is required for a held run: give the findings of the review',
+      );
+    }
+    const to = run.started_at === null ? 'scheduled' : 'running';
+    return moveRun(app, trx, run, to, { note }, caller);
+  });
+  await releaseRun(app, place.runId);
+  return resumed;
+}
+
+/** Deliveries of a run that one transaction cancels. */
+export const cancelledAtOnce = 500;
+
+/**
+ * Ends a run for good: mail that has not left is cancelled. @throws ResourceNotFoundError,
+ * ConflictError.
+ */
+export async function cancelRun(
+  app: App,
+  caller: Caller,
+  place: RunPlace,
+  { note }: DecideRun,
+): Promise<Run> {
+  const cancelled = await decideOn(app, caller, place, (trx, run) =>
+    moveRun(app, trx, run, 'cancelled', { note }, caller),
+  );
+  // The run stays due until all is cancelled: after a crash a daemon goes on (src/campaigns/walk).
+  const some = (trx: Db) => cancelMail(app, trx, place.runId, cancelledAtOnce);
+  while ((await app.store.write(some)) === cancelledAtOnce);
+  await app.store.write(async (trx) => {
+    const run = await lockRun(trx, place.runId);
+    if (run?.status === 'cancelled' && run.worker === null) {
+      await updateRun(trx, run.id, { due_at: null });
+    }
+  });
+  return cancelled;
+}

@@ -1,0 +1,60 @@
+// The result of one check of `svc doctor`, and the surroundings of checks.
+import type { App } from '../core/app.ts';
+
+/** `skipped`: a check without a result, or without a meaning in this configuration. */
+export type FindingStatus = 'ok' | 'warn' | 'fail' | 'skipped';
+
+export interface Found {
+  status: FindingStatus;
+  /** The state of the machine, as a sentence. */
+  found: string;
+  /** Next step; null for `ok` and `skipped`. */
+  remedy: string | null;
+  /** A command of the next step. */
+  command: string | null;
+}
+
+export interface Finding extends Found {
+  check: string;
+}
+
+/** Facts of the operating system; tests replace them. */
+export interface Machine {
+  /** Such as `24.11.1`. */
+  nodeVersion: string;
+  /** Limit of open files of this process; null where the system names none. */
+  mostOpenFiles(): number | null;
+  disk(directory: string): { freeBytes: number; totalBytes: number };
+  /** Name of the network file system that holds the path, such as `NFS`; null on a local one. */
+  networkFileSystem(path: string): string | null;
+  /** Permission bits; null for a missing file. */
+  modeOf(path: string): number | null;
+}
+
+/** The service and its machine, for checks. */
+export interface Surroundings {
+  app: App;
+  machine: Machine;
+  /** Obstacle on the way to the Internet; null without one. */
+  offline: string | null;
+}
+
+export interface Check {
+  name: string;
+  needsInternet?: true;
+  /** Part of `--mail`: mail to other servers. */
+  isOfMail?: true;
+  look(surroundings: Surroundings): Promise<Found>;
+}
+
+export const ok = (found: string): Found => ({ status: 'ok', found, remedy: null, command: null });
+
+export const skipped = (found: string): Found => ({ ...ok(found), status: 'skipped' });
+
+export const warn = (found: string, remedy: string, command: string | null = null): Found => ({
+  ...{ status: 'warn', found, remedy, command },
+});
+
+export const fail = (found: string, remedy: string, command: string | null = null): Found => ({
+  ...{ status: 'fail', found, remedy, command },
+});

@@ -1,0 +1,93 @@
+// Checks of what mail is sent in the name of: domains, and certificates.
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { App } from '../core/app.ts';
+import { standingOf } from '../identity/domains/owners.ts';
+import {
+  countDomains,
+  selectRegistrations,
+  selectUnverified,
+} from '../identity/domains/queries.ts';
+import { selectExpiringHosts } from '../outbound/tracking/custom/queries.ts';
+import { messageOf } from '../platform/errors.ts';
+import type { Db } from '../platform/store/db.ts';
+import { type Check, type Found, fail, ok, skipped, warn } from './finding.ts';
+
+const mostNamed = 5;
+const dayMs = 24 * 3600_000;
+const soonMs = 14 * dayMs;
+
+/** Returns the status of a domain, and what becomes of its mail if it has some here. */
+async function standingIn(
+  db: Db,
+  { id, domain, status, receives_mail }: Awaited<ReturnType<typeof selectUnverified>>[number],
+): Promise<string> {
+  const standing = standingOf(await selectRegistrations(db, domain));
+  const isHere = receives_mail === 1;
+  if (isHere && standing.state === 'disputed') return `${status}, its mail is deferred`;
+  const isLast = standing.state === 'owned' && standing.owner.id === id;
+  return isHere && isLast ? `${status}, still receives mail` : status;
+}
+
+async function lookAtDomains({ store }: App): Promise<Found> {
+  const counts = await countDomains(store.db);
+  const all = counts.reduce((sum, { count }) => sum + Number(count), 0);
+  if (all === 0) return skipped('there is no sending domain yet');
+  const verified = Number(counts.find(({ status }) => status === 'verified')?.count ?? 0);
+  if (verified === all) return ok(`all ${all} sending domains are verified`);
+  const named = await selectUnverified(store.db, mostNamed);
+  const names: string[] = [];
+  for (const one of named) names.push(`${one.domain} (${await standingIn(store.db, one)})`);
+  const found = `${all - verified} of ${all} sending domains are not verified: ${names.join(', ')}`;
+  const [first] = named;
+  const command = first && `svc domains dns ${first.domain} --org ${first.organization_id}`;
+  const remedy = 'Publish the records, and check them again: svc domains verify.';
+  const isFailed = named.some(({ status }) => status === 'failed');
+  return (isFailed ? fail : warn)(found, remedy, command ?? null);
+}
+
+interface Expiry {
+  what: string;
+  at: number;
+}
+
+function expiryOfFile(path: string, file: string): Expiry | { problem: string } {
+  try {
+    const { validTo } = new X509Certificate(readFileSync(file));
+    return { what: `${file} (${path})`, at: Date.parse(validTo) };
+  } catch (error) {
+    return { problem: `${file} (${path}) cannot be read: ${messageOf(error)}` };
+  }
+}
+
+async function lookAtCertificates({ config, store, clock }: App): Promise<Found> {
+  const { inbound, submission } = config.smtp;
+  const files = [
+    ['smtp.inbound.tls.certFile', inbound.tls.certFile],
+    ['smtp.submission.tls.certFile', submission.tls.certFile],
+  ] as const;
+  const read = files.flatMap(([path, file]) => (file === null ? [] : [expiryOfFile(path, file)]));
+  const hosts = await selectExpiringHosts(store.db, clock.now() + soonMs, mostNamed);
+  const ofHosts = hosts.map(({ hostname, certificate_expires_at: at }) => {
+    return { what: hostname, at: at ?? 0 };
+  });
+  const all = [...read, ...ofHosts];
+  if (all.length === 0) return skipped('no certificate is configured');
+  const problems = all.flatMap((one) => ('problem' in one ? [one.problem] : []));
+  const ends = all.flatMap((one) => ('problem' in one ? [] : [one]));
+  const due = ends.filter(({ at }) => at < clock.now() + soonMs).sort((a, b) => a.at - b.at);
+  const lines = due.map(({ what, at }) => `${what} ends ${new Date(at).toISOString()}`);
+  const found = [...problems, ...lines].join('; ');
+  if (found === '') return ok(`${ends.length} certificates are valid for 14 days and more`);
+  const isOver = problems.length > 0 || due.some(({ at }) => at <= clock.now());
+  const [host] = ofHosts;
+  const remedy = host
+    ? 'Let it be renewed: svc tracking recheck. Files are renewed by the program that made them.'
+    : 'Renew the files; the daemon reads them again at SIGHUP.';
+  return (isOver ? fail : warn)(found, remedy, 'svc config check');
+}
+
+export const identityChecks: readonly Check[] = [
+  { name: 'domains', look: ({ app }) => lookAtDomains(app) },
+  { name: 'certificates', look: ({ app }) => lookAtCertificates(app) },
+];

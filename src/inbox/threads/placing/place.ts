@@ -1,0 +1,157 @@
+// Finds the thread of a message by its keys (keys.ts). A message that names two threads merges them
+// if somebody outside takes part in both (strangers.ts). Runs inside a transaction that holds the
+// row of the mailbox.
+//
+//   mail is  | joins
+//   ---------+--------------------------------------------------------------------------------------
+//   wanted   | outside of spam and trash: the thread of its nearest parent, else one that waits for it; merged
+//            | with the others as strangers.ts allows. Only in spam or trash: the oldest
+//   wanted   | without a known parent: the threads of its topic, outside of spam and trash
+//   unwanted | a thread in spam that its ids name; later mail finds it by its own id only
+import type { Db } from '../../../platform/store/db.ts';
+import type { Folder } from '../folders.ts';
+import type { ThreadKeys } from './keys.ts';
+import { mergeThreads } from './merge.ts';
+import {
+  findReferences,
+  insertReferences,
+  insertShared,
+  putReferences,
+  type Reference,
+} from './reference-queries.ts';
+import { type Arriving, mergeable, Participants, withoutStrangers } from './strangers.ts';
+
+const topicMs = 7 * 86_400_000;
+
+/** A message with its keys. */
+interface Keyed {
+  mailboxId: string;
+  keys: ThreadKeys;
+  /** Time of the message, ms since 1970. */
+  at: number;
+  isSpam: boolean;
+}
+
+/** A received message for which a thread is searched. */
+export interface Seeker extends Keyed, Arriving {}
+
+const hidden: readonly Folder[] = ['spam', 'trash'];
+
+function idsOf(references: readonly Reference[]): string[] {
+  return [...new Set(references.map(({ thread_id }) => thread_id))].sort();
+}
+
+/** Returns all hashes that place a message. */
+export function hashesOf({ own, parents, topic }: ThreadKeys): string[] {
+  return [own, ...parents, ...(topic === null ? [] : [topic])];
+}
+
+/**
+ * Returns the hash of the Message-ID of a mail that strangers could share; null for an id of ours,
+ * and for spam.
+ */
+function foreignId({ keys, isSpam }: Keyed): string | null {
+  return keys.isOwnOurs || isSpam ? null : keys.own;
+}
+
+/**
+ * Tells whether the participants must be known to place the message: it meets a shared id, or one
+ * that others bear.
+ */
+export function meetsStrangers(seeker: Seeker, named: readonly Reference[]): boolean {
+  const own = foreignId(seeker);
+  return named.some(
+    ({ is_shared, message_id_hash, bearer_id }) =>
+      is_shared === 1 || (message_id_hash === own && bearer_id !== null),
+  );
+}
+
+/**
+ * Returns the ids of the threads that name the message or that it names, the thread of the nearest
+ * parent first. `named` are the matches of its hashes.
+ */
+export function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]): string[] {
+  const byId = named.filter(({ message_id_hash }) => message_id_hash !== keys.topic);
+  if (isSpam) return idsOf(byId.filter(({ folder }) => folder === 'spam')).slice(0, 1);
+  const open = byId.filter(({ folder }) => !hidden.includes(folder));
+  const hasParent = byId.some(({ message_id_hash }) => keys.parents.includes(message_id_hash));
+  const byTopic = hasParent
+    ? []
+    : named.filter(
+        (one) =>
+          one.message_id_hash === keys.topic &&
+          Math.abs(at - one.at) <= topicMs &&
+          !hidden.includes(one.folder),
+      );
+  const threadsOf = Map.groupBy(open, ({ message_id_hash }) => message_id_hash);
+  const nearest = [...keys.parents, keys.own].flatMap((hash) => idsOf(threadsOf.get(hash) ?? []));
+  const found = [...new Set([...nearest, ...idsOf(byTopic)])];
+  return found.length > 0 ? found : idsOf(byId).slice(0, 1);
+}
+
+/** The place of a message. */
+export interface FoundPlace {
+  /** Thread that the message joins; null if it begins one. */
+  joins: string | null;
+  /** Threads that bear the same Message-ID, if strangers share it. */
+  sharing: readonly string[];
+}
+
+/** Returns the place of a message, and merges the threads that it shows to be one. */
+export async function findPlace(trx: Db, now: number, seeker: Seeker): Promise<FoundPlace> {
+  const named = await findReferences(trx, seeker.mailboxId, hashesOf(seeker.keys));
+  const people = new Participants(trx, seeker.mailboxId);
+  const { references, sharing } = meetsStrangers(seeker, named)
+    ? await withoutStrangers(people, seeker, foreignId(seeker), named)
+    : { references: named, sharing: [] };
+  const [nearest = null, ...others] = joined(seeker, references);
+  if (nearest === null || others.length === 0) return { joins: nearest, sharing };
+  const waiting = new Set(
+    references.flatMap(({ message_id_hash, bearer_id, is_shared, thread_id }) =>
+      message_id_hash === seeker.keys.own && bearer_id === null && is_shared === 0 ? thread_id : [],
+    ),
+  );
+  const merged = await mergeable(trx, people, seeker, nearest, others, waiting);
+  const [first = nearest, ...rest] = [nearest, ...merged].sort();
+  for (const id of rest) await mergeThreads(trx, first, id, now);
+  return { joins: first, sharing: sharing.map((id) => (rest.includes(id) ? first : id)) };
+}
+
+/** A message with its thread. */
+export interface Kept extends Keyed {
+  threadId: string;
+  /** Received message; null for a sent one. */
+  messageId: string | null;
+  /** Threads that bear the same Message-ID, if strangers share it. */
+  sharing: readonly string[];
+}
+
+/** Stores the keys of these messages, so that later mail finds their threads. */
+export async function keepPlaces(trx: Db, kept: readonly Kept[]): Promise<void> {
+  const named = kept.flatMap((one) => {
+    const { mailboxId, keys, at, isSpam, threadId, messageId } = one;
+    const bearerId = foreignId(one) === null ? null : messageId;
+    const parents = isSpam ? [] : keys.parents;
+    return [
+      { mailboxId, hash: keys.own, threadId, at, bearerId },
+      ...parents.map((hash) => ({ mailboxId, hash, threadId, at, bearerId: null })),
+    ];
+  });
+  await insertReferences(trx, named);
+  const topics = kept.flatMap(({ mailboxId, keys, at, isSpam, threadId }) =>
+    keys.topic === null || isSpam
+      ? []
+      : { mailboxId, hash: keys.topic, threadId, at, bearerId: null },
+  );
+  await putReferences(trx, topics);
+  const shared = kept.flatMap(({ mailboxId, keys, threadId, sharing }) =>
+    sharing.length === 0
+      ? []
+      : [...new Set([...sharing, threadId])].map((id) => ({
+          mailbox_id: mailboxId,
+          message_id_hash: keys.own,
+          thread_id: id,
+        })),
+  );
+  await insertShared(trx, shared);
+}

@@ -1,0 +1,209 @@
+// DKIM signatures (RFC 6376, RFC 8463) over a composed message: relaxed/relaxed, one body hash for
+// all keys. Written here for speed: nodemailer's signer parses the whole message again for every
+// key. RSA takes 0.3 ms of a core; Ed25519 a tenth of that, less than the transfer to another
+// thread. The domains area owns the keys of a domain and their publication.
+import { hash, type KeyObject, sign, verify } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { HeaderField } from '../headers/header-encoding.ts';
+import type { Composed } from '../input.ts';
+import type { DkimAlgorithm, SigningKey } from './dkim-key.ts';
+import { bodyHash } from './sign-body.ts';
+
+/** Signs a text and returns base64; throws or rejects if the key cannot sign. */
+type SignText = (
+  algorithm: DkimAlgorithm,
+  text: string,
+  key: KeyObject,
+) => string | Promise<string>;
+
+/** Returns the bytes to sign. RFC 8463 3: Ed25519 signs the SHA-256 of the header. */
+function toBeSigned(
+  algorithm: DkimAlgorithm,
+  text: string,
+): { digest: string | null; bytes: Buffer } {
+  const bytes = Buffer.from(text, 'utf8');
+  if (algorithm === 'rsa-sha256') return { digest: 'sha256', bytes };
+  return { digest: null, bytes: hash('sha256', bytes, 'buffer') };
+}
+
+const signInBackground = promisify<string | null, Uint8Array, KeyObject, Buffer>(sign);
+
+/** Signs on libuv's threads, so that the event loop continues. */
+const signOnThread: SignText = async (algorithm, text, key) => {
+  const { digest, bytes } = toBeSigned(algorithm, text);
+  return (await signInBackground(digest, bytes, key)).toString('base64');
+};
+
+/** Signs on this thread. */
+export const signNow: SignText = (algorithm, text, key) => {
+  const { digest, bytes } = toBeSigned(algorithm, text);
+  return sign(digest, bytes, key).toString('base64');
+};
+
+/** Signs Ed25519 on this thread and RSA on libuv's. */
+export const signHere: SignText = (algorithm, text, key) =>
+  (algorithm === 'ed25519-sha256' ? signNow : signOnThread)(algorithm, text, key);
+
+const verifyInBackground = promisify<string | null, Uint8Array, KeyObject, Uint8Array, boolean>(
+  verify,
+);
+
+/** Verifies a signature of the text, on libuv's threads. */
+export async function isSignatureOf(
+  algorithm: DkimAlgorithm,
+  text: string,
+  key: KeyObject,
+  signature: Uint8Array,
+): Promise<boolean> {
+  const { digest, bytes } = toBeSigned(algorithm, text);
+  return verifyInBackground(digest, bytes, key, signature);
+}
+
+/**
+ * Returns the value of a field in relaxed form (RFC 6376 3.4.2). Signing and verification share it,
+ * because both must write the same bytes; folds are CRLF.
+ */
+export function relaxedValue(value: string): string {
+  if (!/[\r\t]| {2}|^ | $/.test(value)) return value;
+  return value
+    .replaceAll('\r\n', '')
+    .replace(/[\t ]+/g, ' ')
+    .replace(/^ | $/g, '');
+}
+
+const keyTypes: Record<DkimAlgorithm, string> = {
+  'rsa-sha256': 'rsa',
+  'ed25519-sha256': 'ed25519',
+};
+
+/** Fields that a mail has at most once (RFC 5322 3.6, RFC 2045 3), in the order of `h=`. */
+const singletons = [
+  ...['From', 'Sender', 'Reply-To', 'To', 'Cc', 'Bcc', 'Subject', 'Date', 'Message-ID'],
+  ...['In-Reply-To', 'References', 'MIME-Version', 'Content-Type', 'Content-Transfer-Encoding'],
+];
+
+/** Fields of lists and of feedback loops. Mailing lists add them to mail that has none. */
+const listFields = [
+  ...['list-id', 'list-unsubscribe', 'list-unsubscribe-post', 'list-help', 'list-owner'],
+  ...['list-post', 'list-subscribe', 'list-archive', 'feedback-id'],
+];
+
+const sealedWhereMissing = new Set(singletons.map((name) => name.toLowerCase()));
+const sealedWherePresent = new Set(listFields);
+
+/** Splits names behind colons into lines; every signed name is far shorter than a line. */
+function linesOfNames(names: string): string[] {
+  const lines: string[] = [];
+  let rest = names;
+  while (rest.length > 72) {
+    const cut = rest.lastIndexOf(':', 71) + 1;
+    lines.push(rest.slice(0, cut));
+    rest = rest.slice(cut);
+  }
+  return [...lines, rest];
+}
+
+/** The end of each `h=`, the same in all signatures. */
+const singletonLines = linesOfNames(singletons.join(':'));
+
+interface SignedHeader {
+  /**
+   * Value of `h=` in lines. Lists each singleton once more than it occurs, and so each field of a
+   * list that occurs: a field that is added in front breaks the signature (RFC 6376 8.15).
+   */
+  names: string[];
+  /** Fields in relaxed form (3.4.2), each ended by CRLF. */
+  canonical: string;
+}
+
+/**
+ * Selects the signed fields in reverse order, since verifiers take repeated fields from the bottom
+ * up (5.4.2).
+ */
+function signedHeader(fields: readonly HeaderField[]): SignedHeader {
+  let names = '';
+  let sealed = '';
+  let canonical = '';
+  for (let at = fields.length - 1; at >= 0; at -= 1) {
+    const { name, value } = fields[at] as HeaderField;
+    const lowerName = name.toLowerCase();
+    const isList = sealedWherePresent.has(lowerName);
+    if (!isList && !sealedWhereMissing.has(lowerName)) continue;
+    names += `${name}:`;
+    if (isList) sealed += `${name}:`;
+    canonical += `${lowerName}:${relaxedValue(value)}\r\n`;
+  }
+  return { names: [...linesOfNames(names + sealed), ...singletonLines], canonical };
+}
+
+function checkKey({ algorithm, privateKey, selector, domain }: SigningKey): void {
+  if (privateKey.asymmetricKeyType !== keyTypes[algorithm]) {
+    throw new TypeError(`DKIM key ${selector}._domainkey.${domain} is not ${algorithm}`);
+  }
+}
+
+async function signatureField(
+  signText: SignText,
+  { names, canonical }: SignedHeader,
+  bh: string,
+  key: SigningKey,
+  timestampSeconds: number,
+): Promise<string> {
+  checkKey(key);
+  // The value without `b=`, with its folds and in relaxed form: the latter costs a tenth of
+  // `relaxedValue`.
+  const unsigned = (fold: string, foldOfNames: string) =>
+    `v=1; a=${key.algorithm}; c=relaxed/relaxed; d=${key.domain};${fold}` +
+    `s=${key.selector}; t=${timestampSeconds};${fold}h=${names.join(foldOfNames)};${fold}` +
+    `bh=${bh};${fold}b=`;
+  const text = `${canonical}dkim-signature:${unsigned(' ', ' ')}`;
+  const b = await signText(key.algorithm, text, key.privateKey);
+  const folded = b.replace(/.{72}(?=.)/g, '$&\r\n  ');
+  return `DKIM-Signature: ${unsigned('\r\n ', '\r\n  ')}${folded}\r\n`;
+}
+
+/**
+ * Builds one DKIM-Signature field per key, in the order of the keys, each ended by CRLF; they go in
+ * front of `composed.header`. Without keys the result is empty. Rejects if a key does not fit its
+ * algorithm.
+ */
+export async function signatureFields(
+  { fields, body }: Pick<Composed, 'fields' | 'body'>,
+  keys: readonly SigningKey[],
+  timestampSeconds: number,
+  signText: SignText,
+): Promise<Buffer> {
+  if (keys.length === 0) return Buffer.alloc(0);
+  const bh = await bodyHash(body);
+  const header = signedHeader(fields);
+  const signatures = await Promise.all(
+    keys.map((key) => signatureField(signText, header, bh, key, timestampSeconds)),
+  );
+  return Buffer.from(signatures.join(''), 'latin1');
+}
+
+/** A message as sent on the wire, in pieces, and its demands on the next hop. */
+export interface SignedMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
+  /** Signatures, header and body: CRLF line ends, not yet dot-stuffed. */
+  data: Buffer[];
+  /** Offset of the header, behind the signatures. */
+  headerAt: number;
+  /**
+   * Encodes and signs the message for a server without 8BITMIME; resolves to null if it cannot be
+   * encoded. Absent without 8-bit parts. Stays on its thread.
+   */
+  sevenBit?: () => Promise<SignedMessage | null>;
+}
+
+/** Puts signatures in front of the composed message; rejects like `signatureFields`. */
+export async function signMessage(
+  composed: Composed,
+  keys: readonly SigningKey[],
+  timestampSeconds: number,
+  signText: SignText,
+): Promise<SignedMessage> {
+  const { header, body, smtpUtf8, eightBit } = composed;
+  const signatures = await signatureFields(composed, keys, timestampSeconds, signText);
+  const data = [signatures, header, body].filter((part) => part.length > 0);
+  return { data, headerAt: signatures.length, smtpUtf8, eightBit };
+}

@@ -1,0 +1,51 @@
+// Reads message ids of received mail: msg-id and its obsolete form (RFC 5322 3.6.4 and 4.5.4).
+// Skips all further text, so that a placeholder never joins the mail of strangers. Pure, linear and
+// bounded.
+
+import { parseLimits } from '../parsed-mail.ts';
+import { decodeWords } from './header-values.ts';
+import { placeholderPatterns, placeholderWords } from './placeholder-ids.ts';
+
+const bracketed = /<([^<>]{1,2000})>/g;
+const maxCharacters = 996;
+
+/**
+ * Returns the id without comments and white space, which obsolete syntax allows inside; null for
+ * further text.
+ */
+function idOf(text: string): string | null {
+  const id = text.replace(/\([^()]{0,998}\)/g, '').replace(/\s+/g, '');
+  const at = id.lastIndexOf('@');
+  if (at < 1 || at === id.length - 1 || id.length > maxCharacters) return null;
+  const left = id.slice(0, at).toLowerCase();
+  if (placeholderWords.has(left)) return null;
+  return placeholderPatterns.some((pattern) => pattern.test(left)) ? null : `<${id}>`;
+}
+
+/** Returns the words of a value without brackets as ids, if each of them is one. */
+function bareIds(value: string): string[] {
+  const words = value
+    .trim()
+    .split(/\s+/)
+    .slice(0, parseLimits.references + 1);
+  const ids = words.flatMap((word) => (/[<>]/.test(word) ? [] : (idOf(word) ?? [])));
+  return ids.length === words.length ? ids : [];
+}
+
+/**
+ * Returns all ids of a Message-ID, In-Reply-To or References value, in angle brackets. Some
+ * programs leave the brackets out, and some write the whole value as encoded words: both are read.
+ */
+export function readMessageIds(value: string | null): string[] {
+  if (value === null) return [];
+  const text = decodeWords(value);
+  const found = [...text.matchAll(bracketed)].flatMap(([, inner = '']) => idOf(inner) ?? []);
+  return found.length > 0 || text.includes('<') ? found : bareIds(text);
+}
+
+/** Returns the references within the bound: the root of the thread and the newest ids. */
+export function boundReferences(ids: readonly string[]): string[] {
+  const distinct = [...new Set(ids)];
+  const excess = distinct.length - parseLimits.references;
+  return excess > 0 ? [...distinct.slice(0, 1), ...distinct.slice(excess + 1)] : distinct;
+}

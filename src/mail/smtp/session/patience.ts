@@ -1,0 +1,91 @@
+// Time limits for the steps of a session: the step's own limit, the rest of a limit over several
+// steps, and a shorter one while other deliveries wait for the place. channel.ts defines the steps.
+import type { Clock } from '../../../platform/runtime/clock.ts';
+
+/** Interval at which a long step checks again whether other deliveries wait. */
+const lookAgainMs = 5_000;
+
+/** The end of a time limit over several steps. */
+export interface Deadline {
+  at: number;
+  /** The full length of the limit when it was set. */
+  totalMs: number;
+}
+
+export const noDeadline: Deadline = { at: Number.POSITIVE_INFINITY, totalMs: 0 };
+
+/** A step that awaits its end. */
+interface Step {
+  /** Text for the fault if the step takes too long. */
+  what: string;
+  since: number;
+  limitMs: number;
+  /** Full length of the limit over several steps if it ends before the step's own; else 0. */
+  totalMs: number;
+  givesWay: boolean;
+}
+
+export class Patience {
+  readonly #clock: Clock;
+  readonly #isPressed: (() => boolean) | null;
+  readonly #pressedMs: number;
+  readonly #giveUp: (what: string) => void;
+  #cancelTimer: (() => void) | null = null;
+
+  /**
+   * `isPressed` returns true while other deliveries wait for a place; they get this one after
+   * `pressedMs`.
+   */
+  constructor(
+    clock: Clock,
+    pressedMs: number,
+    isPressed: (() => boolean) | null,
+    giveUp: (what: string) => void,
+  ) {
+    this.#clock = clock;
+    this.#pressedMs = pressedMs;
+    this.#isPressed = isPressed;
+    this.#giveUp = giveUp;
+  }
+
+  /**
+   * Starts one deadline per step: bytes that trickle in do not extend it. A step with `isFinal`
+   * never yields to other deliveries, because the server may have accepted the message.
+   */
+  watch(what: string, stepMs: number, isFinal: boolean, { at, totalMs }: Deadline): void {
+    const since = this.#clock.elapsed();
+    const leftMs = Math.max(0, at - since);
+    this.#look({
+      what,
+      since,
+      limitMs: Math.min(stepMs, leftMs),
+      totalMs: leftMs < stepMs ? totalMs : 0,
+      givesWay: this.#isPressed !== null && !isFinal,
+    });
+  }
+
+  /** Ends the step and its timer. */
+  end(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+  }
+
+  #look(step: Step): void {
+    this.end();
+    const { what, since, limitMs, totalMs, givesWay } = step;
+    const pastMs = this.#clock.elapsed() - since;
+    const patienceMs = Math.max(pastMs + lookAgainMs, this.#pressedMs);
+    const untilMs = givesWay ? Math.min(limitMs, patienceMs) : limitMs;
+    this.#cancelTimer = this.#clock.after(untilMs - pastMs, () => {
+      if (untilMs >= limitMs) {
+        const isInAll = totalMs > 0;
+        const seconds = (isInAll ? totalMs : limitMs) / 1000;
+        this.#giveUp(
+          isInAll ? `not done within ${seconds} s in all` : `${what} within ${seconds} s`,
+        );
+      } else if (this.#isPressed?.()) {
+        this.#giveUp(`${what} within ${untilMs / 1000} s, and others wait`);
+      } else this.#look(step);
+    });
+  }
+}

@@ -1,0 +1,273 @@
+// An open SMTP session: one message after another over one connection, with an answer per recipient
+// (RFC 5321 3.3, pipelined by RFC 2920). open.ts opens it; attempt-record.ts turns answers into
+// outcomes.
+
+import { type PeerCertificate, SmtpFault } from '../outcome.ts';
+import type { Command, SmtpChannel } from './channel.ts';
+import { toDataBlock } from './data.ts';
+import type { Capabilities, SmtpReply } from './reply.ts';
+import type { SmtpTimeouts, Verb } from './timeouts.ts';
+import type { SmtpMail } from './transaction.ts';
+import { MailTransaction, type RecipientAnswer } from './transaction.ts';
+import type { Transcript } from './transcript.ts';
+
+/** 503: the reply of a server to MAIL while its previous transaction is still open. */
+const badSequence = 503;
+const emptyMessage = [Buffer.from('.\r\n')];
+
+function isAccepted(reply: SmtpReply): boolean {
+  return reply.code >= 250 && reply.code <= 259;
+}
+
+function isRefusal(reply: SmtpReply): boolean {
+  return reply.code >= 400;
+}
+
+/** The encryption of a session. */
+export interface SessionTls {
+  /** TLS version and cipher; null in plain text. */
+  tls: string | null;
+  /** Certificates of the server, its own first; empty in plain text. */
+  certificates: readonly PeerCertificate[];
+}
+
+/** Called once only the answer to a message is outstanding: the next one may begin behind it. */
+type OnTail = () => void;
+
+/*
+ * Reason to send the next envelope behind the dot (3 KB messages, one loopback connection, one
+ * core): 33,600/s and 15 µs a message, against 18,900/s and 26 µs one by one; over TLS 26,000/s and
+ * 20 µs against 14,500/s and 33 µs. On the Internet it saves one of two round trips a message: 23
+ * messages/s instead of 11 if the server answers after 40 ms. BDAT (RFC 3030) in one write with its
+ * envelope was not faster: 39,000/s and 11 µs against 38,000/s and 12 µs as bare prototypes. It
+ * would also give up the 354, which shows that replies are in step.
+ *
+ * isOpen | needsReset | meaning
+ * -------+------------+--------------------------------------------------------------------------
+ * true   | false      | between messages: MAIL may follow
+ * true   | true       | the last transaction is unfinished: RSET goes before the next MAIL
+ * false  | -          | closed by either side or by a fault; the session cannot be used again
+ */
+export class SmtpSession {
+  readonly capabilities: Capabilities;
+  /** TLS version and cipher; null in plain text. */
+  readonly tls: string | null;
+  /** Certificates of the server, its own first; empty in plain text. */
+  readonly certificates: readonly PeerCertificate[];
+  readonly #channel: SmtpChannel;
+  readonly #timeouts: SmtpTimeouts;
+  #needsReset: boolean = false;
+  #deliveries = 0;
+  /** The message that awaits only its answer; null once it is answered. */
+  #ahead: Promise<void> | null = null;
+  /** True if the server accepted the last message that we sent completely. */
+  #tookLast: boolean = false;
+
+  constructor(
+    channel: SmtpChannel,
+    capabilities: Capabilities,
+    { tls, certificates }: SessionTls,
+    timeouts: SmtpTimeouts,
+  ) {
+    this.#channel = channel;
+    this.capabilities = capabilities;
+    this.tls = tls;
+    this.certificates = certificates;
+    this.#timeouts = timeouts;
+  }
+
+  /** True if another message can be delivered. Turns false by itself when the server hangs up. */
+  get isOpen(): boolean {
+    return this.#channel.isOpen;
+  }
+
+  /** Number of messages that were begun. */
+  get deliveries(): number {
+    return this.#deliveries;
+  }
+
+  /** Dialogue of the latest message; that of the first includes the opening. */
+  get transcript(): Transcript {
+    return this.#channel.transcript;
+  }
+
+  /** Calls `listener` once when the connection has ended, for any reason. */
+  onClosed(listener: () => void): void {
+    this.#channel.onClosed = listener;
+  }
+
+  /**
+   * Delivers one message and returns the answers in the order of `mail.recipients`. Never rejects.
+   *
+   * The next call must wait until this one resolves or calls `onTail`. Small messages call it,
+   * except the first of a session: the next envelope then leaves together with the end of this
+   * message.
+   */
+  async deliver(mail: SmtpMail, onTail?: OnTail): Promise<RecipientAnswer[]> {
+    const channel = this.#channel;
+    if (this.#deliveries > 0) {
+      channel.transcript = channel.transcript.next();
+      channel.transcript.note(`message ${this.#deliveries + 1} on an open connection`);
+    }
+    this.#deliveries += 1;
+    const { envelopeMs, recipientMs } = this.#timeouts;
+    channel.limitTotal(envelopeMs + mail.recipients.length * recipientMs);
+    const transaction = new MailTransaction(mail, this.capabilities);
+    if (!transaction.isWanted) return transaction.answers();
+    const conducted = this.#conduct(transaction, onTail);
+    this.#ahead = conducted;
+    await conducted;
+    if (this.#ahead === conducted) this.#ahead = null;
+    return transaction.answers();
+  }
+
+  /** Sends QUIT and closes; waits at most 2 seconds for the farewell. Never rejects. */
+  async quit(): Promise<void> {
+    if (!this.isOpen) return;
+    try {
+      this.#channel.limitTotal(this.#timeouts.quitMs);
+      await this.#channel.ask({ verb: 'QUIT', line: 'QUIT' });
+    } catch (error) {
+      if (!(error instanceof SmtpFault)) throw error;
+    }
+    this.abort('closed by us');
+  }
+
+  /** Closes the connection at once; a running delivery ends with a fault that states `why`. */
+  abort(why: string): void {
+    this.#channel.fail(SmtpFault.of('connection', this.#channel.verb, why));
+  }
+
+  async #conduct(transaction: MailTransaction, onTail: OnTail | undefined): Promise<void> {
+    try {
+      await this.#transact(transaction, onTail);
+    } catch (error) {
+      if (!(error instanceof SmtpFault)) throw error;
+      const { kind: fault, reply, isLoss } = error;
+      transaction.answerRest({ kind: 'fault', fault, reply, isLoss });
+    }
+  }
+
+  async #transact(transaction: MailTransaction, onTail: OnTail | undefined): Promise<void> {
+    const { pipelining } = this.capabilities;
+    const ordinal = this.#deliveries;
+    const data = pipelining
+      ? await this.#sendEnvelopeAtOnce(transaction)
+      : await this.#sendEnvelopeInSteps(transaction);
+    if (!data) return;
+    if (isRefusal(data)) return transaction.answerRest(this.#replied(data, 'DATA'));
+    if (data.code !== 354) throw this.#outOfStep(data, 'DATA');
+    if (!transaction.hasAccepted) return this.#endWithoutMessage();
+    // Any reply to the dot ends the transaction (RFC 5321 4.1.1.4).
+    this.#needsReset = false;
+    this.#channel.limitTotal(this.#timeouts.deliveryMs);
+    const block = toDataBlock(transaction.mail.data);
+    // Nothing is sent behind the first message: its replies reveal a server that answers a dot
+    // twice.
+    const tail = pipelining && ordinal > 1 ? onTail : undefined;
+    const dot = await this.#channel.sendBlock(block, transaction.bytes, tail);
+    if (dot.code !== 250 && !isRefusal(dot)) throw this.#outOfStep(dot, 'dot');
+    this.#tookLast = dot.code === 250;
+    // Some servers keep a refused transaction open.
+    if (!this.#tookLast && ordinal === this.#deliveries) this.#needsReset = true;
+    transaction.answerRest(this.#replied(dot, 'dot'));
+  }
+
+  /** Sends MAIL, all RCPT and DATA in one write. Returns the reply to DATA. */
+  async #sendEnvelopeAtOnce(transaction: MailTransaction): Promise<SmtpReply | null> {
+    const ahead = this.#ahead;
+    const reset = this.#takeReset();
+    const replies: SmtpReply[] = [];
+    const commands: Command[] = [
+      ...reset,
+      ...transaction.envelope(),
+      { verb: 'DATA', line: 'DATA' },
+    ];
+    try {
+      await this.#channel.exchange(commands, replies);
+    } catch (error) {
+      // A refusal before the session broke stays valid, unless replies are out of step.
+      if (error instanceof SmtpFault && error.kind !== 'protocol') {
+        this.#readEnvelope(transaction, commands, replies);
+      }
+      throw error;
+    }
+    if (ahead !== null) {
+      await ahead;
+      this.#checkAhead(replies);
+    }
+    this.#readEnvelope(transaction, commands, replies);
+    return replies.at(-1) ?? null;
+  }
+
+  /**
+   * Checks the reply to a MAIL that was sent before the previous message had its answer. A refusal
+   * counts only if this message must be the cause; otherwise the message is retried.
+   */
+  #checkAhead([mail]: readonly SmtpReply[]): void {
+    if (!mail || !isRefusal(mail)) return;
+    if (!this.#tookLast || mail.code === badSequence) throw this.#outOfStep(mail, 'MAIL');
+  }
+
+  /** Sends one command at a time (RFC 5321 4.1.4), without DATA if all recipients were refused. */
+  async #sendEnvelopeInSteps(transaction: MailTransaction): Promise<SmtpReply | null> {
+    for (const command of [...this.#takeReset(), ...transaction.envelope()]) {
+      const reply = await this.#channel.ask(command);
+      this.#readEnvelope(transaction, [command], [reply]);
+      if (command.verb === 'MAIL' && isRefusal(reply)) return null;
+    }
+    if (!transaction.hasAccepted) return null;
+    return this.#channel.ask({ verb: 'DATA', line: 'DATA' });
+  }
+
+  /**
+   * Returns RSET if the last transaction needs it. The new transaction needs one too until it ends
+   * well.
+   */
+  #takeReset(): Command[] {
+    const isNeeded = this.#needsReset;
+    this.#needsReset = true;
+    return isNeeded ? [{ verb: 'RSET', line: 'RSET' }] : [];
+  }
+
+  #readEnvelope(
+    transaction: MailTransaction,
+    commands: readonly Command[],
+    replies: readonly SmtpReply[],
+  ): void {
+    for (const [index, reply] of replies.entries()) {
+      const verb = commands[index]?.verb ?? 'DATA';
+      if (verb === 'DATA') return;
+      if (isAccepted(reply)) {
+        if (verb === 'RCPT') transaction.accept();
+      } else if (!isRefusal(reply) || verb === 'RSET') {
+        throw this.#outOfStep(reply, verb);
+      } else if (verb === 'MAIL') {
+        // A server that refuses the sender accepts no recipient: these replies belong to other
+        // commands.
+        if (replies.slice(index + 1).some((later) => !isRefusal(later))) {
+          throw this.#outOfStep(reply, 'MAIL');
+        }
+        transaction.answerRest(this.#replied(reply, 'MAIL'));
+        return;
+      } else {
+        transaction.refuse(this.#replied(reply, 'RCPT'));
+      }
+    }
+  }
+
+  /** Ends a 354 that came although every recipient was refused: a lone dot (RFC 2920 3.1). */
+  async #endWithoutMessage(): Promise<void> {
+    this.#channel.limitTotal(this.#timeouts.deliveryMs);
+    const dot = await this.#channel.sendBlock(emptyMessage, 0);
+    if (!isRefusal(dot)) this.abort('the server took a message without recipients');
+  }
+
+  #replied(reply: SmtpReply, verb: Verb): RecipientAnswer {
+    return { kind: 'replied', reply: this.#channel.toRemote(reply, verb) };
+  }
+
+  #outOfStep(reply: SmtpReply, verb: Verb): SmtpFault {
+    return this.#channel.fail(new SmtpFault('protocol', this.#channel.toRemote(reply, verb)));
+  }
+}

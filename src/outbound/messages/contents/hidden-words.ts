@@ -1,0 +1,33 @@
+// Messages that hide text from a reader: an agent may read what their HTML hides.
+import type { Caller } from '../../../core/api/route.ts';
+import type { App } from '../../../core/app.ts';
+import { mostCharacters } from '../../../mail/mime/html/tokens.ts';
+import { findMessageRows } from '../queries.ts';
+import { findFoundHtmlStarts } from './projection-queries.ts';
+
+const atOnce = 20;
+
+/**
+ * Returns those of these messages of the caller whose HTML hides text.
+ * @throws CapacityError if the parse worker is full
+ */
+export async function hiddenAmong(
+  { store, mime }: App,
+  caller: Pick<Caller, 'organizationId'> | null,
+  messageIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const hidden = new Set<string>();
+  if (!caller) return hidden;
+  const { organizationId } = caller;
+  for (let at = 0; at < messageIds.length; at += atOnce) {
+    const some = messageIds.slice(at, at + atOnce);
+    const rows = await findMessageRows(store.db, some);
+    // An id may stand in a text of others: nothing is told of a foreign message.
+    const own = rows.flatMap((row) => (row.organization_id === organizationId ? row.id : []));
+    const found = await findFoundHtmlStarts(store.db, own, mostCharacters);
+    for (const [id, html] of found) {
+      if (await mime.hidesWords(html, organizationId)) hidden.add(id);
+    }
+  }
+  return hidden;
+}

@@ -1,0 +1,159 @@
+// Message counts of an organization, from which the total of a list is computed. Each change of a
+// status is recorded in its own transaction (queries.ts) and written at the end of it. Single
+// messages are counted only where a date lies between the boundaries of ten seconds.
+
+import type { Db } from '../../../platform/store/db.ts';
+import { timeShardOf } from '../../../platform/store/shards.ts';
+import type { MessageStatus } from '../../deliveries/status.ts';
+import {
+  type DayCountRow,
+  dayCounts,
+  slotCounts,
+  sumDayCounts,
+  sumSlotCounts,
+} from './count-queries.ts';
+import { countMessages, type MessageFilter } from './list-queries.ts';
+import { isSearch } from './term-queries.ts';
+
+export const dayMs = 86_400_000;
+const slotMs = 10_000;
+
+/** The columns of a message that decide its counts. */
+export interface Counted {
+  organization_id: string;
+  direction: 'outbound' | 'inbound';
+  status: MessageStatus;
+  created_at: number;
+}
+
+/** Returns the last multiple of `step` at or before `at`. */
+function floorTo(step: number, at: number): number {
+  return at - (at % step);
+}
+
+/** Returns the first multiple of `step` at or after `at`. */
+function ceilTo(step: number, at: number): number {
+  return floorTo(step, at + step - 1);
+}
+
+/** Adds `count` messages to the counts of a day. */
+function addToDay(
+  trx: Db,
+  { organization_id, direction, status, day }: DayCountRow,
+  count: number,
+) {
+  const inShard = { organization_id, direction, status, day: day + timeShardOf(trx) };
+  dayCounts.add(trx, inShard, { count });
+}
+
+/** Groups neighbours with the same counter. Most batches are one run, so few keys are built. */
+function runsOf(messages: readonly Counted[], step: number): { first: Counted; count: number }[] {
+  const runs: { first: Counted; count: number }[] = [];
+  for (const message of messages) {
+    const run = runs.at(-1);
+    if (run && isAlike(run.first, message, step)) run.count++;
+    else runs.push({ first: message, count: 1 });
+  }
+  return runs;
+}
+
+function isAlike(one: Counted, other: Counted, step: number): boolean {
+  return (
+    one.organization_id === other.organization_id &&
+    one.status === other.status &&
+    one.direction === other.direction &&
+    floorTo(step, one.created_at) === floorTo(step, other.created_at)
+  );
+}
+
+function daysOf(messages: readonly Counted[]): DayCountRow[] {
+  return runsOf(messages, dayMs).map(({ first, count }) => {
+    const { organization_id, direction, status, created_at } = first;
+    return { organization_id, direction, status, day: floorTo(dayMs, created_at), count };
+  });
+}
+
+/** Adds stored messages to the counts (`by` 1), or subtracts deleted ones (-1). */
+export function noteMessages(trx: Db, messages: readonly Counted[], by: 1 | -1): void {
+  for (const row of daysOf(messages)) addToDay(trx, row, by * row.count);
+  for (const { first, count } of runsOf(messages, slotMs)) {
+    const { organization_id, direction, created_at } = first;
+    const slot = floorTo(slotMs, created_at);
+    slotCounts.add(trx, { organization_id, direction, slot }, { count: by * count });
+  }
+}
+
+/** Moves these messages in the counts from their previous status to `to`. */
+export function noteStatus(trx: Db, messages: readonly Counted[], to: MessageStatus): void {
+  noteMoves(trx, daysOf(messages), to);
+}
+
+/** Moves `count` messages of each row in the counts from its status to `to`. */
+export function noteMoves(trx: Db, from: readonly DayCountRow[], to: MessageStatus): void {
+  for (const row of from) {
+    addToDay(trx, row, -row.count);
+    addToDay(trx, { ...row, status: to }, row.count);
+  }
+}
+
+/** Tells whether no counter covers the filter. */
+function isCountedOneByOne(filter: MessageFilter): boolean {
+  return filter.conversationId !== undefined || filter.contactId !== undefined || isSearch(filter);
+}
+
+/**
+ * Tells whether a page or its total gets slower as the store grows. With a status and dates, the
+ * days that the dates cut are counted message by message.
+ */
+export function growsWithStore(filter: MessageFilter): boolean {
+  const { status, createdFrom, createdTo } = filter;
+  const isCut = createdFrom !== undefined || createdTo !== undefined;
+  return isCountedOneByOne(filter) || (status !== undefined && isCut);
+}
+
+/**
+ * Counts the matching messages, mostly from counters. Single messages are counted for a
+ * conversation, a contact or a search; with a status, within the first and last day of a date
+ * range; with dates alone, within the first and last ten seconds of it.
+ */
+export async function totalOf(db: Db, filter: MessageFilter): Promise<number> {
+  if (isCountedOneByOne(filter)) return countMessages(db, filter);
+  const { createdFrom, createdTo, ...scope } = filter;
+  if (createdFrom === undefined && createdTo === undefined) return sumDayCounts(db, scope);
+  const first = Math.max(0, createdFrom ?? 0);
+  const end = createdTo === undefined ? undefined : Math.max(0, createdTo + 1);
+  const firstDay = ceilTo(dayMs, first);
+  if (end === undefined) {
+    const later = await sumDayCounts(db, { ...scope, from: firstDay });
+    return later + (await countWithinDay(db, filter, first, firstDay));
+  }
+  const endDay = floorTo(dayMs, end);
+  if (endDay < firstDay) return countWithinDay(db, filter, first, end);
+  return (
+    (await countWithinDay(db, filter, first, firstDay)) +
+    (await sumDayCounts(db, { ...scope, from: firstDay, to: endDay })) +
+    (await countWithinDay(db, filter, endDay, end))
+  );
+}
+
+/** Counts from `from` to before `to`, both within one day. */
+async function countWithinDay(
+  db: Db,
+  filter: MessageFilter,
+  from: number,
+  to: number,
+): Promise<number> {
+  if (from >= to) return 0;
+  const oneByOne = (first: number, end: number) =>
+    first < end ? countMessages(db, { ...filter, createdFrom: first, createdTo: end - 1 }) : 0;
+  if (filter.status !== undefined) return oneByOne(from, to);
+  const firstSlot = ceilTo(slotMs, from);
+  const endSlot = floorTo(slotMs, to);
+  if (endSlot < firstSlot) return oneByOne(from, to);
+  const { organizationId, direction } = filter;
+  return (
+    (await oneByOne(from, firstSlot)) +
+    (await sumSlotCounts(db, { organizationId, direction, from: firstSlot, to: endSlot })) +
+    (await oneByOne(endSlot, to))
+  );
+}

@@ -1,0 +1,240 @@
+// All SQL on `message_search` and `search_marks`, the index of message searches. Only the case of
+// ASCII letters is ignored, because both engines fold those alike.
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { amongOf, type Db, engineOf } from '../../../platform/store/db.ts';
+import { subjectCharacters } from './search-limits.ts';
+
+/**
+ * Characters of an address that are stored. Addresses of ours are never longer, but those in a
+ * received header may be.
+ */
+const addressCharacters = 320;
+
+type Sql = RawBuilder<unknown>;
+type Kind = 'to' | 'from' | 'subject' | 'tag';
+
+/** Terms of a search. All match in any case. */
+export interface SearchTerms {
+  recipient?: string | undefined;
+  sender?: string | undefined;
+  /** Prefix of the subject. */
+  subject?: string | undefined;
+  tag?: string | undefined;
+}
+
+function asciiFolded(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+function folded(db: Db, text: Sql): Sql {
+  return engineOf(db) === 'postgres' ? sql`lower(${text} collate "C")` : sql`lower(${text})`;
+}
+
+function senderValue(db: Db): Sql {
+  return folded(db, sql`substr(m.from_email, 1, ${sql.lit(addressCharacters)})`);
+}
+
+function subjectValue(db: Db): Sql {
+  return folded(db, sql`substr(m.subject, 1, ${sql.lit(subjectCharacters)})`);
+}
+
+/** Selects the rows of these messages for the table. */
+function termRows(db: Db, ids: readonly string[]): Sql {
+  const these = amongOf(db, 'm.id', ids);
+  const row = (kind: Kind, value: Sql) =>
+    sql`select m.organization_id, ${sql.lit(kind)} as kind, ${value} as value, m.created_at, m.id`;
+  const isPostgres = engineOf(db) === 'postgres';
+  const tags = isPostgres
+    ? sql`jsonb_array_elements_text(m.tags::jsonb) as t(value)`
+    : sql`json_each(m.tags) t`;
+  const email = folded(db, sql`substr(r.email, 1, ${sql.lit(addressCharacters)})`);
+  return sql.join(
+    [
+      sql`${row('from', senderValue(db))} from messages m where ${these}`,
+      sql`${row('subject', subjectValue(db))} from messages m where ${these} and m.subject <> ''`,
+      sql`${row('to', email)} from messages m join recipients r on r.message_id = m.id
+        where ${these}`,
+      sql`${row('tag', folded(db, sql`t.value`))} from messages m, ${tags} where ${these} and m.tags is not null`,
+    ],
+    sql` union all `,
+  );
+}
+
+/**
+ * Inserts the rows of messages and leaves existing ones. On PostgreSQL it locks the messages
+ * against deletion.
+ */
+export async function insertTerms(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  if (engineOf(db) === 'postgres') {
+    await sql`select id from messages where ${amongOf(db, 'id', ids)}
+      order by id for key share`.execute(db);
+  }
+  await sql`insert into message_search (organization_id, kind, value, created_at, message_id)
+    select * from (${termRows(db, ids)}) as terms where true
+    on conflict do nothing`.execute(db);
+}
+
+/**
+ * Tells whether message `m` is in the table. Uses a count, because PostgreSQL would read the whole
+ * table for an `exists`.
+ */
+function isInTable(db: Db): Sql {
+  return sql`(select count(*) from message_search
+    where organization_id = m.organization_id and kind = 'from' and value = ${senderValue(db)}
+      and created_at = m.created_at and message_id = m.id)`;
+}
+
+/** Ways to send through a short process, which no monitoring can scrape. */
+const briefWays = ['command', 'sendmail'] as const;
+export type BriefWay = (typeof briefWays)[number];
+
+/** Counts the messages of each such way that are not in the table yet. */
+export async function countByCommands(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<BriefWay, number>> {
+  // Matches the start that src/outbound/sending/draft.ts writes. Names given by a user come later
+  // in the text.
+  const sums = briefWays.map(
+    (via) =>
+      sql`count(case when m.origin like ${`{"via":"${via}",%`} then 1 end) as ${sql.ref(via)}`,
+  );
+  const { rows } = await sql<Record<BriefWay, number>>`select ${sql.join(sums)} from messages m
+    where ${amongOf(db, 'm.id', ids)} and ${isInTable(db)} = 0`.execute(db);
+  return new Map(briefWays.map((via) => [via, rows[0]?.[via] ?? 0]));
+}
+
+/** Deletes the rows of a message. The message must still exist, locked by the caller. */
+export async function deleteTerms(db: Db, id: string): Promise<void> {
+  const key = sql`organization_id, kind, value, created_at, message_id`;
+  const { rows } = await sql<Record<string, unknown>>`
+    select organization_id, kind, value, created_at, id as message_id
+    from (${termRows(db, [id])}) as terms`.execute(db);
+  if (rows.length === 0) return;
+  const keys = rows.map(
+    (row) =>
+      sql`(${row.organization_id}, ${row.kind}, ${row.value}, ${row.created_at}, ${row.message_id})`,
+  );
+  await sql`delete from message_search where (${key}) in (${inList(db, keys)})`.execute(db);
+}
+
+/** Wraps a list of rows: SQLite accepts it only as a table. */
+function inList(db: Db, keys: readonly Sql[]): Sql {
+  const list = sql.join(keys);
+  return engineOf(db) === 'postgres' ? list : sql`values ${list}`;
+}
+
+/** A message in the order of ids, and whether it is in the table. */
+export interface Examined {
+  id: string;
+  isIn: boolean;
+}
+
+/** Returns the messages after `from`, up to `to` if given. Ids are in the order of time. */
+export async function examine(
+  db: Db,
+  { from, to, limit }: { from: string; to?: string; limit: number },
+): Promise<Examined[]> {
+  const { rows } = await sql<{ id: string; is_in: number }>`
+    select m.id, ${isInTable(db)} as is_in
+    from messages m
+    where m.id > ${from} ${to === undefined ? sql`` : sql`and m.id <= ${to}`}
+    order by m.id limit ${limit}`.execute(db);
+  return rows.map(({ id, is_in }) => ({ id, isIn: is_in > 0 }));
+}
+
+/** Ids up to which the table is filled. */
+export interface SearchMarks {
+  newest: string;
+  settled: string;
+}
+
+export async function findMarks(db: Db): Promise<SearchMarks> {
+  const { rows } = await sql<SearchMarks>`select newest, settled from search_marks`.execute(db);
+  return rows[0] ?? { newest: '', settled: '' };
+}
+
+/**
+ * Locks the marks until the transaction ends, and returns them. Undefined if another daemon has the
+ * lock.
+ */
+export async function holdMarks(db: Db): Promise<SearchMarks | undefined> {
+  const hold = engineOf(db) === 'postgres' ? sql`for update skip locked` : sql``;
+  const { rows } = await sql<SearchMarks>`select newest, settled from search_marks ${hold}`.execute(
+    db,
+  );
+  return rows[0];
+}
+
+export async function setMarks(db: Db, { newest, settled }: SearchMarks): Promise<void> {
+  await sql`update search_marks set newest = ${newest}, settled = ${settled}`.execute(db);
+}
+
+/** Tells whether the filter searches by a term. */
+export function isSearch({ recipient, sender, subject, tag }: SearchTerms): boolean {
+  return [recipient, sender, subject, tag].some((term) => term !== undefined);
+}
+
+/** Filters of a message list that are not search terms. */
+interface Others {
+  organizationId: string;
+  direction?: string | undefined;
+  status?: string | undefined;
+  conversationId?: string | undefined;
+  contactId?: string | undefined;
+}
+
+/** Returns the terms that need an exact match, usually the rarest first. */
+function exactTerms({ recipient, sender, tag }: SearchTerms): [Kind, string][] {
+  return [
+    ...(recipient === undefined ? [] : [['to', asciiFolded(recipient)] as [Kind, string]]),
+    ...(tag === undefined ? [] : [['tag', asciiFolded(tag)] as [Kind, string]]),
+    ...(sender === undefined ? [] : [['from', asciiFolded(sender)] as [Kind, string]]),
+  ];
+}
+
+/**
+ * Reads a column of the row's message by its key. As a subquery no planner can turn it into a scan.
+ */
+function ofMessage(column: string): Sql {
+  return sql`(select ${sql.ref(`m.${column}`)} from messages m where m.id = message_search.message_id)`;
+}
+
+/**
+ * Builds the condition on `message_search` for these terms. One term selects a range of the key, in
+ * the order of time except for a subject alone. The other terms are tested for each row.
+ */
+export function searched(db: Db, terms: SearchTerms, others: Others): RawBuilder<SqlBool> {
+  const { organizationId, direction, status, conversationId, contactId } = others;
+  const prefix = terms.subject === undefined ? undefined : asciiFolded(terms.subject);
+  const [first, ...rest] = exactTerms(terms);
+  const asked: Sql[] = [sql`organization_id = ${organizationId}`];
+  if (first) {
+    asked.push(sql`kind = ${sql.lit(first[0])} and value = ${first[1]}`);
+    if (prefix !== undefined) asked.push(beginsWith(db, prefix));
+  } else {
+    const after = `${prefix}\u{10FFFF}`;
+    asked.push(sql`kind = 'subject' and value >= ${prefix} and value < ${after}`);
+  }
+  for (const [kind, value] of rest) {
+    asked.push(sql`(select count(*) from message_search x
+      where x.organization_id = ${organizationId} and x.kind = ${sql.lit(kind)} and x.value = ${value}
+        and x.created_at = message_search.created_at
+        and x.message_id = message_search.message_id) > 0`);
+  }
+  const columns = { direction, status, conversation_id: conversationId };
+  for (const [column, value] of Object.entries(columns)) {
+    if (value !== undefined) asked.push(sql`${ofMessage(column)} = ${value}`);
+  }
+  if (contactId !== undefined) {
+    asked.push(sql`(select max(case when r.contact_id = ${contactId} then 1 else 0 end)
+      from recipients r where r.message_id = message_search.message_id) = 1`);
+  }
+  return sql<SqlBool>`${sql.join(asked, sql` and `)}`;
+}
+
+function beginsWith(db: Db, prefix: string): Sql {
+  const length = sql.lit([...prefix].length);
+  return sql`substr(${folded(db, ofMessage('subject'))}, 1, ${length}) = ${prefix}`;
+}

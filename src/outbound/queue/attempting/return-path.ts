@@ -1,0 +1,117 @@
+// Marks sent with each transaction of a message, so that a report can prove its mail: the return
+// path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. The tokens name
+// the transaction and are signed, so a report without a copy of the mail cannot name it.
+// src/outbound/reports/reported-copies.ts matches reports with recipients.
+import type { App } from '../../../core/app.ts';
+import { findReturnPath } from '../../../identity/domains/queries.ts';
+import { copyTokenField } from '../../../mail/mime/headers/header-encoding.ts';
+import { timeOfId } from '../../../platform/runtime/ids.ts';
+import { perApp } from '../../../platform/runtime/per-app.ts';
+import { recentlyUsed } from '../../../platform/runtime/recently-used.ts';
+import { exactly, type TimeOfPayload } from '../../../platform/runtime/secrets.ts';
+import type { DeliveryRow } from '../../deliveries/queries.ts';
+import type { MessageRow } from '../../messages/queries.ts';
+
+const purpose = 'bounce';
+const mostHosts = 10_000;
+const prefix = 'bounce+';
+/** Grace for reports: remote queues hold mail for five days, and complaints come within days. */
+const tokenGraceMs = 14 * 86_400_000;
+const deliveryIdCharacters = 28;
+const transactionForm = /^dlv_[0-9a-hjkmnp-tv-z]{24}[0-9a-v]?$/;
+
+/** Return-path hosts by domain. A host never changes, so it is looked up once. */
+const hostsOf = perApp((_app: App) => recentlyUsed<string>(mostHosts));
+
+/** Returns the return-path host of a domain, or undefined if the domain was deleted. */
+export async function returnPathHost(app: App, domainId: string): Promise<string | undefined> {
+  const known = hostsOf(app);
+  const kept = known.get(domainId);
+  if (kept !== undefined) return kept;
+  const host = await findReturnPath(app.store.db, domainId);
+  if (host !== undefined) known.set(domainId, host);
+  return host;
+}
+
+type FirstDelivery = Pick<DeliveryRow, 'id' | 'attempt_count'>;
+
+/**
+ * Names the transaction that `first` begins at its present attempt: its id, and from the second
+ * attempt on one character more, as other recipients may share a later transaction. A return path
+ * has no room for two.
+ */
+export function transactionOf({ id, attempt_count: attempt }: FirstDelivery): string {
+  return attempt <= 1 ? id : `${id}${((attempt - 1) % 32).toString(32)}`;
+}
+
+/** Returns a return path without its token, which lets its holder report a bounce. */
+export function withoutToken(returnPath: string): string {
+  if (!returnPath.startsWith(prefix)) return returnPath;
+  return `${prefix}*${returnPath.slice(returnPath.lastIndexOf('@'))}`;
+}
+
+/** Marks of one transaction. */
+export interface TransactionMarks {
+  /** MAIL FROM. */
+  from: string;
+  /** Header line put in front of the message; null for mail from a domain that is not ours. */
+  copyField: string | null;
+}
+
+/**
+ * Returns the marks of a transaction, by the name of `transactionOf`. Reports name their recipient
+ * in their own fields. Mail from a domain that is not ours has its From address as return path.
+ */
+export async function marksOf(
+  app: App,
+  message: Pick<MessageRow, 'sender_domain_id' | 'from_email'>,
+  transaction: string | null,
+): Promise<TransactionMarks> {
+  const { sender_domain_id: domainId, from_email: from } = message;
+  const host = domainId === null ? undefined : await returnPathHost(app, domainId);
+  if (host === undefined || transaction === null) return { from, copyField: null };
+  const tokens = app.secrets.twinTokens(purpose, transaction, timeOfId(transaction));
+  return {
+    from: `${prefix}${tokens.first}@${host}`,
+    copyField: `${copyTokenField}: ${tokens.second}\r\n`,
+  };
+}
+
+/** The transaction of a token. */
+export interface NamedTransaction {
+  /** Name as returned by `transactionOf`. */
+  transaction: string;
+  /** The first delivery of the transaction. */
+  deliveryId: string;
+}
+
+/** A token has the root key of the time at which its delivery was accepted. */
+const timeOf: TimeOfPayload = (transaction) => exactly(timeOfId(transaction));
+
+function toNamed(transaction: string | null): NamedTransaction | null {
+  if (transaction === null || !transactionForm.test(transaction)) return null;
+  return { transaction, deliveryId: transaction.slice(0, deliveryIdCharacters) };
+}
+
+/** Returns the transaction that a return path names, or null for a forged or any other address. */
+export function readReturnPath(app: App, address: string): NamedTransaction | null {
+  const localPart = address.slice(0, address.lastIndexOf('@')).toLowerCase();
+  if (!localPart.startsWith(prefix)) return null;
+  return toNamed(app.secrets.verifyToken(purpose, localPart.slice(prefix.length), { timeOf }));
+}
+
+/** Returns the transaction named by the value of `X-Service-Token`, or null for a forged one. */
+export function readCopyToken(app: App, token: string): NamedTransaction | null {
+  return toNamed(app.secrets.verifyToken(purpose, token, { twin: 'second', timeOf }));
+}
+
+/**
+ * Tells whether reports on a delivery still count: until two weeks after the end of its retries, or
+ * after its last attempt if that came later because the delivery was held back.
+ */
+export function isReportable(
+  { expires_at: expiresAt, last_attempt_at: attemptedAt }: DeliveryRow,
+  at: number,
+): boolean {
+  return at <= Math.max(expiresAt, attemptedAt ?? 0) + tokenGraceMs;
+}

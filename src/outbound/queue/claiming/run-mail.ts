@@ -1,0 +1,44 @@
+// Ends queued mail of cancelled campaign runs, like mail that its owner cancels (cancel.ts).
+import type { App } from '../../../core/app.ts';
+import { recordTimeline } from '../../../history/events/record.ts';
+import type { Db } from '../../../platform/store/db.ts';
+import { deliveryEvent } from '../../deliveries/delivery-event.ts';
+import type { DeliveryRow } from '../../deliveries/queries.ts';
+import { cancelDelivery } from '../../deliveries/queue-queries.ts';
+import type { MessageStatus } from '../../deliveries/status.ts';
+import { restateMessage } from '../../messages/restate.ts';
+
+/** The `errorMessage` of such mail. */
+const cancelledWords = 'Its campaign run was cancelled before it was sent';
+
+/**
+ * Ends these deliveries as cancelled: status and timeline. Returns the ended ones, without those
+ * that an attempt holds. The caller has locked their rows and messages, and counts the ended ones
+ * last.
+ */
+export async function endWithRun(
+  app: App,
+  trx: Db,
+  rows: readonly DeliveryRow[],
+): Promise<DeliveryRow[]> {
+  const now = app.clock.now();
+  const ended: DeliveryRow[] = [];
+  for (const row of rows) {
+    if (await cancelDelivery(trx, row.id, cancelledWords, now)) ended.push(row);
+  }
+  if (ended.length === 0) return ended;
+  const statuses = new Map<string, MessageStatus>();
+  for (const id of new Set(ended.map((row) => row.message_id))) {
+    statuses.set(id, await restateMessage(trx, id, now));
+  }
+  const details = { by: 'service', action: 'cancel', reason: cancelledWords };
+  await recordTimeline(
+    app,
+    trx,
+    ended.map((row) => {
+      const status = statuses.get(row.message_id) ?? 'failed';
+      return deliveryEvent(row, 'cancelled', status, now, details);
+    }),
+  );
+  return ended;
+}

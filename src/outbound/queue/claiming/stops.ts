@@ -1,0 +1,237 @@
+// Stops: reasons to keep mail back that do not depend on its provider's lane. A stopped delivery
+// waits in a lane with the name of the stop, into which it moves when its turn comes. No provider's
+// lane has such a name.
+//
+//   stop        | lane                | waits for                           | wait reason
+//   ------------+---------------------+-------------------------------------+--------------------------
+//   hold        | held HOLD           | the operator's release              | tenant-health, or
+//               |                     |                                     | provider-unavailable
+//   pause       | paused ORG          | the resume of the organization      | tenant-health
+//   domain hold | paused ORG DOMAIN   | the resume of the sending domain    | domain-health
+//   quota       | quota ORG           | the next day, or a larger plan      | daily-quota
+//   share       | share ORG           | places of its own to get free       | rate
+//   warming     | warming ORG DOMAIN  | a place in a window of the plan     | rate
+//   run         | run RUN             | the resume of its campaign run      | campaign-paused
+//
+// Mail of a cancelled run ends when its turn comes (run-mail.ts). Only mail of runs reads runs.
+//
+// Several stops may apply to one delivery. They are checked in this order, and again at its next
+// turn. Holds and resumes, of runs too: desk/; quotas: scheduled.ts; shares: lanes/shares.ts;
+// warming: deferred.ts. Reasons to pause an organization or hold a domain:
+// src/identity/reputation/health.ts, src/identity/reputation/domain-holds.ts.
+
+import { lockPausedOrganizations } from '../../../access/organizations/queries.ts';
+import { lockHeldDomains } from '../../../identity/reputation/domain-holds.ts';
+import type { Db } from '../../../platform/store/db.ts';
+import { lockStoppedRuns } from '../../../run-ledger/queries.ts';
+import type { Postponement } from '../../deliveries/claim-queries.ts';
+import type { DeliveryRow } from '../../deliveries/queries.ts';
+import type { WaitReason } from '../../deliveries/status.ts';
+import { type HoldRow, lockActiveHolds, selectHolds } from './hold-queries.ts';
+
+/**
+ * Longest wait in a stop without an end of its own. So the queue continues within a day even after
+ * an interrupted release.
+ */
+const lookAgainMs = 24 * 60 * 60_000;
+
+export function stopOfHold(holdId: string): string {
+  return `held ${holdId}`;
+}
+
+export function stopOfPause(organizationId: string, domain?: string): string {
+  return domain === undefined ? `paused ${organizationId}` : `paused ${organizationId} ${domain}`;
+}
+
+export function stopOfQuota(organizationId: string): string {
+  return `quota ${organizationId}`;
+}
+
+export function stopOfShare(organizationId: string): string {
+  return `share ${organizationId}`;
+}
+
+export function stopOfRun(runId: string): string {
+  return `run ${runId}`;
+}
+
+/** Returns the hold whose lane this is, or null. */
+export function holdOfStop(lane: string | null): string | null {
+  return lane?.startsWith(stopOfHold('')) ? lane.slice(stopOfHold('').length) : null;
+}
+
+/** Returns the organization whose share this lane waits for, or null. */
+export function organizationOfShare(lane: string | null): string | null {
+  return lane?.startsWith(stopOfShare('')) ? lane.slice(stopOfShare('').length) : null;
+}
+
+function stopOfWarming(organizationId: string, domain: string): string {
+  return `warming ${organizationId} ${domain}`;
+}
+
+/** Returns the sending domain whose warming this lane waits for, or null. */
+export function domainOfWarming(
+  lane: string | null,
+): { organizationId: string; domain: string } | null {
+  const [kind, organizationId, domain] = lane?.split(' ') ?? [];
+  if (kind !== 'warming' || organizationId === undefined || domain === undefined) return null;
+  return { organizationId, domain };
+}
+
+/**
+ * Returns the postponement of a delivery without a place in the window of its warming domain. The
+ * lane is in the order of age limits, and at that limit the delivery goes anyway.
+ */
+export function deferredByWarming(
+  row: Pick<DeliveryRow, 'id' | 'organization_id' | 'sender_domain' | 'expires_at'>,
+): Postponement {
+  const lane = stopOfWarming(row.organization_id, row.sender_domain);
+  return { id: row.id, lane, dueAt: row.expires_at, waitReason: 'rate' };
+}
+
+/** The target of a hold; null matches anything. */
+export type HoldScope = Pick<HoldRow, 'organization_id' | 'domain' | 'message_id' | 'delivery_id'>;
+
+const anything: HoldScope = {
+  organization_id: null,
+  domain: null,
+  message_id: null,
+  delivery_id: null,
+};
+
+/** Formats the scope as in the column `scope`. */
+export function scopeOf(scope: HoldScope): string {
+  const { organization_id, domain, message_id, delivery_id } = scope;
+  return [organization_id, domain, message_id, delivery_id].map((part) => part ?? '').join(' ');
+}
+
+type Holdable = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id' | 'domain'>;
+type Pausable = Pick<DeliveryRow, 'id' | 'organization_id' | 'sender_domain'>;
+
+/** The holds in force at one moment. */
+export interface Holds {
+  /** Returns the narrowest hold on a delivery, or null. */
+  of(row: Holdable): HoldRow | null;
+}
+
+/** Reads the holds in force. They stay in force until the transaction ends. */
+export async function readHolds(trx: Db): Promise<Holds> {
+  return holdsOver(await lockActiveHolds(trx));
+}
+
+/** Finds the hold on a delivery at this moment, without a lock. */
+export async function findHoldOn(db: Db, row: Holdable): Promise<HoldRow | null> {
+  const active = (await selectHolds(db)).filter(({ released_at }) => released_at === null);
+  return holdsOver(active).of(row);
+}
+
+function holdsOver(rows: readonly HoldRow[]): Holds {
+  const byScope = new Map(rows.map((row) => [row.scope, row]));
+  return {
+    of({ id, message_id, organization_id, domain }) {
+      if (byScope.size === 0) return null;
+      const scopes: Partial<HoldScope>[] = [
+        { delivery_id: id },
+        { message_id },
+        { organization_id, domain },
+        { domain },
+        { organization_id },
+      ];
+      const found = scopes.map((scope) => byScope.get(scopeOf({ ...anything, ...scope })));
+      return found.find((hold) => hold !== undefined) ?? null;
+    },
+  };
+}
+
+/** Returns the postponement of a held delivery. */
+export function heldBy(hold: HoldRow, id: string, now: number): Postponement {
+  // The specification's wait reasons: `tenant-health` for a hold on an organization, else
+  // `provider-unavailable`.
+  const waitReason: WaitReason =
+    hold.organization_id === null ? 'provider-unavailable' : 'tenant-health';
+  return { id, lane: stopOfHold(hold.id), dueAt: now + lookAgainMs, waitReason };
+}
+
+/** The pauses and the held domains of one moment. */
+export interface Pauses {
+  /** Returns the postponement of a paused delivery, or null if it may go. */
+  on(row: Pausable, now: number): Postponement | null;
+}
+
+/**
+ * Reads pauses and held domains. They stay in force until the transaction ends: a resume waits for
+ * it.
+ */
+export async function readPauses(trx: Db): Promise<Pauses> {
+  const paused = new Set(await lockPausedOrganizations(trx));
+  const held = new Set(
+    (await lockHeldDomains(trx)).map(({ organizationId, domain }) =>
+      stopOfPause(organizationId, domain),
+    ),
+  );
+  return {
+    on({ id, organization_id, sender_domain }, now) {
+      const dueAt = now + lookAgainMs;
+      if (paused.has(organization_id)) {
+        return { id, lane: stopOfPause(organization_id), dueAt, waitReason: 'tenant-health' };
+      }
+      if (held.size === 0) return null;
+      const lane = stopOfPause(organization_id, sender_domain);
+      return held.has(lane) ? { id, lane, dueAt, waitReason: 'domain-health' } : null;
+    },
+  };
+}
+
+type OfRun = Pick<DeliveryRow, 'id' | 'campaign_run_id'>;
+
+/** The stopped campaign runs of one moment. */
+export interface RunStops {
+  /** Returns the postponement of mail of a paused or held run, or null for any other mail. */
+  on(row: OfRun, now: number): Postponement | null;
+  /** Tells whether the run of the mail is cancelled. */
+  isCancelled(row: OfRun): boolean;
+}
+
+/**
+ * Reads the stopped runs of these deliveries. They stay stopped until the transaction ends: a
+ * resume waits for it. Reads nothing for mail without a run.
+ */
+export async function readRunStops(trx: Db, rows: readonly OfRun[]): Promise<RunStops> {
+  const ids = new Set(rows.flatMap(({ campaign_run_id }) => campaign_run_id ?? []));
+  const stopped = ids.size === 0 ? [] : await lockStoppedRuns(trx, [...ids]);
+  const statuses = new Map(stopped.map(({ id, status }) => [id, status]));
+  return {
+    on({ id, campaign_run_id: runId }, now) {
+      const status = statuses.get(runId ?? '');
+      if (runId === null || status === undefined || status === 'cancelled') return null;
+      const dueAt = now + lookAgainMs;
+      return { id, lane: stopOfRun(runId), dueAt, waitReason: 'campaign-paused' };
+    },
+    isCancelled: ({ campaign_run_id }) => statuses.get(campaign_run_id ?? '') === 'cancelled',
+  };
+}
+
+/** The holds, pauses and stopped runs of one moment. Claims check them before lane and share. */
+export interface Stops {
+  /** Returns the postponement of a stopped delivery, or null if it may go. */
+  on(row: Holdable & Pausable & OfRun, now: number): Postponement | null;
+  isCancelled: RunStops['isCancelled'];
+}
+
+/**
+ * Reads holds, pauses, and the runs of these deliveries. They stay in force until the transaction
+ * ends.
+ */
+export async function readStops(trx: Db, rows: readonly OfRun[]): Promise<Stops> {
+  const holds = await readHolds(trx);
+  const pauses = await readPauses(trx);
+  const runs = await readRunStops(trx, rows);
+  return {
+    on(row, now) {
+      const hold = holds.of(row);
+      if (hold) return heldBy(hold, row.id, now);
+      return pauses.on(row, now) ?? runs.on(row, now);
+    },
+    isCancelled: runs.isCancelled,
+  };
+}

@@ -1,0 +1,300 @@
+// Scheduled messages when their time comes (specification 8.1, 8.2): each draws one token from the
+// bucket of its organization, and its emails from the quota of that day, as one message. Refused
+// ones wait.
+//
+// | state     | event                                        | next                                     |
+// |-----------|----------------------------------------------|------------------------------------------|
+// | scheduled | a claim finds that its time has come         | reserved for `askingMs`, then asked      |
+// | asked     | a pause, a held domain, or a stopped run     | waits in the lane of that stop (stops.ts) |
+// | asked     | its campaign run was cancelled               | ends: cancelled                          |
+// | asked     | no token                                     | waits for the next unreserved token      |
+// | asked     | a check that is asked again (send-checks.ts) | ends: cancelled, with the reason         |
+// | asked     | no room in the daily quota                   | waits in a lane of its own for room      |
+// | asked     | a token and room: one transaction with both  | queued like any other                    |
+//
+// Tokens are drawn outside of any transaction, as daemons share their buckets through the store. A
+// crash between the draw and the transaction costs a token, never a message.
+
+import { drawTokens } from '../../../access/admission/draw-tokens.ts';
+import { limitsOf } from '../../../access/admission/plans.ts';
+import { findSpent, openAllowances } from '../../../access/admission/quota.ts';
+import { campaignsRight, messagesRight } from '../../../access/keys/send-checks.ts';
+import { findOrganizations } from '../../../access/organizations/queries.ts';
+import type { App } from '../../../core/app.ts';
+import { countInWindows } from '../../../identity/warming/count.ts';
+import { findBlockedOf, sendKey } from '../../../people/blocks/suppression.ts';
+import { perApp } from '../../../platform/runtime/per-app.ts';
+import type { Db } from '../../../platform/store/db.ts';
+import { firstTurn } from '../../deliveries/claim-queries.ts';
+import type { DeliveryRow } from '../../deliveries/queries.ts';
+import {
+  askScheduledNow,
+  lockScheduled,
+  type PutOff,
+  putOffScheduled,
+} from '../../deliveries/scheduled-queries.ts';
+import { findMessageRows, lockMessages, type MessageRow } from '../../messages/queries.ts';
+import { endWithRun } from '../claiming/run-mail.ts';
+import { readPauses, readRunStops, stopOfQuota } from '../claiming/stops.ts';
+import { changeQueue } from '../desk/queue-walk.ts';
+import { countDropped } from '../settling/outcome-counts.ts';
+import { Departures } from './departures.ts';
+import { type DueSend, openDueChecks } from './send-checks.ts';
+
+/**
+ * Time during which other daemons skip a reserved message. A crash delays the message by as much.
+ */
+const askingMs = 10_000;
+
+/**
+ * Runs inside the claim that found these deliveries due. Postpones those that certainly cannot be
+ * sent and reserves the others for this daemon. Returns the reserved ones, for `sendScheduled`.
+ */
+export async function takeScheduled(
+  app: App,
+  trx: Db,
+  due: readonly DeliveryRow[],
+  now: number,
+): Promise<DeliveryRow[]> {
+  if (due.length === 0) return [];
+  const pauses = await readPauses(trx);
+  const runs = await readRunStops(trx, due);
+  const spent = await findSpent(
+    app,
+    trx,
+    due.map((row) => row.organization_id),
+  );
+  const taken: DeliveryRow[] = [];
+  for (const row of due) {
+    const wait =
+      pauses.on(row, now) ?? runs.on(row, now) ?? waitForQuota(row, spent.get(row.organization_id));
+    await putOffScheduled(
+      trx,
+      wait ?? { id: row.id, lane: null, dueAt: now + askingMs, waitReason: row.wait_reason },
+    );
+    if (!wait) taken.push(row);
+  }
+  return taken;
+}
+
+function waitForQuota(
+  { id, organization_id }: Pick<DeliveryRow, 'id' | 'organization_id'>,
+  clearsAt: number | undefined,
+): PutOff | null {
+  if (clearsAt === undefined) return null;
+  return { id, lane: stopOfQuota(organization_id), dueAt: clearsAt, waitReason: 'daily-quota' };
+}
+
+/** Result of the draw for one message. */
+interface Asked {
+  messageId: string;
+  organizationId: string;
+  /** Milliseconds until there may be a token; 0 if one was drawn. */
+  waitMs: number;
+}
+
+/**
+ * Draws tokens for reserved deliveries, then queues, cancels or postpones each message.
+ * @throws CapacityError; the deliveries are then tried again.
+ */
+export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Promise<void> {
+  const owners = new Map(taken.map((row) => [row.message_id, row.organization_id]));
+  const byOrganization = Map.groupBy([...owners], ([, organizationId]) => organizationId);
+  const asked = await Promise.all(
+    [...byOrganization].map(([organizationId, entries]) =>
+      ask(
+        app,
+        organizationId,
+        entries.map(([messageId]) => messageId),
+      ),
+    ),
+  );
+  const now = app.clock.now();
+  const bookings = await app.store.write((trx) => decide(app, trx, asked.flat(), now), 'soon');
+  bookings.keep();
+}
+
+/** Earlier messages get tokens first. */
+async function ask(
+  app: App,
+  organizationId: string,
+  messageIds: readonly string[],
+): Promise<Asked[]> {
+  const drawer = { organizationId, keyId: null };
+  const { drawn, waitMs } = await drawTokens(app, drawer, messageIds.length);
+  return messageIds.map((messageId, index) => ({
+    messageId,
+    organizationId,
+    waitMs: index < drawn ? 0 : waitMs,
+  }));
+}
+
+/** A due message with its scheduled deliveries. */
+interface DueMessage {
+  message: MessageRow;
+  rows: readonly DeliveryRow[];
+  send: DueSend;
+}
+
+/**
+ * Locks the due messages until the transaction ends. Leaves out those that left the schedule
+ * meanwhile.
+ */
+async function lockDue(trx: Db, messageIds: readonly string[]): Promise<Map<string, DueMessage>> {
+  const found = await lockScheduled(trx, messageIds);
+  const rowsOf = Map.groupBy(found, (row) => row.message_id);
+  const ids = [...rowsOf.keys()];
+  await lockMessages(trx, ids);
+  const messages = await findMessageRows(trx, ids);
+  return new Map(
+    messages.map((message) => {
+      const rows = rowsOf.get(message.id) ?? [];
+      return [message.id, { message, rows, send: toCheck(message, rows) }];
+    }),
+  );
+}
+
+/** Returns the group of a message: all its deliveries have the same one, or none. */
+function groupOf([first]: readonly DeliveryRow[]): string | null {
+  return first?.unsubscribe_group_id ?? null;
+}
+
+function toCheck(message: MessageRow, rows: readonly DeliveryRow[]): DueSend {
+  return {
+    organizationId: message.organization_id,
+    keyId: message.scheduling_key_id,
+    isTest: message.is_test === 1,
+    caller: null,
+    right: message.campaign_run_id === null ? messagesRight : campaignsRight,
+    from: { email: message.from_email },
+    addresses: rows.map(({ email }) => email),
+    unsubscribeGroupId: groupOf(rows),
+    sender: null,
+  };
+}
+
+async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): Promise<Bookings> {
+  const organizationIds = new Set(asked.map(({ organizationId }) => organizationId));
+  // Runs first: if a quota is in force, other transactions wait for this lock.
+  const allowances = await openAllowances(app, trx, organizationIds);
+  const pauses = await readPauses(trx);
+  const due = await lockDue(
+    trx,
+    asked.map(({ messageId }) => messageId),
+  );
+  const sends = [...due.values()].map(({ send }) => send);
+  const runs = await readRunStops(
+    trx,
+    [...due.values()].flatMap(({ rows }) => rows),
+  );
+  const refusalOf = await openDueChecks(app, trx, allowances, sends);
+  const blocked = await findBlockedOf(trx, sends);
+  const bookings = await openBookings(app, trx, organizationIds, now);
+  const departures = new Departures(app, trx, now, await firstTurn(trx));
+  const counted: MessageRow[] = [];
+  const cancelled: DeliveryRow[] = [];
+  for (const { messageId, organizationId, waitMs } of asked) {
+    const { message, rows = [], send } = due.get(messageId) ?? {};
+    // Skips messages that were cancelled, deleted, or sent by another daemon meanwhile.
+    if (!message || !send) continue;
+    const refusal = refusalOf(send);
+    const [first] = rows;
+    if (first && runs.isCancelled(first)) {
+      cancelled.push(...(await endWithRun(app, trx, rows)));
+    } else if (first && (pauses.on(first, now) ?? runs.on(first, now))) {
+      await putOff(trx, rows, (row) => pauses.on(row, now) ?? runs.on(row, now));
+    } else if (waitMs > 0) {
+      const dueAt = bookings.next(organizationId, waitMs);
+      await putOff(trx, rows, ({ id }) => ({ id, lane: null, dueAt, waitReason: 'rate' }));
+    } else if (refusal) {
+      await departures.cancel(message, rows, refusal);
+    } else if (allowances.take(organizationId, message.delivery_count)) {
+      const clearsAt = allowances.clearsAt(organizationId);
+      await putOff(trx, rows, (row) => waitForQuota(row, clearsAt));
+    } else {
+      counted.push(message);
+      await departures.send(
+        message,
+        rows,
+        blocked.get(sendKey(organizationId, groupOf(rows))) ?? new Map(),
+      );
+    }
+  }
+  await departures.tell();
+  allowances.count(
+    trx,
+    counted.map(({ organization_id, delivery_count }) => ({
+      organizationId: organization_id,
+      emails: delivery_count,
+    })),
+  );
+  await countDropped(app, trx, [...departures.ended, ...cancelled]);
+  await countInWindows(app, trx, counted);
+  return bookings;
+}
+
+/** Postpones all scheduled deliveries of a message. */
+async function putOff(
+  trx: Db,
+  rows: readonly DeliveryRow[],
+  waitOf: (row: DeliveryRow) => PutOff | null,
+): Promise<void> {
+  for (const row of rows) {
+    const wait = waitOf(row);
+    if (wait) await putOffScheduled(trx, wait);
+  }
+}
+
+/**
+ * Reserves a time for each message without a token, at which it tries again: one time for each
+ * token.
+ */
+interface Bookings {
+  next(organizationId: string, waitMs: number): number;
+  /** Keeps the reservations after their commit: the next transaction reserves later times. */
+  keep(): void;
+}
+
+/**
+ * The last reserved time by organization. A restart forgets it: two messages may then share a time,
+ * and one of them tries again.
+ */
+const bookedOf = perApp((_app: App) => ({ last: new Map<string, number>() }));
+
+async function openBookings(
+  app: App,
+  trx: Db,
+  organizationIds: Iterable<string>,
+  now: number,
+): Promise<Bookings> {
+  const booked = bookedOf(app);
+  const last = new Map(booked.last);
+  for (const [id, at] of last) if (at <= now) last.delete(id);
+  const organizations = await findOrganizations(trx, [...organizationIds]);
+  const intervals = new Map(
+    organizations.map(({ id, plan }) => {
+      const { ratePerSecond } = limitsOf(app.config, plan);
+      return [id, ratePerSecond === null ? 0 : 1_000 / ratePerSecond];
+    }),
+  );
+  return {
+    next(organizationId, waitMs) {
+      const interval = intervals.get(organizationId) ?? 0;
+      const at = Math.max((last.get(organizationId) ?? 0) + interval, now + waitMs);
+      last.set(organizationId, at);
+      return Math.ceil(at);
+    },
+    keep() {
+      booked.last = last;
+    },
+  };
+}
+
+/** Tries messages again at once that wait for the quota of a plan that has changed. */
+export async function askForQuota(app: App, organizationId: string): Promise<void> {
+  const filter = { lane: stopOfQuota(organizationId) };
+  await changeQueue(app, { half: 'due', filter }, async (trx, rows) => {
+    for (const { id } of rows) await askScheduledNow(trx, id, app.clock.now());
+    return rows.length;
+  });
+}

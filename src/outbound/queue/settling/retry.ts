@@ -1,0 +1,46 @@
+// The retry schedule: fixed delays after each attempt, the last one repeated, with ±10 % jitter,
+// until the age limit.
+import type { Random } from '../../../platform/runtime/random.ts';
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const jitter = 0.1;
+const endlessAttempts = 1_000;
+
+export interface RetrySchedule {
+  /** Minutes, fractions allowed; never empty. */
+  readonly scheduleMinutes: readonly number[];
+  readonly maxAgeHours: number;
+}
+
+function baseDelayMs({ scheduleMinutes }: RetrySchedule, attemptCount: number): number {
+  const index = Math.min(attemptCount, scheduleMinutes.length) - 1;
+  return (scheduleMinutes[Math.max(index, 0)] ?? 1) * minuteMs;
+}
+
+/** Returns the wait after attempt number `attemptCount` (from 1), in milliseconds. */
+export function retryDelayMs(
+  schedule: RetrySchedule,
+  attemptCount: number,
+  random: Random,
+): number {
+  const spread = 1 + jitter * (2 * random.float() - 1);
+  return Math.round(baseDelayMs(schedule, attemptCount) * spread);
+}
+
+/** Returns the age limit of a message accepted at `acceptedAt`, in milliseconds since 1970. */
+export function expiryOf(schedule: RetrySchedule, acceptedAt: number): number {
+  return acceptedAt + schedule.maxAgeHours * hourMs;
+}
+
+/** Counts the attempts of the schedule, including the one at the age limit, without jitter. */
+export function maxAttempts(schedule: RetrySchedule): number {
+  let attempts = 1;
+  let ageMs = 0;
+  while (attempts < endlessAttempts) {
+    ageMs += baseDelayMs(schedule, attempts);
+    attempts++;
+    if (ageMs >= schedule.maxAgeHours * hourMs) break;
+  }
+  return attempts;
+}

@@ -1,0 +1,53 @@
+// Hand-in of a mail as MIME, over SMTP or with sendmail: an ordinary send with the same checks,
+// transactions and idempotency keys as over HTTP. The mail is read by raw-content.ts.
+import type { Caller } from '../../../core/api/route.ts';
+import type { App } from '../../../core/app.ts';
+import { foldAddress } from '../../../platform/net/address.ts';
+import type { Message } from '../../messages/schema.ts';
+import { rawSendContent } from '../content.ts';
+import { fingerprint } from '../fingerprint.ts';
+import type { IdempotencyKey } from '../idempotency.ts';
+import { acceptOne } from '../send.ts';
+import { type HandedIn, type RawSend, readRawSend } from './raw-content.ts';
+
+/**
+ * Accepts one mail. Resolves after the durable commit. A repeat with its idempotency key gets the
+ * first message.
+ * @throws ValidationError that names the invalid header field; other errors as `sendMessage` and
+ * `scheduleMessage`.
+ */
+export async function handIn(app: App, caller: Caller, given: HandedIn): Promise<Message> {
+  const send = readRawSend(given);
+  const { payload, raw, scheduledFor } = send;
+  return await acceptOne(app, {
+    caller,
+    payload,
+    content: rawSendContent(raw),
+    idempotency: await idempotencyOf(app, caller, given, send),
+    ...(scheduledFor !== undefined && { scheduledFor }),
+  });
+}
+
+/**
+ * Returns the idempotency key of a mail. Date, Message-ID, boundaries and the way of submission
+ * make no difference.
+ */
+async function idempotencyOf(
+  { mime }: App,
+  { organizationId }: Caller,
+  { raw, recipients }: HandedIn,
+  { payload, raw: { summary }, idempotencyKey, scheduledFor }: RawSend,
+): Promise<IdempotencyKey | null> {
+  if (idempotencyKey === null) return null;
+  const { from, tags, metadata } = payload;
+  const said = {
+    recipients: [...new Set(recipients.map(foldAddress))].sort(),
+    from,
+    subject: summary.subject,
+    parts: await mime.readParts(raw, organizationId),
+    tags,
+    metadata,
+    scheduledFor,
+  };
+  return { organizationId, key: idempotencyKey, fingerprint: fingerprint('SMTP', 'DATA', said) };
+}

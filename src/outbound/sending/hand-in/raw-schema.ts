@@ -1,0 +1,16 @@
+// Options of a mail handed in as MIME, by the names of their header fields. The rules are those of
+// the same fields of the API.
+import { z } from 'zod';
+import { scheduledPayload, sendPayload } from '../../messages/send-schema.ts';
+
+/** Prefix of our fields. All that begin with it are taken out of the mail; those below are read. */
+export const ownFieldPrefix = 'x-service-';
+
+export const rawSendOptions = z.strictObject({
+  'X-Service-Idempotency-Key': scheduledPayload.shape.idempotencyKey,
+  'X-Service-Tags': sendPayload.shape.tags,
+  'X-Service-Metadata': sendPayload.shape.metadata,
+  'X-Service-Scheduled-For': scheduledPayload.shape.scheduledFor.optional(),
+});
+
+export type RawSendOptions = z.output<typeof rawSendOptions>;

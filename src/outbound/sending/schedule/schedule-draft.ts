@@ -1,0 +1,38 @@
+// Turns a draft into a scheduled one: its deliveries wait for their time without a turn. Writes
+// nothing.
+import type { App } from '../../../core/app.ts';
+import { overallStatus } from '../../deliveries/status.ts';
+import { presentMessage } from '../../messages/present.ts';
+import { expiryOf } from '../../queue/settling/retry.ts';
+import type { Draft } from '../draft.ts';
+
+/**
+ * Returns the draft for `scheduledFor`. It is sent if its key is still valid then. Deliveries that
+ * have ended (blocked addresses) stay so.
+ */
+export function scheduledDraft(
+  app: App,
+  draft: Draft,
+  scheduledFor: number,
+  keyId: string | null,
+): Draft {
+  const deliveries = draft.deliveries.map((row) =>
+    row.status === 'pending'
+      ? {
+          ...row,
+          status: 'scheduled' as const,
+          due_at: scheduledFor,
+          queued_at: null,
+          expires_at: expiryOf(app.config.delivery.retry, scheduledFor),
+        }
+      : row,
+  );
+  const message = {
+    ...draft.message,
+    scheduled_for: scheduledFor,
+    scheduling_key_id: keyId,
+    status: overallStatus(deliveries.map(({ status }) => status)),
+  };
+  const presented = presentMessage(message, draft.recipients, deliveries);
+  return { ...draft, message, deliveries, presented };
+}

@@ -1,0 +1,38 @@
+// The operation that sends later (specification 4.8, 8.1): stored like any send, in the same
+// transactions, without drawing on rate or quota. Its time is handled by
+// src/outbound/queue/schedule/scheduled.ts.
+
+import type { Caller } from '../../../core/api/route.ts';
+import type { App } from '../../../core/app.ts';
+import type { Message } from '../../messages/schema.ts';
+import type { ScheduledPayload } from '../../messages/send-schema.ts';
+import { fingerprint } from '../fingerprint.ts';
+import { prepareSend } from '../prepare.ts';
+import { acceptOne } from '../send.ts';
+
+/**
+ * Accepts a message for `scheduledFor`. Resolves after the durable commit. With an idempotency key,
+ * a repeat of the same request gets the original answer, even after its scheduled time.
+ * @throws ValidationError for a time in the past or beyond a year; ForbiddenError, ConflictError,
+ * ResourceNotFoundError and CapacityError as `sendMessage`.
+ */
+export async function scheduleMessage(
+  app: App,
+  caller: Caller,
+  scheduled: ScheduledPayload,
+): Promise<Message> {
+  const { scheduledFor, idempotencyKey, ...payload } = scheduled;
+  const { organizationId } = caller;
+  return acceptOne(app, {
+    ...(await prepareSend(app, caller, payload)),
+    idempotency:
+      idempotencyKey == null
+        ? null
+        : {
+            organizationId,
+            key: idempotencyKey,
+            fingerprint: fingerprint('POST', '/v1/messages/scheduled', scheduled),
+          },
+    scheduledFor,
+  });
+}

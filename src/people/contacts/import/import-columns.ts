@@ -1,0 +1,171 @@
+// Gives each column of an import its use: a field of the contact, its consent, a custom field, or
+// none. The caller's map of columns comes first, then the format, then the names that many services
+// share.
+
+import { columnKey, columnsInWords } from '../../../platform/csv/read-table.ts';
+import { ValidationError } from '../../../platform/errors.ts';
+import { type Consent, consentOf, consents, speaksOfConsent } from './import-consent.ts';
+
+/** Fields of a contact that a column can fill. */
+const fields = [
+  ...['email', 'otherEmails', 'externalId', 'name', 'displayName', 'avatar', 'firstName'],
+  ...['lastName', 'company', 'jobTitle', 'country', 'state', 'city', 'timezone', 'source'],
+  ...['language', 'tags', 'customFields', 'metadata'],
+] as const;
+
+/** `custom` keeps the values in a custom field with the name of the column. */
+const uses = [...fields, ...consents, 'custom', 'ignore'] as const;
+
+export type ColumnUse = (typeof uses)[number];
+
+/** Fields that several columns of one file can fill. */
+const repeatable: ReadonlySet<ColumnUse> = new Set([
+  'otherEmails',
+  'custom',
+  'ignore',
+  ...consents,
+]);
+
+/** Other names of the fields, by key. */
+const otherNames: Readonly<Record<string, ColumnUse>> = {
+  emailaddress: 'email',
+  // Google.
+  email1value: 'email',
+  alternateemails: 'otherEmails',
+  fullname: 'name',
+  cc: 'country',
+  region: 'state',
+  stateprovinceregion: 'state',
+  attributes: 'metadata',
+};
+const meanings: ReadonlyMap<string, ColumnUse> = new Map([
+  ...fields.map((field) => [columnKey(field), field] as const),
+  ...Object.entries(otherNames),
+]);
+/** The further addresses of Outlook and Google: "E-mail 2 Address", "E-mail 3 - Value". */
+const furtherEmail = /^email([2-9]|1\d)(address|value)?$/;
+
+function fieldOf(key: string): ColumnUse | undefined {
+  return furtherEmail.test(key) ? 'otherEmails' : meanings.get(key);
+}
+
+/** Uses by column, as the caller gives them. */
+export type ColumnMap = Readonly<Record<string, string>>;
+
+/**
+ * Reads entries such as `Plan=custom`.
+ * @throws ValidationError for an entry of another form
+ */
+export function columnMapOf(entries: readonly string[]): ColumnMap {
+  const pairs = entries.map((entry) => {
+    const at = entry.lastIndexOf('=');
+    if (at > 0) return [entry.slice(0, at).trim(), entry.slice(at + 1).trim()] as const;
+    throw ValidationError.of('map', `must be COLUMN=FIELD: ${entry.slice(0, 60)}`);
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** Differences of a format from the names that services share. */
+export interface FormatColumns {
+  /** Columns without data about the person. */
+  ignored?: RegExp;
+  /** Columns of consent that other files may have for something else. */
+  consents?: Readonly<Record<string, Consent>>;
+  /** Columns of fields that other files may have for something else. */
+  fields?: Readonly<Record<string, ColumnUse>>;
+}
+
+export interface ColumnUses {
+  /**
+   * Returns the use of a column, or of the field `inner` of the object in it; null if the name
+   * speaks of consent without a known meaning.
+   */
+  of(name: string, inner?: string): ColumnUse | null;
+  /** Tells whether the caller gave the use of a column, or of `column.inner`. */
+  isMapped(name: string): boolean;
+}
+
+/** Most names of JSON fields whose uses are remembered. */
+const mostRemembered = 1_000;
+
+/** @throws ValidationError for a use that does not exist, or a column that the file lacks */
+export function columnUses(
+  map: ColumnMap,
+  { ignored, consents: own, fields: ownFields }: FormatColumns,
+  header: readonly string[] | null,
+): ColumnUses {
+  const named = new Map<string, ColumnUse>();
+  const byKey = new Map<string, ColumnUse>();
+  const keys = new Set(header?.map(columnKey));
+  for (const [name, use] of Object.entries(map)) {
+    const known = uses.find((one) => columnKey(one) === columnKey(use));
+    if (!known) {
+      throw ValidationError.of('map', `${use.slice(0, 40)} is none of ${uses.join(', ')}`);
+    }
+    if (header && !name.includes('.') && !keys.has(columnKey(name))) {
+      const columns = columnsInWords(header);
+      throw ValidationError.of('map', `there is no column ${name.slice(0, 40)} in: ${columns}`);
+    }
+    named.set(name, known);
+    if (!header?.includes(name)) byKey.set(columnKey(name), known);
+  }
+  const given = (name: string) => named.get(name) ?? byKey.get(columnKey(name));
+  const find = (name: string): ColumnUse | null => {
+    const mapped = given(name);
+    if (mapped !== undefined) return mapped;
+    const key = columnKey(name);
+    if (key === '' || ignored?.test(key)) return 'ignore';
+    return ownFields?.[key] ?? fieldOf(key) ?? own?.[key] ?? ofConsent(name);
+  };
+  const remembered = new Map<string, ColumnUse | null>();
+  const of = (name: string, inner?: string) => {
+    const path = inner === undefined ? name : `${name}.${inner}`;
+    const place = inner === undefined ? path : `${path}\0`;
+    const known = remembered.get(place);
+    if (known !== undefined) return known;
+    const found = inner === undefined ? find(name) : (given(path) ?? ofConsent(inner));
+    if (remembered.size < mostRemembered) remembered.set(place, found);
+    return found;
+  };
+  return { of, isMapped: (name) => given(name) !== undefined };
+}
+
+function ofConsent(name: string): ColumnUse | null {
+  return consentOf(name) ?? (speaksOfConsent(name) ? null : 'custom');
+}
+
+/**
+ * Returns the uses of all columns of a header. A second column for one field is kept: an address
+ * becomes a further one, anything else a custom field.
+ * @throws ValidationError naming the columns whose meaning for consent is unknown
+ */
+export function usesOf(header: readonly string[], { of }: ColumnUses): ColumnUse[] {
+  const taken = new Set<ColumnUse>();
+  const unknown: string[] = [];
+  const all = header.map((name) => {
+    const found = of(name);
+    if (found === null) {
+      unknown.push(name);
+      return 'ignore';
+    }
+    if (repeatable.has(found) || !taken.has(found)) {
+      taken.add(found);
+      return found;
+    }
+    return found === 'email' ? 'otherEmails' : 'custom';
+  });
+  if (unknown.length > 0) throw unknownConsent(unknown);
+  return all;
+}
+
+/** Asks for the meaning of columns that speak of consent. */
+export function unknownConsent(names: readonly string[]): ValidationError {
+  const [first = ''] = names;
+  const many = names.length > 1;
+  return ValidationError.of(
+    'map',
+    `the column${many ? 's' : ''} ${columnsInWords(names)} ${many ? 'speak' : 'speaks'} of consent, ` +
+      `and the meaning is unknown. Map ${many ? 'each' : 'it'} to subscribed or unsubscribed (yes ` +
+      `or no), status (words), custom or ignore: "${first.slice(0, 40)}=unsubscribed"`,
+  );
+}

@@ -1,0 +1,238 @@
+// Reads from a row of another service's export if its person may get mail. Known columns of
+// opt-outs become a block. A column that only speaks of consent has no known meaning, so the caller
+// must state it: a guess would make recipients of people after their opt-out.
+
+import { columnKey } from '../../../platform/csv/read-table.ts';
+import { ValidationError } from '../../../platform/errors.ts';
+import { optOutWords, reasonWords } from '../../blocks/reason-words.ts';
+import { type BlockReason, reasonsByWeight } from '../../blocks/schema.ts';
+
+/**
+ * How the cells of a column are read. `word`: a status. `out`: yes blocks. `in`: no blocks. `any`:
+ * any content blocks, such as a time or an explanation.
+ */
+interface ConsentRule {
+  says: 'word' | 'out' | 'in' | 'any';
+  reason: BlockReason;
+}
+
+/** The meanings of columns of consent, by the names that `map` takes. */
+const rules = {
+  status: { says: 'word', reason: 'manual' },
+  unsubscribed: { says: 'out', reason: 'unsubscribe' },
+  subscribed: { says: 'in', reason: 'unsubscribe' },
+  bounced: { says: 'out', reason: 'bounce' },
+  complained: { says: 'out', reason: 'complaint' },
+  blocked: { says: 'out', reason: 'manual' },
+  unsubscribedAt: { says: 'any', reason: 'unsubscribe' },
+  bouncedAt: { says: 'any', reason: 'bounce' },
+  complainedAt: { says: 'any', reason: 'complaint' },
+  blockedAt: { says: 'any', reason: 'manual' },
+} as const satisfies Record<string, ConsentRule>;
+
+export type Consent = keyof typeof rules;
+
+export const consents = Object.keys(rules) as readonly Consent[];
+
+export function isConsent(use: string): use is Consent {
+  return Object.hasOwn(rules, use);
+}
+
+/** Columns of known services, by their keys. */
+const columnsOf: Readonly<Record<Consent, readonly string[]>> = {
+  status: [
+    ...['status', 'emailstatus', 'subscriptionstatus', 'subscriberstatus', 'memberstatus'],
+    ...['emailsubscriptionstatus', 'emailmarketingstatus', 'emailpermissionstatus'],
+    // Klaviyo, Postmark, Pipedrive.
+    ...['emailsuppressions', 'suppressionreason', 'marketingstatus'],
+  ],
+  unsubscribed: [
+    ...['unsubscribed', 'isunsubscribed', 'unsubscribe', 'globalunsubscribe', 'emailunsubscribed'],
+    ...['optout', 'optedout', 'isoptedout', 'emailoptout', 'emailoptedout', 'optoutemail'],
+    ...[
+      'donotemail',
+      'donotcontact',
+      'donotsendemail',
+      'donotbulkemail',
+      'noemail',
+      'emaildisabled',
+    ],
+    // Amazon SES, HubSpot, Brevo, Salesforce, Intercom, Mailjet.
+    ...['unsubscribeall', 'unsubscribedfromallemail', 'unsubscribedfromallemails'],
+    ...['portalunsubscribe', 'emailblacklisted', 'blacklisted', 'emailblocklisted', 'blocklisted'],
+    ...['hasoptedoutofemail', 'optedoutofemail', 'unsubscribedfromemails'],
+    'isexcludedfromcampaigns',
+  ],
+  subscribed: [
+    ...['subscribed', 'issubscribed', 'optin', 'optedin', 'emailoptin', 'emailoptedin'],
+    // Klaviyo, Shopify, Ghost.
+    ...['emailmarketingconsent', 'acceptsmarketing', 'acceptsemailmarketing'],
+    'subscribedtoemails',
+  ],
+  bounced: [
+    ...['bounced', 'hardbounced', 'hashardbounced', 'emailbounced', 'emailinvalid'],
+    ...['invalidemail', 'invalidemailaddress'],
+  ],
+  complained: [
+    'complained',
+    'spamcomplaint',
+    'markedemailasspam',
+    'markedasspam',
+    'portalspamreport',
+  ],
+  blocked: ['suppressed', 'issuppressed', 'emailsuppressed', 'blacklist', 'blocklist'],
+  unsubscribedAt: [
+    ...['unsubtime', 'unsubscribedat', 'unsubscribeddate', 'unsubscribedate', 'unsubscribedon'],
+    ...['unsubreason', 'unsubscribereason', 'unsubscribedreason', 'optoutreason'],
+    ...['optoutdate', 'optouttime', 'optoutat', 'optedoutat', 'optedoutdate'],
+  ],
+  bouncedAt: [
+    ...['cleantime', 'bouncedat', 'bounceddate', 'hardbouncedat', 'bouncereason', 'bouncedreason'],
+    // HubSpot, Salesforce.
+    ...['emailhardbouncereason', 'hardbouncereason', 'portalbounce', 'globalbounce'],
+    ...['emailbouncedreason', 'emailbounceddate'],
+  ],
+  complainedAt: ['complainedat', 'complainttime', 'spamreportedat'],
+  blockedAt: ['suppressedat', 'emailsuppressionstimestamp'],
+};
+
+const knownColumns: ReadonlyMap<string, Consent> = new Map(
+  consents.flatMap((consent) => columnsOf[consent].map((key) => [key, consent] as const)),
+);
+
+/** Parts of names that speak of consent, in the languages of frequent exports. */
+const stems = [
+  ...['unsub', 'subscri', 'optin', 'optout', 'optedin', 'optedout', 'consent', 'suppress'],
+  ...['blacklist', 'blocklist', 'blocked', 'bounce', 'complain', 'spam', 'donot', 'dontemail'],
+  ...['gdpr', 'permission', 'newsletter', 'marketing', 'mailable', 'contactable', 'topicpref'],
+  ...['abgemeldet', 'abmeld', 'abbestell', 'abonn', 'einwillig', 'widerruf', 'widerspr', 'sperr'],
+  ...['désinscri', 'nepascontacter', 'nepasenvoyer', 'rgpd', 'consenso', 'disiscri', 'cancellato'],
+  ...['suscri', 'dadodebaja', 'fechadebaja', 'nocontactar', 'descadastr', 'inscrito', 'lgpd'],
+  ...['uitgeschreven', 'afgemeld', 'toestemming', 'avmeld', 'avprenumer', 'samtyck', 'samtykke'],
+  ...['wypisan', 'zgoda', 'abonelik', 'отписа', 'подписа', 'согласи', 'рассылк'],
+  ...['配信停止', '配信拒否', '購読', '退会', '退订', '订阅', '수신거부', '수신동의'],
+].map(columnKey);
+const speaking = new RegExp(stems.join('|'), 'u');
+const wordSet = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+/** Words for channels other than mail. */
+const otherChannels = wordSet(
+  'sms whatsapp phone phones telephone call calls fax push mobile viber postal',
+);
+/** Words for mail, or for every channel. */
+const mailWords = wordSet(
+  'email emails mail mails mailing mailings newsletter newsletters all any',
+);
+/** Last words of names for the circumstances of a consent. */
+const circumstances = wordSet('time timestamp date at ip source method url');
+const ofOptOut = /unsub|out|withdr|revok|suppress|bounce|complain/;
+/** Names for what a customer bought, and for counts of mail. */
+const otherThing =
+  /subscription(?:id|plan|tier|price|amount|currency|interval|product|renew|start|end)|^marketingemails/;
+
+/** Splits a name at its separators and capitals; whole words tell "call" from "automatically". */
+function wordsIn(name: string): string[] {
+  return name
+    .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+    .toLowerCase()
+    .replaceAll(/direct[\s_-]*mail/g, 'postal')
+    .split(/[^\p{L}]+/u)
+    .filter((word) => word !== '');
+}
+
+function isCircumstance(words: readonly string[], key: string): boolean {
+  if (ofOptOut.test(key) || !circumstances.has(words.at(-1) ?? '')) return false;
+  return words.at(-2) !== 'one';
+}
+
+/** Returns the meaning of a column of a known service. */
+export function consentOf(name: string): Consent | undefined {
+  return knownColumns.get(columnKey(name));
+}
+
+/** Tells whether a name speaks of consent to mail. */
+export function speaksOfConsent(name: string): boolean {
+  const key = columnKey(name);
+  if (!speaking.test(key) || otherThing.test(key)) return false;
+  const words = wordsIn(name);
+  if (isCircumstance(words, key)) return false;
+  return (
+    !words.some((word) => otherChannels.has(word)) || words.some((word) => mailWords.has(word))
+  );
+}
+
+type Standing = BlockReason | 'archived' | 'active';
+
+const statuses = new Map<string, Standing>([
+  ...reasonWords,
+  ...['active', 'enabled', 'subscribed', 'confirmed', 'optin', 'optedin'].map(
+    (word) => [word, 'active'] as const,
+  ),
+  ['archived', 'archived'],
+]);
+
+const yes = /^(?:true|yes|y|1|t|x|on|ja|oui|s[ií]|sim|wahr|vrai|checked)$/i;
+const no = /^(?:false|no|n|0|f|off|nein|non|nej|nee|n[aã]o|falsch|faux|unchecked)$/i;
+const nothing = /^(?:|none|null|nil|n\/?a|-|never|0000-00-00.*)$/i;
+const date = /^(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{10}(?:\d{3})?$)/;
+const longestWord = 40;
+const likeOptOut = /unsub|out|list|bounce|complain|suppress|spam|not|withdrawn/i;
+
+/** Removes brackets, quotes and space around a word. */
+function withoutQuotes(text: string): string {
+  return text.replace(/^[\s["']+/, '').replace(/(?<![\s\]"'])[\s\]"']+$/, '');
+}
+
+/** Reads a list of words such as `["HARD_BOUNCE"]`. */
+function standingsOf(column: string, text: string): Standing[] {
+  const parts = text.split(/[,;|]/).map(withoutQuotes);
+  return parts.flatMap((part) => {
+    if (nothing.test(part)) return [];
+    const standing = statuses.get(columnKey(part));
+    if (standing) return [standing];
+    throw ValidationError.of(column, `is not a known status: ${part.slice(0, 60)}`);
+  });
+}
+
+/** Reads one cell. @throws ValidationError naming the column of an unclear value */
+function standingsIn(column: string, { says, reason }: ConsentRule, text: string): Standing[] {
+  if (says === 'word') return standingsOf(column, text);
+  const isNothing = nothing.test(text);
+  if (says === 'any') return isNothing || no.test(text) ? [] : [reason];
+  if (yes.test(text) || date.test(text)) return says === 'out' ? [reason] : [];
+  if (no.test(text)) return says === 'out' ? [] : [reason];
+  const standing = statuses.get(columnKey(text));
+  if (standing !== undefined) return [standing];
+  // An empty box may mean no: only the absence of an opt-out can be read from it.
+  if (says === 'out' && isNothing) return [];
+  const problem = isNothing
+    ? 'is empty: say yes or no'
+    : `is neither yes nor no: ${text.slice(0, 60)}`;
+  throw ValidationError.of(column, problem);
+}
+
+/** Result of all columns of consent of a row. */
+export interface ConsentFound {
+  /** Reason to block the address, or null. */
+  reason: BlockReason | null;
+  /** Set if the contact is archived. A file never brings an archived contact back. */
+  isArchived: true | undefined;
+}
+
+/** A cell of a column of consent. */
+export type ConsentCell = readonly [column: string, consent: Consent, text: string];
+
+/** Gathers the cells of a row; of several reasons the heaviest counts. @throws ValidationError */
+export function standingOf(cells: readonly ConsentCell[]): ConsentFound {
+  if (cells.length === 0) return { reason: null, isArchived: undefined };
+  const all = cells.flatMap(([column, consent, text]) => standingsIn(column, rules[consent], text));
+  return {
+    reason: reasonsByWeight.find((reason) => all.includes(reason)) ?? null,
+    isArchived: all.includes('archived') ? true : undefined,
+  };
+}
+
+/** Tells whether a value can only be an opt-out, whatever its column is. */
+export function isOptOut(text: string): boolean {
+  if (text.length > longestWord || !likeOptOut.test(text)) return false;
+  return optOutWords.has(columnKey(text));
+}

@@ -1,0 +1,391 @@
+// Turns a row of an import into the fields of a contact. Exports of other services are recognized
+// by their header. import-columns.ts gives each column its use. An opt-out in any known form
+// becomes a block (import-consent.ts). An unknown status refuses its row, so that no opt-out is
+// lost.
+
+import {
+  cellText,
+  columnKey,
+  columnsInWords,
+  type ImportRow,
+  refuseDuplicates,
+} from '../../../platform/csv/read-table.ts';
+import { ValidationError } from '../../../platform/errors.ts';
+import type { BlockReason } from '../../blocks/schema.ts';
+import {
+  type ColumnMap,
+  type ColumnUse,
+  type ColumnUses,
+  columnUses,
+  type FormatColumns,
+  unknownConsent,
+  usesOf,
+} from './import-columns.ts';
+import {
+  type ConsentCell,
+  type ConsentFound,
+  isConsent,
+  isOptOut,
+  standingOf,
+} from './import-consent.ts';
+
+interface ImportFormat extends FormatColumns {
+  name: string;
+  /** Columns that identify the format. All must be present. */
+  columns: readonly string[];
+  /** Field with the lists of a person, each with its standing in that list. */
+  lists?: string;
+}
+
+/** Known formats. The first match wins. */
+const importFormats: readonly ImportFormat[] = [
+  {
+    name: 'svc',
+    columns: ['id', 'email', 'externalId', 'statusReason'],
+    ignored: /^(id|createdat|updatedat)$/,
+  },
+  { name: 'svc', columns: ['id', 'identities'] },
+  {
+    name: 'ses',
+    columns: ['EmailAddress', 'Reason'],
+    ignored: /^lastupdatetime$/,
+    consents: { reason: 'status' },
+  },
+  {
+    name: 'resend',
+    columns: ['email', 'origin', 'source_id'],
+    ignored: /^(id|sourceid|createdat)$/,
+    consents: { origin: 'status' },
+  },
+  {
+    name: 'mailchimp',
+    columns: ['Email Address', 'LEID', 'EUID'],
+    ignored:
+      /^(memberrating|(optin|confirm)(time|ip)|latitude|longitude|gmtoff|dstoff|lastchanged|leid|euid|(unsub|clean)campaign.*)$/,
+  },
+  {
+    name: 'sendgrid',
+    columns: ['EMAIL', 'ALTERNATE_EMAILS', 'CONTACT_ID'],
+    ignored: /^(contactid|createdat|updatedat)$/,
+  },
+  {
+    name: 'listmonk',
+    columns: ['uuid', 'email', 'attributes', 'status'],
+    ignored: /^(uuid|createdat|updatedat)$/,
+    fields: { attributes: 'customFields' },
+  },
+  {
+    // The answer of its API, a subscriber in each line.
+    name: 'listmonk',
+    columns: ['uuid', 'email', 'attribs', 'lists', 'status'],
+    ignored: /^(id|uuid|createdat|updatedat)$/,
+    fields: { attribs: 'customFields', lists: 'tags' },
+    lists: 'lists',
+  },
+  {
+    name: 'mailgun',
+    columns: ['address', 'subscribed', 'vars'],
+    fields: { address: 'email', vars: 'customFields' },
+  },
+  { name: 'resend', columns: ['email', 'unsubscribed'], ignored: /^(id|createdat)$/ },
+  { name: 'plain', columns: [] },
+];
+
+/** Fields of a row before validation: `contact` may still violate the schema. */
+export interface ImportedRow extends ConsentFound {
+  contact: Record<string, unknown>;
+}
+
+/** Reads a row. @throws ValidationError naming the field with an unknown value */
+export type ReadRow = (row: ImportRow) => ImportedRow;
+
+const ownReason = /^The first email is blocked \((bounce|complaint|unsubscribe|manual)\)/;
+
+/**
+ * Reads the standing in our own export. Only its `statusReason` shows that a contact was blocked by
+ * hand, or archived and blocked.
+ */
+function ownStanding(status: string, statusReason: string): ConsentFound {
+  const said = standingOf(status === '' ? [] : [['status', 'status', status]]);
+  const [, blocked] = ownReason.exec(statusReason) ?? [];
+  return { ...said, reason: said.reason ?? (blocked as BlockReason | undefined) ?? null };
+}
+
+/** Splits a list. Removes quotation marks around each entry: `"a","b"`. */
+function listIn(text: string | undefined): string[] {
+  if (text === undefined || text === '') return [];
+  return text
+    .split(',')
+    .map((one) => one.trim().replace(/^"(.*)"$/, '$1'))
+    .filter((one) => one !== '');
+}
+
+/** Parses a JSON object in a cell. Nested objects stay text. */
+function objectIn(field: string, text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw ValidationError.of(field, 'is not valid JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw ValidationError.of(field, 'is not a JSON object');
+  }
+  const flat = (one: unknown) =>
+    typeof one === 'object' && one !== null ? JSON.stringify(one) : one;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, flat(one)]));
+}
+
+/** Returns the values as custom fields have them: as texts, without null. */
+function textsIn(object: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(object).filter(([, value]) => value !== null);
+  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
+}
+
+/** Drops values without content: null, empty texts, and objects that are empty after that. */
+function said(value: unknown): unknown {
+  if (value === null || value === '') return undefined;
+  if (typeof value !== 'object' || value === undefined || Array.isArray(value)) return value;
+  const entries = Object.entries(value).flatMap(([name, one]) => {
+    const inner = said(one);
+    return inner === undefined ? [] : [[name, inner] as const];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+type ObjectField = 'customFields' | 'metadata';
+
+/** Gathers the cells of a row by the uses of their columns. */
+class Cells {
+  readonly fields: Record<string, string> = {};
+  readonly emails: string[] = [];
+  readonly custom: Record<string, string> = {};
+  readonly objects: { [Name in ObjectField]?: Record<string, unknown> | undefined } = {};
+  readonly consent: ConsentCell[] = [];
+  readonly #known: ColumnUses;
+  readonly #isOwn: boolean;
+
+  constructor(known: ColumnUses, isOwn: boolean) {
+    this.#known = known;
+    this.#isOwn = isOwn;
+  }
+
+  /** @throws ValidationError for a value that says, or may say, that the person opted out */
+  add(name: string, use: ColumnUse, text: string): void {
+    if (use === 'ignore') return;
+    if (isConsent(use)) this.consent.push([name, use, text]);
+    else if (text === '') return;
+    else if (use === 'otherEmails') this.emails.push(...listIn(text));
+    else if (use === 'customFields' || use === 'metadata') this.#addObject(name, use, text);
+    else {
+      for (const one of use === 'tags' ? listIn(text) : [text]) this.#refuseOptOut(name, one);
+      if (use === 'custom') this.custom[name] = text;
+      else this.fields[use] = text;
+    }
+  }
+
+  #refuseOptOut(name: string, text: string): void {
+    if (!isOptOut(text) || this.#isOwn || this.#known.isMapped(name)) return;
+    throw ValidationError.of(
+      name,
+      `says ${text}: map the column to status if this is the person's consent, else to custom`,
+    );
+  }
+
+  #addObject(name: string, use: ObjectField, text: string): void {
+    const object = objectIn(use, text);
+    this.objects[use] = this.#isOwn || use === 'metadata' ? object : textsIn(object);
+    if (this.#isOwn) return;
+    for (const [inner, value] of Object.entries(object)) {
+      const found = this.#known.of(name, inner);
+      const path = `${name}.${inner}`;
+      if (found === null) throw unknownConsent([path]);
+      if (isConsent(found)) this.consent.push([path, found, String(value ?? '')]);
+      else if (found === 'custom' && typeof value === 'string') this.#refuseOptOut(path, value);
+    }
+  }
+}
+
+/** Builds a contact from the cells of any format. */
+function flatContact({ fields, emails, custom, objects, consent }: Cells): ImportedRow {
+  const { email, name, firstName, lastName, company, jobTitle, source } = fields;
+  const { country, state, city, timezone, language, externalId, displayName, avatar } = fields;
+  const both = [firstName, lastName].filter((one) => one).join(' ');
+  const customFields = filled({ ...objects.customFields, ...custom });
+  const location = filled({ country, state, city, timezone });
+  const contact: ImportedRow['contact'] = { emails: email ? [email, ...emails] : emails };
+  put(contact, 'name', name || both || undefined);
+  put(contact, 'externalId', externalId);
+  put(contact, 'displayName', displayName);
+  put(contact, 'avatar', avatar);
+  const person = { firstName, lastName, company, jobTitle, location, customFields, source };
+  put(contact, 'profile', filled(person));
+  put(contact, 'preferences', filled({ language }));
+  if (fields.tags) contact.tags = listIn(fields.tags);
+  put(contact, 'metadata', objects.metadata);
+  return { contact, ...standingOf(consent) };
+}
+
+function put(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (value !== undefined) object[name] = value;
+}
+
+/** Drops undefined fields. Returns undefined if nothing is left. */
+function filled(object: Record<string, unknown>): Record<string, unknown> | undefined {
+  let left: Record<string, unknown> | undefined;
+  for (const name in object) {
+    if (object[name] === undefined) continue;
+    left ??= {};
+    left[name] = object[name];
+  }
+  return left;
+}
+
+/** Builds a contact from an object in the form of our API. */
+function ownContact(object: Readonly<Record<string, unknown>>): ImportedRow {
+  const { id: _id, createdAt: _made, updatedAt: _changed, statusReason, ...rest } = object;
+  const { email, identities, status, ...contact } = rest;
+  const named = Array.isArray(identities)
+    ? identities.map((one) => (one as { identifier?: unknown } | null)?.identifier)
+    : [];
+  const emails = [email, ...named].filter((one) => one !== undefined && one !== null);
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  const standing = ownStanding(text(status), text(statusReason));
+  return { contact: { ...(said(contact) as object), emails }, ...standing };
+}
+
+/** Parts of a header that both kinds of files need to read a row. */
+interface Plan {
+  format: ImportFormat;
+  header: readonly string[];
+  uses: readonly ColumnUse[];
+  known: ColumnUses;
+  isOwn: boolean;
+}
+
+/** Reads cells by the places of their columns. */
+function csvReader({ header, uses, known, isOwn }: Plan): ReadRow {
+  const columns = header.map((name, at) => [name, uses[at] ?? 'ignore'] as const);
+  const reasonAt = isOwn ? header.findIndex((name) => columnKey(name) === 'statusreason') : -1;
+  return ({ cells = [] }) => {
+    const row = new Cells(known, isOwn);
+    for (const [at, [name, one]] of columns.entries()) {
+      if (at !== reasonAt) row.add(name, one, cellText(cells[at] ?? ''));
+    }
+    const contact = flatContact(row);
+    if (reasonAt < 0) return contact;
+    const [[, , status] = ['', '', '']] = row.consent;
+    return { ...contact, ...ownStanding(status, cellText(cells[reasonAt] ?? '')) };
+  };
+}
+
+/** A list of a person in the answer of listmonk's API. */
+interface Subscription {
+  name?: unknown;
+  subscription_status?: unknown;
+}
+
+/**
+ * Adds the lists of a person as tags, without those that were left; who left all of them has
+ * unsubscribed.
+ */
+function addLists(row: Cells, field: string, value: unknown): void {
+  const lists = Array.isArray(value) ? (value as (Subscription | null)[]) : [];
+  const stays = lists.filter(
+    (one) => columnKey(String(one?.subscription_status)) !== 'unsubscribed',
+  );
+  const names = stays.map((one) => `"${String(one?.name ?? '').replaceAll(',', ' ')}"`);
+  row.add(field, 'tags', names.join());
+  if (lists.length > 0 && stays.length === 0) row.add(field, 'status', 'unsubscribed');
+}
+
+/** Reads objects by the names of their fields, which can differ from line to line. */
+function objectReader({ format, header, uses, known, isOwn }: Plan): ReadRow {
+  const ofHeader = new Map(header.map((name, at) => [name, uses[at]]));
+  return ({ object = {}, field }) => {
+    if (Array.isArray(object.identities)) return ownContact(object);
+    const row = new Cells(known, isOwn);
+    for (const [name, value] of Object.entries(object)) {
+      if (name === format.lists) {
+        addLists(row, name, value);
+        continue;
+      }
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+      const found = ofHeader.get(name) ?? known.of(name);
+      if (found === null) throw unknownConsent([name]);
+      row.add(name, found, isObject ? JSON.stringify(value) : field(name));
+    }
+    return flatContact(row);
+  };
+}
+
+/** Most columns of a file. No list of people has as many. */
+const mostColumns = 500;
+
+/** Exports that list only people who get no mail, by all of their columns. */
+const suppressionLists: readonly (readonly string[])[] = [
+  ['created', 'email'],
+  ['created', 'email', 'ip'],
+  ['created', 'email', 'reason'],
+];
+
+/** @throws ValidationError if the header is that of a list for `svc blocks import` */
+function refuseSuppressions(keys: ReadonlySet<string>, map: ColumnMap): void {
+  if (Object.keys(map).length > 0) return;
+  const isList = suppressionLists.some(
+    (columns) => columns.length === keys.size && columns.every((column) => keys.has(column)),
+  );
+  if (!isList) return;
+  throw new ValidationError(
+    'The columns are those of a list of people who get no mail (SendGrid). Import such a list by ' +
+      '"svc blocks import"; for any other file map a column: "created=custom"',
+  );
+}
+
+/** A recognized file. */
+export interface FileFormat {
+  name: string;
+  read: ReadRow;
+  /** The use of each column; empty without a header. */
+  map: Readonly<Record<string, ColumnUse>>;
+}
+
+/**
+ * Returns the format and row reader for a header. Null means a file without a header. `map` gives
+ * columns another use.
+ * @throws ValidationError without a column that identifies people, for a repeated column, and for a
+ * column that speaks of consent without a known meaning.
+ */
+export function formatOf(header: readonly string[] | null, map: ColumnMap): FileFormat {
+  if (header === null) {
+    const known = columnUses(map, {}, ['email']);
+    const format: ImportFormat = { name: 'plain', columns: [] };
+    const plan: Plan = { format, header: ['email'], uses: ['email'], known, isOwn: false };
+    return { name: 'plain', read: csvReader(plan), map: {} };
+  }
+  if (header.length > mostColumns) {
+    throw new ValidationError(`The file has ${header.length} columns, more than ${mostColumns}`);
+  }
+  const keys = new Set(header.map(columnKey));
+  const format = importFormats.find(({ columns }) =>
+    columns.every((name) => keys.has(columnKey(name))),
+  ) as ImportFormat;
+  const known = columnUses(map, format, header);
+  const isKnown = header.some((name) => ['email', 'externalId'].includes(known.of(name) ?? ''));
+  if (!isKnown && !keys.has('identities')) {
+    throw new ValidationError(
+      `The file has no column email or externalId. Its columns: ${columnsInWords(header)}`,
+    );
+  }
+  refuseDuplicates(header.filter((name) => known.of(name) !== 'ignore'));
+  refuseSuppressions(keys, map);
+  const uses = usesOf(header, known);
+  const plan: Plan = { format, header, uses, known, isOwn: format.name === 'svc' };
+  const ofCells = csvReader(plan);
+  const ofObject = objectReader(plan);
+  return {
+    name: format.name,
+    read: (row) => (row.object ? ofObject(row) : ofCells(row)),
+    map: Object.fromEntries(header.map((name, at) => [name, uses[at] ?? 'ignore'])),
+  };
+}

@@ -1,0 +1,99 @@
+// Finds the existing contacts of an import, by address and by external id. Rows of one contact must
+// keep their order, even if they use two of its names. If such a contact appears, the rest of a
+// window is batched again.
+import type { App } from '../../../core/app.ts';
+import { sliceTurns } from '../../../platform/runtime/fairness/turns.ts';
+import type { Db } from '../../../platform/store/db.ts';
+import { findByExternalIds, idsOfNames } from '../bulk-queries.ts';
+import { findContactRows, findIdentities, findIdentitiesNamed, lockContacts } from '../queries.ts';
+import type { Candidate, Known } from './import-merge.ts';
+import { type ReadBatch, readBatch, writable } from './import-rows.ts';
+import { inBatches, nameOfExternalId } from './import-window.ts';
+
+export function candidatesOf({ candidates }: ReadBatch): Candidate[] {
+  return JSON.parse(candidates) as Candidate[];
+}
+
+/**
+ * Finds the contacts named by the rows of a batch. `lock` locks them until the transaction ends.
+ */
+export async function knownTo(
+  db: Db,
+  organizationId: string,
+  batch: ReadBatch,
+  lock: boolean,
+): Promise<Known> {
+  const ids = await idsOfNames(db, organizationId, batch);
+  if (ids.length === 0) return { rows: [], identities: [] };
+  if (lock) await lockContacts(db, ids);
+  const rows = await findContactRows(db, organizationId, ids);
+  const identities = await findIdentities(db, ids);
+  return { rows, identities };
+}
+
+/**
+ * Finds the batch of a window that holds a name. Only contacts with several names need it, so it is
+ * built lazily.
+ */
+export class NamesOfWindow {
+  readonly #batches: readonly ReadBatch[];
+  #batchOf: Map<string, ReadBatch> | null = null;
+
+  constructor(batches: readonly ReadBatch[]) {
+    this.#batches = batches;
+  }
+
+  /**
+   * Tells whether another batch uses another name of a contact in `batch`. Writing one batch after
+   * the other would then break the order of the file. Batches of one place keep the order.
+   */
+  saysElsewhere({ rows, identities }: Known, batch: ReadBatch): boolean {
+    const numbers = rows.flatMap(({ external_id }) => external_id ?? []);
+    // With as many contacts as names, each contact has only one name.
+    if (numbers.length + identities.length === rows.length) return false;
+    const names = [
+      ...identities.map((one) => one.folded_identifier),
+      ...numbers.map(nameOfExternalId),
+    ];
+    this.#batchOf ??= new Map(
+      this.#batches.flatMap((one) => namesIn(one).map((name) => [name, one] as const)),
+    );
+    return names.some((name) => {
+      const other = this.#batchOf?.get(name) ?? batch;
+      return other !== batch && (other.place === null || other.place !== batch.place);
+    });
+  }
+}
+
+function namesIn({ addresses, externalIds }: ReadBatch): string[] {
+  const numbers = JSON.parse(externalIds) as string[];
+  return [...(JSON.parse(addresses) as string[]), ...numbers.map(nameOfExternalId)];
+}
+
+/**
+ * Makes new batches in which the rows of one existing contact stay together and in order, by
+ * whichever address or external id they name it. Yields to the event loop after each batch that it
+ * reads.
+ */
+export async function inOrderOfContacts(
+  { store: { db } }: App,
+  organizationId: string,
+  batches: readonly ReadBatch[],
+): Promise<ReadBatch[]> {
+  const contactOf = new Map<string, string>();
+  const candidates: Candidate[] = [];
+  for (const batch of batches) {
+    const addresses = JSON.parse(batch.addresses) as string[];
+    for (const one of await findIdentitiesNamed(db, organizationId, addresses)) {
+      contactOf.set(one.folded_identifier, one.contact_id);
+    }
+    const externalIds = JSON.parse(batch.externalIds) as string[];
+    for (const one of await findByExternalIds(db, organizationId, externalIds)) {
+      contactOf.set(nameOfExternalId(one.external_id), one.id);
+    }
+    for (const candidate of candidatesOf(batch)) candidates.push(candidate);
+    await sliceTurns('import contacts', organizationId);
+  }
+  candidates.sort((a, b) => a.row - b.row);
+  return inBatches(candidates.map(writable), contactOf).map(readBatch);
+}

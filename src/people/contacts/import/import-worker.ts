@@ -1,0 +1,46 @@
+// The worker side of import-thread.ts. Reads and checks the rows of one file, then ends.
+import { on } from 'node:events';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Encoding } from '../../../platform/csv/decode.ts';
+import { type FieldErrors, ValidationError } from '../../../platform/errors.ts';
+import type { FileFormat } from './import-formats.ts';
+import { type ReadOptions, type ReadWindow, readRows } from './import-rows.ts';
+
+/** A piece of the file. Null marks the end. */
+export type ImportPiece = Uint8Array | null;
+
+export type ImportReply =
+  /** Sent when a piece of this size is being read. */
+  | { kind: 'taken'; bytes: number }
+  | { kind: 'begun'; format: string; map: FileFormat['map'] }
+  | { kind: 'window'; window: ReadWindow }
+  | { kind: 'refused'; message: string; fields: FieldErrors | undefined }
+  | { kind: 'ended'; encoding: Encoding };
+
+const post = (reply: ImportReply) => parentPort?.postMessage(reply);
+
+/** Yields the pieces as they arrive. */
+async function* pieces(messages: AsyncIterable<[ImportPiece]>): AsyncGenerator<Buffer> {
+  for await (const [piece] of messages) {
+    if (piece === null) return;
+    post({ kind: 'taken', bytes: piece.length });
+    yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+  }
+}
+
+async function read(source: AsyncIterable<Buffer>, options: ReadOptions): Promise<void> {
+  try {
+    const { format, map, windows, encoding } = await readRows(source, options);
+    post({ kind: 'begun', format, map });
+    for await (const window of windows) post({ kind: 'window', window });
+    post({ kind: 'ended', encoding: encoding() });
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    post({ kind: 'refused', message: error.message, fields: error.fieldErrors });
+  }
+}
+
+if (parentPort) {
+  await read(pieces(on(parentPort, 'message') as AsyncIterable<[ImportPiece]>), workerData);
+  parentPort.close();
+}

@@ -1,0 +1,267 @@
+// Imports contacts from CSV or JSON Lines. Reads the file as a stream and writes 500 rows per
+// transaction, so that sends go on meanwhile. Transactions are complete in themselves: repeating an
+// import changes nothing more, and resumes an interrupted one. import-rows.ts reads rows,
+// import-known.ts finds their contacts, import-merge.ts merges them, import-window.ts orders them.
+import { allows } from '../../../core/api/permission.ts';
+import type { Caller } from '../../../core/api/route.ts';
+import type { App } from '../../../core/app.ts';
+import { amendAudit } from '../../../history/audit/audit.ts';
+import { record, told } from '../../../history/events/record.ts';
+import { textSet } from '../../../platform/csv/text-set.ts';
+import { ForbiddenError, ValidationError } from '../../../platform/errors.ts';
+import { foldAddress, parseAddress } from '../../../platform/net/address.ts';
+import { orAgain } from '../../../platform/store/again.ts';
+import type { Db } from '../../../platform/store/db.ts';
+import { newBlockRow } from '../../blocks/blocks.ts';
+import { type BlockRow, findActiveBlocks, insertBlocks } from '../../blocks/queries.ts';
+import { insertContacts, updateContacts } from '../bulk-queries.ts';
+import { contactImported } from '../events.ts';
+import type { ImportReport } from '../schema.ts';
+import { columnMapOf } from './import-columns.ts';
+import { candidatesOf, inOrderOfContacts, knownTo, NamesOfWindow } from './import-known.ts';
+import { type Candidate, type Merged, mergeRows } from './import-merge.ts';
+import { type ReadBatch, type ReadWindow, rejectedShown } from './import-rows.ts';
+import { readFile } from './import-thread.ts';
+
+/** Most tries of a transaction that conflicts with another on the same people. */
+const mostRuns = 20;
+
+export interface ImportOptions {
+  /** Kind of the file. By default its beginning decides. */
+  as?: 'csv' | 'ndjson' | undefined;
+  /** Uses of columns, each `COLUMN=FIELD`. */
+  map?: readonly string[] | undefined;
+  /** Counts changes without making them. */
+  dryRun: boolean;
+  /**
+   * Called in each transaction with the contacts of its rows, sorted and locked. Returns the number
+   * of those that now wait for a confirmation.
+   */
+  confirm?: ((trx: Db, contactIds: readonly string[]) => Promise<number>) | undefined;
+  /** Called after each transaction, with the report so far. */
+  onBatch?: (report: ImportReport) => void;
+}
+
+/** @throws ForbiddenError if the key may not create the block that a row needs. */
+function checkMayBlock({ permissions }: Caller, batch: readonly Candidate[]): void {
+  if (allows(permissions, 'blocks:write')) return;
+  const asking = batch.find(({ reason }) => reason !== null);
+  if (!asking) return;
+  throw new ForbiddenError(
+    `This key lacks the permission blocks:write, which line ${asking.line} needs to ` +
+      'block its address. Leave out such rows, or use another key',
+  );
+}
+
+/**
+ * Returns the blocks that the rows of a batch need, one for each address, sorted by folded address:
+ * the order in which blocks are locked.
+ * @throws ForbiddenError as `checkMayBlock` does.
+ */
+function blocksOf(app: App, caller: Caller, batch: readonly Candidate[], merged: Merged) {
+  checkMayBlock(caller, batch);
+  const rows = new Map<string, BlockRow>();
+  for (const [at, { reason }] of batch.entries()) {
+    for (const address of merged.addresses[at] ?? []) {
+      const parsed = parseAddress(address);
+      if (!parsed || reason === null || rows.has(foldAddress(parsed.email))) continue;
+      const block = { address: parsed.email, reason, messageId: null };
+      rows.set(foldAddress(parsed.email), newBlockRow(app, caller.organizationId, block));
+    }
+  }
+  return [...rows.values()].sort((a, b) => (a.folded_address < b.folded_address ? -1 : 1));
+}
+
+/** Counts the first row of a newly blocked address as updated, even if its contact is unchanged. */
+function withBlocks(merged: Merged, blocked: readonly Pick<BlockRow, 'folded_address'>[]) {
+  const untold = new Set(blocked.map((row) => row.folded_address));
+  return merged.outcomes.map((outcome, at) => {
+    const addresses = merged.addresses[at] ?? [];
+    const isNews = addresses.filter((address) => untold.delete(foldAddress(address))).length > 0;
+    return isNews && outcome === 'unchanged' ? 'updated' : outcome;
+  });
+}
+
+type Outcome = Merged['outcomes'][number];
+
+/**
+ * Writes or compares a batch and returns an outcome for each candidate. Returns null without any
+ * change if another batch of the window uses another name of one of its contacts.
+ */
+type Take = (batch: ReadBatch, window: NamesOfWindow | null) => Promise<Outcome[] | null>;
+
+/**
+ * Writes an import. All of it makes one audit entry, which grows with each transaction, and one
+ * event.
+ */
+function writing(
+  app: App,
+  caller: Caller,
+  report: ImportReport,
+  confirm: ImportOptions['confirm'],
+) {
+  const { organizationId } = caller;
+  let entryId: string | null = null;
+  const toldOf = (counts = report) => {
+    const { format, created, updated, unchanged, rejected, pending } = counts;
+    return { format, created, updated, unchanged, rejected, ...(pending && { pending }) };
+  };
+  const write = (batch: ReadBatch, window: NamesOfWindow | null, candidates: Candidate[]) =>
+    app.store.write(async (trx) => {
+      const known = await knownTo(trx, organizationId, batch, true);
+      if (window?.saysElsewhere(known, batch)) return { outcomes: null, pending: 0, id: entryId };
+      const merged = mergeRows(app, organizationId, candidates, known);
+      await insertContacts(trx, merged.created);
+      await updateContacts(trx, merged.changed);
+      const blocks = blocksOf(app, caller, candidates, merged);
+      const blocked = blocks.length > 0 ? await insertBlocks(trx, blocks) : [];
+      const outcomes = withBlocks(merged, blocked);
+      const pending = (await confirm?.(trx, merged.reachable)) ?? 0;
+      const isNews = outcomes.some((outcome) => outcome === 'created' || outcome === 'updated');
+      if (!isNews && pending === 0) return { outcomes, pending, id: entryId };
+      const details = toldOf(counted({ ...report, rows: [] }, outcomes, pending));
+      if (entryId !== null) await amendAudit(trx, entryId, details);
+      const change = { subject: null, action: 'contact.imported', details } as const;
+      const id = entryId ?? (await record(app, trx, caller, change));
+      return { outcomes, pending, id };
+      // Made durable by the last transaction. After a crash, repeating the import restores lost
+      // changes.
+    }, 'soon');
+  const take: Take = async (batch, window) => {
+    const candidates = candidatesOf(batch);
+    const work = () => write(batch, window, candidates);
+    const { outcomes, pending, id } = await orAgain(work, mostRuns);
+    entryId = id;
+    if (report.pending !== undefined) report.pending += pending;
+    return outcomes;
+  };
+  const finish = async () => {
+    const subject = entryId;
+    if (subject === null) return;
+    await app.store.write(async (trx) => {
+      await amendAudit(trx, subject, toldOf());
+      await record(app, trx, caller, {
+        subject,
+        event: told(contactImported, { id: subject, ...toldOf() }),
+      });
+    });
+  };
+  return { take, finish };
+}
+
+/**
+ * Compares without writing. Remembers people that earlier batches would create, so that they count
+ * once.
+ */
+function comparing(app: App, caller: Caller) {
+  const { organizationId } = caller;
+  const people = textSet();
+  const contents = textSet();
+  const take: Take = async (batch, window) => {
+    const { db } = app.store;
+    const candidates = candidatesOf(batch);
+    const known = await knownTo(db, organizationId, batch, false);
+    if (window?.saysElsewhere(known, batch)) return null;
+    const merged = mergeRows(app, organizationId, candidates, known);
+    const blocks = blocksOf(app, caller, candidates, merged);
+    const addresses = blocks.map((row) => row.folded_address);
+    const keyOf = (row: Pick<BlockRow, 'reason' | 'folded_address'>) =>
+      `${row.reason} ${row.folded_address}`;
+    const there = new Set((await findActiveBlocks(db, organizationId, addresses)).map(keyOf));
+    const newly = blocks.filter((row) => !there.has(keyOf(row)));
+    const outcomes = withBlocks(merged, newly);
+    return outcomes.map((outcome, at) => {
+      const { row: _row, line: _line, ...content } = candidates[at] as Candidate;
+      if (typeof outcome !== 'string' || outcome === 'unchanged') return outcome;
+      if (!contents.add(JSON.stringify(content))) return 'unchanged';
+      const { externalId } = content.contact;
+      const names = [...content.folded, ...(externalId === undefined ? [] : [externalId])];
+      // Adds all names, also after a known one.
+      const isNew = names.filter((name) => people.add(name)).length === names.length;
+      return outcome === 'created' && !isNew ? 'updated' : outcome;
+    });
+  };
+  return { take, finish: async () => {} };
+}
+
+/** Adds the outcomes to the report. */
+function counted(report: ImportReport, outcomes: readonly Outcome[], pending = 0): ImportReport {
+  for (const outcome of outcomes) {
+    if (typeof outcome === 'string') report[outcome]++;
+    else report.rejected++;
+  }
+  if (report.pending !== undefined) report.pending += pending;
+  return report;
+}
+
+/** Takes a window of rows, one batch per transaction, and reports on them. */
+async function takeWindow(
+  app: App,
+  caller: Caller,
+  { batches, rejected, rejectedCount }: ReadWindow,
+  {
+    take,
+    report,
+    onBatch,
+  }: { take: Take; report: ImportReport; onBatch: ImportOptions['onBatch'] },
+): Promise<void> {
+  report.rejected += rejectedCount;
+  const all = [...rejected];
+  let left: readonly ReadBatch[] = batches;
+  let names = batches.length > 1 ? new NamesOfWindow(batches) : null;
+  for (let [batch] = left; batch; [batch] = left) {
+    const outcomes = await take(batch, names);
+    if (outcomes === null) {
+      left = await inOrderOfContacts(app, caller.organizationId, left);
+      names = null;
+      continue;
+    }
+    left = left.slice(1);
+    counted(report, outcomes);
+    for (const outcome of outcomes) if (typeof outcome !== 'string') all.push(outcome);
+    onBatch?.(report);
+  }
+  const room = rejectedShown - report.rows.length;
+  report.rows.push(...all.sort((a, b) => a.row - b.row).slice(0, room));
+}
+
+/**
+ * Creates or changes a contact for each row of `source`. With `dryRun` only reports the changes. A
+ * bad row is reported with its number and does not stop the import.
+ * @throws ValidationError for a file that cannot be read further, ForbiddenError for a row whose
+ * block the key may not create. Earlier changes stay.
+ */
+export async function importContacts(
+  app: App,
+  caller: Caller,
+  source: AsyncIterable<Buffer>,
+  { as, map: entries = [], dryRun, confirm, onBatch }: ImportOptions,
+): Promise<ImportReport> {
+  const options = { as, map: columnMapOf(entries) };
+  const { format, map, windows, encoding } = await readFile(source, options);
+  const counts = { created: 0, updated: 0, unchanged: 0, rejected: 0 };
+  const file = { format, encoding: encoding(), map };
+  const pending = confirm && !dryRun ? { pending: 0 } : {};
+  const report: ImportReport = { ...file, dryRun, ...counts, ...pending, rows: [] };
+  const { take, finish } = dryRun ? comparing(app, caller) : writing(app, caller, report, confirm);
+  try {
+    for await (const window of windows) {
+      await takeWindow(app, caller, window, { take, report, onBatch });
+    }
+  } catch (error) {
+    await finish();
+    throw withProgress(error, report);
+  }
+  report.encoding = encoding();
+  await finish();
+  return report;
+}
+
+/** Adds the progress so far to an error. */
+function withProgress(error: unknown, { dryRun, created, updated }: ImportReport): unknown {
+  if (dryRun || created + updated === 0) return error;
+  const done = `${created} contacts before it were created and ${updated} updated`;
+  if (error instanceof ForbiddenError) return new ForbiddenError(`${error.message}. ${done}`);
+  if (!(error instanceof ValidationError)) return error;
+  return new ValidationError(`${error.message}. ${done}; import the corrected file to do the rest`);
+}

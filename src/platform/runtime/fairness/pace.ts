@@ -1,0 +1,89 @@
+// Measures how fast a client moves bytes while we wait for it. Time in which the client waits for
+// us does not count. However small the pieces of bytes are, a pace sets at most one timer every ten
+// seconds.
+import type { Clock } from '../clock.ts';
+
+const windowMs = 10_000;
+/** Fewest bytes of a window of ten seconds: 1 KB a second. */
+const leastBytes = 10_000;
+/** Waiting time after which the pace is first measured. */
+const earliestMs = 1_000;
+
+export class Pace {
+  readonly #clock: Clock;
+  readonly #onTooSlow: (() => void) | undefined;
+  #bytes = 0;
+  #waitedMs = 0;
+  #bytesBefore = 0;
+  #waitedBeforeMs = 0;
+  #waitingSince: number | null = null;
+  #cancel: (() => void) | null = null;
+
+  /** Calls `onTooSlow` once ten seconds of waiting have brought less than 1 KB a second. */
+  constructor(clock: Clock, onTooSlow?: () => void) {
+    this.#clock = clock;
+    this.#onTooSlow = onTooSlow;
+  }
+
+  /** Begins to wait for the client. */
+  wait(): void {
+    if (this.#waitingSince !== null) return;
+    this.#waitingSince = this.#clock.elapsed();
+    this.#cancel ??= this.#clock.after(windowMs - this.#waitedMs, () => this.#look());
+  }
+
+  /** Stops waiting: now the client waits for us. */
+  rest(): void {
+    this.#waitedMs = this.#waited();
+    this.#waitingSince = null;
+  }
+
+  /** Counts bytes that the client moved. */
+  moved(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** Stops measuring. */
+  stop(): void {
+    this.rest();
+    this.#cancel?.();
+    this.#cancel = null;
+  }
+
+  /**
+   * Returns the bytes per second of waiting in this window and the one before; Infinity in the
+   * first second.
+   */
+  get bytesPerSecond(): number {
+    const waitedMs = this.#waitedBeforeMs + this.#waited();
+    if (waitedMs < earliestMs) return Number.POSITIVE_INFINITY;
+    return ((this.#bytesBefore + this.#bytes) / waitedMs) * 1000;
+  }
+
+  #waited(): number {
+    if (this.#waitingSince === null) return this.#waitedMs;
+    return this.#waitedMs + this.#clock.elapsed() - this.#waitingSince;
+  }
+
+  #look(): void {
+    this.#cancel = null;
+    const isWaiting = this.#waitingSince !== null;
+    this.rest();
+    if (this.#waitedMs >= windowMs) {
+      const isTooSlow = this.#bytes < leastBytes;
+      this.#beginWindow();
+      if (isTooSlow && this.#onTooSlow) {
+        this.#onTooSlow();
+        return;
+      }
+    }
+    if (isWaiting) this.wait();
+  }
+
+  #beginWindow(): void {
+    this.#bytesBefore = this.#bytes;
+    this.#waitedBeforeMs = this.#waitedMs;
+    this.#bytes = 0;
+    this.#waitedMs = 0;
+  }
+}

@@ -1,0 +1,160 @@
+// A loop over rows that fall due. It runs `step` until nothing is due, then sleeps until the time
+// that the step returned, a change in the store, or `wake`. The step knows the rows and the work.
+//
+// state    | event                                              | then
+// ---------+----------------------------------------------------+---------------------------------
+// stepping | the step returns 0                                 | stepping
+// stepping | it returns a time; commit or `wake` came meanwhile | stepping
+// stepping | it returns a time                                  | sleeping until then, a minute at
+// most
+// stepping | it returns a pause                                 | sleeping so long, though work may be due
+// stepping | it throws, which is logged                         | sleeping for a second
+// sleeping | its time, a commit by any process, `wake`          | stepping
+// any      | `stop`                                             | ended, once the running step ends
+import type { Clock } from '../../runtime/clock.ts';
+import { sliceTurns } from '../../runtime/fairness/turns.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Store } from '../db.ts';
+
+/** Longest sleep without a due time or a change. */
+const longestSleepMs = 60_000;
+const troublePauseMs = 1_000;
+
+/** Part of the App that the loop needs. */
+export interface LoopSurroundings {
+  clock: Clock;
+  log: Pick<Logger, 'error'>;
+  store: Pick<Store, 'onChange'>;
+}
+
+/** A wait of the process, whatever the wall clock shows. */
+export interface Pause {
+  pauseMs: number;
+}
+
+export interface DueLoopParts {
+  /** Names the steps in the metric of stalls. */
+  name: string;
+  /**
+   * Processes due rows, all or some of them. Returns the next due time in ms since 1970: 0 if more
+   * may be due now, Infinity if no time is known. Returns a pause if it left due work for later.
+   */
+  step(): Promise<number | Pause>;
+  /** Log message for a step that throws. */
+  trouble: string;
+  /** Tells whether all work that the steps began has ended; asked before each sleep, for `idle`. */
+  isQuiet?: () => boolean;
+  /**
+   * False for a loop that knows no due times: a clock that is advanced does not wait for it.
+   * Default true.
+   */
+  isTimed?: boolean;
+}
+
+export interface DueLoop {
+  start(): void;
+  /** Runs the step again, now or as soon as the running step has ended. */
+  wake(): void;
+  /**
+   * Resolves before a sleep in which nothing is due, no wake-up came since the step began, and
+   * `isQuiet` holds.
+   */
+  idle(): Promise<void>;
+  /** Starts no further step; resolves when the running one has ended. */
+  stop(): Promise<void>;
+}
+
+/** Creates a loop that runs from `start` on. Steps never overlap. */
+export function createDueLoop(
+  { clock, log, store }: LoopSurroundings,
+  { name, step, trouble, isQuiet = () => true, isTimed = true }: DueLoopParts,
+): DueLoop {
+  let isStopped = false;
+  /** Whether a wake-up came since the running step began, which may have missed due rows. */
+  let isWoken = false;
+  let endSleep = () => {};
+  let unsubscribe = () => {};
+  let running = Promise.resolve();
+  const idleWaiters: (() => void)[] = [];
+  const settleWaiters: ((hasWorked: boolean) => void)[] = [];
+  let hasWorked = false;
+  let dueAt = Number.POSITIVE_INFINITY;
+
+  const wake = () => {
+    isWoken = true;
+    endSleep();
+  };
+
+  const sleepFor = (ms: number) =>
+    new Promise<void>((resolve) => {
+      // The limit also covers a clock set back since the due time was computed.
+      const cancel = clock.after(Math.min(ms, longestSleepMs), resolve);
+      endSleep = () => {
+        cancel();
+        resolve();
+      };
+    });
+
+  const stepOnce = async (): Promise<number | Pause> => {
+    try {
+      await sliceTurns(`loop: ${name}`);
+      return await step();
+    } catch (error) {
+      log.error({ err: error }, trouble);
+      return { pauseMs: troublePauseMs };
+    }
+  };
+
+  const endSettling = () => {
+    for (const resolve of settleWaiters.splice(0)) resolve(hasWorked);
+    hasWorked = false;
+  };
+
+  const run = async () => {
+    while (!isStopped) {
+      isWoken = false;
+      const next = await stepOnce();
+      if (next === 0) hasWorked = true;
+      if (next === 0 || isWoken) continue;
+      const isPause = typeof next !== 'number';
+      dueAt = isPause ? Number.POSITIVE_INFINITY : next;
+      if (isQuiet()) {
+        for (const resolve of idleWaiters.splice(0)) resolve();
+        if (!isPause) endSettling();
+      }
+      if (!isWoken) await sleepFor(isPause ? next.pauseMs : next - clock.now());
+    }
+    endSettling();
+  };
+
+  const settle = () =>
+    new Promise<boolean>((resolve) => {
+      if (isStopped) return resolve(false);
+      settleWaiters.push(resolve);
+      wake();
+    });
+
+  return {
+    start() {
+      const leave = isTimed ? clock.join?.({ settle, nextAt: () => dueAt }) : undefined;
+      const unsubscribeStore = store.onChange(wake);
+      unsubscribe = () => {
+        unsubscribeStore();
+        leave?.();
+      };
+      running = run();
+    },
+    wake,
+    idle: () =>
+      new Promise((resolve) => {
+        idleWaiters.push(resolve);
+        wake();
+      }),
+    async stop() {
+      isStopped = true;
+      unsubscribe();
+      wake();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,55 @@
+// Statements that a write runs last, just before its commit. Rows that many transactions share
+// (counters) are locked only there, and in a fixed order. On PostgreSQL this avoids deadlocks, and
+// keeps a lock only for the commit.
+import type { Db, Store } from '../db.ts';
+
+/** Changes that a transaction collects and writes at its end. */
+export interface LastWrite {
+  write(trx: Db): Promise<void>;
+}
+
+/** Collected changes by connection; a connection has one transaction at a time. */
+const gathered = new WeakMap<Db, Map<string, LastWrite>>();
+
+/**
+ * Returns the changes that this transaction collects under `name`, created at the first call. They
+ * are written after all its work, in the order of the names, but only in a write of
+ * `withLastWrites`.
+ */
+export function lastly<T extends LastWrite>(trx: Db, name: string, create: () => T): T {
+  let kinds = gathered.get(trx);
+  if (!kinds) {
+    kinds = new Map();
+    gathered.set(trx, kinds);
+  }
+  let kind = kinds.get(name);
+  if (!kind) {
+    kind = create();
+    kinds.set(name, kind);
+  }
+  return kind as T;
+}
+
+/** Tells whether this transaction has called `lastly` with `name`. */
+export function hasGathered(trx: Db, name: string): boolean {
+  return gathered.get(trx)?.has(name) ?? false;
+}
+
+/** Makes each write of the store end with the changes collected by `lastly`. */
+export function withLastWrites(store: Store): Store {
+  const { write } = store;
+  const writeAll: Store['write'] = (work, durability) =>
+    write(async (trx) => {
+      // Discards changes of an earlier transaction that failed before its end.
+      gathered.delete(trx);
+      const value = await work(trx);
+      const kinds = gathered.get(trx);
+      if (kinds) {
+        gathered.delete(trx);
+        const sorted = [...kinds].sort(([a], [b]) => (a < b ? -1 : 1));
+        for (const [, kind] of sorted) await kind.write(trx);
+      }
+      return value;
+    }, durability);
+  return Object.assign(store, { write: writeAll });
+}

@@ -1,0 +1,27 @@
+// Throttles notifications of changes: sends the first at once and combines later ones.
+import type { Clock } from '../../runtime/clock.ts';
+
+/** Shortest time between two notifications of a store's listeners. */
+export const tellEachMs = 10;
+
+/** Calls `action` at once, and once more after `ms` if there were calls in between. */
+export function atMostEach(clock: Clock, ms: number, action: () => void): () => void {
+  let isQuiet = true;
+  let isCalled = false;
+  const rest = () => {
+    isQuiet = !isCalled;
+    if (isQuiet) return;
+    isCalled = false;
+    clock.after(ms, rest);
+    action();
+  };
+  return () => {
+    if (!isQuiet) {
+      isCalled = true;
+      return;
+    }
+    isQuiet = false;
+    clock.after(ms, rest);
+    action();
+  };
+}

@@ -1,0 +1,29 @@
+// Work on several rows in one transaction. A row that always fails stops none of the others.
+import { CapacityError } from '../../errors.ts';
+
+/**
+ * Works on all items together. After an error works on each of them alone, and calls `onFailure`
+ * for those that fail again. Returns the results of the calls that succeeded.
+ * @throws CapacityError if the store cannot be used now: no item is the reason
+ */
+export async function togetherOrAlone<T, R>(
+  items: readonly T[],
+  work: (some: readonly T[]) => Promise<R>,
+  onFailure: (item: T, error: unknown) => Promise<void> | void,
+): Promise<R[]> {
+  try {
+    return [await work(items)];
+  } catch (error) {
+    if (error instanceof CapacityError) throw error;
+  }
+  const results: R[] = [];
+  for (const item of items) {
+    try {
+      results.push(await work([item]));
+    } catch (error) {
+      if (error instanceof CapacityError) throw error;
+      await onFailure(item, error);
+    }
+  }
+  return results;
+}

@@ -1,0 +1,44 @@
+// Search of ids by their last characters, for people who type them: the ends of ids are random,
+// their beginnings are the time of creation.
+import { type Db, tables, type Untyped } from '../db.ts';
+
+/** Newest rows that a search reads: an ending is a comparison with each id. */
+const mostRead = 100_000;
+
+/**
+ * Returns up to `limit` ids with this ending, newest first; the empty ending selects all. Without
+ * an organization it searches all of them.
+ */
+export type IdsEnding = (
+  db: Db,
+  organizationId: string | undefined,
+  ending: string,
+  limit: number,
+) => Promise<string[]>;
+
+/**
+ * Declares the search in a table with `id` and `organization_id`. `ending` has no wildcards of
+ * LIKE.
+ */
+export function idsEndingIn(table: string): IdsEnding {
+  return async (db, organizationId, ending, limit) => {
+    const rows = await tables<Untyped>(db)
+      .selectFrom((from) =>
+        from
+          .selectFrom(table)
+          .select('id')
+          .$if(organizationId !== undefined, (query) =>
+            query.where('organization_id', '=', organizationId),
+          )
+          .orderBy('id', 'desc')
+          .limit(mostRead)
+          .as('newest'),
+      )
+      .select('id')
+      .where('id', 'like', `%${ending}`)
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.map(({ id }) => String(id));
+  };
+}

@@ -1,0 +1,21 @@
+// Pages over several ranges of an index, each already in the order of the page.
+import { type RawBuilder, sql } from 'kysely';
+import { type Db, engineOf } from '../db.ts';
+
+/**
+ * Merges the selects in one order, skips `offset` rows and returns up to `limit`.
+ */
+export function mergedRanges(
+  db: Db,
+  ranges: readonly RawBuilder<unknown>[],
+  order: RawBuilder<unknown>,
+  { limit, offset }: { limit: number; offset: number },
+): RawBuilder<unknown> {
+  // Without a limit of its own, PostgreSQL reads and sorts a whole range. SQLite would sort a range
+  // with a limit.
+  const isBounded = engineOf(db) === 'postgres' && ranges.length > 1;
+  const merged = ranges.map((range) =>
+    isBounded ? sql`(${range} ${order} limit ${limit + offset})` : range,
+  );
+  return sql`${sql.join(merged, sql` union all `)} ${order} limit ${limit} offset ${offset}`;
+}

@@ -1,0 +1,149 @@
+// Common queries of a resource's table: rows of one organization, by id or by page. An area names
+// the table in its queries.ts; hot statements and decisions are SQL written there by hand.
+import type { RawBuilder, SqlBool } from 'kysely';
+import { ResourceNotFoundError } from '../../errors.ts';
+import { type Db, tables, type Untyped } from '../db.ts';
+import { type IdsEnding, idsEndingIn } from './ids-ending.ts';
+import { compiledOnce } from './statement.ts';
+
+export interface OwnedRow {
+  id: string;
+  organization_id: string;
+}
+
+/** A value of a column. Booleans are stored as 1 or 0 in columns of numbers. */
+type Value<Stored> = Stored | (number extends Stored ? boolean : never);
+
+/** Values of columns; undefined values are skipped. */
+type Values<Row> = { [Name in keyof Row]?: Value<Row[Name]> | undefined };
+
+function stored(values: object): [string, unknown][] {
+  return Object.entries(values).flatMap(([column, value]) => {
+    if (value === undefined) return [];
+    return [[column, typeof value === 'boolean' ? Number(value) : value]];
+  });
+}
+
+/** Selects rows of an organization. */
+export interface Filter<Row> {
+  equal?: Values<Row> | undefined;
+  where?: RawBuilder<SqlBool> | undefined;
+}
+
+/** A page's number, from 1, and its size in rows. */
+interface PageOfRows {
+  page: number;
+  limit: number;
+}
+
+class Rows<Row extends OwnedRow> {
+  readonly idsEnding: IdsEnding;
+  readonly #table: string;
+  readonly #kind: string;
+  readonly #byId;
+
+  constructor(table: string, kind: string) {
+    this.#table = table;
+    this.#kind = kind;
+    this.idsEnding = idsEndingIn(table);
+    this.#byId = compiledOnce<Untyped, [organizationId: string, id: string], unknown>(
+      (db, organizationId, id) =>
+        db
+          .selectFrom(table)
+          .selectAll()
+          .where('organization_id', '=', organizationId)
+          .where('id', '=', id),
+    );
+  }
+
+  async find(db: Db, organizationId: string, id: string): Promise<Row | undefined> {
+    return (await this.#byId(db, [organizationId, id])).rows[0] as Row | undefined;
+  }
+
+  /** @throws ResourceNotFoundError naming the kind. */
+  async get(db: Db, organizationId: string, id: string): Promise<Row> {
+    return this.#found(await this.find(db, organizationId, id), id);
+  }
+
+  #matching(db: Db, organizationId: string, { equal = {}, where }: Filter<Row>) {
+    let query = tables<Untyped>(db)
+      .selectFrom(this.#table)
+      .where('organization_id', '=', organizationId);
+    for (const [column, value] of stored(equal)) query = query.where(column, '=', value);
+    return where ? query.where(where) : query;
+  }
+
+  /** Returns a page, newest first, and the number of rows on all pages. */
+  async page(
+    db: Db,
+    organizationId: string,
+    { page, limit }: PageOfRows,
+    filter: Filter<Row> = {},
+  ): Promise<{ rows: Row[]; total: number }> {
+    const matching = this.#matching(db, organizationId, filter).selectAll().orderBy('id', 'desc');
+    const range = matching.limit(limit).offset((page - 1) * limit);
+    const [rows, total] = await Promise.all([
+      range.execute(),
+      this.count(db, organizationId, filter),
+    ]);
+    return { rows: rows as unknown[] as Row[], total };
+  }
+
+  async count(db: Db, organizationId: string, filter: Filter<Row> = {}): Promise<number> {
+    const { count } = await this.#matching(db, organizationId, filter)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /**
+   * Inserts a row. With `unique`, returns false if a row with the same values of these columns
+   * exists; without it, that throws.
+   */
+  async insert(db: Db, row: Row, unique?: readonly (keyof Row & string)[]): Promise<boolean> {
+    const inserted = await tables<Untyped>(db)
+      .insertInto(this.#table)
+      .values({ ...row } as Record<string, unknown>)
+      .$if(unique !== undefined, (query) =>
+        query.onConflict((conflict) => conflict.columns([...(unique ?? [])]).doNothing()),
+      )
+      .returning('id')
+      .execute();
+    return inserted.length > 0;
+  }
+
+  /** Returns the changed row, locked until the transaction ends. @throws ResourceNotFoundError. */
+  async update(db: Db, organizationId: string, id: string, change: Values<Row>): Promise<Row> {
+    const row = await tables<Untyped>(db)
+      .updateTable(this.#table)
+      .set(Object.fromEntries(stored(change)))
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst();
+    return this.#found(row, id);
+  }
+
+  /** Returns the removed row. @throws ResourceNotFoundError. */
+  async remove(db: Db, organizationId: string, id: string): Promise<Row> {
+    const row = await tables<Untyped>(db)
+      .deleteFrom(this.#table)
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst();
+    return this.#found(row, id);
+  }
+
+  #found(row: unknown, id: string): Row {
+    if (row === undefined) throw new ResourceNotFoundError(this.#kind, id);
+    return row as Row;
+  }
+}
+
+/**
+ * Returns the queries of a table with `id` and `organization_id`; `kind` is the noun of its 404.
+ */
+export function rowsOf<Row extends OwnedRow>(table: string, kind: string): Rows<Row> {
+  return new Rows<Row>(table, kind);
+}

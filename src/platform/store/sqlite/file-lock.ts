@@ -1,0 +1,58 @@
+// A lock between processes: that of the operating system on a file of its own, by SQLite. A crash
+// leaves no stale lock.
+import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { codeOf } from '../../errors.ts';
+import { asUnwritable } from './file-errors.ts';
+
+export interface FileLock {
+  release(): void;
+}
+
+/**
+ * Takes the lock on `file`, which is created and stays. Returns null if it is held for `waitMs`.
+ * @throws UnreachableError if the file cannot be written
+ */
+export function lockFile(file: string, waitMs = 0): FileLock | null {
+  let lock: Database.Database | undefined;
+  try {
+    // Only a new file: the close of another one would end the locks of this process on it (POSIX).
+    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+    lock = new Database(file, { timeout: waitMs });
+    lock.pragma('journal_mode = DELETE');
+    lock.exec('begin exclusive');
+  } catch (error) {
+    lock?.close();
+    if (codeOf(error).startsWith('SQLITE_BUSY')) return null;
+    throw asUnwritable(error, file);
+  }
+  const held = lock;
+  return {
+    release() {
+      held.exec('rollback');
+      held.close();
+    },
+  };
+}
+
+/**
+ * Takes the lock of writing `target`, on a file beside it that is removed at the end. Returns null
+ * if it is held.
+ */
+export function lockTarget(target: string): FileLock | null {
+  const file = `${target}.lock`;
+  const lock = lockFile(file);
+  if (!lock) return null;
+  // The holder before removed its file after this process had opened it: the lock would keep nobody
+  // off.
+  if (!statSync(file, { throwIfNoEntry: false })) {
+    lock.release();
+    return null;
+  }
+  return {
+    release() {
+      rmSync(file, { force: true });
+      lock.release();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+// Anchors the signed heads of sealed logs outside of the store, once a day: posted to
+// `receipts.webhook`, or written to the log. Whoever keeps them can show later that the store has
+// not been written anew.
+import type { App } from '../core/app.ts';
+import type { SignedHead } from '../history/seals/head.ts';
+import { findPublicKey } from '../history/seals/keys.ts';
+import { selectTrees } from '../history/seals/queries.ts';
+import { InternalError } from '../platform/errors.ts';
+import { isoTime } from '../platform/runtime/clock.ts';
+import { createPoster } from '../webhooks/posting/post.ts';
+
+/** A day, and an hour for a run that comes late: a head may be anchored twice. */
+const backMs = 25 * 3600_000;
+const atOnce = 500;
+
+/** A head as it is anchored. */
+export interface Anchor extends SignedHead {
+  organizationId: string;
+  publicKey: string;
+}
+
+/** Reads the heads that were signed since the last run. */
+async function* recentHeads(app: App): AsyncGenerator<Anchor[]> {
+  const since = app.clock.now() - backMs;
+  for (let after = ''; ; ) {
+    const trees = await selectTrees(app.store.db, since, after, atOnce);
+    const last = trees.at(-1);
+    if (!last) return;
+    after = last.organization_id;
+    const heads: Anchor[] = [];
+    for (const { organization_id: organizationId, key_id: keyId, ...tree } of trees) {
+      const { size, root, sealed_at, signature } = tree;
+      const publicKey = await findPublicKey(app, keyId);
+      heads.push({
+        organizationId,
+        size,
+        root,
+        at: isoTime(sealed_at),
+        signature,
+        keyId,
+        publicKey,
+      });
+    }
+    yield heads;
+  }
+}
+
+/**
+ * Anchors the heads of the last day; for the scheduler.
+ * @throws InternalError if the webhook does not take them.
+ */
+export async function anchorHeads(app: App): Promise<void> {
+  const url = app.config.receipts.webhook;
+  if (url === null) {
+    for await (const heads of recentHeads(app)) {
+      for (const head of heads) app.log.info(head, 'signed head of the sealed log');
+    }
+    return;
+  }
+  // The operator named the receiver, which may be anywhere.
+  const webhooks = { ...app.config.webhooks, allowPrivateAddresses: true };
+  const poster = createPoster({ ...app, config: { ...app.config, webhooks } });
+  try {
+    for await (const heads of recentHeads(app)) {
+      const body = JSON.stringify({ type: 'receipts.heads', heads });
+      const headers = { 'content-type': 'application/json' };
+      const { isSuccess, statusCode, errorClass } = await poster.post({ url, headers, body });
+      if (isSuccess) continue;
+      const why = statusCode === null ? errorClass : `it answered ${statusCode}`;
+      throw new InternalError(`receipts.webhook did not take the heads: ${why}`, 'webhooks');
+    }
+  } finally {
+    await poster.close();
+  }
+}

@@ -1,0 +1,72 @@
+// All SQL on `run_counters` and `run_minutes`. Rows only; counters.ts decides on changes.
+import { type Db, isOneOf, tables } from '../platform/store/db.ts';
+import { ownTables } from '../platform/store/own-tables.ts';
+
+/** Counters of a run. Their meaning is at the head of counters.ts. */
+export const runCounters = [
+  'sent',
+  'delivered',
+  'bounced',
+  'complained',
+  'opened',
+  'clicked',
+  'unsubscribed',
+  'failed',
+  'attempted',
+  'hard_bounced',
+  'complaints',
+] as const;
+
+/** Each counter of a run with its count. */
+export type RunTally = Record<(typeof runCounters)[number], number>;
+
+export type RunCountersRow = RunTally & { run_id: string };
+
+/** Attempts of a run in one minute. */
+export interface RunMinuteRow {
+  run_id: string;
+  /** First millisecond of the minute. */
+  minute: number;
+  attempted: number;
+  deferred: number;
+  reply: string | null;
+}
+
+interface CounterTables {
+  run_counters: RunCountersRow;
+  run_minutes: RunMinuteRow;
+}
+
+const own = ownTables<CounterTables>();
+
+export const runCounts = own.counter('run_counters', ['run_id'], runCounters);
+
+export const runMinutes = own.counter(
+  'run_minutes',
+  ['run_id', 'minute'],
+  ['attempted', 'deferred'],
+  { latest: ['reply'] },
+);
+
+/** Finds the counters of these runs; a run without messages has none. */
+export const findRunCounters = own.all((db, runIds: readonly string[]) =>
+  db
+    .selectFrom('run_counters')
+    .selectAll()
+    .where('run_id', ...isOneOf(db, runIds)),
+);
+
+/** Selects the minutes of a run since one of them, the oldest first. */
+export const selectRunMinutes = own.all((db, runId: string, since: number) =>
+  db
+    .selectFrom('run_minutes')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('minute', '>=', since)
+    .orderBy('minute'),
+);
+
+/** Deletes all minutes before this one. */
+export async function deleteRunMinutes(db: Db, before: number): Promise<void> {
+  await tables<CounterTables>(db).deleteFrom('run_minutes').where('minute', '<', before).execute();
+}

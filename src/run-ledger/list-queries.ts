@@ -1,0 +1,112 @@
+// SQL on `campaign_runs` and `campaign_recipients` for lists and for the erasure of campaigns. Rows
+// only.
+import type { RawBuilder, SqlBool } from 'kysely';
+import { type Db, tables } from '../platform/store/db.ts';
+import { ownTables } from '../platform/store/own-tables.ts';
+import { type RecipientRow, type RunState, type RunTables, stateColumns } from './queries.ts';
+import type { RunOutcome, RunStatus } from './schema.ts';
+
+const own = ownTables<RunTables>();
+const on = tables<RunTables>;
+
+/** Returns up to `limit` runs of a campaign with a lower id than `before`, newest first. */
+export function selectRuns(
+  db: Db,
+  organizationId: string,
+  campaignId: string,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<RunState[]> {
+  return on(db)
+    .selectFrom('campaign_runs')
+    .select(stateColumns)
+    .where('organization_id', '=', organizationId)
+    .where('campaign_id', '=', campaignId)
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** Finds the run with this idempotency key. */
+export const findRunByKey = own.first((db, organizationId: string, key: string) =>
+  db
+    .selectFrom('campaign_runs')
+    .select(stateColumns)
+    .where('organization_id', '=', organizationId)
+    .where('idempotency_key', '=', key),
+);
+
+const openStatuses: readonly RunStatus[] = ['scheduled', 'running', 'paused', 'held'];
+
+/** Finds a run of the campaign that has not ended, or that still has queued mail to cancel. */
+export const findOpenRun = own.first((db, organizationId: string, campaignId: string) =>
+  db
+    .selectFrom('campaign_runs')
+    .select(['id', 'status'])
+    .where('organization_id', '=', organizationId)
+    .where('campaign_id', '=', campaignId)
+    .where((eb) => eb.or([eb('status', 'in', openStatuses), eb('due_at', 'is not', null)]))
+    .orderBy('id', 'desc')
+    .limit(1),
+);
+
+/** Selects rows of a ledger. */
+export interface RecipientFilter {
+  outcome: RunOutcome | undefined;
+  reason: string | undefined;
+  where: RawBuilder<SqlBool> | undefined;
+}
+
+/**
+ * Returns up to `limit` rows of a ledger with a higher id of the contact than `after`, in its
+ * order.
+ */
+export function selectRecipients(
+  db: Db,
+  runId: string,
+  { outcome, reason, where }: RecipientFilter,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<RecipientRow[]> {
+  let query = on(db)
+    .selectFrom('campaign_recipients')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('contact_id', '>', after ?? '');
+  if (outcome !== undefined) query = query.where('outcome', '=', outcome);
+  if (reason !== undefined) query = query.where('reason', '=', reason);
+  if (where !== undefined) query = query.where(where);
+  return query.orderBy('contact_id').limit(limit).execute();
+}
+
+/** Finds a run of a campaign that is being erased, with the facts that its messages share. */
+export const findRunOf = own.first((db, organizationId: string, campaignId: string) =>
+  db
+    .selectFrom('campaign_runs')
+    .select(['id', 'shared'])
+    .where('organization_id', '=', organizationId)
+    .where('campaign_id', '=', campaignId)
+    .orderBy('id')
+    .limit(1),
+);
+
+/** Deletes up to `limit` rows of a ledger; returns the number of deleted rows. */
+export const deleteRecipients = own.change((db, runId: string, limit: number) =>
+  db
+    .deleteFrom('campaign_recipients')
+    .where(
+      'contact_id',
+      'in',
+      db
+        .selectFrom('campaign_recipients')
+        .select('contact_id')
+        .where('run_id', '=', runId)
+        .orderBy('contact_id')
+        .limit(limit),
+    )
+    .where('run_id', '=', runId),
+);
+
+/** Deletes a run, after its ledger. */
+export const deleteRun = own.run((db, id: string) =>
+  db.deleteFrom('campaign_runs').where('id', '=', id),
+);

@@ -1,0 +1,131 @@
+// Operations on the deliveries of an endpoint (specification 4.9): lists, single deliveries and
+// tests. Posting is loop.ts.
+import { type Page, toPage } from '../../core/api/pagination.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { record, told } from '../../history/events/record.ts';
+import { ConflictError, InternalError, ResourceNotFoundError } from '../../platform/errors.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { endpoints, holdActive } from '../endpoints/queries.ts';
+import { webhookTest } from '../events.ts';
+import { toAttempt, toDelivery } from '../present.ts';
+import type { EndpointRow } from '../rows.ts';
+import type {
+  ListDeliveries,
+  TestWebhook,
+  WebhookDelivery,
+  WebhookDeliveryWithAttempts,
+  WebhookTest,
+} from '../schema.ts';
+import { sumCounters } from './counter-queries.ts';
+import { enqueueAll } from './enqueue.ts';
+import {
+  countDeliveries,
+  type DeliveryFilter,
+  findDelivery,
+  pageDeliveries,
+  selectAttempts,
+  selectLatestAttempts,
+} from './list-queries.ts';
+
+/** Most attempts shown of a delivery. The schedule has fewer, but each redelivery adds one. */
+const mostAttempts = 200;
+
+/** Returns a page of the deliveries to an endpoint, newest first. @throws ResourceNotFoundError. */
+export async function listDeliveries(
+  app: App,
+  { organizationId }: Caller,
+  endpointId: string,
+  query: ListDeliveries,
+): Promise<Page<WebhookDelivery>> {
+  const { db } = app.store;
+  await endpoints.get(db, organizationId, endpointId);
+  const { status, eventType, since } = query;
+  const filter = { status, eventType, since: since === undefined ? since : Date.parse(since) };
+  const [rows, total] = await Promise.all([
+    pageDeliveries(db, endpointId, filter, query),
+    totalOf(db, endpointId, filter),
+  ]);
+  const attempts = await selectLatestAttempts(
+    db,
+    rows.map(({ id }) => id),
+  );
+  const latest = new Map(attempts.map((attempt) => [attempt.delivery_id, attempt]));
+  return toPage(
+    rows.map((row) => toDelivery(row, latest.get(row.id))),
+    total,
+    query,
+  );
+}
+
+/**
+ * Returns the total of a list; without other filters than status, from the counters (counters.ts).
+ */
+async function totalOf(db: Db, endpointId: string, filter: DeliveryFilter): Promise<number> {
+  const { status, eventType, since } = filter;
+  if (eventType !== undefined || since !== undefined) {
+    return countDeliveries(db, endpointId, filter);
+  }
+  const sums = await sumCounters(db, endpointId);
+  if (status !== undefined) return sums[status];
+  return sums.pending + sums.delivered + sums.exhausted + sums.cancelled;
+}
+
+/** @throws ResourceNotFoundError, for a delivery to another endpoint too. */
+export async function getDelivery(
+  app: App,
+  { organizationId }: Caller,
+  endpointId: string,
+  id: string,
+): Promise<WebhookDeliveryWithAttempts> {
+  const { db } = app.store;
+  await endpoints.get(db, organizationId, endpointId);
+  // An attempt that ends between the two reads is read again with the status that it gave.
+  for (let before: number | undefined; ; ) {
+    const attempts = await selectAttempts(db, id, mostAttempts);
+    const row = await findDelivery(db, organizationId, endpointId, id);
+    if (!row) throw new ResourceNotFoundError('webhook-delivery', id);
+    if (row.updated_at === before) {
+      return { ...toDelivery(row, attempts.at(-1)), attempts: attempts.map(toAttempt) };
+    }
+    before = row.updated_at;
+  }
+}
+
+/**
+ * Returns the endpoint; on PostgreSQL it stays active until the transaction ends.
+ * @throws ResourceNotFoundError; ConflictError for a disabled one.
+ */
+export async function requireActive(
+  trx: Db,
+  { organizationId }: Caller,
+  id: string,
+): Promise<EndpointRow> {
+  const row = await endpoints.get(trx, organizationId, id);
+  if ((await holdActive(trx, [id])).has(id)) return row;
+  throw new ConflictError('webhook', `Webhook ${id} is disabled: enable it first`);
+}
+
+/**
+ * Queues a `webhook.test` for this endpoint alone, regardless of its subscription.
+ * @throws ResourceNotFoundError; ConflictError for a disabled endpoint.
+ */
+export async function testWebhook(
+  app: App,
+  caller: Caller,
+  id: string,
+  { data }: TestWebhook,
+): Promise<WebhookTest> {
+  const { organizationId } = caller;
+  return app.store.write(async (trx) => {
+    await requireActive(trx, caller, id);
+    const eventId = app.newId('event');
+    const event = { ...told(webhookTest, data ?? {}), id: eventId };
+    await record(app, trx, caller, { subject: id, event });
+    const { type } = webhookTest;
+    const logged = { id: eventId, organizationId, type, subject: id };
+    const [delivery] = await enqueueAll(app, trx, [{ endpointId: id, event: logged }]);
+    if (!delivery) throw new InternalError('The test was not queued', 'webhooks');
+    return { accepted: true, eventId, deliveryId: delivery.id };
+  });
+}

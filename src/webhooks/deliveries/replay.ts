@@ -1,0 +1,152 @@
+// Queues logged events again for one endpoint, under their original `webhook-id`. Replays go after
+// live deliveries (`is_replay`).
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { logBetween } from '../../history/events/log.ts';
+import { CapacityError, ConflictError } from '../../platform/errors.ts';
+import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import { fromJson } from '../../platform/store/db.ts';
+import { matcherOf, typesOf } from '../endpoints/patterns.ts';
+import { endpoints } from '../endpoints/queries.ts';
+import type { EndpointRow } from '../rows.ts';
+import type { ReplayWebhook, WebhookReplay } from '../schema.ts';
+import { requireActive } from './deliveries.ts';
+import { countReplays } from './delivery-queries.ts';
+import { enqueueAll, type Wanted } from './enqueue.ts';
+import { selectDeliveries } from './list-queries.ts';
+
+/** Limit of events in one replay, and of replayed deliveries that one endpoint may have pending. */
+const mostReplayed = 10_000;
+const mostAtOnce = 8;
+const mostPerTransaction = 500;
+
+/** Replays under way in this process. */
+const running = perApp((_app: App) => ({
+  endpoints: new Set<string>(),
+  places: new FairShare(mostAtOnce),
+}));
+
+type Event = Wanted['event'];
+
+/** Reads events after an id, oldest first; `next` is null at the end. */
+type Read = (after: string, limit: number) => Promise<{ events: Event[]; next: string | null }>;
+
+/** Returns a reader of the requested events. */
+function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
+  const { db } = app.store;
+  const { organization_id: organizationId } = endpoint;
+  const range = {
+    since: input.since === undefined ? 0 : Date.parse(input.since),
+    until: input.until === undefined ? app.clock.now() + 1 : Date.parse(input.until),
+  };
+  const patterns = input.events ?? fromJson<string[]>(endpoint.events);
+  const { status } = input;
+  if (status === undefined) {
+    const types = typesOf(patterns);
+    return async (after, limit) => {
+      const { entries, next } = await logBetween(
+        db,
+        organizationId,
+        { ...range, types },
+        after === '' ? null : after,
+        limit,
+      );
+      // Drops their data, as thousands are collected.
+      const events = entries.map(({ id, type, subject }) => ({
+        id,
+        organizationId,
+        type,
+        subject,
+      }));
+      return { events, next };
+    };
+  }
+  return async (after, limit) => {
+    const rows = await selectDeliveries(db, endpoint.id, { ...range, status }, after, limit);
+    const events = rows.map(({ event_id: id, event_type: type, message_id: messageId }) => {
+      return { id, organizationId, type, subject: messageId ?? endpoint.id };
+    });
+    return { events, next: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
+  };
+}
+
+/**
+ * Collects the distinct events to replay, up to `most`, and whether they are complete. Earlier
+ * replays left further deliveries of the same event, which are skipped.
+ */
+async function collect(
+  read: Read,
+  isMeant: (type: string) => boolean,
+  most: number,
+): Promise<{ events: Event[]; isComplete: boolean }> {
+  const events = new Map<string, Event>();
+  let after = '';
+  for (;;) {
+    const { events: some, next } = await read(after, mostPerTransaction);
+    for (const event of some) {
+      if (!isMeant(event.type) || events.has(event.id)) continue;
+      if (events.size === most) return { events: [...events.values()], isComplete: false };
+      events.set(event.id, event);
+    }
+    if (next === null) return { events: [...events.values()], isComplete: true };
+    after = next;
+  }
+}
+
+/**
+ * Queues logged events again, the oldest first; 10,000 replays of an endpoint may be pending.
+ * @throws ResourceNotFoundError; ConflictError for a disabled endpoint, during another replay of
+ * it, and if 10,000 are pending; CapacityError if its organization has no place for a replay.
+ */
+export async function replayWebhook(
+  app: App,
+  caller: Caller,
+  id: string,
+  input: ReplayWebhook,
+): Promise<WebhookReplay> {
+  const { organizationId } = caller;
+  const endpoint = await endpoints.get(app.store.db, organizationId, id);
+  const { endpoints: taken, places } = running(app);
+  if (taken.has(id)) {
+    throw new ConflictError(
+      'webhook',
+      `A replay of ${id} is under way: start it when that is done`,
+    );
+  }
+  const crowded = () =>
+    new CapacityError('Too many replays of your organization are under way: try again', 1);
+  return places.within(organizationId, crowded, async () => {
+    taken.add(id);
+    try {
+      return await replay(app, caller, endpoint, input);
+    } finally {
+      taken.delete(id);
+    }
+  });
+}
+
+async function replay(
+  app: App,
+  caller: Caller,
+  endpoint: EndpointRow,
+  input: ReplayWebhook,
+): Promise<WebhookReplay> {
+  const { id } = endpoint;
+  const room = mostReplayed - (await countReplays(app.store.db, id, mostReplayed));
+  if (room <= 0) {
+    const text = `${mostReplayed} replays of ${id} are pending: wait until some of them are posted`;
+    throw new ConflictError('webhook', text);
+  }
+  const isMeant = input.events ? matcherOf(input.events) : () => true;
+  const { events, isComplete } = await collect(readerOf(app, endpoint, input), isMeant, room);
+  for (let i = 0; i === 0 || i < events.length; i += mostPerTransaction) {
+    const some = events.slice(i, i + mostPerTransaction);
+    await app.store.write(async (trx) => {
+      await requireActive(trx, caller, id);
+      const wanted = some.map((event) => ({ endpointId: id, event }));
+      await enqueueAll(app, trx, wanted, { isReplay: true });
+    });
+  }
+  return { accepted: true, deliveries: events.length, isComplete };
+}

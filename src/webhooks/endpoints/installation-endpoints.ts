@@ -1,0 +1,174 @@
+// The endpoints of installations of extensions. Each installation has one at most, which the API of
+// webhooks shows but does not change: src/extensions makes, changes and ends it with its
+// installation.
+//
+//   state      event                               to         also
+//   active     its installation is disabled        suspended  waiting deliveries are kept, none is posted
+//   suspended  its installation is enabled         active     waiting deliveries go on
+//   disabled   its installation is enabled         active     earlier failures are forgotten
+//   any        its version changes                 the same   deliveries of lost kinds become `cancelled`
+import type { PermissionMap } from '../../core/api/permission.ts';
+import type { App } from '../../core/app.ts';
+import { holdRootKey } from '../../core/root-keys/root-keys.ts';
+import { ConflictError, ValidationError } from '../../platform/errors.ts';
+import { type Db, toJson } from '../../platform/store/db.ts';
+import { deleteCounters } from '../deliveries/counter-queries.ts';
+import { cancelOfKinds } from '../deliveries/delivery-queries.ts';
+import type { EndpointRow } from '../rows.ts';
+import { webhookNoun } from '../schema.ts';
+import { deleteBacklog } from './backlog.ts';
+import { countCancelled } from './disable.ts';
+import { type EndpointReach, knownEndpoints } from './known-endpoints.ts';
+import { typesOf } from './patterns.ts';
+import { endpointChanges, endpoints } from './queries.ts';
+import { makeSecret, rotated } from './secrets.ts';
+import { urlProblem } from './url-rules.ts';
+
+/**
+ * Number of deliveries that an upgrade cancels at once. The loop cancels others when they are due.
+ */
+const mostCancelled = 1_000;
+
+/** Rights of the endpoint of an installation. */
+export interface EndpointRights {
+  /** Kinds of events, without patterns. */
+  events: readonly string[];
+  /** The mailboxes of which it gets the events; null for all events. */
+  reach: EndpointReach | null;
+  /** Permissions by which its bodies are cut (shown-data.ts). */
+  permissions: PermissionMap;
+}
+
+/** Checks the URL of an endpoint before its transaction. @throws ValidationError. */
+export async function checkInstallationUrl(app: App, url: string): Promise<void> {
+  const problem = await urlProblem(app, url);
+  if (problem !== null) throw ValidationError.of('webhookUrl', problem);
+}
+
+function columnsOf({ events, reach, permissions }: EndpointRights) {
+  return {
+    events: JSON.stringify(events),
+    reach: toJson(reach),
+    permissions: JSON.stringify(permissions),
+  };
+}
+
+/** Creates the endpoint of an installation. Returns its secret, which nothing shows again. */
+export async function createInstallationEndpoint(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  {
+    installationId,
+    name,
+    url,
+    rights,
+  }: { installationId: string; name: string; url: string; rights: EndpointRights },
+): Promise<{ id: string; secret: string }> {
+  const id = app.newId(webhookNoun);
+  const now = app.clock.now();
+  await holdRootKey(app, trx);
+  const { plaintext, sealed } = makeSecret(app, id);
+  const row: EndpointRow = {
+    ...{ id, organization_id: organizationId, name, url, ...columnsOf(rights) },
+    ...{ channels: JSON.stringify(['email']), headers: null },
+    ...{ status: 'active', disabled_reason: null, failing_since: null, cancel_before: null },
+    ...{ secret: sealed, previous_secret: null, previous_until: null },
+    ...{ installation_id: installationId, created_at: now, updated_at: now },
+  };
+  await endpoints.insert(trx, row);
+  endpointChanges.note(trx);
+  return { id, secret: plaintext };
+}
+
+/** Changes rights or URL of an endpoint, and cancels waiting deliveries of kinds that it lost. */
+export async function changeInstallationEndpoint(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  id: string,
+  { rights, url }: { rights?: EndpointRights; url?: string },
+): Promise<void> {
+  const now = app.clock.now();
+  const change = { url, ...(rights && columnsOf(rights)), updated_at: now };
+  await endpoints.update(trx, organizationId, id, change);
+  endpointChanges.note(trx);
+  if (!rights) return;
+  const lost = typesOf(['*']).filter((type) => !rights.events.includes(type));
+  countCancelled(trx, await cancelOfKinds(trx, id, lost, now, mostCancelled));
+}
+
+/** Replaces the secret of an endpoint, and returns it. Both sign for 24 hours. */
+export async function rotateInstallationSecret(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  id: string,
+): Promise<string> {
+  await holdRootKey(app, trx);
+  const { plaintext, sealed } = makeSecret(app, id);
+  const now = app.clock.now();
+  const old = await endpoints.update(trx, organizationId, id, { updated_at: now });
+  await endpoints.update(trx, organizationId, id, rotated(old, sealed, now));
+  endpointChanges.note(trx);
+  return plaintext;
+}
+
+/** Suspends an endpoint. One that was disabled for its failures stays so. */
+export async function suspendInstallationEndpoint(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  id: string,
+): Promise<void> {
+  const now = app.clock.now();
+  const { status } = await endpoints.update(trx, organizationId, id, { updated_at: now });
+  if (status !== 'active') return;
+  await endpoints.update(trx, organizationId, id, { status: 'suspended' });
+  endpointChanges.note(trx);
+}
+
+/** Makes an endpoint active again. */
+export async function resumeInstallationEndpoint(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  id: string,
+): Promise<void> {
+  const well = { status: 'active', disabled_reason: null, failing_since: null } as const;
+  await endpoints.update(trx, organizationId, id, { ...well, updated_at: app.clock.now() });
+  endpointChanges.note(trx);
+}
+
+/** Deletes an endpoint with its deliveries. `emptyInstallationEndpoint` before makes that short. */
+export async function deleteInstallationEndpoint(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  id: string,
+): Promise<void> {
+  // Removed first, so that no further deliveries are queued for it.
+  await endpoints.remove(trx, organizationId, id);
+  endpointChanges.note(trx);
+  await deleteBacklog(app, id, trx);
+  await deleteCounters(trx, id);
+}
+
+/** Removes the deliveries of an endpoint in several transactions, before it is deleted. */
+export async function emptyInstallationEndpoint(app: App, id: string): Promise<void> {
+  await deleteBacklog(app, id);
+}
+
+/** Clears the memory of endpoints. Call it after the commit of a change. */
+export function endpointsChanged(app: App): void {
+  knownEndpoints(app).forget();
+}
+
+/** @throws ConflictError for the endpoint of an installation: only its installation changes it. */
+export function requireByHand({ id, installation_id: of }: EndpointRow): void {
+  if (of === null) return;
+  const text =
+    `Webhook ${id} belongs to installation ${of}: change, disable or uninstall that one ` +
+    '(svc extensions)';
+  throw new ConflictError(webhookNoun.name, text);
+}

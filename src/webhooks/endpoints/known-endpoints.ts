@@ -1,0 +1,119 @@
+// Which kinds of events the endpoints of an organization want, as this process knows it: each event
+// asks, so most are answered from memory. A change by any process is seen within a second
+// (src/platform/store/changes/changes.ts), one by this process at once.
+import type { PermissionMap } from '../../core/api/permission.ts';
+import type { App } from '../../core/app.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
+import { committedIn, KnownRows } from '../../platform/store/changes/changes.ts';
+import { type Db, fromJson } from '../../platform/store/db.ts';
+import { matcherOf } from './patterns.ts';
+import { endpointChanges, findActiveEndpoints } from './queries.ts';
+
+const mostKnown = 10_000;
+
+/** The mailboxes of which an installation gets the events. */
+export interface EndpointReach {
+  mailboxIds?: readonly string[];
+  namespaceId?: string;
+}
+
+/** Limits of the endpoint of an installation. */
+export interface EndpointLimits {
+  /** Null for all events. */
+  reach: EndpointReach | null;
+  /** Permissions by which its bodies are cut (shown-data.ts). */
+  permissions: PermissionMap;
+}
+
+/** An active endpoint. */
+export interface KnownEndpoint {
+  id: string;
+  isWanted(type: string): boolean;
+  /** Null for an endpoint that belongs to no installation. */
+  limits: EndpointLimits | null;
+}
+
+/** The active endpoints of an organization. */
+export class EndpointsOf {
+  readonly #byId: ReadonlyMap<string, KnownEndpoint>;
+  /** Endpoints by kind: an organization may have 10,000 that want none of an event. */
+  readonly #byType = new Map<string, readonly KnownEndpoint[]>();
+
+  constructor(endpoints: readonly KnownEndpoint[]) {
+    this.#byId = new Map(endpoints.map((one) => [one.id, one]));
+  }
+
+  get count(): number {
+    return this.#byId.size;
+  }
+
+  /** Returns the endpoint with this id; undefined unless it is active. */
+  find(id: string): KnownEndpoint | undefined {
+    return this.#byId.get(id);
+  }
+
+  /**
+   * Returns the endpoints that want events of a kind. The number of kinds is bounded (names.ts).
+   */
+  wanting(type: string): readonly KnownEndpoint[] {
+    let found = this.#byType.get(type);
+    if (!found) {
+      found = [...this.#byId.values()].filter((one) => one.isWanted(type));
+      this.#byType.set(type, found);
+    }
+    return found;
+  }
+}
+
+class KnownEndpoints {
+  readonly #app: App;
+  readonly #known: KnownRows<EndpointsOf>;
+
+  constructor(app: App) {
+    this.#app = app;
+    const countChanges = () => endpointChanges.count(app.store.db);
+    this.#known = new KnownRows(app.clock, mostKnown, countChanges);
+  }
+
+  /** Whether the organization may have endpoints, from memory; false only if it surely has none. */
+  mayHave(organizationId: string): boolean {
+    if (this.#known.isStale()) return true;
+    return this.#known.peek(organizationId)?.count !== 0;
+  }
+
+  /** Returns the active endpoints, within a transaction if `trx` is one. */
+  async find(trx: Db, organizationId: string): Promise<EndpointsOf> {
+    const db = committedIn(this.#app.store, trx);
+    if (endpointChanges.isNoted(trx)) return readEndpoints(trx, organizationId);
+    if (this.#known.isStale()) await this.#known.refresh(() => endpointChanges.count(db));
+    return (
+      this.#known.get(organizationId) ??
+      this.#known.load(organizationId, () => readEndpoints(db, organizationId))
+    );
+  }
+
+  /** Clears the memory. Call it after the commit of a change. */
+  forget(): void {
+    this.#known.forget();
+  }
+}
+
+async function readEndpoints(db: Db, organizationId: string): Promise<EndpointsOf> {
+  const rows = await findActiveEndpoints(db, organizationId);
+  return new EndpointsOf(
+    rows.map(({ id, events, installation_id, reach, permissions }) => ({
+      id,
+      isWanted: matcherOf(fromJson<string[]>(events)),
+      limits:
+        installation_id === null
+          ? null
+          : {
+              reach: fromJson<EndpointReach>(reach),
+              permissions: fromJson<PermissionMap>(permissions) ?? {},
+            },
+    })),
+  );
+}
+
+/** The endpoints that one process knows. */
+export const knownEndpoints = perApp((app: App) => new KnownEndpoints(app));

@@ -1,0 +1,306 @@
+// Posts the deliveries that this daemon has claimed, at most 5 at a time to one endpoint and 200 in
+// all, in turns by organization; then settles them together. Claims nothing itself. pace.ts limits
+// an endpoint, held-places.ts an organization.
+import type { App } from '../../core/app.ts';
+import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
+import { keepLease } from '../../platform/store/changes/lease.ts';
+import { groupWrites } from '../../platform/store/group.ts';
+import {
+  type EndpointWork,
+  releaseDeliveries,
+  renewDeliveries,
+} from '../deliveries/delivery-queries.ts';
+import { knownEndpoints } from '../endpoints/known-endpoints.ts';
+import { bodiesOf } from './body.ts';
+import type { Claimed, Wish } from './claim.ts';
+import { EndpointQueues, heldBy, type Queue, type Task } from './endpoint-queues.ts';
+import { HeldPlaces, type Holder } from './held-places.ts';
+import { OriginShares } from './origin-shares.ts';
+import { mostHeldEach, Pace } from './pace.ts';
+import type { Poster } from './post.ts';
+import { attempt } from './post-attempt.ts';
+import { type ClaimedAttempt, settle } from './settle.ts';
+import { type Step, Turns } from './turns.ts';
+
+const mostPosts = 200;
+/**
+ * Bytes of bodies kept in memory for waiting deliveries. Further bodies are read when they are
+ * posted.
+ */
+const mostBytesWaiting = 16 * 1024 * 1024;
+const mostSettled = 128;
+
+interface UnderWayParts {
+  worker: string;
+  leaseMs: number;
+  poster: Poster;
+  /** Called when a post or a batch ends: room is free, or a due time has changed. */
+  onEnd: () => void;
+}
+
+/** Claimed deliveries of one daemon. */
+export class UnderWay {
+  readonly #app: App;
+  readonly #parts: UnderWayParts;
+  readonly #posts = new Set<Promise<void>>();
+  /** Places of posts, by organization. */
+  readonly #postPlaces = new FairShare(mostPosts);
+  readonly #turns = new Turns<Queue>();
+  /**
+   * Shares of connections. A post gets a place only with a connection: waiting for one would use up
+   * its time limit.
+   */
+  readonly #origins = new OriginShares();
+  readonly #queues: EndpointQueues;
+  readonly #settle;
+  readonly #settling = new Set<Promise<void>>();
+  readonly #held = new HeldPlaces();
+  /** Deliveries in memory: their leases are renewed. */
+  readonly #ids = new Set<string>();
+  readonly #endLeases: () => void;
+  #isStopping = false;
+
+  constructor(app: App, parts: UnderWayParts) {
+    this.#app = app;
+    this.#parts = parts;
+    this.#queues = new EndpointQueues(app, this.#origins);
+    this.#settle = groupWrites(
+      app.store,
+      mostSettled,
+      async (trx, attempts: ClaimedAttempt[]) => {
+        const disabled = await settle(app, trx, attempts);
+        return attempts.map((_one, index) => (index === 0 ? disabled : []));
+      },
+      'quiet',
+    );
+    this.#endLeases = keepLease(app, {
+      leaseMs: parts.leaseMs,
+      renew: async (until) => {
+        if (this.#ids.size === 0) return;
+        const ids = [...this.#ids];
+        await app.store.write((trx) => renewDeliveries(trx, parts.worker, ids, until), 'quiet');
+      },
+      trouble: 'leases of webhook deliveries were not renewed',
+    });
+  }
+
+  /** Forgets a delivery, and frees its place. */
+  #drop(deliveryId: string, holder: Holder): void {
+    this.#ids.delete(deliveryId);
+    this.#held.letGo(holder, 1);
+  }
+
+  /** Number of deliveries that are claimed and not settled. */
+  get held(): number {
+    return this.#held.count;
+  }
+
+  get isFull(): boolean {
+    return this.#held.free <= 0;
+  }
+
+  /** Reserves the free places for deliveries of this endpoint; null if there are none. */
+  reserve(work: EndpointWork, isReplay: boolean): (Holder & { limit: number }) | null {
+    const queue = this.#queues.find(work.id);
+    const pace = queue?.pace ?? new Pace();
+    const isReluctant = work.failing_since !== null || pace.isSlow;
+    const holder = { organizationId: work.organization_id, isReluctant };
+    const room = pace.roomBeside(queue ? heldBy(queue) : 0, isReluctant, isReplay);
+    const limit = Math.min(room, this.#held.roomFor(holder));
+    if (limit <= 0) return null;
+    this.#held.hold(holder, limit);
+    return { ...holder, limit };
+  }
+
+  /** Accepts the deliveries claimed for these wishes; returns their number. */
+  async launch(wishes: readonly Wish[], claiming: Promise<readonly Claimed[]>): Promise<number> {
+    let claimed: readonly Claimed[] = [];
+    let bodies: Map<string, string>;
+    try {
+      claimed = await claiming;
+      const budget = mostBytesWaiting - this.#queues.bytesWaiting;
+      const deliveries = claimed.map(({ delivery }) => delivery);
+      bodies = await bodiesOf(this.#app, deliveries, budget);
+    } catch (error) {
+      for (const wish of wishes) this.#held.letGo(wish, wish.limit);
+      throw error;
+    }
+    const byEndpoint = Map.groupBy(claimed, ({ endpoint }) => endpoint.id);
+    for (const wish of wishes) {
+      const own = byEndpoint.get(wish.endpointId) ?? [];
+      this.#held.letGo(wish, wish.limit - own.length);
+      if (own[0]) this.#enqueue(this.#queues.of(own[0].endpoint), own, wish, bodies);
+    }
+    this.#pump();
+    return claimed.length;
+  }
+
+  #enqueue(
+    queue: Queue,
+    claimed: readonly Claimed[],
+    { organizationId, isReluctant }: Holder,
+    bodies: ReadonlyMap<string, string>,
+  ): void {
+    const holder = { organizationId, isReluctant };
+    const tasks = claimed.map((one) => {
+      this.#ids.add(one.delivery.id);
+      return { claimed: one, holder, body: bodies.get(one.delivery.event_id) ?? null };
+    });
+    this.#queues.add(queue, tasks);
+    this.#turns.add(queue);
+  }
+
+  /** Starts all posts that the limits allow. */
+  #pump(): void {
+    this.#turns.walk((queue) => this.#postNext(queue));
+  }
+
+  #postNext(queue: Queue): Step {
+    if (this.#posts.size >= mostPosts) return 'full';
+    const { organizationId, origin, pace } = queue;
+    if (!this.#postPlaces.mayHold(organizationId)) return 'blocked';
+    const share = this.#origins.shareOf(origin, organizationId, pace.isQuick);
+    if (queue.posting >= pace.mostPosts(share)) return 'blocked';
+    const [task] = this.#queues.takeOut(queue, 1);
+    if (task) this.#launchOne(queue, task);
+    return 'posted';
+  }
+
+  #launchOne(queue: Queue, task: Task): void {
+    const { origin, organizationId } = queue;
+    queue.posting += 1;
+    this.#postPlaces.hold(organizationId);
+    this.#origins.take(origin, organizationId);
+    const post = this.#postOne(queue, task).finally(() => {
+      this.#posts.delete(post);
+      this.#postPlaces.letGo(organizationId);
+      this.#origins.free(origin, organizationId);
+      this.#queues.leaveOrigin(queue);
+      this.#pump();
+    });
+    this.#posts.add(post);
+    void post.then(() => this.#queues.forget(queue));
+  }
+
+  /**
+   * Returns whether the endpoint of an installation is still active: disabling one stops it at
+   * once.
+   */
+  async #mayPost({ endpoint }: Claimed): Promise<boolean> {
+    if (endpoint.installation_id === null) return true;
+    const known = await knownEndpoints(this.#app).find(
+      this.#app.store.db,
+      endpoint.organization_id,
+    );
+    return known.find(endpoint.id) !== undefined;
+  }
+
+  /**
+   * Posts one delivery. Frees its place after the post; the delivery stays held until it is
+   * settled.
+   */
+  async #postOne(queue: Queue, { claimed, holder, body }: Task): Promise<void> {
+    const { app, parts } = { app: this.#app, parts: this.#parts };
+    const { delivery } = claimed;
+    let ended: ClaimedAttempt;
+    try {
+      if (!(await this.#mayPost(claimed))) {
+        queue.posting -= 1;
+        await this.#release([delivery.id]);
+        this.#drop(delivery.id, holder);
+        this.#handBack(queue);
+        return;
+      }
+      const attempted = await attempt(app, parts.poster, queue.opened, delivery, body ?? undefined);
+      const { worker } = parts;
+      ended = { ...attempted, worker, endedAt: app.clock.now() };
+    } catch (error) {
+      app.log.error({ err: error, deliveryId: delivery.id }, 'a webhook could not be posted');
+      queue.posting -= 1;
+      this.#drop(delivery.id, holder);
+      return;
+    }
+    queue.posting -= 1;
+    const { isSuccess } = ended.outcome;
+    queue.pace.record(ended.outcome);
+    if (this.#isStopping && !isSuccess) {
+      this.#drop(delivery.id, holder);
+      return;
+    }
+    const isHopeless = !isSuccess && !queue.pace.failsAtOnce;
+    if (isHopeless || queue.pace.isSlow) this.#handBack(queue);
+    const settling = this.#settleOne(queue, ended, holder);
+    this.#settling.add(settling);
+    void settling.then(() => this.#settling.delete(settling));
+  }
+
+  async #settleOne(queue: Queue, ended: ClaimedAttempt, holder: Holder): Promise<void> {
+    const { log } = this.#app;
+    try {
+      const disabled = await this.#settle(ended);
+      if (disabled.length > 0) knownEndpoints(this.#app).forget();
+      for (const { endpoint, reason } of disabled) {
+        const of = this.#queues.find(endpoint.id);
+        if (of) this.#handBack(of);
+        const { id: endpointId, organization_id: organizationId, url } = endpoint;
+        const { host } = new URL(url);
+        log.warn({ endpointId, organizationId, host, reason }, 'a webhook endpoint was disabled');
+      }
+    } catch (error) {
+      const { id: deliveryId } = ended.delivery;
+      const text = 'the end of a webhook attempt could not be stored: it will be repeated';
+      log.error({ err: error, deliveryId }, text);
+    }
+    this.#drop(ended.delivery.id, holder);
+    // Does not wake the loop after each post: that would cost as much as a post.
+    const isSupplied = queue.pace.isQuick && heldBy(queue) > mostHeldEach / 2;
+    if (!isSupplied || this.#held.free <= mostHeldEach) this.#parts.onEnd();
+  }
+
+  /** Releases waiting deliveries of a slow or failing endpoint for a later claim, by any daemon. */
+  #handBack(queue: Queue): void {
+    const tasks = this.#queues.takeOut(queue, queue.waiting.length);
+    const ids = tasks.map(({ claimed }) => claimed.delivery.id);
+    this.#turns.delete(queue);
+    this.#queues.leaveOrigin(queue);
+    if (ids.length === 0) return;
+    void this.#release(ids).then(() => {
+      for (const { claimed, holder } of tasks) this.#drop(claimed.delivery.id, holder);
+      this.#parts.onEnd();
+    });
+  }
+
+  async #release(ids: readonly string[] | null): Promise<void> {
+    const { store, clock, log } = this.#app;
+    const { worker } = this.#parts;
+    try {
+      await store.write((trx) => releaseDeliveries(trx, worker, ids, clock.now()), 'quiet');
+    } catch (error) {
+      log.error({ err: error }, 'webhook deliveries were not handed back: their leases run out');
+    }
+  }
+
+  /**
+   * Lets posts end for `graceMs`, aborts the rest, and releases deliveries that were not posted.
+   */
+  async end(graceMs: number): Promise<void> {
+    for (const queue of this.#turns.drain()) {
+      for (const { claimed, holder } of this.#queues.takeOut(queue, queue.waiting.length)) {
+        this.#drop(claimed.delivery.id, holder);
+      }
+    }
+    const ended = Promise.all(this.#posts);
+    if (graceMs > 0) {
+      const late = Promise.withResolvers<void>();
+      const cancel = this.#app.clock.after(graceMs, late.resolve);
+      await Promise.race([ended, late.promise]);
+      cancel();
+    }
+    this.#isStopping = true;
+    await this.#parts.poster.close();
+    await ended;
+    await Promise.all(this.#settling);
+    this.#endLeases();
+    await this.#release(null);
+  }
+}
