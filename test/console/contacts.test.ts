@@ -1,5 +1,5 @@
 // Contacts, groups, blocks and conversations in the console: filters, changes, and refusals that
-// keep what was typed.
+// keep the typed words.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Browser, consoleWorld, formOf, problemOf, type World } from './world.ts';
 

@@ -1,5 +1,5 @@
 // The live stream of an open page: ticks without data, two a second at most, to sessions that may
-// read what changed.
+// read the change.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Permission } from '../../src/core/api/permission.ts';
 import { stores } from '../support/command.ts';

@@ -42,7 +42,7 @@ const pageOf = async (id: string) => {
   return body.replaceAll(/\s+/g, ' ');
 };
 
-/** Stores a mail that has these faults, whatever the parser says. */
+/** Stores a mail that has these faults. */
 async function withErrors(errors: object[] | null): Promise<string> {
   const { app } = world.test;
   const id = await receiveMail(app, [...head, 'Subject: faults', '', 'Hi']);

@@ -147,7 +147,7 @@ describe.each(stores)('a run that a person scheduled, on %s', (store) => {
   const walk = () => whileWalking(test.app, (loop) => loop.idle());
 
   /**
-   * Returns the mails of a run as their recipients read them, without what differs between two
+   * Returns the mails of a run as their recipients read them, without the differences between two
    * mails.
    */
   async function mailsOf(run: Run): Promise<object[]> {
