@@ -19,7 +19,7 @@ export default class SecretList extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(SecretList);
     await withApp(flags, async (app) => {
-      const { listRootKeys } = await import('../../src/service/root-keys/rotate.ts');
+      const { listRootKeys } = await import('../../src/key-rotation/rotate.ts');
       const items = await listRootKeys(app);
       const columns = ['id', 'status', 'addedAt', 'replacedAt'];
       await printList(flags, { items }, columns, 'The store has no root key.');

@@ -1,4 +1,4 @@
-// `svc secret rotate`. The steps: src/service/root-keys/rotate.ts.
+// `svc secret rotate`. The steps: src/key-rotation/rotate.ts.
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output/output.ts';
 import { withApp } from '../base/session.ts';
@@ -21,7 +21,7 @@ export default class SecretRotate extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(SecretRotate);
     await withApp(flags, async (app) => {
-      const { rotateRootKey } = await import('../../src/service/root-keys/rotate.ts');
+      const { rotateRootKey } = await import('../../src/key-rotation/rotate.ts');
       const rotated = await rotateRootKey(app);
       await print(flags, rotated, () => {
         const begun = rotated.wasResumed ? 'Ended an earlier rotation' : 'Replaced the root key';

@@ -8,6 +8,7 @@ import { findSigner } from '../../src/history/seals/keys.ts';
 import { findSendingDomain } from '../../src/identity/domains/queries.ts';
 import { startProof } from '../../src/identity/senders/proof.ts';
 import { findDefaultSender } from '../../src/identity/senders/queries.ts';
+import { encryptedColumns } from '../../src/key-rotation/encrypted-columns.ts';
 import { accountContext } from '../../src/outbound/tracking/custom/certificates/acme.ts';
 import { keyContext } from '../../src/outbound/tracking/custom/certificates/key-context.ts';
 import { enableTracking } from '../../src/outbound/tracking/custom/hosts.ts';
@@ -18,7 +19,6 @@ import {
 } from '../../src/outbound/tracking/custom/queries.ts';
 import type { Random } from '../../src/platform/runtime/random.ts';
 import { Secrets } from '../../src/platform/runtime/secrets.ts';
-import { encryptedColumns } from '../../src/service/root-keys/encrypted-columns.ts';
 import { rotateSecret } from '../../src/webhooks/endpoints/webhooks.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { makeEndpoint } from '../webhooks/engine.ts';

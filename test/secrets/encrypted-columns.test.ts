@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encryptedColumns } from '../../src/service/root-keys/encrypted-columns.ts';
+import { encryptedColumns } from '../../src/key-rotation/encrypted-columns.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { storeAllSecrets } from './all-secrets.ts';
 
@@ -32,7 +32,7 @@ const callers: Readonly<Record<string, string[]>> = {
   ],
   // These encrypt texts of the files above anew.
   'core/root-keys/root-keys.ts': [],
-  'service/root-keys/rotate.ts': [],
+  'key-rotation/rotate.ts': [],
 };
 
 const listed = encryptedColumns.map(({ table, column }) => `${table}.${column}`).toSorted(byText);
@@ -85,7 +85,7 @@ describe('the table of encrypted columns', () => {
       'outbound/tracking/custom/certificates/order.ts': 'outbound/tracking/custom/lease.ts',
       'webhooks/endpoints/secrets.ts': 'webhooks/endpoints/webhooks.ts',
     };
-    const files = Object.keys(callers).filter((file) => file !== 'service/root-keys/rotate.ts');
+    const files = Object.keys(callers).filter((file) => file !== 'key-rotation/rotate.ts');
     for (const file of [...files, 'webhooks/endpoints/installation-endpoints.ts']) {
       const path = storing[file as keyof typeof storing] ?? file;
       expect(readFileSync(join(root, path), 'utf8'), path).toContain('holdRootKey(');

@@ -11,6 +11,7 @@ import { addDomain } from '../../src/identity/domains/domains.ts';
 import { checkSecret } from '../../src/identity/domains/signing-keys.ts';
 import { startProof } from '../../src/identity/senders/proof.ts';
 import { findDefaultSender } from '../../src/identity/senders/queries.ts';
+import { listRootKeys, rotateRootKey } from '../../src/key-rotation/rotate.ts';
 import {
   readStorageToken,
   storageUrls,
@@ -25,7 +26,6 @@ import {
 } from '../../src/outbound/unsubscribe-links/tokens.ts';
 import { keyBytes, secretFile } from '../../src/platform/runtime/key-ring.ts';
 import { openSecrets } from '../../src/platform/runtime/secrets.ts';
-import { listRootKeys, rotateRootKey } from '../../src/service/root-keys/rotate.ts';
 import { createWebhook, deleteWebhook } from '../../src/webhooks/endpoints/webhooks.ts';
 import { bothStores } from '../support/command.ts';
 import { until } from '../support/daemon-process.ts';

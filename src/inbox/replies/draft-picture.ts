@@ -70,7 +70,7 @@ export async function showDraft(
 }
 
 /**
- * Returns the digest of what a reader of a draft sees. The time of the last change stands for the
+ * Returns the digest of the picture of a draft. The time of the last change stands for the
  * bytes of the files.
  */
 function digestOf(

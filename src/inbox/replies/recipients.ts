@@ -28,9 +28,9 @@ function distinct(addresses: readonly string[], taken: Set<string>): string[] {
 
 /**
  * Returns the recipients of an answer: the Reply-To of a message, else the author; for our own
- * message the recipients. With `all`, everybody in To and Cc gets a copy. Skips addresses whose
- * mail reaches this mailbox (`isOwn`), and text to which mail cannot be sent: a Reply-To without
- * further addresses leaves the author. Empty without an author.
+ * message the recipients. With `all`, everybody in To and Cc gets a copy. Skips addresses when
+ * their mail reaches this mailbox (`isOwn`), and text to which mail cannot be sent: a Reply-To
+ * without further addresses leaves the author. Empty without an author.
  */
 export function answerRecipients(
   { direction, from, replyTo, to, cc }: Answered,

@@ -262,7 +262,9 @@ describe.each(stores)('on %s', (store) => {
       });
       const row = await findMessageRow(app.store.db, id);
       const blob = await readBlob(app, row?.raw_blob_id ?? '');
-      expect(blob?.toString()).toMatch(/^(?:.*\r\n)*Message-ID: [^\n]*\r\n(?:.*\r\n)*Subject: raw\r\n/);
+      expect(blob?.toString()).toMatch(
+        /^(?:.*\r\n)*Message-ID: [^\n]*\r\n(?:.*\r\n)*Subject: raw\r\n/,
+      );
       expect(blob?.toString().endsWith(`\r\n\r\n${'a line\r\n'.repeat(500)}`)).toBe(true);
     } finally {
       await service.close();

@@ -111,7 +111,7 @@ const ending = new Set([
   ...['remove', 'discard', 'forget'],
 ]);
 
-/** Ids of a page whose path has them; spare ones for an action that ends something. */
+/** Ids for the path of a page; spare ids for an action that ends a resource. */
 function placesOf(path: string, action: string, things: Targets): Record<string, string>[] {
   const [, area = '', kind = ''] = path.split('/');
   const isEnding = ending.has(action);
@@ -178,7 +178,7 @@ export function overConsole({ http }: World, person: Browser): Attack {
     });
     return { status: answer.statusCode, body: answer.body };
   };
-  /** Forms whose fields stay the same, by page and action. */
+  /** Forms with constant fields, by page and action. */
   const known = new Map<string, Record<string, string>>();
   const formOn = async (url: string, action: string): Promise<Record<string, string>> => {
     const name = `${url} ${action}`;

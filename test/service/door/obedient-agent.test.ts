@@ -34,7 +34,7 @@ import { hourMs, makeThings } from './things.ts';
 
 const everything = everyPermission().filter((one) => one !== 'mailboxes:configure');
 
-/** Calls that the state of a resource refuses, whoever makes them. */
+/** Calls that the state of a resource refuses to every caller. */
 const refusedByState = [
   'POST /v1/email/senders/{id}/verify',
   'PUT /v1/templates/{id}/workspace/bundle',
@@ -57,7 +57,7 @@ const leastMails = {
   ...{ bound: 5, send: 20 },
 };
 
-/** The service with a relay, agents, and what they attack. */
+/** The service with a relay, agents, and the targets of their attacks. */
 async function walkWorld() {
   const sink = await startSmtpSink({ tls: false });
   const test = await testApp({
@@ -169,7 +169,7 @@ async function openedQueue({ test }: World) {
   };
 }
 
-/** Lets a person try, as agents with the right may have changed what the person needs. */
+/** Lets a person try: agents with the right may have changed the resources. */
 async function unlessRefused(step?: () => Promise<void>): Promise<void> {
   await step?.().catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error;

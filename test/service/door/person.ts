@@ -1,4 +1,4 @@
-// A person who works while agents attack: looks at a mail, decides on it later, and records what
+// A person at work while agents attack: looks at a mail, decides on it later, and records what
 // each look showed.
 import type { CampaignPreview } from '../../../src/campaigns/mail/preview.ts';
 import type { ShownAction } from '../../../src/inbox/approvals/schema.ts';
@@ -10,7 +10,7 @@ import type { SeenMail, Shown } from './seen-mail.ts';
 
 type Step = () => Promise<void>;
 
-/** Returns whether a page or a route took what the person decided. */
+/** Returns whether a page or a route took the decision of the person. */
 const isTaken = ({ status }: Pick<Answer, 'status'>) => status === 303 || status < 300;
 
 /** Makes a person at the console and the API. */

@@ -1,4 +1,4 @@
-// The judge of a walk: what a person saw when a mail was caused, and what the sink received.
+// The judge of a walk: the picture that a person saw of a mail, and the mail of the sink.
 import { sql } from 'kysely';
 import type { MailPicture } from '../../../src/inbox/approvals/schema.ts';
 import type { HeaderAddress } from '../../../src/mail/mime/parsed-mail.ts';
@@ -57,7 +57,7 @@ const filesOf = (
   files: readonly { filename: string | null; contentType: string | null; size: number }[],
 ) => files.map(({ filename, contentType, size }) => `${filename} ${contentType} ${size}`);
 
-/** Collects what a person saw, and judges the mail of a sink. */
+/** Collects the pictures that a person saw, and judges the mail of a sink. */
 export class SeenMail {
   readonly #test: TestApp;
   /** By the id of a message or a run. */
@@ -139,7 +139,7 @@ function wordsOf(mail: Pick<Parsed, 'subject' | 'text' | 'html'>, reader: string
   return { subject: lines(mail.subject), text: lines(mail.text), html: lines(mail.html) };
 }
 
-/** Compares a mail with what was shown. */
+/** Compares a mail with the shown picture. */
 function differences({ kind, shown, reader }: Seen, mail: Parsed, recipients: readonly string[]) {
   const isRun = reader !== null;
   const seenWords = {

@@ -30,12 +30,12 @@ export interface Things {
   spareDomain: string;
   sender: string;
   spareSender: string;
-  /** A sender whose address is not proven. */
+  /** A sender with an unproven address. */
   pending: string;
   block: string;
   group: string;
   spareGroup: string;
-  /** A group whose members confirm. */
+  /** A group with double opt-in. */
   optIn: string;
   brand: string;
   spareBrand: string;
@@ -72,7 +72,7 @@ export interface Things {
   spareMailbox: string;
   spareAddress: string;
   spareThread: string;
-  /** Time of what a person schedules. */
+  /** Time of mail that a person schedules. */
   soon: string;
 }
 

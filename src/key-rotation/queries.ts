@@ -1,6 +1,6 @@
 // SQL on the encrypted columns of all rooms, whose names encrypted-columns.ts gives.
 import { sql } from 'kysely';
-import { type Db, engineOf } from '../../platform/store/db.ts';
+import { type Db, engineOf } from '../platform/store/db.ts';
 import type { EncryptedColumn } from './encrypted-columns.ts';
 
 interface EncryptedText {

@@ -9,8 +9,8 @@
 //   replace   | texts are encrypted with it from here on                 | encrypts the rest of the rows
 //   encrypt   | 100 rows of a column have the new key                    | encrypts the rest of the rows
 //   done      | no row needs an earlier key                              | begins a new rotation
-import { type DaemonRow, selectDaemons } from '../../access/admission/queries.ts';
-import type { App } from '../../core/app.ts';
+import { type DaemonRow, selectDaemons } from '../access/admission/queries.ts';
+import type { App } from '../core/app.ts';
 import {
   deleteRootKey,
   insertRootKey,
@@ -18,13 +18,13 @@ import {
   type RootKeyRow,
   selectRootKeys,
   updateRootKey,
-} from '../../core/root-keys/queries.ts';
-import { learnRootKeys } from '../../core/root-keys/root-keys.ts';
-import { ConflictError, InternalError } from '../../platform/errors.ts';
-import { isoTime, sleep } from '../../platform/runtime/clock.ts';
-import { keyBytes } from '../../platform/runtime/key-ring.ts';
-import type { Db } from '../../platform/store/db.ts';
-import { isDaemonRunning, storeLocation } from '../../platform/store/open.ts';
+} from '../core/root-keys/queries.ts';
+import { learnRootKeys } from '../core/root-keys/root-keys.ts';
+import { ConflictError, InternalError } from '../platform/errors.ts';
+import { isoTime, sleep } from '../platform/runtime/clock.ts';
+import { keyBytes } from '../platform/runtime/key-ring.ts';
+import type { Db } from '../platform/store/db.ts';
+import { isDaemonRunning, storeLocation } from '../platform/store/open.ts';
 import { type EncryptedColumn, encryptedColumns } from './encrypted-columns.ts';
 import { hasStaleText, lockStaleTexts, setText } from './queries.ts';
 

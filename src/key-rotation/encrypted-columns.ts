@@ -1,13 +1,13 @@
 // Every column with texts that the root key encrypts. A rotation encrypts each of them anew. A test
 // compares this table with a store that holds every kind of secret, and with the calls of the
 // cipher (test/secrets/encrypted-columns.test.ts).
-import { objectKeyContext } from '../../core/blobs/blobs.ts';
-import { contextOf as receiptKeyContext } from '../../history/seals/keys.ts';
-import { domainKeyContext } from '../../identity/domains/signing-keys.ts';
-import { sealedAs as senderProofContext } from '../../identity/senders/proof.ts';
-import { accountContext } from '../../outbound/tracking/custom/certificates/acme.ts';
-import { keyContext } from '../../outbound/tracking/custom/certificates/key-context.ts';
-import { headersOf, secretOf } from '../../webhooks/endpoints/secrets.ts';
+import { objectKeyContext } from '../core/blobs/blobs.ts';
+import { contextOf as receiptKeyContext } from '../history/seals/keys.ts';
+import { domainKeyContext } from '../identity/domains/signing-keys.ts';
+import { sealedAs as senderProofContext } from '../identity/senders/proof.ts';
+import { accountContext } from '../outbound/tracking/custom/certificates/acme.ts';
+import { keyContext } from '../outbound/tracking/custom/certificates/key-context.ts';
+import { headersOf, secretOf } from '../webhooks/endpoints/secrets.ts';
 
 export interface EncryptedColumn {
   table: string;
