@@ -66,7 +66,9 @@ export default class Backup extends BaseCommand {
     setPriority(priority);
     const loaded = await readStoreConfig(flags);
     const { database, dataDir, secret: settings } = loaded.config;
-    const { describeLocation, storeLocation } = await import('../src/platform/store/open.ts');
+    const { describeLocation, readMigrationStatus, storeLocation } = await import(
+      '../src/platform/store/open.ts'
+    );
     const { saveBackup } = await import('../src/platform/upkeep/backup.ts');
     const { noteBackup } = await import('../src/platform/upkeep/last-backup.ts');
     const { readSecret, secretFile } = await import('../src/platform/runtime/key-ring.ts');
@@ -91,6 +93,8 @@ export default class Backup extends BaseCommand {
     const { overwrite, verify } = flags;
     const options = { overwrite, secret, verify, digests: true, onProgress: progress.update };
     try {
+      // Refuses a store of another version, of which the copy could not be restored.
+      await readMigrationStatus(database, dataDir);
       const bytes = await saveBackup(source, target, options).finally(progress.stop);
       noteBackup(dataDir, { at: systemClock.now(), file: toOutput ? standardOutput : target });
       const reminder = hasSecret

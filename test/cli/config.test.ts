@@ -54,6 +54,7 @@ it('config check names the usable file, and its warnings', async () => {
     warnings: [
       expect.stringContaining('bounces cannot come back'),
       expect.stringContaining('http.publicUrl is not set'),
+      expect.stringContaining('delivery.hostname is localhost'),
       expect.stringContaining('delivery.relay.requireTls'),
       expect.stringMatching(/^the first default sender is hello@sandbox\.test: .* is refused/),
     ],

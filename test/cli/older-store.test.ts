@@ -1,7 +1,6 @@
-// Every command against a store of an earlier schema: none but the named writers changes a schema,
-// and all but the named readers end with 7. Commands are found by their files, and their words are
-// made from their arguments and flags. Slow: each of 120 commands runs once against an earlier
-// schema.
+// Every command against a store of an earlier schema: none but the named writers changes a schema, and all but the named
+// readers end with 7. Commands are found by their files, and their words are made from their arguments and flags.
+// Slow: each of 120 commands runs once against an earlier schema.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -23,9 +22,12 @@ import { freePort } from '../support/pebble.ts';
 import { postgresSchema } from '../support/postgres.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 
-const known = migrations.slice(0, -1);
-const last = known.at(-1)?.name;
-const needed = migrations.at(-1)?.name;
+const last = migrations.at(-1)?.name;
+/** The migration that the commands have and the store has not. */
+const needed = '0002-made-up';
+const preload = { NODE_OPTIONS: `--import=${join(repository, 'test/support/next-migration.ts')}` };
+// The process that runs most commands inherits it.
+Object.assign(process.env, preload);
 const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
 
 /** Commands that write a schema, of a target that is their own. */
@@ -40,14 +42,12 @@ const onlyOnTerminals = ['mailboxes:review'];
 const named = [...writers, ...readers, ...(hasTerminal ? [] : onlyOnTerminals)];
 const others = listCommandIds().filter((id) => !named.includes(id));
 
-/**
- * Words that no argument or flag tells: names of files that are read first, a list of values, one
- * of two flags.
- */
+/** Words that no argument or flag tells: names of files that are read first, a list of values, one of two flags. */
 const ownWords: Readonly<Record<string, string[]>> = {
   'backup:verify': ['made.db'],
   'daemon:drain': ['--ready-file', 'none.json'],
   'extensions:publish': ['x', '--to-all'],
+  'migrate:copy': ['--to', 'sqlite:copied.db'],
   'import:templates': ['made.json', '--from', 'resend'],
   'messages:batch': ['--data', '{}'],
   'orgs:review': ['x', '--approve'],
@@ -83,38 +83,34 @@ interface OlderStore {
 }
 
 const organization = `insert into organizations (id, name, plan, payment_method_on_file, timezone,
-  sending_status, onboarding_status, onboarding_generation, created_at, updated_at)
-  values ('org_06dq2k0qz8h3v5m1r9t4w7xy', 'default', 'self-hosted', 0, 'UTC', 'active', 'approved', 1, 1, 1)`;
+  sending_status, onboarding_status, onboarding_generation, created_at, updated_at, is_first)
+  values ('org_06dq2k0qz8h3v5m1r9t4w7xy', 'default', 'self-hosted', 0, 'UTC', 'active', 'approved', 1, 1, 1, 1)`;
 
-/**
- * Makes a store with these migrations, an organization and a secret, and the files that commands
- * read.
- */
-async function olderStore(
-  kind: TestStore,
-  own = known,
-  more: Record<string, string> = {},
-): Promise<OlderStore> {
+/** Writes the files that commands read before the store. */
+function writeFiles(directory: string): void {
+  const clone = join(directory, 'clone');
+  mkdirSync(clone);
+  writeFileSync(join(directory, 'made.json'), '{}');
+  writeFileSync(join(clone, 'index.liquid'), 'Hello');
+  const state = { template: 'tpl_06dq2k0qz8h3v5m1r9t4w7xy', commit: 'a'.repeat(40) };
+  writeFileSync(join(clone, '.svc-template.json'), JSON.stringify(state));
+}
+
+/** Makes a store with these migrations, an organization and a secret, and the files that commands read. */
+async function olderStore(kind: TestStore, more: Record<string, string> = {}): Promise<OlderStore> {
   const schema = kind === 'postgres' ? await postgresSchema(inject('postgresUrl')) : undefined;
-  const env = { ...more, ...(schema && { SVC_DATABASE_URL: schema.url }) };
+  const env = { ...preload, ...more, ...(schema && { SVC_DATABASE_URL: schema.url }) };
   const cli = await initializedWorkspace(env);
   const dataDir = join(cli.directory, 'data');
   const file = join(dataDir, 'svc.db');
   removeWithCompanions(file);
   const url = schema?.url ?? 'sqlite:svc.db';
-  const store = await openStore({ url }, dataDir, systemClock, { known: own });
+  const store = await openStore({ url }, dataDir, systemClock);
   await store.write(async (trx) => {
     await sql.raw(organization).execute(trx);
-    const hasMark = own.some(({ name }) => name === '0027-first-organization');
-    if (hasMark) await sql`update organizations set is_first = 1`.execute(trx);
   });
   await store.close();
-  const clone = join(cli.directory, 'clone');
-  mkdirSync(clone);
-  writeFileSync(join(cli.directory, 'made.json'), '{}');
-  writeFileSync(join(clone, 'index.liquid'), 'Hello');
-  const state = { template: 'tpl_06dq2k0qz8h3v5m1r9t4w7xy', commit: 'a'.repeat(40) };
-  writeFileSync(join(clone, '.svc-template.json'), JSON.stringify(state));
+  writeFiles(cli.directory);
   const client = new pg.Client({ connectionString: schema?.url });
   if (schema) await client.connect();
   return {
@@ -160,10 +156,14 @@ async function schemaOfDatabase(client: pg.Client): Promise<unknown> {
   return found;
 }
 
-const refusal = `The store is of migration ${last}, this svc needs ${needed}: start the daemon of this version first`;
+const earlierRefusal = `The store is of migration ${last}, this svc needs ${needed}: start the daemon of this version first`;
 
 /** Returns the fault of a command, or null: it ends with 7, or does the same without any store. */
-async function faultOf(cli: CliWorkspace, id: string): Promise<string | null> {
+async function faultOf(
+  cli: CliWorkspace,
+  id: string,
+  refusal = earlierRefusal,
+): Promise<string | null> {
   const words = await wordsOf(id);
   const found = onlyOnTerminals.includes(id)
     ? await onTerminal(cli, words.join(' ')).then(({ code, output }) => {
@@ -202,18 +202,13 @@ describe.each(stores)('on %s, a store of an earlier schema', (kind) => {
   });
 });
 
-/** Earlier schemas that the readers meet: the first, and the last before this version's. */
-const schemas = [1, migrations.length - 1];
-
 describe.each(stores)('on %s', (kind) => {
-  describe.each(schemas)('a store with the first %i migrations', (count) => {
+  describe('a store of an earlier schema', () => {
     let store: OlderStore;
     let before: unknown;
-    const own = migrations.slice(0, count);
-    const lastOwn = own.at(-1)?.name;
     beforeAll(async () => {
       const port = String(await freePort());
-      store = await olderStore(kind, own, { SVC_HTTP_PORT: port, SVC_DELIVERY_MODE: 'direct' });
+      store = await olderStore(kind, { SVC_HTTP_PORT: port, SVC_DELIVERY_MODE: 'direct' });
       before = await store.schemaNow();
     });
     afterAll(async () => {
@@ -229,7 +224,7 @@ describe.each(stores)('on %s', (kind) => {
       expect(hasSecret).toBe(true);
       const copy = new Database(join(store.cli.directory, 'copy.db'), { readonly: true });
       const names = copy.prepare('select name from migrations order by name').pluck().all();
-      expect(names).toEqual(own.map(({ name }) => name));
+      expect(names).toEqual([last]);
       expect(copy.prepare('select name from organizations').pluck().all()).toEqual(['default']);
       copy.close();
     });
@@ -238,10 +233,10 @@ describe.each(stores)('on %s', (kind) => {
       const { code, stdout, stderr } = await store.cli.run(['status', '--json']);
       expect([code, stderr]).toEqual([7, expect.stringContaining('The daemon is not ready')]);
       expect(JSON.parse(stdout)).toMatchObject({
-        earlierSchema: `is of migration ${lastOwn}, this svc needs ${needed}`,
+        earlierSchema: `is of migration ${last}, this svc needs ${needed}`,
         endpoints: { active: 0, failing: 0 },
       });
-      expect((await store.cli.run(['status'])).stdout).toContain(`is of migration ${lastOwn}`);
+      expect((await store.cli.run(['status'])).stdout).toContain(`is of migration ${last}`);
     });
 
     it('is examined by svc doctor', { timeout: 60_000 }, async () => {
@@ -253,7 +248,7 @@ describe.each(stores)('on %s', (kind) => {
       expect(findings.filter(({ found }) => found.startsWith('the check could not'))).toEqual([]);
       expect(findings.find(({ check }) => check === 'database-schema')).toMatchObject({
         status: 'warn',
-        found: `the store is of migration ${lastOwn}, this svc needs ${needed}`,
+        found: `the store is of migration ${last}, this svc needs ${needed}`,
         remedy: expect.stringContaining('start the daemon of this version first'),
       });
     });
@@ -283,7 +278,7 @@ describe.each(stores)('on %s', (kind) => {
           items: { name: string; appliedAt: string | null }[];
         }>(['migrate', 'status'], { env });
         const applied = status.items.filter(({ appliedAt }) => appliedAt !== null);
-        expect(applied.map(({ name }) => name)).toEqual(own.map(({ name }) => name));
+        expect(applied.map(({ name }) => name)).toEqual([last]);
       } finally {
         await other?.drop();
       }
@@ -300,7 +295,7 @@ describe.each(stores)('on %s', (kind) => {
     };
     beforeAll(async () => {
       const port = String(await freePort());
-      store = await olderStore(kind, known, { SVC_HTTP_PORT: port });
+      store = await olderStore(kind, { SVC_HTTP_PORT: port });
       url = `http://127.0.0.1:${port}`;
       store.cli.start(['daemon', '--ready-file', 'ready.json']).stderr?.on('data', (lines) => {
         log += lines;
@@ -341,7 +336,7 @@ describe.each(stores)('on %s', (kind) => {
     it('is named by a command that needs a later schema', async () => {
       await store.exec(`delete from migrations where name = '${needed}'`);
       const { code, stderr } = await store.cli.run(['keys', 'list']);
-      const words = `${refusal}. The daemon of version ${version} runs on it: stop it before`;
+      const words = `${earlierRefusal}. The daemon of version ${version} runs on it: stop it before`;
       expect([code, stderr]).toEqual([7, expect.stringContaining(words)]);
     });
 
@@ -367,11 +362,43 @@ describe.each(stores)('on %s', (kind) => {
       expect(await store.schemaNow()).toEqual(before);
       const { code, stderr } = await store.cli.run(['keys', 'list'], { env });
       // On SQLite the next daemon migrates the restored file.
-      if (kind === 'sqlite') expect([code, stderr]).toEqual([7, expect.stringContaining(refusal)]);
+      if (kind === 'sqlite')
+        expect([code, stderr]).toEqual([7, expect.stringContaining(earlierRefusal)]);
       else expect(code).toBe(0);
     } finally {
       await store.close();
       await empty?.drop();
     }
+  });
+});
+
+/** Commands that print the place of a store that they do not open, or replace it. */
+const withoutStore = ['config:show', 'restore'];
+
+describe('a store of an earlier commit', () => {
+  let cli: CliWorkspace;
+  let file: string;
+  let before: unknown;
+  beforeAll(async () => {
+    cli = await initializedWorkspace(preload);
+    file = join(cli.directory, 'data', 'svc.db');
+    await cli.json(['backup', 'made.db']);
+    execOnFile(file, `delete from migrations where name = '${needed}'`);
+    execOnFile(file, "update migrations set name = '0001-schema-00000000'");
+    writeFiles(cli.directory);
+    before = schemaOfFile(file);
+  });
+  afterAll(() => cli.close());
+
+  it('is refused by every command, and stays as it was', { timeout: 180_000 }, async () => {
+    const refusal = 'from before the first release (migration 0001-schema-00000000)';
+    const faults: string[] = [];
+    const notHere = [...onlyOnTerminals, ...withoutStore];
+    for (const id of listCommandIds().filter((one) => !notHere.includes(one))) {
+      const fault = await faultOf(cli, id, refusal);
+      if (fault) faults.push(fault);
+      expect(schemaOfFile(file), `svc ${id} changed the schema`).toEqual(before);
+    }
+    expect(faults).toEqual([]);
   });
 });

@@ -90,7 +90,7 @@ const inSql = /\b(?:from|join|into|update) (\w+)/g;
 /** Files of the program, with the tables that they name. */
 const queried = sources.map((path) => {
   const text = read(path).replaceAll(/^ *(\/\/|\*|\/\*\*) .*$/gm, '');
-  const hasSql = /^src\/(platform\/store\/(?!migrations\/|postgres\/).*|.*queries)\.ts$/.test(path);
+  const hasSql = /^src\/(platform\/store\/(?!schema\/|postgres\/).*|.*queries)\.ts$/.test(path);
   const found = (hasSql ? [inCalls, inSql] : [inCalls]).flatMap((named) => [
     ...text.matchAll(named),
   ]);

@@ -156,6 +156,8 @@ describe('a first start', () => {
     const words = expect.stringMatching(
       /^No mail leaves this machine: .* described at http:.*\/docs$/,
     );
-    expect(daemon.log().map(({ msg }) => msg)).toEqual(['ready', words, 'stopping', 'stopped']);
+    // A busy machine holds the loop of a starting daemon.
+    const lines = daemon.log().filter(({ msg }) => msg !== 'the event loop was held too long');
+    expect(lines.map(({ msg }) => msg)).toEqual(['ready', words, 'stopping', 'stopped']);
   });
 });

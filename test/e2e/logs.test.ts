@@ -39,7 +39,8 @@ const good = {
 };
 
 async function goodRequests(): Promise<void> {
-  sink.on({ verb: 'AUTH', times: 1 }, '535 5.7.8 wrong password');
+  // PLAIN, then LOGIN.
+  sink.on({ verb: 'AUTH', times: 2 }, '535 5.7.8 wrong password');
   const headers = { 'idempotency-key': 'once' };
   const { body } = await daemon.request<Message>('POST', '/v1/messages', { headers, body: good });
   const deferred = await until(async () => {
@@ -117,6 +118,7 @@ beforeAll(async () => {
     .set('a key that nobody has', unknownKey.slice('svc_live_'.length))
     .set('the password of the relay', relayPassword)
     .set('the password of the relay, encoded', base64(`\0svc\0${relayPassword}`))
+    .set('the password of the relay, for LOGIN', base64(relayPassword))
     .set('the text', bodyText)
     .set('the HTML', bodyHtml)
     .set('the attachment', attached)

@@ -34,7 +34,7 @@ export interface BoundMail {
  * Without a signature or seal it drops the body too, because no check needs its hash.
  */
 export function boundMail(raw: Buffer): BoundMail {
-  const { spans, bodyStart, end, cutBy } = scanFields(raw);
+  const { spans, bodyStart, end, cutBy, isUnseparated } = scanFields(raw);
   const text = raw.toString('latin1', 0, end);
   const returns = longReturns.exec(text);
   if (returns) return { ...boundMail(raw.subarray(0, returns.index)), isCut: true };
@@ -53,8 +53,11 @@ export function boundMail(raw: Buffer): BoundMail {
   };
   const isVouchedFor = vouching.test(text);
   const left = new Set([...longFroms, ...signatures.slice(maxSignatures)]);
-  /** Tells whether the empty line after the header is left out. */
-  let isOpen = cutBy !== null;
+  /**
+   * Tells whether the empty line after the header is left out. Without any, mailauth would read
+   * lines of the body as a part of the last field.
+   */
+  let isOpen = cutBy !== null || isUnseparated;
   for (const [index, span] of spans.entries()) {
     if (!vouching.test(span.name)) continue;
     // mailauth takes lines that are no fields as a part of the field above them.
@@ -65,7 +68,7 @@ export function boundMail(raw: Buffer): BoundMail {
     isOpen ||= next === end;
   }
   let start = spans[0]?.start ?? end;
-  if (cutBy === null && left.size === 0 && start === 0) {
+  if (!isOpen && left.size === 0 && start === 0) {
     return { pieces: [isVouchedFor ? raw : raw.subarray(0, end)], ...about };
   }
   const pieces: Buffer[] = [];

@@ -6,72 +6,19 @@ import { CapacityError, codeOf, OlderStoreError, UnreachableError } from '../err
 import type { Clock } from '../runtime/clock.ts';
 import { type Db, engineOf, type Store, type StoreKind } from './db.ts';
 import { type Migration, statementsOf } from './migration.ts';
-import { schema } from './migrations/0001-schema.ts';
-import { keyRotations } from './migrations/0002-key-rotations.ts';
-import { actionsOfAnOrganization } from './migrations/0003-actions-of-an-organization.ts';
-import { deferringPlans } from './migrations/0004-deferring-plans.ts';
-import { brands } from './migrations/0005-brands.ts';
-import { templates } from './migrations/0006-templates.ts';
-import { git } from './migrations/0007-git.ts';
-import { campaigns } from './migrations/0008-campaigns.ts';
-import { extensions } from './migrations/0009-extensions.ts';
-import { sendingDomains } from './migrations/0010-sending-domains.ts';
-import { senderProofs } from './migrations/0011-sender-proofs.ts';
-import { serviceFindings } from './migrations/0012-service-findings.ts';
-import { console } from './migrations/0013-console.ts';
-import { receipts } from './migrations/0014-receipts.ts';
-import { scheduledJobs } from './migrations/0015-scheduled-jobs.ts';
-import { rootKeys } from './migrations/0018-root-keys.ts';
-import { compatibleVersions } from './migrations/0019-compatible-versions.ts';
-import { settingsOfDaemons } from './migrations/0020-settings-of-daemons.ts';
-import { blobObjects } from './migrations/0021-blob-objects.ts';
-import { counterShards } from './migrations/0022-counter-shards.ts';
-import { retentionOfOrganizations } from './migrations/0023-retention-of-organizations.ts';
-import { clockState } from './migrations/0024-clock-state.ts';
-import { unsealedEvents } from './migrations/0025-unsealed-events.ts';
-import { nameOwners } from './migrations/0026-name-owners.ts';
-import { firstOrganization } from './migrations/0027-first-organization.ts';
-import { waitsOfConfirmations } from './migrations/0028-waits-of-confirmations.ts';
-import { textsOfConfirmations } from './migrations/0029-texts-of-confirmations.ts';
-import { idsOfStrangers } from './migrations/0030-ids-of-strangers.ts';
-import { memberRefusals } from './migrations/0031-member-refusals.ts';
-import { foldedTags } from './migrations/0032-folded-tags.ts';
+import { schema } from './schema/schema.ts';
 
 /**
- * All migrations in order. One that has been released is never edited: a change is a new migration.
+ * All migrations in order. Until 0.1.0 the schema is edited in place, and its name follows from its
+ * statements. A released migration is never edited: a change is a new migration.
  */
-export const migrations: readonly Migration[] = [
-  schema,
-  keyRotations,
-  actionsOfAnOrganization,
-  deferringPlans,
-  brands,
-  templates,
-  git,
-  campaigns,
-  extensions,
-  sendingDomains,
-  senderProofs,
-  serviceFindings,
-  console,
-  receipts,
-  scheduledJobs,
-  rootKeys,
-  compatibleVersions,
-  settingsOfDaemons,
-  blobObjects,
-  counterShards,
-  retentionOfOrganizations,
-  clockState,
-  unsealedEvents,
-  nameOwners,
-  firstOrganization,
-  waitsOfConfirmations,
-  textsOfConfirmations,
-  idsOfStrangers,
-  foldedTags,
-  memberRefusals,
-];
+export const migrations: readonly Migration[] = [schema];
+
+/**
+ * Last commit with the migrations of before the first release, and the first migration of their
+ * stores.
+ */
+const lastBefore = { commit: '5d01c51fd023', migration: '0001-schema' };
 
 export interface MigrationStatus {
   name: string;
@@ -82,14 +29,16 @@ export interface MigrationStatus {
 const advisoryLock = 7_304_025;
 const lockPatienceMs = 60_000;
 
-async function appliedMigrations(db: Db): Promise<Map<string, number>> {
-  const exists =
+async function hasTable(db: Db, name: string): Promise<boolean> {
+  const found =
     engineOf(db) === 'sqlite'
-      ? sql<{ n: number }>`select count(*) as n from sqlite_master where name = 'migrations'`
-      : sql<{
-          n: number;
-        }>`select count(*)::int as n from pg_class where oid = to_regclass('migrations')`;
-  if (((await exists.execute(db)).rows[0]?.n ?? 0) === 0) return new Map();
+      ? sql`select 1 from sqlite_master where name = ${name}`
+      : sql`select 1 from pg_class where oid = to_regclass(${name})`;
+  return (await found.execute(db)).rows.length > 0;
+}
+
+async function appliedMigrations(db: Db): Promise<Map<string, number>> {
+  if (!(await hasTable(db, 'migrations'))) return new Map();
   const { rows } = await sql<{ name: string; applied_at: number }>`
     select name, applied_at from migrations`.execute(db);
   return new Map(rows.map((row) => [row.name, row.applied_at]));
@@ -146,10 +95,17 @@ export function foreignSchema(
   const isKnown = (name: string | undefined) => known.some((m) => m.name === name);
   const unknown = applied.filter((name) => !isKnown(name) && !isKnown(compatibleFrom.get(name)));
   if (unknown.length === 0) return null;
-  return applied.includes(known[0]?.name ?? '')
-    ? `is of a newer version of svc (migration ${unknown.join(', ')}): use that version`
-    : `is of a version of svc from before the first release (migration ${unknown[0]}), which has no ` +
-        'upgrade: use that version, or start with a new dataDir or database.url';
+  if (applied.includes(known[0]?.name ?? '')) {
+    return `is of a newer version of svc (migration ${unknown.join(', ')}): use that version`;
+  }
+  const { commit, migration } = lastBefore;
+  const opener = applied.includes(migration)
+    ? `commit ${commit}, the last that opens it`
+    : 'that version';
+  return (
+    `is of a version of svc from before the first release (migration ${unknown[0]}), which has no ` +
+    `upgrade: use ${opener}, or start with a new dataDir or database.url`
+  );
 }
 
 /** Returns the foreign schema of a store in words; null for one that this version can use. */
@@ -235,7 +191,7 @@ async function compatibleMigrations(
   known: readonly Migration[],
 ): Promise<Map<string, string>> {
   const hasNewer = [...applied.keys()].some((name) => !known.some((m) => m.name === name));
-  if (!hasNewer || !applied.has(compatibleVersions.name)) return new Map();
+  if (!hasNewer || !(await hasTable(db, 'compatible_versions'))) return new Map();
   const { rows } = await sql<{ name: string; compatible_from: string }>`
     select name, compatible_from from compatible_versions`.execute(db);
   return new Map(rows.map((row) => [row.name, row.compatible_from]));
@@ -290,18 +246,17 @@ async function runPending(
   for (const migration of known) {
     if (done.has(migration.name)) continue;
     for (const text of statementsOf(migration, engineOf(trx))) await sql.raw(text).execute(trx);
-    await migration.fill?.(trx);
     await sql`insert into migrations (name, applied_at) values (${migration.name}, ${clock.now()})`.execute(
       trx,
     );
     run.push(migration.name);
   }
-  if (known.includes(compatibleVersions)) await noteCompatible(trx, run, known);
+  await recordCompatible(trx, run, known);
   return run;
 }
 
 /** Records the applied migrations that older versions bear. */
-async function noteCompatible(
+async function recordCompatible(
   trx: Db,
   run: readonly string[],
   known: readonly Migration[],

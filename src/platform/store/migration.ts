@@ -1,5 +1,5 @@
 // Type of a migration, and its SQL in the dialect of an engine. The list is in migrate.ts.
-import type { Db, StoreKind } from './db.ts';
+import type { StoreKind } from './db.ts';
 
 /** SQL words that differ between the engines. */
 export interface EngineWords {
@@ -36,8 +36,6 @@ export interface Migration {
    * docs/making/tables.md.
    */
   sql(words: EngineWords): string;
-  /** Changes rows where SQL alone cannot, after the statements and in their transaction. */
-  fill?(trx: Db): Promise<void>;
 }
 
 /** Returns the SQL of a migration with its comments. */

@@ -323,7 +323,8 @@ export function isDaemonRunning(location: StoreLocation): boolean | null {
 /**
  * Returns every migration that this version knows or the store has applied, with its time; null if
  * it was not applied.
- * @throws UnreachableError if the store cannot be opened; NoStoreError if it does not exist.
+ * @throws UnreachableError if the store cannot be opened or is of another version; NoStoreError if
+ * it does not exist.
  */
 export async function readMigrationStatus(
   database: DatabaseSettings,
@@ -334,6 +335,7 @@ export async function readMigrationStatus(
   const store = location.kind === 'sqlite' ? openSqlite(location.file) : await openServer(database);
   try {
     if (!(await hasMigrations(store.db))) throw noStore(location);
+    await checkSchema(store.db, migrations, { allowsEarlier: true });
     return await migrationStatus(store.db);
   } finally {
     await store.close();

@@ -158,8 +158,8 @@ describe('the source', () => {
 
   it('gathers the last changes of a transaction in two files of the store', () => {
     expect(matching(/\blastly\(|implements LastWrite/)).toEqual([
-      'src/platform/store/changes/change-counter.ts',
       'src/platform/store/counter.ts',
+      'src/platform/store/changes/change-counter.ts',
     ]);
   });
 

@@ -10,7 +10,6 @@ import { UnreachableError } from '../../../src/platform/errors.ts';
 import type { Store } from '../../../src/platform/store/db.ts';
 import { migrate, migrationStatus } from '../../../src/platform/store/migrate.ts';
 import { type Migration, statementsOf } from '../../../src/platform/store/migration.ts';
-import { compatibleVersions } from '../../../src/platform/store/migrations/0019-compatible-versions.ts';
 import { openStore } from '../../../src/platform/store/open.ts';
 import { bothStores } from '../../support/command.ts';
 import { type PostgresSchema, postgresSchema } from '../../support/postgres.ts';
@@ -44,6 +43,13 @@ update letters set first_name = ${
 const third: Migration = {
   name: '0003-by-first-name',
   sql: () => 'create index letters_by_first_name on letters (first_name);',
+};
+
+const compatibleVersions: Migration = {
+  name: '0002-compatible-versions',
+  compatibleFrom: second.name,
+  sql: () =>
+    'create table compatible_versions (name text primary key, compatible_from text not null);',
 };
 
 const failing: Migration = {
@@ -181,8 +187,8 @@ describe.each(bothStores)('migrations on %s', (kind) => {
       await withStore([...old, widening], async ({ db }) => {
         const { rows } = await sql`select * from compatible_versions order by name`.execute(db);
         expect(rows).toEqual([
-          { name: third.name, compatible_from: compatibleVersions.name },
           { name: compatibleVersions.name, compatible_from: compatibleVersions.compatibleFrom },
+          { name: third.name, compatible_from: compatibleVersions.name },
         ]);
       });
     });

@@ -1,5 +1,5 @@
 // Tables of people: blocks, contacts, unsubscribe groups and conversations.
-import type { EngineWords } from '../../migration.ts';
+import type { EngineWords } from '../migration.ts';
 
 export const people = ({ engine, clustered, bytewise }: EngineWords) => `
 -- Addresses that get no mail, one row for each reason.
@@ -45,6 +45,11 @@ create unique index contacts_external_id on contacts (organization_id, external_
   where external_id is not null;
 create index contacts_changed on contacts (organization_id, updated_at, id);
 create index contacts_archived on contacts (organization_id, id) where is_archived = 1;
+-- Audiences are read in the order of ids.
+create index contacts_by_id on contacts (organization_id, id);
+-- Contacts that want no mail, in the words of src/people/contacts/fate-queries.ts.
+create index contacts_without_mail on contacts (organization_id, id)
+  where preferences like '%"email":false%';
 
 -- Addresses of contacts. An address belongs to one contact of an organization.
 create table contact_identities (
@@ -90,7 +95,9 @@ create table contact_groups (
   organization_id text not null references organizations,
   name text not null, description text,
   member_count bigint not null,
-  created_at bigint not null, updated_at bigint not null
+  created_at bigint not null, updated_at bigint not null,
+  -- Groups by query: JSON of the conditions; null for a group with members by hand.
+  query text
 ) ${clustered};
 create index contact_groups_of_organization on contact_groups (organization_id, id);
 
@@ -107,9 +114,15 @@ create table unsubscribe_groups (
   id text primary key,
   organization_id text not null references organizations,
   name text not null, description text,
-  created_at bigint not null, updated_at bigint not null
+  created_at bigint not null, updated_at bigint not null,
+  -- Whether the unsubscribe page lists the group for every recipient of the organization.
+  is_public integer not null default 0,
+  -- Whether contacts must confirm the group.
+  confirm integer not null default 0
 );
 create index unsubscribe_groups_organization on unsubscribe_groups (organization_id, id);
+create index unsubscribe_groups_public on unsubscribe_groups (organization_id, name, id)
+  where is_public = 1;
 
 -- Recipients of deleted deliveries.
 -- Their unsubscribe links still work.
@@ -167,6 +180,44 @@ create table conversation_counts (
   organization_id text not null, status text not null, count bigint not null,
   primary key (organization_id, status)
 ) ${clustered};
+
+-- Contacts that were asked to confirm a group.
+create table group_confirmations (
+  group_id text not null references unsubscribe_groups on delete cascade,
+  contact_id text not null references contacts on delete cascade,
+  organization_id text not null,
+  -- pending, confirmed or removed; a removed row keeps the number of its mails.
+  status text not null,
+  -- Mails with the link: their number, the last one and the end of its link.
+  mails integer not null, mailed_at bigint, expires_at bigint,
+  -- Time of the next mail that is due; null for none.
+  due_at bigint,
+  confirmed_at bigint,
+  created_at bigint not null,
+  -- The key that asked for the mail that is due; null for the operator, and for a person on a page.
+  key_id text,
+  -- Reason why the mail that is due waits: rate or daily-quota; null for none.
+  wait_reason text,
+  -- JSON of the texts of the next mail; null for none.
+  texts text,
+  primary key (group_id, contact_id)
+) ${clustered};
+create index group_confirmations_of_contact on group_confirmations (contact_id);
+create index group_confirmations_of_group on group_confirmations (group_id, status, contact_id);
+create index group_confirmations_due on group_confirmations (organization_id, due_at)
+  where due_at is not null;
+
+-- Refusals of addresses behind a recipient.
+-- One row for each delivery; deleted after 30 days.
+create table member_refusals (
+  organization_id text not null references organizations,
+  -- The recipient, not the refused address: that one belongs to a person we do not write to.
+  folded_address text not null,
+  delivery_id text not null,
+  refused_at bigint not null,
+  primary key (organization_id, folded_address, delivery_id)
+) ${clustered};
+create index member_refusals_by_time on member_refusals (refused_at);
 `;
 
 /** The primary key of SQLite already has the order of bytes. */

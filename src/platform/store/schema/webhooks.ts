@@ -1,69 +1,7 @@
-// Tables of history: audit log, events, erasures, and webhooks.
-import type { EngineWords } from '../../migration.ts';
+// Tables of webhooks: endpoints, deliveries and bodies.
+import type { EngineWords } from '../migration.ts';
 
-export const history = ({ clustered }: EngineWords) => `
--- The audit log: one row for each change, written in its transaction.
-create table audit_entries (
-  id text primary key,
-  organization_id text not null references organizations,
-  -- 'key', 'operator' or 'service', with name and role at the time.
-  actor text not null, key_id text, key_name text, role text,
-  action text not null,
-  -- Named: the resource may be deleted.
-  resource_id text,
-  -- JSON.
-  details text,
-  created_at bigint not null
-);
-create index audit_entries_list on audit_entries (organization_id, created_at, id);
-create index audit_entries_action on audit_entries (organization_id, action, created_at, id);
-create index audit_entries_resource on audit_entries (organization_id, resource_id, created_at, id);
--- For retention.
-create index audit_entries_age on audit_entries (created_at);
-
--- Timelines of messages, clustered by message.
-create table events (
-  id text not null,
-  organization_id text not null,
-  message_id text not null, recipient_id text,
-  event_type text not null, status text not null,
-  timestamp bigint not null,
-  -- JSON.
-  metadata text,
-  primary key (message_id, id)
-) ${clustered};
--- The log of events in order. It leaves out two steps that only timelines show: half of all rows.
-create index events_in_order on events (organization_id, id)
-  where event_type not in ('queued', 'processing');
-
--- Events on all resources except messages, in order.
-create table resource_events (
-  organization_id text not null,
-  id text not null,
-  event_type text not null,
-  -- Id of the resource.
-  subject text not null,
-  timestamp bigint not null,
-  -- JSON: the resource at that time, and further facts about the event.
-  data text not null, facts text,
-  primary key (organization_id, id)
-) ${clustered};
-create index resource_events_of_subject on resource_events (organization_id, subject, id);
-
--- Deleted resources whose copies must still be erased.
-create table erasures (
-  -- Id of the deleted resource.
-  id text primary key,
-  organization_id text not null,
-  kind text not null,
-  -- JSON: the places of its copies.
-  about text not null,
-  -- Passes so far, and the time of the next one.
-  passes integer not null, due_at bigint not null,
-  created_at bigint not null
-) ${clustered};
-create index erasures_due on erasures (due_at);
-
+export const webhooks = ({ clustered }: EngineWords) => `
 -- Endpoints to which events are posted.
 create table webhook_endpoints (
   id text primary key,
@@ -78,9 +16,18 @@ create table webhook_endpoints (
   failing_since bigint,
   -- Older deliveries are cancelled when they come due: the endpoint was disabled at this time.
   cancel_before bigint,
-  created_at bigint not null, updated_at bigint not null
+  created_at bigint not null, updated_at bigint not null,
+  -- The installation that an endpoint belongs to; null for all other endpoints.
+  installation_id text,
+  -- JSON, for an endpoint of an installation: the mailboxes whose events it gets, and the
+  -- permissions whose resources its bodies show; null for all.
+  reach text,
+  permissions text
 );
 create index webhook_endpoints_organization on webhook_endpoints (organization_id, id);
+-- Lists of endpoints leave out those of installations.
+create index webhook_endpoints_by_hand on webhook_endpoints (organization_id, id)
+  where installation_id is null;
 
 -- A counter of changes to endpoints, which every process polls.
 create table webhook_changes (counter bigint not null);

@@ -1,5 +1,5 @@
 // Tables of tracking: links, opens and clicks, and the customers' own hosts for them.
-import type { EngineWords } from '../../migration.ts';
+import type { EngineWords } from '../migration.ts';
 
 export const tracking = ({ clustered }: EngineWords) => `
 -- Targets of the links in tracked contents.

@@ -1,5 +1,5 @@
 // Tables of the inbox: actions of keys in mailboxes, threads, drafts, and the full-text index.
-import type { EngineWords } from '../../migration.ts';
+import type { EngineWords } from '../migration.ts';
 
 export const inbox = (words: EngineWords) => `
 -- Actions of keys in mailboxes, with proposals.
@@ -40,6 +40,10 @@ create index mailbox_actions_of_thread on mailbox_actions (thread_id)
   where thread_id is not null and message_id is null;
 -- For retention.
 create index mailbox_actions_age on mailbox_actions (created_at);
+create index mailbox_actions_of_all on mailbox_actions (organization_id, id);
+create index mailbox_actions_of_all_by_state on mailbox_actions (organization_id, state, id);
+create index mailbox_actions_of_all_by_type on mailbox_actions (organization_id, type, id);
+create index mailbox_actions_of_all_by_actor on mailbox_actions (organization_id, actor_id, id);
 
 -- Mail of open proposals, deleted with the decision.
 create table mailbox_proposals (
@@ -113,6 +117,9 @@ create table thread_references (
   thread_id text not null references threads on delete cascade,
   -- The subject is valid for a limited time after this.
   at bigint not null,
+  -- First received message that bears the id of the key as its own; null for none, and for an id of
+  -- ours.
+  bearer_id text,
   primary key (mailbox_id, message_id_hash)
 ) ${words.clustered};
 create index thread_references_of_thread on thread_references (thread_id);
@@ -169,16 +176,27 @@ create table draft_files (
   n integer not null,
   filename text not null, content_type text, content_id text,
   size bigint not null,
-  -- Base64, as the API takes it. Unclustered: SQLite reads whole rows of a clustered table to compare keys.
+  -- Base64, as the API takes it. Unclustered: SQLite reads whole rows of a clustered table to
+  -- compare keys.
   content text not null,
   primary key (draft_id, n)
 );
 ${words.engine === 'postgres' ? searchOfPostgres : searchOfSqlite}
+
 -- Sent mail that is not yet in the full-text index.
 create table thread_search_waiting (
   message_id text primary key references messages on delete cascade,
   mailbox_id text not null
 ) ${words.clustered};
+
+-- Threads of a Message-ID that strangers share. Foreign mails without a common participant bear the
+-- id. It joins only mail with a participant of the thread.
+create table shared_references (
+  mailbox_id text not null, message_id_hash text not null,
+  thread_id text not null references threads on delete cascade,
+  primary key (mailbox_id, message_id_hash, thread_id)
+) ${words.clustered};
+create index shared_references_of_thread on shared_references (thread_id);
 `;
 
 const searchOfPostgres = `

@@ -1,9 +1,7 @@
-// Extensions, their versions, and the installations with the grants that a person gave each.
-import type { Migration } from '../migration.ts';
+// Tables of extensions: versions, and installations with their grants.
+import type { EngineWords } from '../migration.ts';
 
-export const extensions: Migration = {
-  name: '0009-extensions',
-  sql: ({ clustered }) => `
+export const extensions = ({ clustered }: EngineWords) => `
 -- Programs of other makers.
 create table extensions (
   id text primary key,
@@ -81,22 +79,4 @@ create table installation_version_changes (
 ) ${clustered};
 create index installation_version_changes_list
   on installation_version_changes (organization_id, installation_id, id);
-
--- The installation that a key belongs to; null for all other keys.
-alter table api_keys add column installation_id text;
--- JSON: the kinds of events that the installation may read.
-alter table api_keys add column events text;
--- Lists of keys leave out those of installations.
-create index api_keys_by_hand on api_keys (organization_id, id) where installation_id is null;
-create index api_keys_of_installation on api_keys (installation_id) where installation_id is not null;
--- The installation that an endpoint belongs to; null for all other endpoints.
-alter table webhook_endpoints add column installation_id text;
--- Lists of endpoints leave out those of installations.
-create index webhook_endpoints_by_hand on webhook_endpoints (organization_id, id)
-  where installation_id is null;
--- JSON, for an endpoint of an installation: the mailboxes whose events it gets, and the permissions
--- whose resources its bodies show; null for all.
-alter table webhook_endpoints add column reach text;
-alter table webhook_endpoints add column permissions text;
-`,
-};
+`;

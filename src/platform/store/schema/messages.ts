@@ -1,6 +1,6 @@
 // Tables of messages: content, recipients, counts and search, and the parsed content of received
 // mail.
-import type { EngineWords } from '../../migration.ts';
+import type { EngineWords } from '../migration.ts';
 
 export const messages = ({ clustered, bytes, bytewise }: EngineWords) => `
 -- Attachments and raw received mail.
@@ -8,8 +8,11 @@ create table blobs (
   id text primary key,
   organization_id text not null references organizations,
   size bigint not null, data ${bytes} not null,
-  created_at bigint not null
+  created_at bigint not null,
+  -- The object that follows data, or null.
+  object_key text
 );
+create index blobs_object on blobs (object_key) where object_key is not null;
 
 -- HTML and text, shared by equal messages.
 create table contents (
@@ -117,9 +120,8 @@ create table email_projections (
 );
 create index email_projections_due on email_projections (due_at) where due_at is not null;
 
--- Search index of messages.
--- A message has a row for each recipient, its sender, its subject and each tag. They are inserted after
--- the commit, so that a send pays nothing for them.
+-- Search index of messages. A message has a row for each recipient, its sender, its subject and
+-- each tag. They are inserted after the commit, so that a send pays nothing for them.
 create table message_search (
   organization_id text not null,
   -- 'to', 'from', 'subject' or 'tag'.
@@ -134,4 +136,43 @@ create table message_search (
 -- A message is settled once no transaction can still commit an earlier one.
 create table search_marks (newest text not null, settled text not null);
 insert into search_marks (newest, settled) values ('', '');
+
+-- Contents that are filled when each message is composed.
+create table merged_contents (
+  content_id text primary key references contents on delete cascade,
+  -- JSON: the compiled template, and the values that all its messages share.
+  compiled text not null
+);
+
+-- Values of one message of such a content.
+create table message_values (
+  message_id text primary key references messages on delete cascade,
+  -- JSON, at most 8 KB.
+  merge_data text not null
+) ${clustered};
+
+-- Large content outside the database, shared by equal blobs of an organization.
+create table blob_objects (
+  -- ORGANIZATION/DIGEST: SHA-256 of the content in hexadecimal digits.
+  key text primary key,
+  -- filesystem or s3.
+  driver text not null,
+  -- writing, stored or removing.
+  state text not null,
+  size bigint not null,
+  -- Key of its encryption, encrypted with the root key. Null for an object that is not encrypted.
+  sealed_key text,
+  -- Time since which it may be without a blob. Null while a blob refers to it.
+  unused_at bigint
+) ${clustered};
+create index blob_objects_unused on blob_objects (unused_at) where unused_at is not null;
+
+-- Further Message-IDs of our messages, given by relays.
+-- A relay names the id in its 250. Answers name the left half before any domain.
+create table further_message_ids (
+  left_half text not null,
+  message_id text not null references messages on delete cascade,
+  primary key (left_half, message_id)
+) ${clustered};
+create index further_message_ids_of_message on further_message_ids (message_id);
 `;

@@ -1,6 +1,6 @@
 // Tables of identity: sending domains, senders, mailboxes, warming, and counters of usage and
 // health.
-import type { EngineWords } from '../../migration.ts';
+import type { EngineWords } from '../migration.ts';
 
 /** Columns of counted mail, in the hour or day of its acceptance. */
 const metrics = [
@@ -44,6 +44,8 @@ create table domains (
 -- Received reports find their domain.
 create index domains_by_return_path on domains (return_path);
 create index domains_to_check on domains (next_check_at) where next_check_at is not null;
+-- All organizations with a domain of one name.
+create index domains_by_name on domains (domain, id);
 
 -- DKIM keys, the private half encrypted.
 create table domain_keys (
@@ -57,6 +59,9 @@ create table domain_keys (
   private_key text not null,
   is_active integer not null, is_published integer not null,
   created_at bigint not null,
+  -- When a key in use was retired: its record stays in DNS for mail on its way. Null for keys that
+  -- were never in use.
+  retired_at bigint,
   unique (domain_id, selector)
 );
 
@@ -73,9 +78,20 @@ create table senders (
   reply_to_emails text,
   is_active integer not null,
   created_at bigint not null, updated_at bigint not null,
+  -- The last mail that asks for proof of the address: its message, its token (encrypted, for the
+  -- copy that leaves), and the end of the token. Null before the first mail, and after the proof.
+  proof_message_id text,
+  proof_token text,
+  proof_expires_at bigint,
   unique (organization_id, folded_email)
 );
 create unique index default_sender on senders (organization_id) where is_default = 1;
+create index senders_by_proof on senders (proof_message_id) where proof_message_id is not null;
+create index senders_by_token on senders (verification_token_hash)
+  where verification_token_hash is not null;
+-- A name that changed hands ends the proofs of its addresses; a hosted address asks for its
+-- senders.
+create index senders_by_domain on senders (domain);
 
 -- Groups of mailboxes to which keys can be limited.
 create table mailbox_namespaces (
@@ -149,12 +165,18 @@ create table warming_plans (
   -- Hours that began earlier do not count as evidence.
   evidence_since bigint not null,
   hold_reason text, held_at bigint, paused_at bigint, completed_at bigint,
-  created_at bigint not null, updated_at bigint not null
+  created_at bigint not null, updated_at bigint not null,
+  -- Whether direct sends only count in the window, or wait above its allowance: count or defer.
+  direct text not null default 'count',
+  -- Recipients of first attempts in the open window of a plan that defers.
+  taken_recipients integer not null default 0
 );
 create index warming_plans_domain on warming_plans (domain_id, id);
 -- One live plan for a domain, and the domains of an organization that have one.
 create unique index warming_plans_live on warming_plans (organization_id, domain_id)
   where status in ('active', 'paused', 'held');
+create index warming_plans_deferring on warming_plans (organization_id, domain)
+  where direct = 'defer';
 
 -- Windows of a plan: allowed and accepted recipients of 24 hours.
 create table warming_batches (
@@ -189,21 +211,21 @@ create index warming_decisions_plan on warming_decisions (plan_id, id);
 create table warming_changes (counter bigint not null);
 insert into warming_changes (counter) values (0);
 
--- Mail of an organization by the hour of its acceptance.
--- An outcome counts in that hour too, whenever it comes.
+-- Mail of an organization by the hour of its acceptance, in shards.
 create table counters (
-  organization_id text not null, bucket_start bigint not null,
+  organization_id text not null, bucket_start bigint not null, shard integer not null,
   ${metrics},
-  primary key (organization_id, bucket_start)
+  primary key (organization_id, bucket_start, shard)
 ) ${clustered};
 
--- Mail of an organization by recipient domain and day of its acceptance.
+-- Mail of an organization by recipient domain and day of acceptance.
 create table domain_counters (
   organization_id text not null, bucket_start bigint not null,
   -- '*' for all domains beyond the bound.
   domain text not null,
+  shard integer not null,
   ${metrics},
-  primary key (organization_id, bucket_start, domain)
+  primary key (organization_id, bucket_start, domain, shard)
 ) ${clustered};
 
 -- Attempts, hard bounces and complaints by the hour.
@@ -230,4 +252,13 @@ create table health_reviews (
 ) ${clustered};
 -- Every claim reads the held domains.
 create index health_reviews_held on health_reviews (held_at) where held_at is not null;
+
+-- Mails of a day that asked an address for proof, of all organizations.
+create table proof_addresses (
+  folded_email text primary key,
+  -- JSON: times of the mails.
+  mailed_at text not null,
+  last_mailed_at bigint not null
+) ${clustered};
+create index proof_addresses_by_time on proof_addresses (last_mailed_at);
 `;

@@ -1,6 +1,6 @@
 // Tables of deliveries: the queue, its holds and lanes, and the reports of other servers on sent
 // mail.
-import type { EngineWords } from '../../migration.ts';
+import type { EngineWords } from '../migration.ts';
 
 export const deliveries = ({ clustered, bytes }: EngineWords) => `
 -- Recipients of sent messages, and the queue.
@@ -30,7 +30,8 @@ create table deliveries (
   created_at bigint not null, updated_at bigint not null,
   -- The delivery that began the SMTP transaction of the last attempt; null for itself (usual).
   transaction_id text,
-  unsubscribe_group_id text
+  unsubscribe_group_id text,
+  campaign_run_id text
 ) ${clustered};
 create index deliveries_of_message on deliveries (message_id);
 create index deliveries_ready on deliveries (turn) where turn is not null;
@@ -42,6 +43,9 @@ create index deliveries_claimed on deliveries (claimed_by) where claimed_by is n
 -- Retries can be counted and listed among a million others. First attempts never enter this index.
 create index deliveries_waiting on deliveries (due_at)
   where turn is null and due_at is not null and lane is null and claimed_by is null;
+-- Mail of a run that is still in the queue.
+create index deliveries_of_run on deliveries (campaign_run_id, id)
+  where campaign_run_id is not null and due_at is not null;
 
 -- Holds of the operator on queued mail.
 create table queue_holds (

@@ -1,10 +1,7 @@
-// Campaigns, their runs, the ledger of who got what, and messages that are filled when they are
-// composed.
-import type { Migration } from '../migration.ts';
+// Tables of campaigns, their runs and the ledger of each run.
+import type { EngineWords } from '../migration.ts';
 
-export const campaigns: Migration = {
-  name: '0008-campaigns',
-  sql: ({ clustered }) => `
+export const campaigns = ({ clustered }: EngineWords) => `
 -- Content and audience of mail to many contacts.
 create table campaigns (
   id text primary key,
@@ -108,55 +105,4 @@ create table run_minutes (
   reply text,
   primary key (run_id, minute)
 ) ${clustered};
-
--- Contents that are filled when each message is composed.
-create table merged_contents (
-  content_id text primary key references contents on delete cascade,
-  -- JSON: the compiled template, and the values that all its messages share.
-  compiled text not null
-);
-
--- Values of one message of such a content.
-create table message_values (
-  message_id text primary key references messages on delete cascade,
-  -- JSON, at most 8 KB.
-  merge_data text not null
-) ${clustered};
-
-alter table deliveries add column campaign_run_id text;
--- Mail of a run that is still in the queue.
-create index deliveries_of_run on deliveries (campaign_run_id, id)
-  where campaign_run_id is not null and due_at is not null;
-
--- Audiences are read in the order of ids.
-create index contacts_by_id on contacts (organization_id, id);
--- Contacts that want no mail, in the words of src/people/contacts/fate-queries.ts.
-create index contacts_without_mail on contacts (organization_id, id)
-  where preferences like '%"email":false%';
-
--- Groups by query: JSON of the conditions; null for a group with members by hand.
-alter table contact_groups add column query text;
-
--- Whether contacts must confirm the group.
-alter table unsubscribe_groups add column confirm integer not null default 0;
--- Contacts that were asked to confirm a group.
-create table group_confirmations (
-  group_id text not null references unsubscribe_groups on delete cascade,
-  contact_id text not null references contacts on delete cascade,
-  organization_id text not null,
-  -- pending, confirmed or removed; a removed row keeps the number of its mails.
-  status text not null,
-  -- Mails with the link: their number, the last one and the end of its link.
-  mails integer not null, mailed_at bigint, expires_at bigint,
-  -- Time of the next mail that is due; null for none.
-  due_at bigint,
-  confirmed_at bigint,
-  created_at bigint not null,
-  primary key (group_id, contact_id)
-) ${clustered};
-create index group_confirmations_of_contact on group_confirmations (contact_id);
-create index group_confirmations_of_group on group_confirmations (group_id, status, contact_id);
-create index group_confirmations_due on group_confirmations (organization_id, due_at)
-  where due_at is not null;
-`,
-};
+`;

@@ -1,0 +1,121 @@
+// Tables of access: organizations, API keys, sessions of the console, and the limits of sending.
+import type { EngineWords } from '../migration.ts';
+
+export const access = ({ clustered }: EngineWords) => `
+-- Organizations: name, plan, sending status.
+create table organizations (
+  id text primary key,
+  name text not null unique,
+  plan text not null,
+  payment_method_on_file integer not null,
+  timezone text not null,
+  sending_status text not null, paused_at bigint, pause_reason text,
+  -- Each new application adds one to the generation.
+  onboarding_status text not null, onboarding_generation integer not null,
+  created_at bigint not null, updated_at bigint not null,
+  -- Defaults of a send that does not say whether to track.
+  track_opens integer not null default 0, track_clicks integer not null default 0,
+  -- Days after which messages go, and their content. Null: those of the configuration alone.
+  messages_days integer,
+  content_days integer,
+  is_first integer not null default 0
+) ${clustered};
+-- Every claim reads the paused organizations.
+create index organizations_sending on organizations (sending_status);
+create unique index organizations_first on organizations (is_first) where is_first = 1;
+
+-- A counter of changes to organizations.
+-- Every process polls it.
+create table organization_changes (counter bigint not null);
+insert into organization_changes (counter) values (0);
+
+-- API keys: hashes, permissions and constraints.
+create table api_keys (
+  id text primary key,
+  organization_id text not null references organizations,
+  name text, description text,
+  hash text not null unique,
+  -- First characters of the key, by which people recognize it.
+  start text not null,
+  role_name text not null,
+  -- JSON.
+  permissions text,
+  owner text not null,
+  is_active integer not null,
+  expires_at bigint, last_used_at bigint,
+  created_at bigint not null,
+  -- JSON: allowed networks and senders; null for a key without constraints.
+  constraints text,
+  -- Id of the first key in a chain of rotations. At most one key of a chain is active.
+  lineage text,
+  -- Whether its mail is sent or waits for approval.
+  send_mode text not null default 'send',
+  -- Id of the key that replaced this one by rotation.
+  replaced_by text,
+  -- The installation that a key belongs to; null for all other keys.
+  installation_id text,
+  -- JSON: the kinds of events that the installation may read.
+  events text
+);
+create index api_keys_of_organization on api_keys (organization_id, id);
+-- A scheduled message finds the active key that replaced its own.
+create index api_keys_of_lineage on api_keys (lineage);
+-- Lists of keys leave out those of installations.
+create index api_keys_by_hand on api_keys (organization_id, id) where installation_id is null;
+create index api_keys_of_installation on api_keys (installation_id) where installation_id is not null;
+
+-- A counter of changes that remove rights from keys, which every process polls.
+create table key_changes (counter bigint not null);
+insert into key_changes (counter) values (0);
+
+-- Sends of an organization by day, in shards.
+create table daily_usage (
+  organization_id text not null,
+  day bigint not null,
+  -- 0 for an organization with a quota, whose transactions wait for each other.
+  shard integer not null,
+  emails bigint not null, messages bigint not null,
+  primary key (organization_id, day, shard)
+) ${clustered};
+
+-- Heartbeats of daemons, on PostgreSQL only.
+create table daemons (
+  id text primary key, beats bigint not null,
+  -- Ids of the root keys that a daemon has. Null for a daemon of an earlier version.
+  root_keys text,
+  -- JSON: keyed digests of settings by key of the configuration. Null for a daemon of an earlier
+  -- version.
+  settings text
+);
+
+-- Rate limits that several daemons share.
+create table rate_buckets (
+  -- Id of an organization or of a key.
+  id text primary key,
+  -- Millionths of a request.
+  level bigint not null,
+  at bigint not null
+) ${clustered};
+
+-- A signed-in browser. Without a key it is a session of the operator.
+create table console_sessions (
+  -- Hash of the token in the cookie.
+  hash text primary key,
+  organization_id text not null references organizations,
+  key_id text references api_keys,
+  created_at bigint not null,
+  last_seen_at bigint not null
+) ${clustered};
+create index console_sessions_by_key on console_sessions (key_id);
+create index console_sessions_by_creation on console_sessions (created_at);
+create index console_sessions_by_organization on console_sessions (organization_id);
+
+-- A link of "svc open": it begins one session of the operator.
+create table console_links (
+  hash text primary key,
+  organization_id text not null references organizations,
+  expires_at bigint not null
+) ${clustered};
+create index console_links_by_expiry on console_links (expires_at);
+create index console_links_by_organization on console_links (organization_id);
+`;
