@@ -51,10 +51,9 @@ export async function withApp<T>(
   { readsEarlier = false } = {},
 ): Promise<T> {
   const loaded = await readStoreConfig(flags);
-  const [{ openService }, { createLogger }, { ensureDefaultOrganization }] = await Promise.all([
+  const [{ openService }, { createLogger }] = await Promise.all([
     import('../../src/service/service.ts'),
     import('../../src/platform/runtime/log.ts'),
-    import('../../src/service/first-start.ts'),
   ]);
   const clock = await clockOf(loaded);
   // No log: a command reports by its own output.
@@ -64,7 +63,6 @@ export async function withApp<T>(
     throw asUnreachable(await inContext(error, loaded));
   });
   try {
-    if (!readsEarlier) await ensureDefaultOrganization(app);
     return await work(app);
   } finally {
     await app.close();

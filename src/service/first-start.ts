@@ -27,11 +27,8 @@ const sandboxDomain = 'sandbox.test';
 const sandboxSender = `hello@${sandboxDomain}`;
 const sandboxMailbox = `inbox@${sandboxDomain}`;
 
-/**
- * Creates the first organization and its sandbox, unless they exist. For every command that opens
- * the store.
- */
-export async function ensureDefaultOrganization(app: App): Promise<void> {
+/** Creates the first organization and its sandbox, unless they exist. */
+async function makeFirstOrganization(app: App): Promise<void> {
   if (await findFirstOrganization(app.store.db)) return;
   const row = newOrganizationRow(app, { name: firstName, plan: 'self-hosted' });
   const organization = { ...row, is_first: 1 };
@@ -61,7 +58,7 @@ async function storeSandbox(app: App, trx: Db, organizationId: string): Promise<
  * @returns the key in plain text, to be printed once; null on every other start.
  */
 export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
-  await ensureDefaultOrganization(app);
+  await makeFirstOrganization(app);
   const organization = await findFirstOrganization(app.store.db);
   if (!organization || (await keys.count(app.store.db, organization.id)) > 0) return null;
   const input = { name: 'First key', role: 'owner', owner: 'person' } as const;

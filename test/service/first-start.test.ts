@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
-import { createKey, listKeys, revokeKey } from '../../src/access/keys/keys.ts';
+import { listKeys, revokeKey } from '../../src/access/keys/keys.ts';
 import { operatorOf } from '../../src/access/keys/roles.ts';
 import {
   getOrganization,
@@ -11,12 +11,7 @@ import { getDomain, listDomains } from '../../src/identity/domains/domains.ts';
 import { signingKeysOf } from '../../src/identity/domains/signing-keys.ts';
 import { findReceivers } from '../../src/identity/mailboxes/mailboxes.ts';
 import { resolveSender } from '../../src/identity/senders/resolve.ts';
-import {
-  ensureDefaultOrganization,
-  firstStart,
-  firstStartText,
-  sandboxDoubt,
-} from '../../src/service/first-start.ts';
+import { firstStart, firstStartText, sandboxDoubt } from '../../src/service/first-start.ts';
 import { bothStores } from '../support/command.ts';
 import { type EmptyTestApp, emptyTestApp } from '../support/test-app.ts';
 
@@ -77,19 +72,11 @@ describe.each(bothStores)('the first start on %s', (store) => {
     expect((await listDomains(test.app, operator, firstPage)).pagination.total).toBe(1);
   });
 
-  it('is prepared by an earlier command, which leaves the owner key to the daemon', async () => {
-    await ensureDefaultOrganization(test.app);
-    await ensureDefaultOrganization(test.app);
-    const operator = operatorOf(await organizationId());
-    expect((await listKeys(test.app, operator, firstPage)).items).toEqual([]);
-    expect((await firstStart(test.app))?.apiKey).toMatch(/^svc_live_/);
-  });
-
   it('creates no key when one has been created or revoked before', async () => {
-    await ensureDefaultOrganization(test.app);
+    await firstStart(test.app);
     const operator = operatorOf(await organizationId());
-    const { id } = await createKey(test.app, operator, { role: 'owner' });
-    await revokeKey(test.app, operator, id);
+    const { items } = await listKeys(test.app, operator, firstPage);
+    for (const { id } of items) await revokeKey(test.app, operator, id);
     expect(await firstStart(test.app)).toBeNull();
   });
 });

@@ -5,11 +5,12 @@ import { organizationIdFrom } from '../../../commands/base/nouns/organization-id
 import {
   createOrganization,
   getFirstOrganization,
+  listOrganizations,
   updateOrganization,
 } from '../../../src/access/organizations/organizations.ts';
-import { ensureDefaultOrganization, firstStart } from '../../../src/service/first-start.ts';
+import { firstStart } from '../../../src/service/first-start.ts';
 import { stores } from '../../support/command.ts';
-import { testApp } from '../../support/test-app.ts';
+import { emptyTestApp, testApp } from '../../support/test-app.ts';
 
 describe.each(stores)('the first organization on %s', (store) => {
   it('stays the one of commands and of a start when it is renamed', async () => {
@@ -18,7 +19,6 @@ describe.each(stores)('the first organization on %s', (store) => {
     try {
       const { id } = await getFirstOrganization(app.store.db);
       await updateOrganization(app, id, { name: 'acme' });
-      await ensureDefaultOrganization(app);
       await firstStart(app);
       expect(await organizationIdFrom(app, undefined)).toBe(id);
       expect(await organizationIdFrom(app, 'acme')).toBe(id);
@@ -30,6 +30,22 @@ describe.each(stores)('the first organization on %s', (store) => {
       await test.close();
     }
   });
+});
+
+it('is made by no command but svc init', async () => {
+  const test = await emptyTestApp();
+  try {
+    await expect(organizationIdFrom(test.app, undefined)).rejects.toThrow(
+      'The store has no organization yet: run "svc init", or start the daemon',
+    );
+    const { total } = (await listOrganizations(test.app, { limit: 1, page: 1 })).pagination;
+    expect(total).toBe(0);
+  } finally {
+    await test.close();
+  }
+  const files = globSync(['commands/**/*.ts', 'daemon/**/*.ts']);
+  const starters = files.filter((file) => readFileSync(file, 'utf8').includes('firstStart('));
+  expect(starters.sort()).toEqual(['commands/init.ts', 'daemon/daemon.ts']);
 });
 
 it('is looked up by its name nowhere', () => {
