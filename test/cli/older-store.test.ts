@@ -1,6 +1,7 @@
-// Every command against a store of an earlier schema: none but the named writers changes a schema, and all but the named
-// readers end with 7. Commands are found by their files, and their words are made from their arguments and flags.
-// Slow: each of 120 commands runs once against an earlier schema.
+// Every command against a store of an earlier schema: none but the named writers changes a schema,
+// and all but the named readers end with 7. Commands are found by their files, and their words are
+// made from their arguments and flags. Slow: each of 120 commands runs once against an earlier
+// schema.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -42,7 +43,10 @@ const onlyOnTerminals = ['mailboxes:review'];
 const named = [...writers, ...readers, ...(hasTerminal ? [] : onlyOnTerminals)];
 const others = listCommandIds().filter((id) => !named.includes(id));
 
-/** Words that no argument or flag tells: names of files that are read first, a list of values, one of two flags. */
+/**
+ * Words that no argument or flag tells: names of files that are read first, a list of values, one
+ * of two flags.
+ */
 const ownWords: Readonly<Record<string, string[]>> = {
   'backup:verify': ['made.db'],
   'daemon:drain': ['--ready-file', 'none.json'],
@@ -96,7 +100,10 @@ function writeFiles(directory: string): void {
   writeFileSync(join(clone, '.svc-template.json'), JSON.stringify(state));
 }
 
-/** Makes a store with these migrations, an organization and a secret, and the files that commands read. */
+/**
+ * Makes a store with these migrations, an organization and a secret, and the files that commands
+ * read.
+ */
 async function olderStore(kind: TestStore, more: Record<string, string> = {}): Promise<OlderStore> {
   const schema = kind === 'postgres' ? await postgresSchema(inject('postgresUrl')) : undefined;
   const env = { ...preload, ...more, ...(schema && { SVC_DATABASE_URL: schema.url }) };
