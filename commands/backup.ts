@@ -70,7 +70,7 @@ export default class Backup extends BaseCommand {
       '../src/platform/store/open.ts'
     );
     const { saveBackup } = await import('../src/platform/upkeep/backup.ts');
-    const { noteBackup } = await import('../src/platform/upkeep/last-backup.ts');
+    const { recordBackup } = await import('../src/platform/upkeep/last-backup.ts');
     const { readSecret, secretFile } = await import('../src/platform/runtime/key-ring.ts');
     const location = storeLocation(database.url, dataDir);
     const secret = flags['with-secret'] ? readSecret(dataDir, settings) : undefined;
@@ -96,7 +96,7 @@ export default class Backup extends BaseCommand {
       // Refuses a store of another version, of which the copy could not be restored.
       await readMigrationStatus(database, dataDir);
       const bytes = await saveBackup(source, target, options).finally(progress.stop);
-      noteBackup(dataDir, { at: systemClock.now(), file: toOutput ? standardOutput : target });
+      recordBackup(dataDir, { at: systemClock.now(), file: toOutput ? standardOutput : target });
       const reminder = hasSecret
         ? ''
         : `The backup lacks ${secretFile(dataDir, settings)}: keep a copy of that file in another ` +

@@ -24,7 +24,7 @@ import { createListener, type SmtpListener } from './server.ts';
 import { Sessions } from './sessions.ts';
 import { type Login, type LoginDesk, SubmissionConnection } from './submission-connection.ts';
 import { replyOf, submissionReplies } from './submission-replies.ts';
-import { receiveMail, type Submission, tellRefusal } from './submitted-mail.ts';
+import { logRefusedProgram, receiveMail, type Submission } from './submitted-mail.ts';
 
 export interface SubmissionOptions {
   /** For tests. */
@@ -94,7 +94,7 @@ function openDesk(
 ): Pick<LoginDesk, 'logIn'> {
   const failures = new FailedLogins(app.clock, failedLoginsPerMinute);
   const refuse = (connection: SubmissionConnection, keyId: string | null, error: ServiceError) => {
-    tellRefusal(app, { keyId, address: connection.remoteAddress }, error);
+    logRefusedProgram(app, { keyId, address: connection.remoteAddress }, error);
     return replyOf(error);
   };
   return {

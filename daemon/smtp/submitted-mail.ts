@@ -38,7 +38,7 @@ export interface Submission {
 }
 
 /** Logs and counts a refusal. A fault of ours gets an error line as well. */
-export function tellRefusal(app: App, refused: RefusedProgram, error: ServiceError): void {
+export function logRefusedProgram(app: App, refused: RefusedProgram, error: ServiceError): void {
   app.metrics.submissionsRefused.inc({ reason: error.reason });
   logRefusedSubmission(app, refused, error);
 }
@@ -93,7 +93,7 @@ async function submit(
     return { refusal: null, text: `2.0.0 accepted as ${id}` };
   } catch (error) {
     const refusal = asRefusal(app, error);
-    tellRefusal(app, { keyId: login.keyId, address: session.address }, refusal);
+    logRefusedProgram(app, { keyId: login.keyId, address: session.address }, refusal);
     return { refusal: new SmtpRefusal(replyOf(refusal)), text: '' };
   }
 }
@@ -113,7 +113,7 @@ export function receiveMail(
   const told: Answer = (refusal, text) => {
     if (collector.refusal?.code === 552) {
       const error = new MalformedRequestError(collector.refusal.text, 413);
-      tellRefusal(app, { keyId, address: session.address }, error);
+      logRefusedProgram(app, { keyId, address: session.address }, error);
     }
     answer(refusal, text);
   };

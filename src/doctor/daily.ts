@@ -8,7 +8,7 @@
 //   (any, none)   | ok or skipped | stored
 import { findFirstOrganization, lockOrganization } from '../access/organizations/queries.ts';
 import type { App } from '../core/app.ts';
-import { byService, record, told } from '../history/events/record.ts';
+import { byService, eventToRecord, record } from '../history/events/record.ts';
 import type { Db } from '../platform/store/db.ts';
 import { serviceFinding } from './events.ts';
 import { examine } from './examine.ts';
@@ -47,7 +47,10 @@ async function storeFindings(app: App, trx: Db, findings: readonly Finding[]): P
   const turned = changed.filter(({ status }) => status === 'warn' || status === 'fail');
   if (!operator) return turned;
   for (const finding of turned) {
-    const event = told(serviceFinding, { ...finding, status: finding.status as 'warn' | 'fail' });
+    const event = eventToRecord(serviceFinding, {
+      ...finding,
+      status: finding.status as 'warn' | 'fail',
+    });
     await record(app, trx, byService(operator.id), { subject: operator.id, event });
   }
   return turned;

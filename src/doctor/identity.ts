@@ -29,7 +29,7 @@ async function standingIn(
   return isHere && isLast ? `${status}, still receives mail` : status;
 }
 
-async function lookAtDomains({ store }: App): Promise<Found> {
+async function checkDomains({ store }: App): Promise<Found> {
   const counts = await countDomains(store.db);
   const all = counts.reduce((sum, { count }) => sum + Number(count), 0);
   if (all === 0) return skipped('there is no sending domain yet');
@@ -60,7 +60,7 @@ function expiryOfFile(path: string, file: string): Expiry | { problem: string } 
   }
 }
 
-async function lookAtCertificates({ config, store, clock }: App): Promise<Found> {
+async function checkCertificates({ config, store, clock }: App): Promise<Found> {
   const { inbound, submission } = config.smtp;
   const files = [
     ['smtp.inbound.tls.certFile', inbound.tls.certFile],
@@ -88,6 +88,6 @@ async function lookAtCertificates({ config, store, clock }: App): Promise<Found>
 }
 
 export const identityChecks: readonly Check[] = [
-  { name: 'domains', look: ({ app }) => lookAtDomains(app) },
-  { name: 'certificates', look: ({ app }) => lookAtCertificates(app) },
+  { name: 'domains', look: ({ app }) => checkDomains(app) },
+  { name: 'certificates', look: ({ app }) => checkCertificates(app) },
 ];

@@ -45,7 +45,7 @@ function firstOf(found: HostAddresses): string {
   return found.addresses[0];
 }
 
-async function lookAtPort({ app }: { app: App }): Promise<Found> {
+async function checkPort({ app }: { app: App }): Promise<Found> {
   const { config, dns, random } = app;
   const { mode, relay } = config.delivery;
   if (mode === 'capture') return skipped(notDirect);
@@ -81,7 +81,7 @@ async function lookAtPort({ app }: { app: App }): Promise<Found> {
   }
 }
 
-async function lookAtReverse({ app }: { app: App }): Promise<Found> {
+async function checkReverse({ app }: { app: App }): Promise<Found> {
   if (!isDirect(app)) return skipped(notDirect);
   const { hostname } = app.config.delivery;
   const addresses = await ownAddresses(app).catch(() => []);
@@ -103,7 +103,7 @@ async function lookAtReverse({ app }: { app: App }): Promise<Found> {
   return fail(found.join('; '), remedy, 'svc config show --origin');
 }
 
-async function lookAtHelo({ app }: { app: App }): Promise<Found> {
+async function checkHelo({ app }: { app: App }): Promise<Found> {
   if (!isDirect(app)) return skipped(notDirect);
   const { hostname } = app.config.delivery;
   const remedy = 'Set delivery.hostname to the public name of this machine.';
@@ -119,7 +119,7 @@ async function lookAtHelo({ app }: { app: App }): Promise<Found> {
   }
 }
 
-async function lookAtBlocklists({ app }: { app: App }): Promise<Found> {
+async function checkBlocklists({ app }: { app: App }): Promise<Found> {
   if (!isDirect(app)) return skipped(notDirect);
   const addresses = await ownAddresses(app).catch(() => []);
   if (addresses.length === 0) {
@@ -144,8 +144,8 @@ async function lookAtBlocklists({ app }: { app: App }): Promise<Found> {
 }
 
 export const mailChecks: readonly Check[] = [
-  { name: 'outgoing-port', needsInternet: true, isOfMail: true, look: lookAtPort },
-  { name: 'reverse-name', needsInternet: true, isOfMail: true, look: lookAtReverse },
-  { name: 'helo-name', needsInternet: true, isOfMail: true, look: lookAtHelo },
-  { name: 'blocklists', needsInternet: true, isOfMail: true, look: lookAtBlocklists },
+  { name: 'outgoing-port', needsInternet: true, isOfMail: true, look: checkPort },
+  { name: 'reverse-name', needsInternet: true, isOfMail: true, look: checkReverse },
+  { name: 'helo-name', needsInternet: true, isOfMail: true, look: checkHelo },
+  { name: 'blocklists', needsInternet: true, isOfMail: true, look: checkBlocklists },
 ];

@@ -90,7 +90,7 @@ function isGreeting({ config }: App, path: string): boolean {
   return path === 'smtp.submission.port' && !config.smtp.submission.tls.implicit;
 }
 
-async function lookAtListeners(app: App): Promise<Found> {
+async function checkListeners(app: App): Promise<Found> {
   const known = listenersOf(app.config).filter(
     ({ path, host, port }) => port && isIP(addressOf(host)) !== 0 && !path.endsWith('.dns.port'),
   );
@@ -106,7 +106,7 @@ async function lookAtListeners(app: App): Promise<Found> {
   return fail(found.join('; '), remedy, 'svc status');
 }
 
-function lookAtPublicUrl({ config }: App): Found {
+function checkPublicUrl({ config }: App): Found {
   const { publicUrl, host } = config.http;
   const remedy = 'Put a proxy with a certificate before the API, and name it in http.publicUrl.';
   const command = 'svc config show --origin';
@@ -167,6 +167,6 @@ export const networkChecks: readonly Check[] = [
       return ok('blocklists answer the DNS servers');
     },
   },
-  { name: 'listeners', look: ({ app }) => lookAtListeners(app) },
-  { name: 'public-url', look: async ({ app }) => lookAtPublicUrl(app) },
+  { name: 'listeners', look: ({ app }) => checkListeners(app) },
+  { name: 'public-url', look: async ({ app }) => checkPublicUrl(app) },
 ];

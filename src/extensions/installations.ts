@@ -27,7 +27,7 @@ import { allows } from '../core/api/permission.ts';
 import { type Caller, type SendMode, sendModes } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
 import { changesOf } from '../history/audit/audit.ts';
-import { record, told } from '../history/events/record.ts';
+import { eventToRecord, record } from '../history/events/record.ts';
 import { isShown } from '../history/events/shown-data.ts';
 import { findMailboxes, namespaces } from '../identity/mailboxes/queries.ts';
 import { authorOf } from '../inbox/threads/authors.ts';
@@ -235,7 +235,7 @@ export async function install(app: App, caller: Caller, input: Install): Promise
         ...{ extensionId: extension.id, name: extension.name, version: version.version },
         ...{ grants: namesOf(grants), ...settingsOf(row) },
       },
-      event: told(extensionInstallationCreated, withoutUrl(shown)),
+      event: eventToRecord(extensionInstallationCreated, withoutUrl(shown)),
     });
     const { webhook } = shown;
     return {

@@ -9,7 +9,7 @@ import {
 import type { Caller } from '../core/api/route.ts';
 import type { App, EndpointDisabled } from '../core/app.ts';
 import type { AuditAction } from '../history/audit/schema.ts';
-import { record, told } from '../history/events/record.ts';
+import { eventToRecord, record } from '../history/events/record.ts';
 import type { Db } from '../platform/store/db.ts';
 import {
   endpointsChanged,
@@ -45,7 +45,9 @@ async function recordMove(
   action: AuditAction,
 ): Promise<void> {
   const event =
-    shown.status === 'disabled' ? told(extensionInstallationDisabled, withoutUrl(shown)) : null;
+    shown.status === 'disabled'
+      ? eventToRecord(extensionInstallationDisabled, withoutUrl(shown))
+      : null;
   const details = { name: shown.name, version: shown.version.version };
   await record(app, trx, caller, { subject: shown.id, action, details, event });
 }

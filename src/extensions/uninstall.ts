@@ -5,7 +5,7 @@ import { switchInstallationKey } from '../access/keys/installation-keys.ts';
 import type { Deleted } from '../core/api/resource-schema.ts';
 import type { Caller } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
-import { record, told } from '../history/events/record.ts';
+import { eventToRecord, record } from '../history/events/record.ts';
 import { expireProposalsOf } from '../inbox/approvals/actions.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
 import {
@@ -38,7 +38,7 @@ export async function uninstall(app: App, caller: Caller, id: string): Promise<D
       ...{ subject: id, action: installationNoun.deleted },
       details: { name, version: shown.version.version },
       // A disabled one has told its end before.
-      event: row.status === 'disabled' ? null : told(extensionInstallationDisabled, ended),
+      event: row.status === 'disabled' ? null : eventToRecord(extensionInstallationDisabled, ended),
     });
   });
   keysChanged(app);

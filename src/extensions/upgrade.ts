@@ -12,7 +12,7 @@ import { requireUnrevoked } from '../access/keys/keys.ts';
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../core/api/cursor.ts';
 import type { Caller, SendMode } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
-import { record, told } from '../history/events/record.ts';
+import { eventToRecord, record } from '../history/events/record.ts';
 import { authorOf } from '../inbox/threads/authors.ts';
 import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../platform/errors.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
@@ -180,7 +180,7 @@ async function store(app: App, trx: Db, caller: Caller, { row, from, to, differe
   await record(app, trx, caller, {
     ...{ subject: row.id, action: 'extension-installation.upgraded' },
     details: { from: from.version, to: to.version, ...difference },
-    event: told(extensionInstallationUpgraded, installation, { from: from.version }),
+    event: eventToRecord(extensionInstallationUpgraded, installation, { from: from.version }),
   });
   return { installation, versionChange: presentChange(change) };
 }

@@ -25,7 +25,7 @@ export interface RunRow {
   hold_domain_id: string | null;
   hold_detail: string | null;
   /** JSON of the counters when the run was last held for its health. */
-  forgiven: string | null;
+  excluded_counts: string | null;
   last_contact_id: string | null;
   last_of_audience: string | null;
   wait_reason: RunWaitReason | null;
@@ -94,7 +94,7 @@ export const stateColumns = [
   'hold_reason',
   'hold_domain_id',
   'hold_detail',
-  'forgiven',
+  'excluded_counts',
   'last_contact_id',
   'last_of_audience',
   'wait_reason',

@@ -6,7 +6,7 @@ import { createKey } from '../../src/access/keys/keys.ts';
 import type { CreateKey } from '../../src/access/keys/schema.ts';
 import type { Installation, Installed } from '../../src/extensions/installation-schema.ts';
 import type { ExtensionVersion } from '../../src/extensions/schema.ts';
-import { record, told } from '../../src/history/events/record.ts';
+import { eventToRecord, record } from '../../src/history/events/record.ts';
 import { createMailbox } from '../../src/identity/mailboxes/mailboxes.ts';
 import { createNamespace } from '../../src/identity/mailboxes/namespaces.ts';
 import type { MailboxAction } from '../../src/inbox/approvals/schema.ts';
@@ -414,7 +414,7 @@ describe.each(stores)('installations on %s', (store) => {
       test.app.store.write((trx) =>
         record(test.app, trx, test.operator, {
           ...{ subject: test.app.newId({ prefix: 'contact' }) },
-          event: told(contactCreated, contactCreated.sample),
+          event: eventToRecord(contactCreated, contactCreated.sample),
         }),
       );
 

@@ -16,7 +16,7 @@ import {
 } from '../../src/extensions/standing.ts';
 import { uninstall } from '../../src/extensions/uninstall.ts';
 import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
-import { record, told } from '../../src/history/events/record.ts';
+import { eventToRecord, record } from '../../src/history/events/record.ts';
 import { contactCreated } from '../../src/people/contacts/events.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
 import { inLong, stores } from '../support/command.ts';
@@ -36,7 +36,7 @@ const mostTransactions = 11;
 const permissions = ['contacts:read', 'messages:read', 'domains:read', 'senders:read'] as const;
 const events = ['contact.created', 'contact.deleted', 'domain.held'] as const;
 
-const created = told(contactCreated, contactCreated.sample);
+const created = eventToRecord(contactCreated, contactCreated.sample);
 
 /** Fields that an installation, its key and its endpoint must agree about. */
 interface Stored {

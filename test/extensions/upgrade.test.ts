@@ -25,7 +25,7 @@ import {
 import { uninstall } from '../../src/extensions/uninstall.ts';
 import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
 import { withdrawVersion } from '../../src/extensions/versions.ts';
-import { record, told } from '../../src/history/events/record.ts';
+import { eventToRecord, record } from '../../src/history/events/record.ts';
 import { createMailbox } from '../../src/identity/mailboxes/mailboxes.ts';
 import { contactCreated } from '../../src/people/contacts/events.ts';
 import type { WebhookDelivery } from '../../src/webhooks/schema.ts';
@@ -404,7 +404,7 @@ describe.each(stores)('an upgrade on %s', (store) => {
     await app.store.write((trx) =>
       record(app, trx, operator, {
         subject: app.newId({ prefix: 'contact' }),
-        event: { ...told(contactCreated, contactCreated.sample), type: 'contact.deleted' },
+        event: { ...eventToRecord(contactCreated, contactCreated.sample), type: 'contact.deleted' },
       }),
     );
     const before = await standing();
@@ -425,7 +425,7 @@ describe.each(stores)('an upgrade on %s', (store) => {
       app.store.write((trx) =>
         record(app, trx, operator, {
           subject: app.newId({ prefix: 'contact' }),
-          event: { ...told(contactCreated, contactCreated.sample), type },
+          event: { ...eventToRecord(contactCreated, contactCreated.sample), type },
         }),
       );
     const statuses = async () => {

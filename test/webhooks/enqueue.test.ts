@@ -2,7 +2,7 @@
 // it, from a cache of the endpoints.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { byOperator, record, told } from '../../src/history/events/record.ts';
+import { byOperator, eventToRecord, record } from '../../src/history/events/record.ts';
 import { WebhookEnqueueError } from '../../src/platform/errors.ts';
 import type { Db } from '../../src/platform/store/db.ts';
 import { endpointChanges, endpoints } from '../../src/webhooks/endpoints/queries.ts';
@@ -145,7 +145,7 @@ describe.each(bothStores)('enqueuing a delivery on %s', (store) => {
     const disable = async (trx: Db) => {
       endpointChanges.note(trx);
       await endpoints.update(trx, operator.organizationId, id, { status: 'disabled' });
-      const event = told(webhookDisabled, webhookDisabled.sample);
+      const event = eventToRecord(webhookDisabled, webhookDisabled.sample);
       await record(app, trx, byOperator(operator.organizationId), { subject: id, event });
       throw new RangeError('no');
     };
@@ -161,7 +161,7 @@ describe.each(bothStores)('enqueuing a delivery on %s', (store) => {
     await app.store.write(async (trx) => {
       endpointChanges.note(trx);
       await endpoints.update(trx, operator.organizationId, id, { status: 'disabled' });
-      const event = told(webhookDisabled, webhookDisabled.sample);
+      const event = eventToRecord(webhookDisabled, webhookDisabled.sample);
       await record(app, trx, byOperator(operator.organizationId), { subject: id, event });
     });
     const rows = await deliveryRows(app);

@@ -11,7 +11,12 @@ import { parseWith } from '../../core/api/validate.ts';
 import type { App } from '../../core/app.ts';
 import { type Actor, changesOf, operatorActor } from '../../history/audit/audit.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
-import { byOperator, type Doer, record, told } from '../../history/events/record.ts';
+import {
+  byOperator,
+  type ChangeAuthor,
+  eventToRecord,
+  record,
+} from '../../history/events/record.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, isDuplicate } from '../../platform/store/db.ts';
@@ -104,7 +109,7 @@ export async function createOrganization(
 export async function storeOrganization(
   app: App,
   trx: Db,
-  by: Doer,
+  by: ChangeAuthor,
   row: queries.OrganizationRow,
 ): Promise<boolean> {
   if (!(await queries.insertOrganization(trx, row))) return false;
@@ -154,7 +159,7 @@ export async function getOrganization(app: App, idOrName: string): Promise<Organ
  * Returns the operator as the author of a change to an organization. A change to all organizations
  * is recorded in the first one, the operator's own.
  */
-export async function operatorIn(db: Db, organizationId: string | null): Promise<Doer> {
+export async function operatorIn(db: Db, organizationId: string | null): Promise<ChangeAuthor> {
   return byOperator(organizationId ?? (await getFirstOrganization(db)).id);
 }
 
@@ -190,7 +195,7 @@ export async function changeOrganization(
       updated_at: app.clock.now(),
     });
     if (!after) throw new ResourceNotFoundError('organization', idOrName);
-    const event = kind && told(kind, toOrganization(after));
+    const event = kind && eventToRecord(kind, toOrganization(after));
     const by = { actor, organizationId: id };
     await record(app, trx, by, { subject: id, action, details, ...(event && { event }) });
     queries.organizationChanges.note(trx);

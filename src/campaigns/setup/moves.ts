@@ -20,7 +20,7 @@
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
-import { type Doer, record, told } from '../../history/events/record.ts';
+import { type ChangeAuthor, eventToRecord, record } from '../../history/events/record.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type RunRow, type RunState, updateRun } from '../../run-ledger/queries.ts';
@@ -144,7 +144,7 @@ export async function moveRun(
   run: RunState,
   to: RunStatus,
   change: RunChange,
-  by: Caller | Doer,
+  by: Caller | ChangeAuthor,
 ): Promise<RunState> {
   const author = 'actor' in by && by.actor.type === 'service' ? 'service' : 'person';
   if (!runMoves[run.status][to]?.includes(author)) throw refusal(run, to, author);
@@ -168,7 +168,7 @@ export async function moveRun(
       holdDetail: moved.hold_detail,
       failureReason: moved.failure_reason,
     },
-    event: kind && told(kind, await presentRun(trx, moved)),
+    event: kind && eventToRecord(kind, await presentRun(trx, moved)),
   });
   return moved;
 }

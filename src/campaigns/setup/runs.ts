@@ -65,7 +65,7 @@ function newRun(app: App, caller: Caller, asked: Asked, frozen: FrozenColumns): 
     hold_reason: null,
     hold_domain_id: null,
     hold_detail: null,
-    forgiven: null,
+    excluded_counts: null,
     last_contact_id: null,
     last_of_audience: null,
     wait_reason: null,

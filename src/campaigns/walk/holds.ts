@@ -52,7 +52,7 @@ export interface Hold {
   hold_domain_id: string | null;
   hold_detail: string | null;
   /** Set for a hold for health. */
-  forgiven?: string;
+  excluded_counts?: string;
 }
 
 /** Holds that end by themselves. */
@@ -69,7 +69,7 @@ export function endsByItself(reason: string | null): boolean {
 }
 
 /** Health of a run up to a hold. */
-interface Forgiven {
+interface ExcludedCounts {
   attempted: number;
   hardBounced: number;
   complaints: number;
@@ -77,7 +77,7 @@ interface Forgiven {
   at: number;
 }
 
-const nothingForgiven: Forgiven = { attempted: 0, hardBounced: 0, complaints: 0, at: 0 };
+const nothingExcluded: ExcludedCounts = { attempted: 0, hardBounced: 0, complaints: 0, at: 0 };
 
 /** The answer for a run that may go on has its sender, and the caller whose rights it has. */
 export type MayGo = { hold: Hold } | { hold: null; sender: ResolvedSender; caller: Caller };
@@ -129,15 +129,15 @@ export async function findHold(
 
 async function findUnhealthy(app: App, db: Db, run: RunState): Promise<Hold | null> {
   const now = app.clock.now();
-  const past = fromJson<Forgiven>(run.forgiven) ?? nothingForgiven;
+  const past = fromJson<ExcludedCounts>(run.excluded_counts) ?? nothingExcluded;
   const counts = await findRunCounts(db, [run.id]);
   const { attempted, hard_bounced: hardBounced, complaints } = counts(run.id);
-  const forgiven: Forgiven = { attempted, hardBounced, complaints, at: now };
+  const excluded: ExcludedCounts = { attempted, hardBounced, complaints, at: now };
   const hold = (hold_reason: RunHoldReason, hold_detail: string): Hold => ({
     hold_reason,
     hold_domain_id: null,
     hold_detail,
-    forgiven: toJson(forgiven) ?? '',
+    excluded_counts: toJson(excluded) ?? '',
   });
   const sent = attempted - past.attempted;
   if (sent >= fewestAttempted) {

@@ -27,7 +27,7 @@ import { walkPage } from './page.ts';
 import { startRun } from './start.ts';
 import { waitAfter } from './trouble.ts';
 import { RunTurns, Turn } from './turns.ts';
-import { cancelSome, lookAtHeld } from './unwalked.ts';
+import { cancelSome, inspectHeld } from './unwalked.ts';
 
 /** Due runs among which a step chooses. */
 const mostRead = 100;
@@ -69,7 +69,7 @@ export function campaignLoop(app: App): CampaignLoop {
     try {
       if (run.status === 'scheduled') await startRun(app, worker, run);
       else if (run.status === 'running') await walk(run, turn);
-      else if (run.status === 'held') await lookAtHeld(app, worker, run);
+      else if (run.status === 'held') await inspectHeld(app, worker, run);
       else if (run.status === 'cancelled') await cancelSome(app, worker, run);
       else throw new Error(`a run that is ${run.status} has no turn`);
     } catch (error) {

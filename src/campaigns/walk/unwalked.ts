@@ -16,7 +16,7 @@ type Leased = Pick<RunState, 'id' | 'organization_id'>;
  * Resumes a held run whose cause has ended, or looks again later. Another cause takes the place of
  * an ended one.
  */
-export async function lookAtHeld(app: App, worker: string, leased: Leased): Promise<void> {
+export async function inspectHeld(app: App, worker: string, leased: Leased): Promise<void> {
   const { id } = leased;
   const snapshots = await snapshotsOf(app, leased);
   await app.store.write(async (trx) => {

@@ -2,7 +2,7 @@
 // version if the head is still the same.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { record, told } from '../../history/events/record.ts';
+import { eventToRecord, record } from '../../history/events/record.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { findHead } from '../git/repository.ts';
@@ -64,7 +64,7 @@ async function store(
   });
   const data = presentTemplate(published);
   const details = { slug: row.slug, version: published.version_number, commit };
-  const event = told(templatePublished, data, { commit });
+  const event = eventToRecord(templatePublished, data, { commit });
   await record(app, trx, caller, { subject: id, action: 'template.published', details, event });
   return data;
 }

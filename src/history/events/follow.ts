@@ -72,7 +72,7 @@ export async function followLog(
   signal: AbortSignal,
 ): Promise<AsyncGenerator<LogEntry>> {
   const reader = await startReader(app, organizationId, following);
-  return tellEntries(reader, following, signal);
+  return followEntries(reader, following, signal);
 }
 
 /**
@@ -87,7 +87,7 @@ export async function followPlaces(
   return tell(await startReader(app, organizationId, following), following, signal);
 }
 
-async function* tellEntries(
+async function* followEntries(
   reader: Reader,
   pace: Following,
   signal: AbortSignal,

@@ -19,22 +19,22 @@ import { type EventRow, insertEvents, insertResourceEvents } from './queries.ts'
 import { insertUnsealed } from './unsealed-queries.ts';
 
 /** Author of a change, and the organization of the changed resource. */
-export interface Doer {
+export interface ChangeAuthor {
   actor: Actor;
   organizationId: string;
 }
 
 /** Author of changes at the command line. */
-export function byOperator(organizationId: string): Doer {
+export function byOperator(organizationId: string): ChangeAuthor {
   return { actor: operatorActor, organizationId };
 }
 
 /** Author of changes by the service itself. */
-export function byService(organizationId: string): Doer {
+export function byService(organizationId: string): ChangeAuthor {
   return { actor: serviceActor, organizationId };
 }
 
-/** Event to record; `told` creates it. */
+/** Event to record; `eventToRecord` creates it. */
 export interface ToldEvent {
   /** Id of the event; generated unless the caller chooses it. */
   id?: string;
@@ -44,7 +44,7 @@ export interface ToldEvent {
 }
 
 /** Creates an event. `data` is the resource as it is now, `facts` has further facts. */
-export function told<Data>(
+export function eventToRecord<Data>(
   { type }: { type: string; sample: Data },
   data: NoInfer<Data>,
   facts: Details | null = null,
@@ -71,7 +71,7 @@ export interface Change {
 export async function record(
   app: App,
   trx: Db,
-  by: Caller | Doer,
+  by: Caller | ChangeAuthor,
   { subject, action, details = {}, event }: Change,
 ): Promise<string> {
   const { organizationId } = by;

@@ -1,7 +1,7 @@
 // Records the events of held domains. src/identity/reputation/domain-holds.ts holds them by name;
 // it does not know the domains.
 import type { App } from '../../core/app.ts';
-import { byService, record, told } from '../../history/events/record.ts';
+import { byService, eventToRecord, record } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { NewHold } from '../reputation/domain-holds.ts';
 import { getDomainRows, toDomain } from './domains.ts';
@@ -12,13 +12,13 @@ import { findSendingDomain } from './queries.ts';
  * Records the events in the transaction that holds the domains. Skips names whose domain was
  * deleted.
  */
-export async function tellHolds(app: App, trx: Db, holds: readonly NewHold[]): Promise<void> {
+export async function recordHolds(app: App, trx: Db, holds: readonly NewHold[]): Promise<void> {
   for (const { organizationId, domain, finding } of holds) {
     const found = await findSendingDomain(trx, organizationId, domain);
     if (!found) continue;
     const rows = await getDomainRows(app, trx, organizationId, found.id);
     const { of, count, attempted, limit } = finding;
-    const event = told(domainHeld, toDomain(app, rows), { of, count, attempted, limit });
+    const event = eventToRecord(domainHeld, toDomain(app, rows), { of, count, attempted, limit });
     await record(app, trx, byService(organizationId), { subject: found.id, event });
   }
 }

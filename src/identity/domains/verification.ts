@@ -11,7 +11,7 @@
 // From `verified` on the name is that of this organization alone (owners.ts).
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { byService, record, told } from '../../history/events/record.ts';
+import { byService, eventToRecord, record } from '../../history/events/record.ts';
 import {
   type ConflictError,
   ForbiddenError,
@@ -91,8 +91,8 @@ function eventOf(
   present: () => Domain,
 ) {
   if (after.status !== before.status) {
-    if (after.status === 'verified') return told(domainVerified, present());
-    return after.status === 'failed' ? told(domainFailed, present()) : null;
+    if (after.status === 'verified') return eventToRecord(domainVerified, present());
+    return after.status === 'failed' ? eventToRecord(domainFailed, present()) : null;
   }
   const since = after.failing_since;
   if (since === null || after.status !== 'verified') return null;
@@ -104,7 +104,7 @@ function eventOf(
     .filter(({ record, check }) => record.required && check.status !== 'valid')
     .map(({ name }) => name);
   const facts = { gone: gone.join(', '), failsAt: isoTime(since + failsAfterMs) };
-  return told(domainFailing, present(), facts);
+  return eventToRecord(domainFailing, present(), facts);
 }
 
 function nextCheckAt(app: App, domain: queries.DomainRow, next: Transition, now: number): number {
@@ -222,7 +222,8 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
     await queries.endFormerOwners(trx, id, name);
     await confirmKeys(trx, keys, new Map(keys.map((key) => [key.id, true])), now);
     const after = await getDomainRows(app, trx, organizationId, id);
-    const event = domain.status === 'verified' ? null : told(domainVerified, toDomain(app, after));
+    const event =
+      domain.status === 'verified' ? null : eventToRecord(domainVerified, toDomain(app, after));
     const change = domainChange('domain.verified-by-force', domain);
     await record(app, trx, caller, { ...change, event });
     return after;

@@ -2,7 +2,7 @@
 // domain. The service's own addresses come first (src/inbox/receiving/resolve.ts).
 import type { Caller } from '../../core/api/route.ts';
 import type { App, ReleaseName } from '../../core/app.ts';
-import { byService, type Doer, record } from '../../history/events/record.ts';
+import { byService, type ChangeAuthor, record } from '../../history/events/record.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { type DomainRow, domains } from '../domains/queries.ts';
 import { keepReceiving } from './addresses.ts';
@@ -52,7 +52,7 @@ export async function enableCatchAll(
 /** Disables the catch-all; a second call succeeds too. @throws ResourceNotFoundError. */
 export async function disableCatchAll(
   app: App,
-  by: Caller | Doer,
+  by: Caller | ChangeAuthor,
   { domainId }: DisableCatchAll,
 ): Promise<{ success: boolean }> {
   await app.store.write(async (trx) => {

@@ -16,7 +16,12 @@ import { changesOf } from '../../history/audit/audit.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import type { EventKind } from '../../history/events/kinds.ts';
 import { listLog } from '../../history/events/log.ts';
-import { byService, type Doer, record, told } from '../../history/events/record.ts';
+import {
+  byService,
+  type ChangeAuthor,
+  eventToRecord,
+  record,
+} from '../../history/events/record.ts';
 import type { LogItem } from '../../history/events/schema.ts';
 import {
   ConflictError,
@@ -123,7 +128,7 @@ async function lockMailbox(
 export async function storeMailbox(
   app: App,
   trx: Db,
-  by: Caller | Doer,
+  by: Caller | ChangeAuthor,
   input: CreateMailbox,
 ): Promise<Mailbox> {
   const wanted = parseWith(createMailboxInput, input, 'body');
@@ -158,7 +163,7 @@ export async function storeMailbox(
   await storeAddress(app, trx, row, { address, displayName, field });
   const mailbox = await present(trx, row);
   const details = { slug: row.slug, address: row.primary_address };
-  const event = told(events.mailboxCreated, mailbox);
+  const event = eventToRecord(events.mailboxCreated, mailbox);
   await record(app, trx, by, { subject: row.id, action: mailboxNoun.created, details, event });
   return mailbox;
 }
@@ -208,7 +213,7 @@ const updated: Told = { action: mailboxNoun.updated, kind: events.mailboxUpdated
 /** Changes a mailbox by the result of `decide`. If anything changed, audits and publishes it. */
 function changeMailbox(
   app: App,
-  by: Caller | Doer,
+  by: Caller | ChangeAuthor,
   id: string,
   { action, kind }: Told,
   decide: (trx: Db, row: queries.MailboxRow) => Promise<Partial<queries.MailboxRow>>,
@@ -224,7 +229,7 @@ function changeMailbox(
     const updated_at = app.clock.now();
     await queries.mailboxes.update(trx, organizationId, id, { ...change, updated_at });
     const after = { ...wanted, updatedAt: isoTime(updated_at) };
-    const event = told(kind, after);
+    const event = eventToRecord(kind, after);
     await record(app, trx, by, { subject: id, action, details, event });
     return after;
   });
@@ -386,7 +391,10 @@ export async function deleteMailbox(app: App, caller: Caller, id: string): Promi
     // Frees the slug by replacing it with the id. An id contains an underscore, so it never equals
     // the slug of another mailbox.
     await queries.mailboxes.update(trx, organizationId, id, { ...deleted, slug: id });
-    const event = told(events.mailboxDeleted, toMailbox({ ...row, ...deleted }, addresses));
+    const event = eventToRecord(
+      events.mailboxDeleted,
+      toMailbox({ ...row, ...deleted }, addresses),
+    );
     const details = { slug: row.slug, address: row.primary_address };
     await record(app, trx, caller, { subject: id, action: mailboxNoun.deleted, details, event });
   });

@@ -16,7 +16,7 @@ import {
   type Finding,
   findingInWords,
   findingOf,
-  tellFinding,
+  recordFinding,
   windowStart,
 } from './health-finding.ts';
 import {
@@ -74,7 +74,7 @@ export async function judgeDomains(
     if (!(await markHeld(trx, { ...hold, hold_reason: reason }))) continue;
     app.log.warn({ organizationId, domain, reason }, 'a domain is held: its mail waits');
     const facts = { domain, sendingStatus: 'held' };
-    await tellFinding(app, trx, organizationId, workspaceWarning, finding, { facts });
+    await recordFinding(app, trx, organizationId, workspaceWarning, finding, { facts });
     held.push({ organizationId, domain, finding });
   }
   return held;

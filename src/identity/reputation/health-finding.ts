@@ -7,7 +7,7 @@ import { toOrganization } from '../../access/organizations/organizations.ts';
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
 import type { Config } from '../../core/config/config.ts';
-import { byService, type Change, record, told } from '../../history/events/record.ts';
+import { byService, type Change, eventToRecord, record } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { HealthTally } from './health-queries.ts';
 import { hourMs, hourOf } from './metrics.ts';
@@ -112,7 +112,7 @@ function percent(rate: number): string {
 type Besides = Pick<Change, 'action' | 'details'> & { facts?: Record<string, unknown> };
 
 /** Records a finding, with its numbers, as an event. `facts` are further fields of the event. */
-export async function tellFinding(
+export async function recordFinding(
   app: App,
   trx: Db,
   organizationId: string,
@@ -127,7 +127,7 @@ export async function tellFinding(
   await record(app, trx, byService(organizationId), {
     ...audited,
     subject: organizationId,
-    event: told(kind, toOrganization(organization), {
+    event: eventToRecord(kind, toOrganization(organization), {
       ...facts,
       of,
       count,

@@ -22,7 +22,7 @@ import {
   type Finding,
   findingInWords,
   findingOf,
-  tellFinding,
+  recordFinding,
   windowStart,
 } from './health-finding.ts';
 import {
@@ -56,7 +56,7 @@ export interface HealthObservation {
 
 /**
  * Counts a batch inside the caller's transaction and judges it. Call it last. Returns the newly
- * held domains; the caller records their events (`tellHolds` of src/identity/domains).
+ * held domains; the caller records their events (`recordHolds` of src/identity/domains).
  */
 export async function countHealth(
   app: App,
@@ -126,7 +126,7 @@ async function judge(
   if (finding === null) {
     if (wasWarned) await clearWarning(trx, organizationId);
   } else if (!wasWarned && (await markWarned(trx, organizationId, now))) {
-    await tellFinding(app, trx, organizationId, workspaceWarning, finding);
+    await recordFinding(app, trx, organizationId, workspaceWarning, finding);
   }
   if (finding?.level === 'pause') {
     return (await pause(app, trx, organizationId, finding)) ? 'paused' : [];
@@ -154,7 +154,7 @@ async function pause(
   if (!paused) return false;
   app.log.warn({ organizationId, reason }, 'an organization is paused: it may not send');
   const audited = { action: 'organization.paused', details: { reason } } as const;
-  await tellFinding(app, trx, organizationId, workspacePaused, finding, audited);
+  await recordFinding(app, trx, organizationId, workspacePaused, finding, audited);
   return true;
 }
 

@@ -17,7 +17,7 @@ import {
   selectDecisions,
 } from './queries.ts';
 import { windowMs } from './ramp.ts';
-import type { Warming, WarmingPlan, WarmingTold } from './schema.ts';
+import type { Warming, WarmingPlan, WarmingRecord } from './schema.ts';
 
 const mostBatches = 100;
 const mostDecisions = 200;
@@ -41,7 +41,7 @@ function toPlan(row: PlanRow): WarmingPlan {
 }
 
 /** Presents a plan as in its events. */
-export function toTold(row: PlanRow): WarmingTold {
+export function toTold(row: PlanRow): WarmingRecord {
   return { ...toPlan(row), domain: { id: row.domain_id, domain: row.domain } };
 }
 

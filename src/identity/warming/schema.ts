@@ -160,13 +160,13 @@ export const warmingOutput = z
 
 export const warmingToldOutput = plan
   .extend({ domain })
-  .meta({ id: 'WarmingTold', description: 'A plan and its domain' });
+  .meta({ id: 'WarmingRecord', description: 'A plan and its domain' });
 
 export type StartWarming = z.input<typeof startWarmingInput>;
 export type DecideWarming = z.output<typeof decideInput>;
 export type Warming = z.output<typeof warmingOutput>;
 export type WarmingPlan = z.output<typeof plan>;
-export type WarmingTold = z.output<typeof warmingToldOutput>;
+export type WarmingRecord = z.output<typeof warmingToldOutput>;
 export type PlanStatus = WarmingPlan['status'];
 export type BatchState = z.output<typeof batch>['state'];
 export type DecisionKind = z.output<typeof decision>['kind'];

@@ -21,7 +21,7 @@
 // A window that was checked late is judged by all mail sent since it began. The next one begins at
 // its end, or now if that was more than an hour ago: no allowance grows while no daemon runs.
 import type { App } from '../../core/app.ts';
-import { byService, record, told } from '../../history/events/record.ts';
+import { byService, eventToRecord, record } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { DomainEvidence } from '../reputation/domain-evidence.ts';
 import { findingInWords } from '../reputation/health-finding.ts';
@@ -288,7 +288,7 @@ async function hold(
     subject: plan.id,
     action: 'warming.held',
     details: { domain: plan.domain, reason },
-    event: told(warmingHeld, toTold(held), { of, count, attempted, limit }),
+    event: eventToRecord(warmingHeld, toTold(held), { of, count, attempted, limit }),
   });
   return { plan: held, change: 'held' };
 }
@@ -307,7 +307,7 @@ async function complete(app: App, trx: Db, plan: PlanRow, open: BatchRow): Promi
     subject: plan.id,
     action: 'warming.completed',
     details: { domain: plan.domain },
-    event: told(warmingCompleted, toTold(completed)),
+    event: eventToRecord(warmingCompleted, toTold(completed)),
   });
   return { plan: completed, change: 'completed' };
 }

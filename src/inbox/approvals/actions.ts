@@ -18,7 +18,7 @@ import type { App } from '../../core/app.ts';
 import type { Details } from '../../history/audit/audit.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import type { EventKind } from '../../history/events/kinds.ts';
-import { record, told } from '../../history/events/record.ts';
+import { eventToRecord, record } from '../../history/events/record.ts';
 import { reachOf } from '../../identity/mailboxes/bound-keys.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
 import { ofMailboxThat } from '../../identity/mailboxes/queries.ts';
@@ -265,7 +265,7 @@ export async function settleAction(
 }
 
 /** Records a decision in the log and in the audit. */
-export async function tellDecision(
+export async function recordDecision(
   app: App,
   trx: Db,
   caller: Caller,
@@ -282,7 +282,10 @@ export async function tellDecision(
     to: summary.to,
     edits: how.changes,
   };
-  await record(app, trx, caller, { subject: row.mailbox_id, event: told(how.kind, shown) });
+  await record(app, trx, caller, {
+    subject: row.mailbox_id,
+    event: eventToRecord(how.kind, shown),
+  });
   await record(app, trx, caller, { subject: row.id, action: how.action, details });
   return shown;
 }
@@ -297,7 +300,7 @@ export function rejectAction(
   return app.store.write(async (trx) => {
     const row = await decide(app, trx, caller, at, { state: 'rejected', note });
     const kind = mailboxActionRejected;
-    return tellDecision(app, trx, caller, row, { action: 'action.rejected', kind });
+    return recordDecision(app, trx, caller, row, { action: 'action.rejected', kind });
   });
 }
 

@@ -6,7 +6,7 @@ import type { App, EventSink } from '../../core/app.ts';
 import { countResourceEvents } from '../../history/events/queries.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
-import { type CountedRow, hourMs, noteEvent, sumHours } from './hour-queries.ts';
+import { type CountedRow, hourMs, recordEvent, sumHours } from './hour-queries.ts';
 import { countActions, countOpen } from './queries.ts';
 import type { ActivityQuery, MailboxActivity } from './schema.ts';
 
@@ -17,7 +17,7 @@ export const mailboxCounter: EventSink = {
   async take(_app, trx, events) {
     for (const event of events) {
       if (event.type.startsWith('mailbox.') && event.subject.startsWith('mbx_')) {
-        noteEvent(trx, event);
+        recordEvent(trx, event);
       }
     }
   },

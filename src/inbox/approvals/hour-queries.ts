@@ -38,7 +38,7 @@ function note(trx: Db, id: string, { count, ...key }: Omit<HourRow, 'hour'>): vo
 }
 
 /** Counts an action that enters a state (`by` 1) or leaves it (-1). */
-export function noteAction(
+export function recordAction(
   trx: Db,
   { id, mailbox_id, type }: { id: string; mailbox_id: string; type: string },
   state: string,
@@ -47,7 +47,7 @@ export function noteAction(
   note(trx, id, { mailbox_id, kind: 'action', name: type, state, count: by });
 }
 
-export function noteEvent(
+export function recordEvent(
   trx: Db,
   { id, subject, type }: { id: string; subject: string; type: string },
 ) {

@@ -3,7 +3,7 @@
 // read at a time.
 import type { Caller, FileAnswer } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { record, told } from '../../history/events/record.ts';
+import { eventToRecord, record } from '../../history/events/record.ts';
 import {
   ForbiddenError,
   MalformedRequestError,
@@ -86,7 +86,7 @@ export async function storeProposal(
   await insertActions(trx, [row]);
   await insertProposal(trx, row.id, content, parts);
   const shown = presentAction(row);
-  const event = told(mailboxActionProposed, shown);
+  const event = eventToRecord(mailboxActionProposed, shown);
   await record(app, trx, caller, { subject: row.mailbox_id, event });
   const reviewExpectedAt = now + (await expectedReviewMs(trx, row.mailbox_id));
   return { action: shown, reviewExpectedAt };

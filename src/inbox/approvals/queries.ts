@@ -3,7 +3,7 @@
 import type { Expression, SqlBool } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
-import { noteAction } from './hour-queries.ts';
+import { recordAction } from './hour-queries.ts';
 import type { ActionState, ActionType } from './schema.ts';
 
 export class ActionRow {
@@ -50,7 +50,7 @@ const insertRows = own.bulkInsert('mailbox_actions', ActionRow);
 
 export async function insertActions(db: Db, rows: readonly ActionRow[]): Promise<void> {
   await insertRows(db, rows);
-  for (const row of rows) noteAction(db, row, row.state, 1);
+  for (const row of rows) recordAction(db, row, row.state, 1);
 }
 
 /** Returns whether an action is an open proposal. */
@@ -80,8 +80,8 @@ export async function moveAction(
     .where('state', '=', from)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
-  noteAction(db, row, from, -1);
-  noteAction(db, row, change.state, 1);
+  recordAction(db, row, from, -1);
+  recordAction(db, row, change.state, 1);
   return true;
 }
 

@@ -16,9 +16,9 @@ import type { Db } from '../../platform/store/db.ts';
 import {
   decide,
   type Execution,
+  recordDecision,
   requirePerson,
   settleAction,
-  tellDecision,
 } from '../approvals/actions.ts';
 import { mailboxActionApproved } from '../approvals/events.ts';
 import { type ActionPlace, readFrozen } from '../approvals/proposals.ts';
@@ -146,7 +146,7 @@ export async function approveAction(
     const settled = await settleAction(trx, row, execution);
     const { changes } = approved;
     const kind = mailboxActionApproved;
-    return tellDecision(app, trx, caller, settled, { action: 'action.approved', kind, changes });
+    return recordDecision(app, trx, caller, settled, { action: 'action.approved', kind, changes });
   });
   if (action.messageId !== null) countTaken(app, { ...caller, keyId: action.actor.id }, 'api', 1);
   return action;

@@ -1,7 +1,7 @@
 // Puts mail that a mailbox sends into a thread, in the transaction that accepts it: the thread of
 // the message that it answers, or a new one.
 import type { App } from '../../core/app.ts';
-import { recordEvents, told } from '../../history/events/record.ts';
+import { eventToRecord, recordEvents } from '../../history/events/record.ts';
 import { mailboxMessageSent } from '../../identity/mailboxes/events.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import type { MessageRow, RecipientRow } from '../../outbound/messages/queries.ts';
@@ -157,7 +157,7 @@ async function tell(app: App, trx: Db, placed: readonly Placed[]): Promise<void>
   for (const [organizationId, own] of byOrganization) {
     const events = own.map(({ sent: { mailboxId, presented }, thread, eventId: id }) => {
       const data = { mailboxId, threadId: thread.id, message: presented };
-      return { subject: mailboxId, event: { ...told(mailboxMessageSent, data), id } };
+      return { subject: mailboxId, event: { ...eventToRecord(mailboxMessageSent, data), id } };
     });
     await recordEvents(app, trx, organizationId, events);
   }

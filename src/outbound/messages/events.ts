@@ -113,12 +113,12 @@ export const presentMessageEvents: MessagePresenter = async (app, organizationId
   const shown = new Map<string, object>();
   for (const entry of entries) {
     const message = messages.get(entry.subject);
-    if (message) shown.set(entry.id, { ...message, status: entry.status, event: toldOf(entry) });
+    if (message) shown.set(entry.id, { ...message, status: entry.status, event: recordOf(entry) });
   }
   return shown;
 };
 
-function toldOf(entry: MessageLogEntry) {
+function recordOf(entry: MessageLogEntry) {
   return {
     ...entry.facts,
     recipient: factOf(entry, 'recipient'),

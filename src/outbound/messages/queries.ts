@@ -9,7 +9,7 @@ import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import { deleteUnusedContent } from './contents/content-queries.ts';
-import { dayMs, noteMessages, noteMoves, noteStatus } from './lists/counts.ts';
+import { dayMs, recordMessages, recordMoves, recordStatus } from './lists/counts.ts';
 import { deleteTerms } from './lists/term-queries.ts';
 
 export class MessageRow {
@@ -73,7 +73,7 @@ const insertMessageRows = own.bulkInsert('messages', MessageRow);
 
 export async function insertMessages(db: Db, rows: readonly MessageRow[]): Promise<void> {
   await insertMessageRows(db, rows);
-  noteMessages(db, rows, 1);
+  recordMessages(db, rows, 1);
 }
 
 export const insertRecipients = own.bulkInsert('recipients', RecipientRow);
@@ -265,10 +265,10 @@ export async function updateMessageStatus(
   at: number,
 ): Promise<void> {
   if (engineOf(db) === 'postgres') {
-    noteMoves(db, await setStatusOfLocked(db, ids, status, at), status);
+    recordMoves(db, await setStatusOfLocked(db, ids, status, at), status);
     return;
   }
-  noteMoves(db, await selectDays(db, ids), status);
+  recordMoves(db, await selectDays(db, ids), status);
   await setStatus(db, ids, status, at);
 }
 
@@ -324,7 +324,7 @@ export async function markProcessing(
       }
     }
   }
-  noteStatus(db, started, 'processing');
+  recordStatus(db, started, 'processing');
   return started;
 }
 
@@ -343,7 +343,7 @@ export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean
     .executeTakeFirst();
   if (!deleted) return false;
   if (deleted.conversation_id !== null) await countLost(db, deleted.conversation_id, 1);
-  noteMessages(db, [deleted], -1);
+  recordMessages(db, [deleted], -1);
   if (row.raw_blob_id) await deleteBlobs(db, [row.raw_blob_id]);
   if (row.content_id) await deleteUnusedContent(db, row.content_id);
   return true;

@@ -212,7 +212,7 @@ export const messageEventData = z
       description: 'The message was deleted since',
     }),
   ])
-  .meta({ id: 'MessageEventTold' });
+  .meta({ id: 'MessageEventRecord' });
 
 const entryIndex = z.int().min(0).meta({ description: 'Its place in the request, from 0' });
 

@@ -30,10 +30,10 @@ import { lockWithMessages, moveMessages } from '../messages/restate.ts';
 import type { EngagementKind } from './automated.ts';
 import { hasArrived, observeCohort, type Standing } from './cohorts.ts';
 import { type EngagementRow, findEngagements, upsertEngagements } from './queries.ts';
-import { type FirstEngagement, noteFirstEngagements } from './run-engagement.ts';
+import { type FirstEngagement, recordFirstEngagements } from './run-engagement.ts';
 
 /** Time within which a repeat creates no event. */
-const tellAgainMs = 30_000;
+const reportAgainMs = 30_000;
 /** Largest number of engagement events of one delivery. */
 const mostEvents = 100;
 /**
@@ -95,7 +95,7 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
     const by = hit.automatedBy ?? tooSoon(hit, delivery);
     if (by === null && hit.kind === 'click') proofs.push(proofOf(delivery));
     const { opened_at, clicked_at } = row;
-    const told = engage(hit, by, row, engaged, delivery);
+    const recorded = engage(hit, by, row, engaged, delivery);
     firsts.push(...firstOf(delivery, { opened_at, clicked_at }, row));
     if (by === null && reads(engaged, delivery)) {
       if (delivery.status === 'sent') {
@@ -108,7 +108,7 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
       engaged.statuses.set(delivery.id, 'read');
     }
     const status = overallStatus([...engaged.statuses.values()]);
-    for (const kind of told) events.push(eventOf(hit, by, kind, delivery, status));
+    for (const kind of recorded) events.push(eventOf(hit, by, kind, delivery, status));
   }
   await moveRead(app, trx, messages, [...read.values()]);
   await upsertEngagements(trx, [...changed.values()]);
@@ -119,7 +119,7 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
   }
   if (proofs.length > 0) await proveAddresses(app, trx, proofs);
   // After the proofs: a deletion of a contact locks it before its rows of the ledger.
-  await noteFirstEngagements(trx, firsts);
+  await recordFirstEngagements(trx, firsts);
   await countMail(app, trx, observations);
 }
 
@@ -191,8 +191,8 @@ function newEngagement(messageId: string, deliveryId: string): EngagementRow {
     opens: 0,
     clicks: 0,
     automated: 0,
-    told: '{}',
-    told_count: 0,
+    recorded: '{}',
+    recorded_count: 0,
   };
 }
 
@@ -222,32 +222,32 @@ function engage(
     row.automated++;
     return tell(row, `a${link}`, at, mostBeforeAutomated) ? [kind] : [];
   }
-  const isTold = tell(row, `${link}`, at);
+  const isRecorded = tell(row, `${link}`, at);
   const status = statuses.get(id);
   const counts = status !== undefined && (status === 'sent' || hasArrived(status));
   if (kind === 'open') {
     row.opens++;
     if (counts) row.opened_at ??= at;
-    return isTold ? ['open'] : [];
+    return isRecorded ? ['open'] : [];
   }
   row.clicks++;
   if (counts) row.clicked_at ??= at;
-  const told: EngagementKind[] = isTold ? ['click'] : [];
-  if (row.opens > 0) return told;
+  const recorded: EngagementKind[] = isRecorded ? ['click'] : [];
+  if (row.opens > 0) return recorded;
   row.opens++;
   if (counts) row.opened_at ??= at;
-  if (message.track_opens === 1 && tell(row, '0', at)) told.unshift('open');
-  return told;
+  if (message.track_opens === 1 && tell(row, '0', at)) recorded.unshift('open');
+  return recorded;
 }
 
 /** Tells whether to record an event now, and notes it in `row`. */
 function tell(row: EngagementRow, what: string, at: number, most = mostEvents): boolean {
-  if (row.told_count >= most) return false;
-  const told = fromJson<Record<string, number>>(row.told);
-  const last = told[what];
-  if (last !== undefined && Math.abs(at - last) < tellAgainMs) return false;
-  row.told = JSON.stringify({ ...told, [what]: at });
-  row.told_count++;
+  if (row.recorded_count >= most) return false;
+  const recorded = fromJson<Record<string, number>>(row.recorded);
+  const last = recorded[what];
+  if (last !== undefined && Math.abs(at - last) < reportAgainMs) return false;
+  row.recorded = JSON.stringify({ ...recorded, [what]: at });
+  row.recorded_count++;
   return true;
 }
 
@@ -301,8 +301,8 @@ export async function engageSimulated(
 ): Promise<void> {
   const row = newEngagement(delivery.message_id, delivery.id);
   await upsertEngagements(trx, [
-    { ...row, opens: 1, opened_at: at, told: `{"0":${at}}`, told_count: 1 },
+    { ...row, opens: 1, opened_at: at, recorded: `{"0":${at}}`, recorded_count: 1 },
   ]);
   if (delivery.campaign_run_id === null) return;
-  await noteFirstEngagements(trx, [{ delivery, openedAt: at, clickedAt: null }]);
+  await recordFirstEngagements(trx, [{ delivery, openedAt: at, clickedAt: null }]);
 }

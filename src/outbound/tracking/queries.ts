@@ -28,9 +28,9 @@ export interface EngagementRow {
   /** All opens and clicks by machines. */
   automated: number;
   /** JSON: time of the last event by link (src/outbound/tracking/engage.ts). */
-  told: string;
+  recorded: string;
   /** Number of events that were recorded. */
-  told_count: number;
+  recorded_count: number;
 }
 
 interface TrackingTables {
@@ -98,8 +98,8 @@ const upsert = own.run((db, row: EngagementRow) => {
     opens: row.opens,
     clicks: row.clicks,
     automated: row.automated,
-    told: row.told,
-    told_count: row.told_count,
+    recorded: row.recorded,
+    recorded_count: row.recorded_count,
   };
   return db
     .insertInto('engagements')
@@ -115,8 +115,8 @@ const upsert = own.run((db, row: EngagementRow) => {
         opens: eb.ref('excluded.opens'),
         clicks: eb.ref('excluded.clicks'),
         automated: eb.ref('excluded.automated'),
-        told: eb.ref('excluded.told'),
-        told_count: eb.ref('excluded.told_count'),
+        recorded: eb.ref('excluded.recorded'),
+        recorded_count: eb.ref('excluded.recorded_count'),
       })),
     );
 });

@@ -15,7 +15,7 @@ export interface FirstEngagement {
 }
 
 /** Counts first engagements and marks them in the ledger. The caller holds the messages. */
-export async function noteFirstEngagements(
+export async function recordFirstEngagements(
   trx: Db,
   engagements: readonly FirstEngagement[],
 ): Promise<void> {

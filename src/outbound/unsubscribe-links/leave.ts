@@ -9,7 +9,7 @@
 //
 // Resubscribing does not lift a block of all mail by a bounce, a complaint or a person.
 import type { App } from '../../core/app.ts';
-import { byService, record, recordTimeline, told } from '../../history/events/record.ts';
+import { byService, eventToRecord, record, recordTimeline } from '../../history/events/record.ts';
 import { newBlockRow } from '../../people/blocks/blocks.ts';
 import {
   deleteBlockRow,
@@ -89,7 +89,7 @@ export async function leaveAll(app: App, trx: Db, leavings: readonly Leaving[]):
   for (const leaving of leavings.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
     if (!(await block(app, trx, leaving))) continue;
     await tell(app, trx, leaving);
-    await tellOfContact(app, trx, leaving);
+    await recordOfContact(app, trx, leaving);
   }
 }
 
@@ -133,12 +133,12 @@ async function countLeaver(trx: Db, delivery: DeliveryRow, now: number): Promise
 }
 
 /** Emits the event of the contact. Does nothing for an address without a contact. */
-async function tellOfContact(app: App, trx: Db, leaving: Leaving): Promise<void> {
+async function recordOfContact(app: App, trx: Db, leaving: Leaving): Promise<void> {
   const { organizationId, address } = leaving;
   const [identity] = await findIdentitiesNamed(trx, organizationId, [foldAddress(address)]);
   const row = identity && (await contacts.find(trx, organizationId, identity.contact_id));
   if (!row) return;
-  const event = told(contactUnsubscribed, await presentContact(trx, row));
+  const event = eventToRecord(contactUnsubscribed, await presentContact(trx, row));
   await record(app, trx, byService(organizationId), { subject: row.id, event });
 }
 

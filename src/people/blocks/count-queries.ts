@@ -19,7 +19,7 @@ const own = ownTables<CountTables>();
 const counts = own.counter('block_counts', ['organization_id', 'reason'], ['count']);
 
 /** Records that blocks were added (`by` 1) or lifted (-1). */
-export function noteBlocks(
+export function recordBlocks(
   trx: Db,
   blocks: readonly Pick<BlockCountRow, 'organization_id' | 'reason'>[],
   by: 1 | -1,

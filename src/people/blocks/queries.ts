@@ -4,7 +4,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { amongOf, type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { mergedRanges } from '../../platform/store/rows/merged-ranges.ts';
-import { noteBlocks } from './count-queries.ts';
+import { recordBlocks } from './count-queries.ts';
 import { type BlockReason, blockReasons, reasonsByWeight } from './schema.ts';
 
 export interface BlockRow {
@@ -264,7 +264,7 @@ export async function insertBlocks(
     .onConflict((conflict) => conflict.doNothing())
     .returning(['organization_id', 'reason', 'folded_address', 'unsubscribe_group_id'])
     .execute();
-  noteBlocks(db, inserted, 1);
+  recordBlocks(db, inserted, 1);
   return inserted;
 }
 
@@ -277,6 +277,6 @@ export async function deleteBlockRow(db: Db, organizationId: string, id: string)
     .returning(['organization_id', 'reason'])
     .executeTakeFirst();
   if (!deleted) return false;
-  noteBlocks(db, [deleted], -1);
+  recordBlocks(db, [deleted], -1);
   return true;
 }

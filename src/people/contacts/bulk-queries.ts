@@ -6,7 +6,7 @@ import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, engineOf, isOneOf, JsonList, packedList } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { columnsOf } from '../../platform/store/rows/bulk-insert.ts';
-import { noteContacts } from './count-queries.ts';
+import { recordContacts } from './count-queries.ts';
 import {
   addTags,
   ContactRow,
@@ -145,8 +145,8 @@ export async function insertContacts(db: Db, contacts: readonly NewContact[]): P
   await insertTags(db, organization_id, tagged);
   const worded = byText(contacts, ({ row }) => wordsOf(row.name, row.display_name));
   await insertWords(db, organization_id, worded);
-  noteContacts(db, organization_id, '', contacts.length);
-  for (const { text, ids } of tagged) noteContacts(db, organization_id, text, ids.length);
+  recordContacts(db, organization_id, '', contacts.length);
+  for (const { text, ids } of tagged) recordContacts(db, organization_id, text, ids.length);
 }
 
 const updateRow = own.run((db, row: ContactRow) =>

@@ -14,7 +14,7 @@ import {
 } from '../../core/api/tag-list.ts';
 import type { App } from '../../core/app.ts';
 import { changesOf } from '../../history/audit/audit.ts';
-import { record, told } from '../../history/events/record.ts';
+import { eventToRecord, record } from '../../history/events/record.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import { orAgain } from '../../platform/store/again.ts';
@@ -147,7 +147,7 @@ export function createContact(app: App, caller: Caller, input: CreateContact): P
       await queries.insertContact(trx, row, identities, fromJson<string[]>(row.tags) ?? []);
       const contact = await presentContact(trx, row);
       const details = { email: addresses[0], tags: contact.tags };
-      const event = told(contactCreated, contact);
+      const event = eventToRecord(contactCreated, contact);
       await record(app, trx, caller, {
         subject: row.id,
         action: contactNoun.created,
@@ -298,7 +298,7 @@ function change(
       const { updatedAt: _now, ...after } = contact;
       const changes = changesOf(before, { ...before, ...after, updatedAt: before.updatedAt });
       if (Object.keys(changes).length > 0) {
-        const event = told(contactUpdated, contact);
+        const event = eventToRecord(contactUpdated, contact);
         const details = changes;
         await record(app, trx, caller, {
           subject: id,

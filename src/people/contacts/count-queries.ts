@@ -36,7 +36,7 @@ const counts = own.counter('contact_counts', ['organization_id', 'tag'], ['count
  * Adds `by` contacts (below 0: removes them) to the counter of a folded tag. '' is the counter of
  * all contacts.
  */
-export function noteContacts(trx: Db, organizationId: string, tag: string, by: number): void {
+export function recordContacts(trx: Db, organizationId: string, tag: string, by: number): void {
   counts.add(trx, { organization_id: organizationId, tag }, { count: by });
 }
 

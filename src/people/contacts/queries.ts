@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
-import { noteContacts } from './count-queries.ts';
+import { recordContacts } from './count-queries.ts';
 import { leaveGroups } from './groups/queries.ts';
 import { wordsOf } from './words.ts';
 
@@ -301,7 +301,7 @@ export async function insertContact(
   tags: readonly string[],
 ): Promise<void> {
   await contacts.insert(db, row);
-  noteContacts(db, row.organization_id, '', 1);
+  recordContacts(db, row.organization_id, '', 1);
   await setIdentities(db, row.id, identities);
   await addTags(db, row, tags);
   await moveWords(db, null, row);
@@ -335,7 +335,7 @@ export async function addTags(
     db,
     folded.map((tag) => ({ organization_id, tag, contact_id: id })),
   );
-  for (const tag of folded) noteContacts(db, organization_id, tag, 1);
+  for (const tag of folded) recordContacts(db, organization_id, tag, 1);
 }
 
 /** Removes tags that the contact has. */
@@ -351,7 +351,7 @@ export async function removeTags(
     .where('tag', ...isOneOf(db, folded))
     .where('contact_id', '=', id)
     .execute();
-  for (const tag of folded) noteContacts(db, organization_id, tag, -1);
+  for (const tag of folded) recordContacts(db, organization_id, tag, -1);
 }
 
 /** Deletes the contact with its identities and tags. @throws ResourceNotFoundError. */
@@ -364,5 +364,5 @@ export async function deleteContactRow(
   await leaveGroups(db, id);
   await removeTags(db, { id, organization_id: organizationId }, tags);
   await moveWords(db, await contacts.remove(db, organizationId, id), null);
-  noteContacts(db, organizationId, '', -1);
+  recordContacts(db, organizationId, '', -1);
 }

@@ -2,7 +2,7 @@
 // identities of contacts as verified. An organization without contacts pays nothing: its lack of
 // contacts is cached for ten seconds, and their presence until the end of the process.
 import type { App } from '../../core/app.ts';
-import { byService, record, told } from '../../history/events/record.ts';
+import { byService, eventToRecord, record } from '../../history/events/record.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
@@ -49,7 +49,7 @@ export async function proveAddresses(app: App, trx: Db, proofs: readonly Proof[]
     const unproven = named.filter(({ verified_at }) => verified_at === null);
     if (unproven.length === 0) continue;
     for (const row of await verifyIdentities(trx, unproven, app.clock.now())) {
-      const event = told(contactUpdated, await presentContact(trx, row));
+      const event = eventToRecord(contactUpdated, await presentContact(trx, row));
       await record(app, trx, byService(organizationId), { subject: row.id, event });
     }
   }

@@ -2,7 +2,7 @@
 // the transaction that stores the messages, which has locked the conversations before
 // (`holdConversations`).
 import type { App } from '../../core/app.ts';
-import { recordEvents, told } from '../../history/events/record.ts';
+import { eventToRecord, recordEvents } from '../../history/events/record.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { findContactRows, findIdentitiesNamed } from '../contacts/queries.ts';
@@ -88,7 +88,10 @@ export async function countArrivals(
   const changed = await findConversations(trx, toTell);
   for (const [organizationId, rows] of Map.groupBy(changed, (row) => row.organization_id)) {
     const shown = await presentConversations(trx, organizationId, rows);
-    const events = shown.map((one) => ({ subject: one.id, event: told(conversationUpdated, one) }));
+    const events = shown.map((one) => ({
+      subject: one.id,
+      event: eventToRecord(conversationUpdated, one),
+    }));
     await recordEvents(app, trx, organizationId, events);
   }
 }

@@ -15,7 +15,7 @@ import {
 import type { App } from '../../core/app.ts';
 import { changesOf } from '../../history/audit/audit.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
-import { record, told } from '../../history/events/record.ts';
+import { eventToRecord, record } from '../../history/events/record.ts';
 import { ConflictError, ValidationError } from '../../platform/errors.ts';
 import { orAgain } from '../../platform/store/again.ts';
 import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
@@ -136,7 +136,7 @@ export function createConversation(
         subject: row.id,
         action: conversationNoun.created,
         details: { title, externalId, tags },
-        event: told(conversationCreated, conversation),
+        event: eventToRecord(conversationCreated, conversation),
       });
       return conversation;
     });
@@ -218,7 +218,7 @@ function change(
       const conversation = await presentConversation(trx, changed);
       const details = changesOf(before, conversation);
       if (Object.keys(details).length > 0) {
-        const event = told(conversationUpdated, conversation);
+        const event = eventToRecord(conversationUpdated, conversation);
         await record(app, trx, caller, { subject: id, action, details, event });
       }
       return conversation;

@@ -19,7 +19,7 @@ const own = ownTables<CountTables>();
 const counts = own.counter('conversation_counts', ['organization_id', 'status'], ['count']);
 
 /** Records that a conversation got this status (`by` 1) or lost it (-1). */
-export function noteConversation(
+export function recordConversation(
   trx: Db,
   { organization_id, status }: Omit<ConversationCountRow, 'count'>,
   by: 1 | -1,

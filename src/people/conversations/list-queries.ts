@@ -26,7 +26,7 @@ interface Source {
  * Condition on a conversation found through another table. It is a subquery, so that no planner
  * starts from the conversations instead.
  */
-function told(column: string, is: string): RawBuilder<SqlBool> {
+function hasValue(column: string, is: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`(select ${sql.ref(`c.${column}`)} from conversations c
     where c.id = conversation_id) = ${is}`;
 }
@@ -68,8 +68,8 @@ function sourceOf(
   if (contactId !== undefined) {
     const where = all(
       sql<SqlBool>`contact_id = ${contactId}`,
-      told('organization_id', organizationId),
-      ...maybe(status, (is) => told('status', is)),
+      hasValue('organization_id', organizationId),
+      ...maybe(status, (is) => hasValue('status', is)),
       ...maybe(tag, (is) => isTagged(organizationId, is, 'conversation_contacts.conversation_id')),
     );
     return { from: 'conversation_contacts', id: 'conversation_id', where: sql<SqlBool>`${where}` };
@@ -77,7 +77,7 @@ function sourceOf(
   const where = all(
     own,
     sql<SqlBool>`tag = ${foldCase(tag ?? '')}`,
-    ...maybe(status, (is) => told('status', is)),
+    ...maybe(status, (is) => hasValue('status', is)),
   );
   return { from: 'conversation_tags', id: 'conversation_id', where: sql<SqlBool>`${where}` };
 }

@@ -3,7 +3,7 @@
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
-import { noteConversation } from './count-queries.ts';
+import { recordConversation } from './count-queries.ts';
 import type { Conversation, ConversationStatus } from './schema.ts';
 
 export interface ConversationRow {
@@ -135,8 +135,8 @@ export async function countMessages(db: Db, before: CountedRow, after: CountedRo
   // A separate statement, because an index contains the status and most messages do not change it.
   if (after.status === before.status) return;
   await moveRow(db, after);
-  noteConversation(db, before, -1);
-  noteConversation(db, after, 1);
+  recordConversation(db, before, -1);
+  recordConversation(db, after, 1);
 }
 
 /** Subtracts messages that were deleted or moved elsewhere. */
@@ -157,7 +157,7 @@ export async function insertConversation(
   tags: readonly string[],
 ): Promise<void> {
   await conversations.insert(db, row);
-  noteConversation(db, row, 1);
+  recordConversation(db, row, 1);
   await addTags(db, row, tags);
 }
 
@@ -168,8 +168,8 @@ export async function updateConversation(
   changes: Partial<ConversationRow>,
 ): Promise<ConversationRow> {
   const after = await conversations.update(db, before.organization_id, before.id, changes);
-  noteConversation(db, before, -1);
-  noteConversation(db, after, 1);
+  recordConversation(db, before, -1);
+  recordConversation(db, after, 1);
   return after;
 }
 
@@ -181,7 +181,7 @@ export async function deleteConversationRow(
 ): Promise<void> {
   await removeTags(db, row, tags);
   await conversations.remove(db, row.organization_id, row.id);
-  noteConversation(db, row, -1);
+  recordConversation(db, row, -1);
 }
 
 type Owned = Pick<ConversationRow, 'id' | 'organization_id'>;

@@ -13,7 +13,7 @@ export interface LastBackup {
 const fileOf = (dataDir: string) => join(dataDir, 'last-backup.json');
 
 /** Notes a finished backup. */
-export function noteBackup(dataDir: string, backup: LastBackup): void {
+export function recordBackup(dataDir: string, backup: LastBackup): void {
   writeFileSync(fileOf(dataDir), `${JSON.stringify(backup)}\n`, { mode: 0o600 });
 }
 

@@ -16,7 +16,7 @@ const nearMs = 60_000;
 const mostOfAction = 1_000;
 
 /** Erases the events and the details of these actions; the caller erases their rows. */
-export async function eraseTold(trx: Db, actions: readonly ActionCopy[]): Promise<void> {
+export async function eraseRecorded(trx: Db, actions: readonly ActionCopy[]): Promise<void> {
   for (const action of actions) {
     const { organization_id: organizationId, created_at, decided_at } = action;
     await clearDetails(trx, organizationId, action.id, mostOfAction);

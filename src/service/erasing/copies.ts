@@ -17,7 +17,7 @@ import { mergeWords } from '../../inbox/threads/search-queries.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { deleteRecipients, deleteRun, findRunOf } from '../../run-ledger/list-queries.ts';
 import { clearAnswersOfMessage } from '../../webhooks/deliveries/erase-queries.ts';
-import { eraseTold } from './actions.ts';
+import { eraseRecorded } from './actions.ts';
 import { eraseEvent } from './events.ts';
 
 /** Number of rows of a table that one transaction erases. */
@@ -60,7 +60,7 @@ async function erasePlaced(
   const sent = await selectActionsOfMessage(trx, messageId);
   const unsent = await selectActionsOfThread(trx, threadId, isThreadGone, batch);
   const actions = [...sent, ...unsent];
-  await eraseTold(trx, actions);
+  await eraseRecorded(trx, actions);
   await emptyActions(
     trx,
     actions.map(({ id }) => id),

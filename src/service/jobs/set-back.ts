@@ -13,7 +13,7 @@ import {
   bringChecksToPresent,
   bringHostLeasesToPresent,
   bringOrdersToPresent,
-  bringPeaceToPresent,
+  bringRateLimitToPresent,
 } from '../../outbound/tracking/custom/queries.ts';
 import { bringConfirmationsToPresent } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
@@ -49,7 +49,7 @@ function waitsOf({ config }: App): Wait[] {
     { longestMs: 7 * dayMs, bring: bringChecksToPresent },
     // Authorities limit orders by the week.
     { longestMs: 7 * dayMs, bring: bringOrdersToPresent },
-    { longestMs: 7 * dayMs, bring: bringPeaceToPresent },
+    { longestMs: 7 * dayMs, bring: bringRateLimitToPresent },
     { longestMs: 0, bring: bringUnusedToPresent },
   ];
 }

@@ -3,7 +3,7 @@
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { record, told } from '../../history/events/record.ts';
+import { eventToRecord, record } from '../../history/events/record.ts';
 import { ConflictError, InternalError, ResourceNotFoundError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { endpoints, holdActive } from '../endpoints/queries.ts';
@@ -120,7 +120,7 @@ export async function testWebhook(
   return app.store.write(async (trx) => {
     await requireActive(trx, caller, id);
     const eventId = app.newId('event');
-    const event = { ...told(webhookTest, data ?? {}), id: eventId };
+    const event = { ...eventToRecord(webhookTest, data ?? {}), id: eventId };
     await record(app, trx, caller, { subject: id, event });
     const { type } = webhookTest;
     const logged = { id: eventId, organizationId, type, subject: id };

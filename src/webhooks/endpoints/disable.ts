@@ -1,7 +1,7 @@
 // Disables an endpoint that failed too long or is gone. Its waiting deliveries are cancelled: some
 // in this transaction, the rest by the loop, since there may be a million.
 import type { App } from '../../core/app.ts';
-import { byService, record, told } from '../../history/events/record.ts';
+import { byService, eventToRecord, record } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { moveCounts } from '../deliveries/counters.ts';
 import { cancelWaiting } from '../deliveries/delivery-queries.ts';
@@ -32,7 +32,7 @@ export async function disableEndpoint(
   // Runs before the event is recorded, so that the endpoint does not receive the event of its own
   // end.
   endpointChanges.note(trx);
-  const event = told(webhookDisabled, toWebhook(app, { ...endpoint, ...change }));
+  const event = eventToRecord(webhookDisabled, toWebhook(app, { ...endpoint, ...change }));
   const audited = { action: 'webhook.disabled', details: { reason } } as const;
   const by = byService(endpoint.organization_id);
   await record(app, trx, by, { subject: endpoint.id, ...audited, event });

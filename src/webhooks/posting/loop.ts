@@ -123,7 +123,7 @@ function createStep(
     // Not asked again now: each ended post wakes the loop.
     if (underWay.isFull) return Infinity;
     for (const [id, until] of waits) if (until <= startedAt) waits.delete(id);
-    const work = (await lookAtAll(app)).filter(({ id }) => !waits.has(id));
+    const work = (await checkAll(app)).filter(({ id }) => !waits.has(id));
     lookAt = clock.elapsed() + Math.floor(work.length / endpointsPerMs);
     await report(work);
     const isCancelling = await cancelOfDisabled(app, work);
@@ -143,7 +143,7 @@ function createStep(
   };
 }
 
-async function lookAtAll({ store }: App): Promise<EndpointWork[]> {
+async function checkAll({ store }: App): Promise<EndpointWork[]> {
   const all: EndpointWork[] = [];
   for (let after = ''; ; after = all.at(-1)?.id ?? '') {
     const some = await endpointsWithWork(store.db, after, endpointsPerLook);

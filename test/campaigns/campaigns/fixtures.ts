@@ -34,7 +34,7 @@ export async function storedRun(
     hold_reason: status === 'held' ? 'run-health' : null,
     hold_domain_id: null,
     hold_detail: null,
-    forgiven: null,
+    excluded_counts: null,
     last_contact_id: null,
     last_of_audience: null,
     wait_reason: status === 'running' ? 'rate' : null,

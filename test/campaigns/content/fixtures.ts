@@ -57,7 +57,12 @@ export async function startedRun(app: App, caller: Caller, mail: CampaignMail): 
       ...{ only_new: 0, started_at: now, completed_at: null, total_recipients: 0 },
       ...{ dispatched_count: 0, failed_count: 0, skipped_count: 0 },
       ...{ failure_reason: null, hold_reason: null, hold_domain_id: null, hold_detail: null },
-      ...{ forgiven: null, last_contact_id: null, last_of_audience: null, wait_reason: null },
+      ...{
+        excluded_counts: null,
+        last_contact_id: null,
+        last_of_audience: null,
+        wait_reason: null,
+      },
       ...{ next_dispatch_at: null, dispatched_at: null, worker: null, leased_until: null },
       ...{ due_at: null, created_by: null, member_role: null, is_test: 0 },
       ...{ created_at: now, updated_at: now, audience_snapshot: null, policy_snapshot: null },

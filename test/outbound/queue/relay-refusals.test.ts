@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/mail/smtp/outcome.ts';
 import type { RelayRoute } from '../../../src/mail/smtp/route.ts';
 import {
-  refusalTeller,
+  refusalLogger,
   type TellRefusals,
 } from '../../../src/outbound/queue/attempting/relay-refusals.ts';
 import { createLogger } from '../../../src/platform/runtime/log.ts';
@@ -28,7 +28,7 @@ beforeEach(async () => {
   clock = virtualClock();
   lines = [];
   const destination = { write: (line: string) => void lines.push(line) };
-  tell = refusalTeller({
+  tell = refusalLogger({
     clock,
     log: await createLogger({ level: 'warn', pretty: false, destination }),
   });

@@ -36,7 +36,7 @@ export async function newRun(
     hold_reason: null,
     hold_domain_id: null,
     hold_detail: null,
-    forgiven: null,
+    excluded_counts: null,
     last_contact_id: null,
     last_of_audience: null,
     wait_reason: null,

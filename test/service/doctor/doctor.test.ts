@@ -12,7 +12,7 @@ import type { Finding, FindingStatus, Machine } from '../../../src/doctor/findin
 import { thisMachine } from '../../../src/doctor/machine.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
-import { noteBackup } from '../../../src/platform/upkeep/last-backup.ts';
+import { recordBackup } from '../../../src/platform/upkeep/last-backup.ts';
 import { type Registry, startRegistry, trustRegistry } from '../../identity/domains/registry.ts';
 import { type DnsServer, startDnsServer } from '../../support/dns-server.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -84,7 +84,7 @@ async function start(config: ConfigInput = {}) {
     },
   });
   chmodSync(test.app.config.dataDir, 0o700);
-  noteBackup(test.app.config.dataDir, { at: test.clock.now() - day, file: '/backup/svc.db' });
+  recordBackup(test.app.config.dataDir, { at: test.clock.now() - day, file: '/backup/svc.db' });
 }
 
 async function addVerified(domain = 'acme.example') {
@@ -134,7 +134,7 @@ type Case = readonly [
 
 const disk = (freeBytes: number) => ({ disk: () => ({ freeBytes, totalBytes: 40 * gigabyte }) });
 const backedUp = (at: number) => () =>
-  noteBackup(test.app.config.dataDir, { at: test.clock.now() - at, file: '/backup/svc.db' });
+  recordBackup(test.app.config.dataDir, { at: test.clock.now() - at, file: '/backup/svc.db' });
 const lists = (list: string) => dns.set(`${reversed}.${list}`, 'A', ['127.0.0.4']);
 function validateNothing() {
   dns.fault('dnssec-failed.org', undefined);

@@ -34,7 +34,7 @@ function toNote(row: NoteRow): ThreadNote {
 }
 
 /** Records the change of a note by a program's key as an action in the mailbox. */
-function noteAction(app: App, trx: Db, caller: Caller, path: NotePath, change: string) {
+function recordAction(app: App, trx: Db, caller: Caller, path: NotePath, change: string) {
   const { mailboxId, threadId, noteId } = path;
   const summary = { noteId, change };
   const about = { mailboxId, type: 'note', messageId: null, threadId, summary } as const;
@@ -67,7 +67,7 @@ export function createNote(
     await notes.insert(trx, row);
     const details = { threadId };
     await record(app, trx, caller, { subject: row.id, action: noteNoun.created, details });
-    await noteAction(app, trx, caller, { mailboxId, threadId, noteId: row.id }, 'created');
+    await recordAction(app, trx, caller, { mailboxId, threadId, noteId: row.id }, 'created');
     return toNote(row);
   });
 }
@@ -142,7 +142,7 @@ export function updateNote(
     // The text of a note stays out of the audit log.
     const details = { threadId, changed };
     await record(app, trx, caller, { subject: noteId, action: noteNoun.updated, details });
-    await noteAction(app, trx, caller, path, 'updated');
+    await recordAction(app, trx, caller, path, 'updated');
     return toNote(row);
   });
 }
@@ -154,7 +154,7 @@ export async function deleteNote(app: App, caller: Caller, path: NotePath): Prom
     await notes.remove(trx, caller.organizationId, path.noteId);
     const details = { threadId: path.threadId };
     await record(app, trx, caller, { subject: path.noteId, action: noteNoun.deleted, details });
-    await noteAction(app, trx, caller, path, 'deleted');
+    await recordAction(app, trx, caller, path, 'deleted');
   });
   return { success: true, message: `Note ${path.noteId} was deleted` };
 }

@@ -2,7 +2,7 @@
 // content (src/outbound/messages/contents/projection.ts), publishes the event and indexes its
 // words. put-in.ts chooses the thread and changes it.
 import type { App } from '../../../core/app.ts';
-import { recordEvents, told } from '../../../history/events/record.ts';
+import { eventToRecord, recordEvents } from '../../../history/events/record.ts';
 import { mailboxMessageReceived } from '../../../identity/mailboxes/events.ts';
 import { findMailboxes, lockMailboxes } from '../../../identity/mailboxes/queries.ts';
 import type { Reading } from '../../../outbound/messages/contents/projection.ts';
@@ -79,7 +79,7 @@ async function tell(app: App, trx: Db, arrivals: readonly Arrival[]): Promise<vo
         threadId: place?.thread_id ?? '',
         message: presentMessage(message, recipients, []),
       };
-      const event = told(mailboxMessageReceived, data);
+      const event = eventToRecord(mailboxMessageReceived, data);
       return {
         subject: mailbox.id,
         event: { ...event, id: place?.event_id ?? app.newId('event') },

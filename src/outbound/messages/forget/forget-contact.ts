@@ -6,7 +6,7 @@ import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { requestErasure } from '../../../history/erasures/request.ts';
 import { deletedResource } from '../../../history/events/log.ts';
-import { record, told } from '../../../history/events/record.ts';
+import { eventToRecord, record } from '../../../history/events/record.ts';
 import { contactDeleted } from '../../../people/contacts/events.ts';
 import { contacts, deleteContactRow, lockContacts } from '../../../people/contacts/queries.ts';
 import { contactNoun } from '../../../people/contacts/schema.ts';
@@ -41,7 +41,7 @@ export async function deleteContact(app: App, caller: Caller, id: string): Promi
         await deleteContactRow(trx, organizationId, id, tags);
       });
       await requestErasure(app, trx, { organizationId, id, kind: 'resource' });
-      const event = told(contactDeleted, deletedResource(id));
+      const event = eventToRecord(contactDeleted, deletedResource(id));
       await record(app, trx, caller, { subject: id, action: contactNoun.deleted, event });
       return true;
     });

@@ -74,7 +74,7 @@ function daysOf(messages: readonly Counted[]): DayCountRow[] {
 }
 
 /** Adds stored messages to the counts (`by` 1), or subtracts deleted ones (-1). */
-export function noteMessages(trx: Db, messages: readonly Counted[], by: 1 | -1): void {
+export function recordMessages(trx: Db, messages: readonly Counted[], by: 1 | -1): void {
   for (const row of daysOf(messages)) addToDay(trx, row, by * row.count);
   for (const { first, count } of runsOf(messages, slotMs)) {
     const { organization_id, direction, created_at } = first;
@@ -84,12 +84,12 @@ export function noteMessages(trx: Db, messages: readonly Counted[], by: 1 | -1):
 }
 
 /** Moves these messages in the counts from their previous status to `to`. */
-export function noteStatus(trx: Db, messages: readonly Counted[], to: MessageStatus): void {
-  noteMoves(trx, daysOf(messages), to);
+export function recordStatus(trx: Db, messages: readonly Counted[], to: MessageStatus): void {
+  recordMoves(trx, daysOf(messages), to);
 }
 
 /** Moves `count` messages of each row in the counts from its status to `to`. */
-export function noteMoves(trx: Db, from: readonly DayCountRow[], to: MessageStatus): void {
+export function recordMoves(trx: Db, from: readonly DayCountRow[], to: MessageStatus): void {
   for (const row of from) {
     addToDay(trx, row, -row.count);
     addToDay(trx, { ...row, status: to }, row.count);

@@ -39,7 +39,7 @@ import { Shares } from '../lanes/shares.ts';
 import type { Settlement } from '../settling/settle.ts';
 import { captured, type Ending, ourFault, simulate } from './endings.ts';
 import { beginOwnTransaction } from './own-transactions.ts';
-import { refusalTeller } from './relay-refusals.ts';
+import { refusalLogger } from './relay-refusals.ts';
 import { marksOf, transactionOf } from './return-path.ts';
 
 /**
@@ -70,7 +70,7 @@ interface Equipment {
   carrier: Carrier;
   lanes: Lanes;
   laneOf: LaneChoice['laneOf'];
-  tellRefusals: ReturnType<typeof refusalTeller>;
+  logRefusals: ReturnType<typeof refusalLogger>;
 }
 
 /** Creates the attempter of one daemon. Mail for local mailboxes goes to `listener`. */
@@ -91,8 +91,8 @@ export function createAttempter(
     if (route.kind === 'direct') return lanes.ofDomain(route.domain);
     return route.kind === 'relay' || route.kind === 'local' ? routeKey(route) : null;
   };
-  const tellRefusals = refusalTeller(app);
-  const equipment = { app, chooseRoute, carrier, lanes, laneOf, tellRefusals };
+  const logRefusals = refusalLogger(app);
+  const equipment = { app, chooseRoute, carrier, lanes, laneOf, logRefusals };
   const soleLane = soleLaneOf(delivery, lanes, laneOf);
   return {
     attempt: (claimed, settle) => attemptMessage(equipment, claimed, settle),
@@ -144,7 +144,7 @@ async function attemptMessage(
       const facts = { delivery, isSole, isTracked, fromEmail: message.from_email, transaction };
       return { ...facts, ...ending, composed: record };
     });
-    tellLane(equipment, settlements);
+    reportToLane(equipment, settlements);
     await settle(settlements);
   };
   await Promise.all(groups.map(attemptGroup));
@@ -282,7 +282,7 @@ function carryAlone(
 }
 
 async function endingsOf(
-  { app, tellRefusals }: Equipment,
+  { app, logRefusals }: Equipment,
   group: Group,
   carried: Promise<CarriedGroups>,
 ): Promise<Ending[]> {
@@ -290,7 +290,7 @@ async function endingsOf(
   if (route.kind === 'simulator') return deliveries.map((delivery) => simulate(app, delivery));
   if (route.kind === 'capture') return deliveries.map(() => captured(app, route));
   const outcomes = (await (await carried).get(group)) ?? [];
-  if (route.kind === 'relay') tellRefusals(route, outcomes);
+  if (route.kind === 'relay') logRefusals(route, outcomes);
   return outcomes.map((outcome) => ({
     outcome,
     sentIsDelivered: route.kind !== 'relay',
@@ -302,7 +302,7 @@ async function endingsOf(
 /**
  * Reports outcomes to the lanes. Refusals of several recipients in one dialogue count as one fault.
  */
-function tellLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement[]): void {
+function reportToLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement[]): void {
   const told = new Set<LaneSignal>();
   for (const { delivery, outcome, fromEmail } of settlements) {
     const sender = { organizationId: delivery.organization_id, email: fromEmail };

@@ -13,7 +13,7 @@ const longestReply = 200;
 export type TellRefusals = (route: RelayRoute, outcomes: readonly Outcome[]) => void;
 
 /** Creates the check with the memory of one attempter. */
-export function refusalTeller({ clock, log }: Pick<App, 'clock' | 'log'>): TellRefusals {
+export function refusalLogger({ clock, log }: Pick<App, 'clock' | 'log'>): TellRefusals {
   /** Time of the last line about a relay, by `clock.elapsed()`. */
   const told = new LRUCache<string, number>({ max: mostRelays });
   return (route, outcomes) => {

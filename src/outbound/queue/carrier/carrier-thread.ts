@@ -50,7 +50,7 @@ export function createCarrierThread(
 
   /** The last portion, and the end of its time by the clock of this thread. */
   let portion: { portion: Portion; until: number } | null = null;
-  const tellPortion = (to: RunningThread) => {
+  const sendPortion = (to: RunningThread) => {
     if (portion === null) return;
     const forMs = Math.max(0, portion.until - app.clock.elapsed());
     to.tell({ kind: 'portion', portion: portion.portion, forMs });
@@ -68,7 +68,7 @@ export function createCarrierThread(
         parts.lanes.exceeded({});
       },
     });
-    tellPortion(started);
+    sendPortion(started);
     return started;
   };
 
@@ -106,7 +106,7 @@ export function createCarrierThread(
     },
     divide(given, forMs) {
       portion = { portion: given, until: app.clock.elapsed() + forMs };
-      if (thread) tellPortion(thread);
+      if (thread) sendPortion(thread);
     },
     async close() {
       isClosed = true;

@@ -169,7 +169,7 @@ async function claimInTransaction(
   if (claimed.length > 0) {
     const ids = claimed.map((row) => row.id);
     await claimDeliveries(trx, { ids, worker, now, leaseUntil: now + leaseMs });
-    await tellProcessing(app, trx, claimed, now);
+    await recordProcessing(app, trx, claimed, now);
   }
   // Counts last: other transactions wait for the counters.
   if (ended.length > 0) await countDropped(app, trx, ended);
@@ -321,7 +321,7 @@ function begun(row: DeliveryRow, worker: string, now: number, leaseUntil: number
   };
 }
 
-async function tellProcessing(
+async function recordProcessing(
   app: App,
   trx: Db,
   claimed: readonly DeliveryRow[],

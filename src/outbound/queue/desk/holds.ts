@@ -32,7 +32,7 @@ import {
 } from '../claiming/hold-queries.ts';
 import { type HoldScope, heldBy, scopeOf, stopOfHold } from '../claiming/stops.ts';
 import type { Hold, HoldTarget } from './queue-schema.ts';
-import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
+import { changeQueue, giveTurnsNow, type OnProgress, recordByHand } from './queue-walk.ts';
 
 /** Most holds: every claim reads all of them. */
 const mostHolds = 1_000;
@@ -198,7 +198,7 @@ export async function releaseHold(
   const giveTurns = async (trx: Db, rows: readonly QueueRow[]) => {
     const given = await giveTurnsNow(app, trx, rows);
     if (hold.message_id !== null || hold.delivery_id !== null) {
-      await tellByHand(app, trx, given, 'queued', { by: 'operator', action: 'release' });
+      await recordByHand(app, trx, given, 'queued', { by: 'operator', action: 'release' });
     }
     return given.length;
   };

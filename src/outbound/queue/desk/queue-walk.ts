@@ -109,7 +109,7 @@ export interface ByHand {
 /**
  * Records an action of a person in the timelines of these entries, with their statuses after it.
  */
-export async function tellByHand(
+export async function recordByHand(
   app: App,
   trx: Db,
   rows: readonly QueueRow[],

@@ -24,7 +24,7 @@ import { type Holds, holdOfStop, readHolds } from '../claiming/stops.ts';
 import { lockWhole, takeBack, underWay } from '../schedule/cancel.ts';
 import { heldStops } from './holds.ts';
 import type { ListQueueQuery, QueueEntry, QueueSelection } from './queue-schema.ts';
-import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
+import { changeQueue, giveTurnsNow, type OnProgress, recordByHand } from './queue-walk.ts';
 
 /** Limit of counts: on PostgreSQL a million takes a second. */
 const mostCounted = 1_000_000;
@@ -156,8 +156,8 @@ export async function retryDeliveries(
     }
     const sorted = [...waiting.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
     const given = await giveTurnsNow(app, trx, sorted);
-    await tellByHand(app, trx, given, 'queued', { by: 'operator', action: 'retry' });
-    await tellOperator(app, trx, given, 'queue.retried');
+    await recordByHand(app, trx, given, 'queued', { by: 'operator', action: 'retry' });
+    await recordByOperator(app, trx, given, 'queue.retried');
     const after: DeliveryRow[] = [];
     for (const { id } of sorted) after.push(...(await findNamedDeliveries(trx, id)));
     return after.map(toEntry);
@@ -193,7 +193,7 @@ function retryable(
 }
 
 /** Records one audit entry for each delivery, in its organization. */
-export async function tellOperator(
+export async function recordByOperator(
   app: App,
   trx: Db,
   rows: readonly DeliveryRow[],
@@ -262,7 +262,7 @@ async function drop(app: App, trx: Db, id: string, organizationId?: string): Pro
   const waiting = rows.filter(({ due_at }) => due_at !== null);
   const byHand = { by: 'operator', action: 'drop' } as const;
   await takeBack(app, trx, waiting, { words: droppedWords, byHand });
-  await tellOperator(app, trx, waiting, 'queue.dropped');
+  await recordByOperator(app, trx, waiting, 'queue.dropped');
   const dropIds = new Set(rows.map((row) => row.id));
   return (await findNamedDeliveries(trx, id)).filter((row) => dropIds.has(row.id)).map(toEntry);
 }

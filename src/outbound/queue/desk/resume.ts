@@ -14,7 +14,7 @@ import {
 import type { Caller } from '../../../core/api/route.ts';
 import { parseWith } from '../../../core/api/validate.ts';
 import type { App } from '../../../core/app.ts';
-import { record, told } from '../../../history/events/record.ts';
+import { eventToRecord, record } from '../../../history/events/record.ts';
 import {
   domainChange,
   getDomain,
@@ -78,10 +78,10 @@ export async function resumeDomain(
     await record(app, trx, caller, {
       ...domainChange('domain.resumed', rows.domain),
       details: { domain, note },
-      event: told(domainResumed, toDomain(app, rows), { note }),
+      event: eventToRecord(domainResumed, toDomain(app, rows), { note }),
     });
     const facts = { domain, sendingStatus: 'enabled', note };
-    const event = told(workspaceResumed, organization, facts);
+    const event = eventToRecord(workspaceResumed, organization, facts);
     await record(app, trx, caller, { subject: organizationId, event });
   });
   await emptyLane(app, stopOfPause(organizationId, domain), onProgress);

@@ -7,7 +7,7 @@ import { countWalk, type QueueHalf, type QueueRow } from '../../deliveries/queue
 import { lockMessages } from '../../messages/queries.ts';
 import { takeBack } from '../schedule/cancel.ts';
 import { heldStops } from './holds.ts';
-import { droppedWords, tellOperator } from './queue.ts';
+import { droppedWords, recordByOperator } from './queue.ts';
 import type { QueueSelection } from './queue-schema.ts';
 import { changeQueue, type OnProgress } from './queue-walk.ts';
 
@@ -58,6 +58,6 @@ async function dropThese(app: App, trx: Db, rows: readonly QueueRow[]): Promise<
   for (const [, dropped] of Map.groupBy(waiting, (row) => row.message_id)) {
     await takeBack(app, trx, dropped, { words: droppedWords, byHand });
   }
-  await tellOperator(app, trx, waiting, 'queue.dropped');
+  await recordByOperator(app, trx, waiting, 'queue.dropped');
   return waiting.length;
 }

@@ -152,7 +152,7 @@ export interface Ended {
 }
 
 /** Changes the lane after an attempt. The place of the delivery is already free. */
-export function noteEnd(
+export function recordEnd(
   lane: Lane,
   { signal, begunAt, tookMs }: Ended,
   now: number,

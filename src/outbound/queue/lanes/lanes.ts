@@ -23,8 +23,8 @@ import {
   type LaneSignal,
   minuteMs,
   newLane,
-  noteEnd,
   pay,
+  recordEnd,
   refill,
   slowAsReported,
 } from './lane.ts';
@@ -165,7 +165,7 @@ export class Lanes {
     const lane = this.#use(name);
     // It began before its lane was known, whose rate pays for it afterwards.
     if (begun && begun.name !== name) pay(lane, now);
-    noteEnd(lane, { signal, begunAt: begun?.begunAt ?? now, tookMs }, now, this.#random);
+    recordEnd(lane, { signal, begunAt: begun?.begunAt ?? now, tookMs }, now, this.#random);
   }
 
   /** Closes a lane until `until` (ms since 1970), which another daemon has reported. */

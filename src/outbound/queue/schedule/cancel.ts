@@ -15,7 +15,7 @@ import { getMessage, getMessageRow } from '../../messages/messages.ts';
 import { lockMessages } from '../../messages/queries.ts';
 import { restateMessage } from '../../messages/restate.ts';
 import type { Message } from '../../messages/schema.ts';
-import { type ByHand, tellByHand } from '../desk/queue-walk.ts';
+import { type ByHand, recordByHand } from '../desk/queue-walk.ts';
 import { countDropped } from '../settling/outcome-counts.ts';
 
 /** The `errorMessage` of deliveries that their owner cancelled. */
@@ -57,7 +57,7 @@ export async function takeBack(
   const [first] = rows;
   if (!first) return;
   await restateMessage(trx, first.message_id, now);
-  await tellByHand(app, trx, rows, 'cancelled', byHand);
+  await recordByHand(app, trx, rows, 'cancelled', byHand);
   await countDropped(app, trx, rows);
 }
 

@@ -29,11 +29,11 @@ export async function confirmDelivered(app: App): Promise<void> {
   await app.store.write(async (trx) => {
     const now = app.clock.now();
     const rows = await confirmSent(trx, sentBefore, now, batch);
-    if (rows.length > 0) await tellDelivered(app, trx, rows, now);
+    if (rows.length > 0) await recordDelivered(app, trx, rows, now);
   });
 }
 
-async function tellDelivered(
+async function recordDelivered(
   app: App,
   trx: Db,
   rows: readonly DeliveryRow[],

@@ -3,7 +3,7 @@
 // as health.
 
 import type { App } from '../../../core/app.ts';
-import { tellHolds } from '../../../identity/domains/holds.ts';
+import { recordHolds } from '../../../identity/domains/holds.ts';
 import { countMail, type Observation } from '../../../identity/reputation/count.ts';
 import { countHealth, type HealthObservation } from '../../../identity/reputation/health.ts';
 import type { HealthTally } from '../../../identity/reputation/health-queries.ts';
@@ -109,9 +109,9 @@ export async function countEnded(
       hard_bounced: isHardBounce ? 1 : 0,
       complained: isComplaint ? 1 : 0,
     };
-    observations.push(await tellHealth(trx, identities, delivery, fromEmail, counts));
+    observations.push(await recordHealth(trx, identities, delivery, fromEmail, counts));
   }
-  await tellHolds(app, trx, await countHealth(app, trx, observations));
+  await recordHolds(app, trx, await countHealth(app, trx, observations));
 }
 
 function countEndsOfRuns(
@@ -132,7 +132,7 @@ function countEndsOfRuns(
 /**
  * Counts by address only for sender identities, as other From addresses are unlimited in number.
  */
-async function tellHealth(
+async function recordHealth(
   trx: Db,
   identities: Map<string, string | null>,
   delivery: DeliveryRow,
@@ -200,9 +200,9 @@ export async function countLate(
     const message = await findMessageRow(trx, row.message_id);
     if (!message) continue;
     const counts = { hard_bounced: isHardBounce ? 1 : 0, complained: isComplaint ? 1 : 0 };
-    health.push(await tellHealth(trx, new Map(), row, message.from_email, counts));
+    health.push(await recordHealth(trx, new Map(), row, message.from_email, counts));
   }
-  await tellHolds(app, trx, await countHealth(app, trx, health));
+  await recordHolds(app, trx, await countHealth(app, trx, health));
 }
 
 /** Returns the counts of a report: a bounce revokes the delivery, a complaint proves one. */

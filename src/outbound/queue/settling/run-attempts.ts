@@ -11,7 +11,7 @@ import type { DeliveryRow } from '../../deliveries/queries.ts';
  * Counts an attempt of a run's delivery. Simulator mail and faults of our own say nothing of a
  * provider.
  */
-export function noteRunAttempt(
+export function recordRunAttempt(
   trx: Db,
   { campaign_run_id: runId, email }: Pick<DeliveryRow, 'campaign_run_id' | 'email'>,
   outcome: Outcome,

@@ -36,7 +36,7 @@ import { engageSimulated } from '../../tracking/engage.ts';
 import { withoutToken } from '../attempting/return-path.ts';
 import { countEnded, type EndedDelivery } from './outcome-counts.ts';
 import { retryDelayMs } from './retry.ts';
-import { noteRunAttempt } from './run-attempts.ts';
+import { recordRunAttempt } from './run-attempts.ts';
 
 const attemptsKept = 20;
 
@@ -114,7 +114,7 @@ export async function settleAll(
     if (refusedAddress !== null) refused.push(memberRefusalOf(delivery));
     further.push(...furtherIdOf(settlement));
     ended.push(...endOf(settlement, plan.change, isHardBounce));
-    noteRunAttempt(trx, delivery, settlement.outcome, now);
+    recordRunAttempt(trx, delivery, settlement.outcome, now);
     if (settlement.isTracked) {
       tracked.push({ row: delivery, had: false });
       if (plan.change.read_at !== null) await engageSimulated(trx, delivery, now);

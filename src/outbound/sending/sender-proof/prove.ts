@@ -5,7 +5,12 @@ import { refusedServiceMail } from '../../../access/keys/constraints.ts';
 import { findOrganizations, lockOrganization } from '../../../access/organizations/queries.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
-import { byService, type Doer, record, told } from '../../../history/events/record.ts';
+import {
+  byService,
+  type ChangeAuthor,
+  eventToRecord,
+  record,
+} from '../../../history/events/record.ts';
 import { senderVerified } from '../../../identity/senders/events.ts';
 import {
   assertRoomForProof,
@@ -158,13 +163,13 @@ export function proveByPage(app: App, token: string): ReturnType<typeof readProo
 async function prove(
   app: App,
   trx: Db,
-  by: Caller | Doer,
+  by: Caller | ChangeAuthor,
   row: queries.SenderRow,
 ): Promise<Sender> {
   const { organization_id: organizationId, id, email } = row;
   const changed = await queries.senders.update(trx, organizationId, id, proven(app.clock.now()));
   const sender = await presentSender(app, trx, changed);
-  const event = told(senderVerified, sender);
+  const event = eventToRecord(senderVerified, sender);
   await record(app, trx, by, { subject: id, action: 'sender.verified', details: { email }, event });
   return sender;
 }

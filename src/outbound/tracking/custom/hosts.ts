@@ -163,7 +163,7 @@ export async function enableTracking(
     const row: TrackingHostRow = {
       ...fresh,
       ...noCertificate,
-      peace_until: null,
+      rate_limited_until: null,
       id: app.newId('trackingHost'),
       organization_id: organizationId,
       domain_id: id,
@@ -277,7 +277,7 @@ export async function recheckTracking(
   const claimed = await app.store.write((trx) => claimRestedHost(trx, row.id, lease, restMs));
   if (claimed) {
     // A repaired host skips the back-off, except a rate limit of the authority.
-    const order_after = claimed.peace_until;
+    const order_after = claimed.rate_limited_until;
     await takeTurn(app, { ...claimed, order_after }, { holder, mayOrder: false });
   }
   const after = await getEnabledHost(app.store.db, organizationId, id);

@@ -72,7 +72,7 @@ export function refused(
     verification_errors: JSON.stringify([message]),
     failures: row.failures + 1,
     order_after: after,
-    peace_until: retryAt,
+    rate_limited_until: retryAt,
     next_check_at: isServed ? soonest(after, row.certificate_expires_at) : after,
   };
 }

@@ -33,7 +33,7 @@ export interface TrackingHostRow {
   order_key: string | null;
   order_after: number | null;
   /** End of the authority's rate limit. A recheck does not shorten it. */
-  peace_until: number | null;
+  rate_limited_until: number | null;
   challenge_url: string | null;
   challenge_token: string | null;
   /** Validation value: the key authorization, or its digest for DNS. */
@@ -151,7 +151,7 @@ export const bringChecksToPresent = own.toPresent('tracking_hosts', 'next_check_
 /** Allows certificates to be ordered again that wait for a time after `latest`. */
 export const bringOrdersToPresent = own.toPresent('tracking_hosts', 'order_after');
 /** Ends pauses of the authority that would end after `latest`. */
-export const bringPeaceToPresent = own.toPresent('tracking_hosts', 'peace_until');
+export const bringRateLimitToPresent = own.toPresent('tracking_hosts', 'rate_limited_until');
 
 /** Ends leases that would end after `latest`. */
 export const bringHostLeasesToPresent = own.toPresent('tracking_hosts', 'claimed_until');

@@ -18,7 +18,7 @@
 import type { App } from '../../../core/app.ts';
 import { DnsError } from '../../../platform/net/dns.ts';
 import { caaProblem, type Issuer, relevantCaa } from './certificates/caa.ts';
-import { type CertificateFinding, lookAtShown } from './certificates/certificate.ts';
+import { type CertificateFinding, inspectShown } from './certificates/certificate.ts';
 import { beginOrder, continueOrder } from './certificates/order.ts';
 import { checkDns, type DnsFinding, withFreshDns } from './check-dns.ts';
 import { hasCertificate, isRenewalDue, noOrder, refused, soonest, spread } from './outcome.ts';
@@ -56,7 +56,7 @@ export async function turn(
     const seen = { ...row, missing_since: null };
     const patch = app.config.tracking.acme.enabled
       ? await orderIfDue(app, seen, options)
-      : withProxy(app, seen, await lookAtShown(app, dns, row.hostname, options.signal));
+      : withProxy(app, seen, await inspectShown(app, dns, row.hostname, options.signal));
     return { missing_since: null, ...patch, last_checked_at: now };
   });
 }
@@ -168,7 +168,7 @@ async function orderIfDue(
     };
   }
   const after = row.order_after;
-  if (after !== null && after > now) return waitingForPeace(row, after, now);
+  if (after !== null && after > now) return waitingForAuthority(row, after, now);
   if (!options.mayOrder) {
     const status = isServed ? 'active' : 'issuing';
     const reason = { reason_code: 'initializing' as const, reason_message: beginning };
@@ -183,7 +183,7 @@ async function orderIfDue(
 const beginning = 'a daemon will order a certificate soon';
 
 /** Returns the columns of a host that must wait after a failure before the next order. */
-function waitingForPeace(row: TrackingHostRow, after: number, now: number): HostPatch {
+function waitingForAuthority(row: TrackingHostRow, after: number, now: number): HostPatch {
   const { reason_code: code, reason_message } = row;
   if (hasCertificate(row, now)) {
     const next_check_at = soonest(after, row.certificate_expires_at);
@@ -198,8 +198,8 @@ function waitingForPeace(row: TrackingHostRow, after: number, now: number): Host
     return { ...failed, reason_code: 'expired', reason_message: message };
   }
   if (code !== 'dns-missing') return failed;
-  if (row.peace_until !== null && row.peace_until > now) {
-    const message = `the authority allows no order until ${new Date(row.peace_until).toISOString()}`;
+  if (row.rate_limited_until !== null && row.rate_limited_until > now) {
+    const message = `the authority allows no order until ${new Date(row.rate_limited_until).toISOString()}`;
     return { ...failed, reason_code: 'rate-limited', reason_message: message };
   }
   const message = 'the last order failed: the next one follows at its time, or by a recheck';

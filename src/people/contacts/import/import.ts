@@ -6,7 +6,7 @@ import { allows } from '../../../core/api/permission.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { amendAudit } from '../../../history/audit/audit.ts';
-import { record, told } from '../../../history/events/record.ts';
+import { eventToRecord, record } from '../../../history/events/record.ts';
 import { textSet } from '../../../platform/csv/text-set.ts';
 import { ForbiddenError, ValidationError } from '../../../platform/errors.ts';
 import { foldAddress, parseAddress } from '../../../platform/net/address.ts';
@@ -142,7 +142,7 @@ function writing(
       await amendAudit(trx, subject, toldOf());
       await record(app, trx, caller, {
         subject,
-        event: told(contactImported, { id: subject, ...toldOf() }),
+        event: eventToRecord(contactImported, { id: subject, ...toldOf() }),
       });
     });
   };

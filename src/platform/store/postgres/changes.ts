@@ -16,7 +16,7 @@
 // |
 import pg from 'pg';
 import { type Clock, sleep } from '../../runtime/clock.ts';
-import { atMostEach, tellEachMs } from '../rows/at-most-each.ts';
+import { atMostEach, reportEachMs } from '../rows/at-most-each.ts';
 
 const channel = 'svc_changes';
 /** Pause between notifications, at most 20 a second: NOTIFY wakes every listening process. */
@@ -54,7 +54,7 @@ export class ChangeChannel {
   constructor(settings: pg.ClientConfig, clock: Clock) {
     this.#settings = settings;
     this.#clock = clock;
-    this.#tell = atMostEach(clock, tellEachMs, () => {
+    this.#tell = atMostEach(clock, reportEachMs, () => {
       for (const listener of this.#listeners) listener();
     });
   }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 
 /** Shortest time between two notifications of a store's listeners. */
-export const tellEachMs = 10;
+export const reportEachMs = 10;
 
 /** Calls `action` at once, and once more after `ms` if there were calls in between. */
 export function atMostEach(clock: Clock, ms: number, action: () => void): () => void {

@@ -42,7 +42,7 @@ create table campaign_runs (
   -- Words of a provider, or the rates that held the run.
   hold_detail text,
   -- JSON: health of the run when it was last held for it. Earlier results no longer count.
-  forgiven text,
+  excluded_counts text,
   -- The last judged contact, and the last one that the run judges.
   last_contact_id text, last_of_audience text,
   wait_reason text, next_dispatch_at bigint,

@@ -28,9 +28,9 @@ create table engagements (
   -- All of them, by persons and by machines.
   opens bigint not null, clicks bigint not null, automated bigint not null,
   -- JSON: time of the last event by link, because a quick repeat makes no event.
-  told text not null,
+  recorded text not null,
   -- Events of this delivery, which are bounded.
-  told_count integer not null default 0,
+  recorded_count integer not null default 0,
   primary key (message_id, delivery_id)
 ) ${clustered};
 
@@ -56,7 +56,7 @@ create table tracking_hosts (
   -- The order in progress at the authority, and the earliest time of the next one.
   order_url text, order_since bigint, order_key text, order_after bigint,
   -- End of a rate limit of the authority. A manual check does not shorten it.
-  peace_until bigint,
+  rate_limited_until bigint,
   challenge_url text, challenge_token text, challenge_value text,
   certificate text, certificate_key text, certificate_since bigint,
   certificate_expires_at bigint, certificate_renew_at bigint,

@@ -12,7 +12,7 @@ import { resumeStep, type Step, sliceTurns, stepOfTurn } from '../../runtime/fai
 import { AsideReads, asideMs } from '../aside.ts';
 import { type Db, type Durability, isStoreTrouble, type Store } from '../db.ts';
 import { kyselyOn, noStreaming } from '../dialect.ts';
-import { atMostEach, tellEachMs } from '../rows/at-most-each.ts';
+import { atMostEach, reportEachMs } from '../rows/at-most-each.ts';
 import { setOverwriting } from '../rows/overwriting.ts';
 import type { CheckpointState } from './checkpoint-worker.ts';
 import { Checkpointer, insideCommitPages } from './checkpointer.ts';
@@ -319,7 +319,7 @@ export function openSqlite(
   const tell = () => {
     for (const listener of listeners) listener();
   };
-  const notify = atMostEach(systemClock, tellEachMs, tell);
+  const notify = atMostEach(systemClock, reportEachMs, tell);
   const log = new LogSync(`${file}-wal`, sync);
   const checkpoints = new Checkpointer(file, writer);
   const commits = new GroupCommit(writer, log, () => {

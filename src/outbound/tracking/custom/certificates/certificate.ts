@@ -94,7 +94,7 @@ async function addressesOf(dns: Dns, target: string): Promise<string[]> {
  * Judges the certificate that is presented for `hostname` at the operator's own name. Never
  * connects to an address from a customer's records. Never rejects.
  */
-export async function lookAtShown(
+export async function inspectShown(
   app: App,
   dns: Dns,
   hostname: string,
@@ -106,7 +106,7 @@ export async function lookAtShown(
   try {
     for (const address of await addressesOf(dns, target)) {
       try {
-        return await lookAt(app, { address, port, hostname, signal });
+        return await handshakeWith(app, { address, port, hostname, signal });
       } catch (error) {
         message = `${address}: ${messageOf(error)}`;
       }
@@ -124,7 +124,7 @@ interface Look {
   signal: AbortSignal;
 }
 
-async function lookAt(
+async function handshakeWith(
   app: App,
   { address, port, hostname, signal }: Look,
 ): Promise<CertificateFinding> {

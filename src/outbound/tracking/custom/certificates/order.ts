@@ -188,7 +188,7 @@ async function fetchCertificate(
     verification_errors: '[]',
     failures: 0,
     order_after: null,
-    peace_until: null,
+    rate_limited_until: null,
     certificate: chain,
     certificate_key: row.order_key,
     certificate_since: now,
