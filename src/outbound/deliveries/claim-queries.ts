@@ -8,7 +8,7 @@ import type { WaitReason } from './status.ts';
 
 const own = ownTables<DeliveryTables>();
 
-/** Locks the rows of all claims, or of those of one worker, in the order of their ids. */
+/** Locks the rows of all claims, or of the claims of a worker, in the order of their ids. */
 export async function lockClaims(db: Db, worker: string | null): Promise<void> {
   if (engineOf(db) === 'sqlite') return;
   await tables<DeliveryTables>(db)
@@ -21,7 +21,8 @@ export async function lockClaims(db: Db, worker: string | null): Promise<void> {
 }
 
 /**
- * Returns the earliest turn of a delivery that waits for a claim, or null. Reads one index entry.
+ * Returns the earliest turn of a delivery that waits for a claim, or null. Reads a single index
+ * entry.
  */
 export const firstTurn = own.first(
   (db) =>
@@ -57,7 +58,7 @@ export const nextDueAt = own.first(
   (row) => row?.due_at ?? null,
 );
 
-/** Finds due deliveries, earliest first, including claimed ones with an expired lease. */
+/** Finds due deliveries, earliest first, including claimed deliveries with an expired lease. */
 export const findDue = own.all((db, now: number, limit: number) => {
   const due = db
     .selectFrom('deliveries')
@@ -94,7 +95,7 @@ const selectLanesBetween = own.all(
   (rows) => rows.flatMap(({ lane }) => lane ?? []),
 );
 
-/** Lists the lanes with waiting deliveries whose names begin with this word and a space. */
+/** Lists the lanes with waiting deliveries with names that begin with this word and a space. */
 export function selectLanesOf(db: Db, word: string): Promise<string[]> {
   // The character after the space.
   return selectLanesBetween(db, `${word} `, `${word}!`);
@@ -114,7 +115,7 @@ export const findReady = own.all((db, limit: number) => {
   return engineOf(db) === 'postgres' ? ready.forUpdate().skipLocked() : ready;
 });
 
-/** Makes the delivery ready, with its turn. */
+/** Makes the delivery ready, with a turn. */
 export const makeReady = own.run((db, id: string, turn: number) =>
   db
     .updateTable('deliveries')
@@ -129,7 +130,7 @@ export interface Postponement {
   waitReason: WaitReason;
 }
 
-/** Makes the delivery wait for its lane, until `dueAt` at the latest. Counts no attempt. */
+/** Makes the delivery wait for the lane, until `dueAt` at the latest. Counts no attempt. */
 export const postpone = own.run((db, postponement: Postponement) =>
   db
     .updateTable('deliveries')
@@ -169,7 +170,7 @@ export const claimDeliveries = own.run((db, claim: ClaimRequest) =>
     .where('id', ...isOneOf(db, claim.ids)),
 );
 
-/** Extends those of these leases that still belong to the worker. */
+/** Extends the given leases that still belong to the worker. */
 export async function renewLeases(
   db: Db,
   worker: string,
@@ -186,8 +187,8 @@ export async function renewLeases(
 }
 
 /**
- * Releases claims, due now: at SIGTERM those of this daemon, at its start those of a daemon that
- * crashed.
+ * Releases claims, due now: at SIGTERM the claims of this daemon, at the start the claims of a
+ * crashed daemon.
  */
 export async function releaseClaims(db: Db, worker: string | null, now: number): Promise<number> {
   await lockClaims(db, worker);

@@ -3,9 +3,9 @@
 // | state   | turn | due_at       | claimed_by | lane | waits for                                |
 // |---------|------|--------------|------------|------|------------------------------------------|
 // | ready   | set  | past         | null       | null | a claim, in the order of turns           |
-// | waiting | null | its time     | null       | null | its time (retry, schedule)               |
-// | in lane | null | its estimate | null       | set  | room in its lane, at the latest its time |
-// | claimed | null | lease's end  | worker     | null | the end of its attempt                   |
+// | waiting | null | due time     | null       | null | the due time (retry, schedule)           |
+// | in lane | null | an estimate  | null       | set  | room in the lane, at the latest due_at   |
+// | claimed | null | lease's end  | worker     | null | the end of the attempt                   |
 // | ended   | null | null         | null       | null | nothing                                  |
 import { type NotNull, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
@@ -25,7 +25,7 @@ export class DeliveryRow {
   /** Name of the lane for which it waits; null if it waits for none. */
   lane!: string | null;
   /**
-   * Its place among ready deliveries (src/outbound/queue/claiming/turns.ts); null for all others.
+   * Place among ready deliveries (src/outbound/queue/claiming/turns.ts); null unless ready.
    */
   turn!: number | null;
   status!: MessageStatus;
@@ -48,8 +48,8 @@ export class DeliveryRow {
   error_details!: string | null;
   attempts!: string | null;
   /**
-   * The SMTP transaction of its last attempt, if another delivery began it
-   * (src/outbound/queue/attempting/return-path.ts); null if it began its own.
+   * The SMTP transaction of the last attempt, if a different delivery began it
+   * (src/outbound/queue/attempting/return-path.ts); null if this delivery began it.
    */
   transaction_id!: string | null;
   /**
@@ -57,7 +57,7 @@ export class DeliveryRow {
    * separate copy.
    */
   unsubscribe_group_id!: string | null;
-  /** The campaign run that made its message; null for all other mail. */
+  /** The campaign run that made the message; null for mail without a run. */
   campaign_run_id!: string | null;
   created_at!: number;
   updated_at!: number;
@@ -89,8 +89,8 @@ const engagedColumns = [
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
 /**
- * Columns that opens and clicks need. Reading the other twenty would cost as much as the rest of
- * their work.
+ * Columns that opens and clicks need. Reading the remaining twenty would cost as much as the
+ * rest of their work.
  */
 export type EngagedDelivery = Pick<DeliveryRow, (typeof engagedColumns)[number]>;
 
@@ -116,7 +116,7 @@ type History = Pick<DeliveryRow, (typeof historyColumns)[number]>;
 const isHistory = (column: keyof DeliveryRow) => historyColumns.some((one) => one === column);
 const briefColumns = columnsOf(DeliveryRow).filter((column) => !isHistory(column));
 
-/** A delivery without its errors and attempts; `bytes` is their size. */
+/** A delivery without errors and attempts; `bytes` is their size. */
 type Brief = Omit<DeliveryRow, keyof History> & { bytes: number };
 
 const selectBriefs = own.all((db, ids: readonly string[]) =>
@@ -141,11 +141,11 @@ const selectHistories = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Limit for the errors and attempts of one list: those of 100 messages may have 550 MB. */
+/** Limit for the errors and attempts in a list: the histories of 100 messages may have 550 MB. */
 const mostHistoryBytes = 6_291_456;
 const noHistory: History = { error_message: null, error_details: null, attempts: null };
 
-/** Returns the newest deliveries whose histories fit into one list. */
+/** Returns the newest deliveries with histories that fit into a list. */
 function idsWithHistory(rows: readonly Brief[]): string[] {
   let left = mostHistoryBytes;
   return rows.toReversed().flatMap(({ id, bytes }) => {
@@ -280,7 +280,7 @@ export const oldestSentAt = own.first(
       .selectFrom('deliveries')
       .select('sent_at')
       // Written into the SQL: with a bound value SQLite plans the statement anew at each run, to
-      // find out whether its index fits.
+      // find out whether the index fits.
       .where('status', '=', sql.lit<MessageStatus>('sent'))
       .orderBy('sent_at')
       .limit(1),
@@ -320,7 +320,7 @@ export type LateChange = Partial<
   >
 > & { status: MessageStatus; updated_at: number };
 
-/** Changes a delivery if its status is one of `from`. Returns the row after the change. */
+/** Changes a delivery if `from` includes the status. Returns the row after the change. */
 export async function moveDelivery(
   db: Db,
   id: string,

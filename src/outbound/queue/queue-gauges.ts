@@ -1,6 +1,6 @@
 // Queue figures for alerts (`GET /metrics`): number of waiting deliveries and age of the oldest, by
-// reason and by kind of lane. The daemon measures them on a schedule of its own, never for a
-// request. Several daemons of one store show the same figures.
+// reason and by kind of lane. The daemon measures them on a schedule, never for a request. Several
+// daemons of the same store show the same figures.
 import type { App } from '../../core/app.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type PageStart, selectWaitingFrom, type WaitingRow } from '../deliveries/depth-queries.ts';
@@ -9,22 +9,22 @@ import { waitReasons } from '../deliveries/status.ts';
 
 const measureEachMs = 10_000;
 /**
- * Rest after a measurement, as a multiple of its time in the store: at most 1 % of the time is
+ * Rest after a measurement, as a multiple of the time in the store: at most 1 % of the time is
  * spent there.
  */
 const restPerSpent = 100;
 /** Limit of entries counted in each half of the queue. */
 const mostCounted = 100_000;
 /**
- * Entries of one read. It takes SQLite's one connection 2 ms, or 15 ms if its rows are scattered.
+ * Entries of a read. It takes SQLite's single connection 2 ms, or 15 ms if the rows are scattered.
  */
 const page = 1_000;
 const breathMs = 1;
-/** Number of kinds of lanes with their own figure: the largest ones. The rest is `other`. */
+/** Number of kinds of lanes with their own figure: the largest kinds. The rest is `other`. */
 const mostKinds = 20;
 const otherKinds = 'other';
 
-/** The wait reasons, and the deliveries without one: ready now, or due later. */
+/** The wait reasons, and the deliveries without a reason: ready now, or due later. */
 const reasons = ['ready', 'scheduled', 'time', ...waitReasons] as const;
 type Reason = (typeof reasons)[number];
 
@@ -99,7 +99,7 @@ async function measureQueue(
 }
 
 /**
- * Returns the start of the next page. Many rows may share one time, so those already read are
+ * Returns the start of the next page. Many rows may share the same time, so rows already read are
  * skipped by number.
  */
 function after(rows: readonly WaitingRow[], before: PageStart | null): PageStart {
@@ -119,7 +119,7 @@ function reasonOf({ wait_reason, status }: WaitingRow, half: QueueHalf): Reason 
   return status === 'scheduled' ? 'scheduled' : 'time';
 }
 
-/** A scheduled delivery waits from its scheduled time. */
+/** A scheduled delivery waits from the scheduled time. */
 function waitsSince({ status, wait_reason, due_at, since }: WaitingRow): number {
   return status === 'scheduled' && wait_reason === null ? (due_at ?? since) : since;
 }
@@ -157,7 +157,7 @@ function show({ metrics, clock }: App, { byReason, byKind }: QueueDepths): void 
   }
 }
 
-/** Bounds the number of labels: keeps the largest kinds and sums the others. */
+/** Bounds the number of labels: keeps the largest kinds and sums the rest. */
 function largest(depths: Depths): Depths {
   const sorted = [...depths].sort(([, a], [, b]) => b.count - a.count);
   const shown: Depths = new Map(sorted.slice(0, mostKinds));

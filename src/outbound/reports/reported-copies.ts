@@ -1,7 +1,7 @@
-// Recipients that a report may speak for. A token proves that the reporter has a copy of one SMTP
-// transaction, so it speaks for the recipients of that transaction alone. It never speaks for other
-// recipients of the message, at other domains or under a blind copy, even if the report names them.
-// Pure.
+// Recipients that a report may speak for. A token proves that the reporter has a copy of an SMTP
+// transaction, so it speaks for the recipients of that transaction alone. It never speaks for
+// further recipients of the message, at other domains or under a blind copy, even if the report
+// names them. Pure.
 
 import { foldAddress } from '../../platform/net/address.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
@@ -9,14 +9,15 @@ import { type NamedTransaction, transactionOf } from '../queue/attempting/return
 
 /** The recipients of a transaction, and all of the message. */
 export interface ReportedCopies {
-  /** At least one. */
+  /** At least one copy. */
   copies: DeliveryRow[];
   siblings: readonly DeliveryRow[];
 }
 
 /**
- * Returns the delivery that began the transaction, and those that went in it at their last attempt.
- * A blind copy begins its own transaction. Returns null if the delivery is not of this message.
+ * Returns the delivery that began the transaction, and the deliveries that joined it at their last
+ * attempt. A blind copy begins a separate transaction. Returns null if the delivery is not of this
+ * message.
  */
 export function copiesOf(
   { transaction, deliveryId }: NamedTransaction,
@@ -31,7 +32,7 @@ export function copiesOf(
 }
 
 /**
- * Returns the copies of a message that went to all its recipients in one transaction; else null.
+ * Returns the copies of a message that went to all recipients in one transaction; else null.
  */
 export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopies | null {
   for (const row of siblings) {
@@ -43,8 +44,9 @@ export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopie
 }
 
 /**
- * Returns the recipient named by the addresses of a report: one of the copies, or the only copy, as
- * its address may belong to an alias. Returns undefined if they name a recipient of another copy.
+ * Returns the recipient named by the addresses of a report: an address among the copies, or the
+ * only copy, as that address may belong to an alias. Returns undefined if they name a recipient of
+ * a different copy.
  */
 export function meantBy(
   told: readonly string[],

@@ -1,8 +1,7 @@
 // Reads the bounces, complaints and DMARC reports about our own sends. After their 250 they are
-// read one at a time, in the parse worker. Results go to
-// src/outbound/queue/settling/late-outcome.ts, those of DMARC reports to dmarc/dmarc-reports.ts.
-// Anybody can write a report: it changes only deliveries for which it has proof, and nothing if it
-// cannot be read.
+// read in sequence, in the parse worker. Results go to src/outbound/queue/settling/late-outcome.ts,
+// results of DMARC reports to dmarc/dmarc-reports.ts. Anybody can write a report: it changes only
+// deliveries for which it has proof, and nothing if it cannot be read.
 import type { App } from '../../core/app.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
@@ -23,12 +22,12 @@ import {
 
 const batch = 20;
 /**
- * A crash delays its reports by at most this. Reading takes 2 s at most; a report that failed is
+ * A crash delays reports by at most this. Reading takes 2 s at most; a report that failed is
  * read again after it.
  */
 const leaseMs = 60_000;
 const mostTries = 5;
-/** Pause before another look at due reports that another daemon has reserved. */
+/** Pause before the next look at due reports that another daemon has reserved. */
 const othersPauseMs = 1_000;
 const noDmarcReport = 'a mail to dmarc@ had no readable report and was dropped';
 
@@ -39,7 +38,7 @@ export interface ReportReader {
   readDue(): Promise<number>;
 }
 
-/** Creates the reader of one daemon. */
+/** Creates the reader of a daemon. */
 export function createReportReader(app: App): ReportReader {
   const readDue = async (): Promise<number> => {
     const now = app.clock.now();
@@ -84,7 +83,7 @@ async function readReport(app: App, taken: TakenReport): Promise<void> {
     if (!report) return;
     const apply = await readers[report.kind](app, report);
     await app.store.write(async (trx) => {
-      // Another daemon may have read it, if this one took longer than its lease.
+      // Another daemon may have read it, if this daemon took longer than the lease.
       if (await deleteReport(trx, report.id)) await apply(trx);
     });
   } catch (error) {

@@ -1,4 +1,4 @@
-// One attempt for the claimed deliveries of a message. Chooses the route of each recipient, gives
+// An attempt for the claimed deliveries of a message. Chooses the route of each recipient, gives
 // the deliveries that leave over the network to the carrier, and reports each outcome. Never
 // rejects: an unexpected fault of ours defers the delivery, so that no mail is lost.
 import { isDeepStrictEqual } from 'node:util';
@@ -54,16 +54,16 @@ export type AttemptMessage = (
 /** Attempts claimed messages; holds the SMTP connections. */
 export interface Attempter {
   attempt: AttemptMessage;
-  /** The lanes that count its attempts. */
+  /** The lanes that count the attempts. */
   choice: LaneChoice;
   /** Applies the part of the limits of lanes that this daemon may use, for `forMs`. */
   divide(portion: Portion, forMs: number): void;
-  /** Reads the rules of providers again. @throws ConfigError; the old ones stay in force then. */
+  /** Reads the rules of providers again. @throws ConfigError; the old rules stay in force then. */
   reload(): void;
   close(): Promise<void>;
 }
 
-/** Parts that all attempts of one daemon share. */
+/** Parts that all attempts of a daemon share. */
 interface Equipment {
   app: App;
   chooseRoute: ChooseRoute;
@@ -73,7 +73,7 @@ interface Equipment {
   logRefusals: ReturnType<typeof refusalLogger>;
 }
 
-/** Creates the attempter of one daemon. Mail for local mailboxes goes to `listener`. */
+/** Creates the attempter of a daemon. Mail for local mailboxes goes to `listener`. */
 export function createAttempter(
   app: App,
   listener: { host: string; port: number },
@@ -196,8 +196,8 @@ export function countsEngagement({ message, cuts }: ClaimedMessage): boolean {
 }
 
 /**
- * Returns the content of a message, with the places of its links. Reads it if it was too large for
- * the claim, and fills it if it has values of its own.
+ * Returns the content of a message, with the places of links. Reads it if it was too large for the
+ * claim, and fills it if the message has individual values.
  */
 async function contentOf(
   app: App,
@@ -220,10 +220,10 @@ function bytesOf({ input }: ComposeRequest): number {
   return attachments.reduce((sum, { content }) => sum + content.length, html?.length ?? 0);
 }
 
-/** The signatures and the address of links that all copies of one attempt have in common. */
+/** The signatures and the address of links that all copies of an attempt have in common. */
 interface Manner {
   signing: Promise<Signing>;
-  /** Null for a message without links of its recipients. */
+  /** Null for a message without links of individual recipients. */
   linkBase: string | null;
 }
 
@@ -250,7 +250,7 @@ function recordOf(
 
 /**
  * Carries a copy of the message for each recipient. Copies of a large message are composed and
- * carried one after the other: fifty at once would fill the memory.
+ * carried in sequence: fifty at once would fill the memory.
  */
 function carryAlone(
   app: App,
@@ -300,7 +300,8 @@ async function endingsOf(
 }
 
 /**
- * Reports outcomes to the lanes. Refusals of several recipients in one dialogue count as one fault.
+ * Reports outcomes to the lanes. Refusals of several recipients in a dialogue count as a single
+ * fault.
  */
 function reportToLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement[]): void {
   const told = new Set<LaneSignal>();
@@ -321,8 +322,8 @@ function begunBy([first]: readonly DeliveryRow[]): string | null {
 }
 
 /**
- * Returns the lane of all mail that is not simulated, if there is only one: in relay mode without
- * exceptions.
+ * Returns the lane of all mail that is not simulated, if there is only a single lane: in relay mode
+ * without exceptions.
  */
 function soleLaneOf(
   { mode, routes, allow }: RouteConfig,
@@ -344,8 +345,8 @@ function reportsWanted(messageId: string): DsnRequest {
 }
 
 /**
- * Translates an outcome for the lane. Rate limits and silence slow the lane; any other reply counts
- * as an answer.
+ * Translates an outcome for the lane. Rate limits and silence slow the lane; every remaining reply
+ * counts as an answer.
  */
 function signalOf(outcome: Outcome): LaneSignal {
   if (outcome.kind === 'sent') return 'taken';
@@ -370,8 +371,9 @@ function isOverNetwork(group: Group): group is NetworkGroup {
 }
 
 /**
- * Groups recipients of one domain and route into one transaction. A blind copy has its own, as no
- * server may see its address beside the others. With individual copies, each recipient has its own.
+ * Groups recipients of the same domain and route into one transaction. A blind copy has a separate
+ * transaction, as no server may see that address beside the visible recipients. With individual
+ * copies, each recipient has a separate transaction.
  */
 async function groupByDestination(
   app: App,
@@ -385,7 +387,8 @@ async function groupByDestination(
   const groups = new Map<string, Group>();
   for (const delivery of deliveries) {
     let route = chooseRoute(delivery.email, false, sender);
-    // Only captured mail can be for one of our mailboxes, so other routes skip this look-up.
+    // Only captured mail can be for our own mailboxes: all remaining kinds of route skip this
+    // look-up.
     if (route.kind === 'capture') {
       const isLocal = await isLocalAddress(app.store.db, delivery.email);
       route = chooseRoute(delivery.email, isLocal, sender);

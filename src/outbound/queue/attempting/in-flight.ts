@@ -3,11 +3,11 @@
 //
 // state     | event                                | next
 // ----------+--------------------------------------+------------------------------------------------
-// claimed   | `launch`                             | attempted: holds its place, lane and share
-// attempted | its destination has ended            | settled, together with others that ended then
-// settled   | the store has the outcome            | released: its places are free
+// claimed   | `launch`                             | attempted: holds a place, lane and share
+// attempted | the destination has ended            | settled, together with further ended attempts
+// settled   | the store has the outcome            | released: the places are free
 // settled   | the store cannot write now           | unsettled: settled again a second later
-// any       | the attempt or the write failed      | released; claimed again after its lease
+// any       | the attempt or the write failed      | released; claimed again after the lease
 import type { App } from '../../../core/app.ts';
 import { CapacityError } from '../../../platform/errors.ts';
 import { sleep } from '../../../platform/runtime/clock.ts';
@@ -21,12 +21,12 @@ import { logAttempts } from './attempt-log.ts';
 import type { AttemptMessage } from './attempter.ts';
 
 const settleBatch = 128;
-/** A crash delays its deliveries by at most this. */
+/** A crash delays deliveries by at most this. */
 export const leaseMs = 60_000;
 const troublePauseMs = 1_000;
 
 export interface InFlightParts {
-  /** Name of the daemon in its claims. */
+  /** Name of the daemon in claims. */
   worker: string;
   attempt: AttemptMessage;
   /** Called when the place of a delivery becomes free. */
@@ -35,7 +35,7 @@ export interface InFlightParts {
   onRoom(): void;
 }
 
-/** The deliveries that one daemon has claimed and not yet settled. */
+/** The deliveries that a daemon has claimed and not yet settled. */
 export class InFlight {
   readonly #app: App;
   readonly #parts: InFlightParts;
@@ -53,7 +53,7 @@ export class InFlight {
       await settleAll(app, trx, parts.worker, items);
       return items.map(() => undefined);
     };
-    // Durability `soon` suffices: a settlement lost to a power failure means another attempt (at
+    // Durability `soon` suffices: a settlement lost to a power failure means a repeated attempt (at
     // least once on the wire).
     this.#settleOnce = groupWrites(app.store, settleBatch, settleThese, 'soon');
   }
@@ -130,7 +130,7 @@ export class InFlight {
   }
 
   /**
-   * Settles one delivery. Retries while the store cannot write, as the outcome exists only here.
+   * Settles a delivery. Retries while the store cannot write, as the outcome exists only here.
    */
   async #settle(settlement: Settlement): Promise<void> {
     const { clock, log } = this.#app;
@@ -148,7 +148,9 @@ export class InFlight {
     }
   }
 
-  /** Frees the places of these deliveries, and wakes the queue for deliveries that wait for one. */
+  /**
+   * Frees the places of these deliveries, and wakes the queue for deliveries that wait for a place.
+   */
   #putDown(ids: readonly string[]): void {
     for (const id of ids) if (this.#ids.delete(id)) this.#parts.onDown(id);
     this.#app.metrics.inFlight.set(this.load);

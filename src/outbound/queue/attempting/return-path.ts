@@ -1,7 +1,7 @@
-// Marks sent with each transaction of a message, so that a report can prove its mail: the return
-// path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. The tokens name
-// the transaction and are signed, so a report without a copy of the mail cannot name it.
-// src/outbound/reports/reported-copies.ts matches reports with recipients.
+// Marks sent with each transaction of a message, so that a report can prove the reported mail: the
+// return path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. The
+// tokens name the transaction and are signed, so a report without a copy of the mail cannot name
+// it. src/outbound/reports/reported-copies.ts matches reports with recipients.
 import type { App } from '../../../core/app.ts';
 import { findReturnPath } from '../../../identity/domains/queries.ts';
 import { copyTokenField } from '../../../mail/mime/headers/header-encoding.ts';
@@ -36,21 +36,21 @@ export async function returnPathHost(app: App, domainId: string): Promise<string
 type FirstDelivery = Pick<DeliveryRow, 'id' | 'attempt_count'>;
 
 /**
- * Names the transaction that `first` begins at its present attempt: its id, and from the second
- * attempt on one character more, as other recipients may share a later transaction. A return path
- * has no room for two.
+ * Names the transaction that `first` begins at the present attempt: the delivery id, and from the
+ * second attempt on a single extra character, as other recipients may share a later transaction. A
+ * return path has no space for two characters.
  */
 export function transactionOf({ id, attempt_count: attempt }: FirstDelivery): string {
   return attempt <= 1 ? id : `${id}${((attempt - 1) % 32).toString(32)}`;
 }
 
-/** Returns a return path without its token, which lets its holder report a bounce. */
+/** Returns a return path without the token, which lets any holder report a bounce. */
 export function withoutToken(returnPath: string): string {
   if (!returnPath.startsWith(prefix)) return returnPath;
   return `${prefix}*${returnPath.slice(returnPath.lastIndexOf('@'))}`;
 }
 
-/** Marks of one transaction. */
+/** Marks of a transaction. */
 export interface TransactionMarks {
   /** MAIL FROM. */
   from: string;
@@ -85,7 +85,7 @@ export interface NamedTransaction {
   deliveryId: string;
 }
 
-/** A token has the root key of the time at which its delivery was accepted. */
+/** A token has the root key of the time at which the delivery was accepted. */
 const timeOf: TimeOfPayload = (transaction) => exactly(timeOfId(transaction));
 
 function toNamed(transaction: string | null): NamedTransaction | null {
@@ -93,21 +93,21 @@ function toNamed(transaction: string | null): NamedTransaction | null {
   return { transaction, deliveryId: transaction.slice(0, deliveryIdCharacters) };
 }
 
-/** Returns the transaction that a return path names, or null for a forged or any other address. */
+/** Returns the transaction that a return path names, or null for a forged or ordinary address. */
 export function readReturnPath(app: App, address: string): NamedTransaction | null {
   const localPart = address.slice(0, address.lastIndexOf('@')).toLowerCase();
   if (!localPart.startsWith(prefix)) return null;
   return toNamed(app.secrets.verifyToken(purpose, localPart.slice(prefix.length), { timeOf }));
 }
 
-/** Returns the transaction named by the value of `X-Service-Token`, or null for a forged one. */
+/** Returns the transaction named by the value of `X-Service-Token`, or null for a forged token. */
 export function readCopyToken(app: App, token: string): NamedTransaction | null {
   return toNamed(app.secrets.verifyToken(purpose, token, { twin: 'second', timeOf }));
 }
 
 /**
- * Tells whether reports on a delivery still count: until two weeks after the end of its retries, or
- * after its last attempt if that came later because the delivery was held back.
+ * Tells whether reports on a delivery still count: until two weeks after the end of retries, or
+ * after the last attempt if that came later because the delivery was held back.
  */
 export function isReportable(
   { expires_at: expiresAt, last_attempt_at: attemptedAt }: DeliveryRow,

@@ -1,4 +1,4 @@
-// The carrier of a daemon, on its own thread. Composing, signing and the SMTP dialogue are a
+// The carrier of a daemon, on a separate thread. Composing, signing and the SMTP dialogue are a
 // quarter of a message's work; meanwhile the event loop is free to accept mail. This file is the
 // part on the main thread: it passes mail to the thread and receives reports, many at a time.
 // running-thread.ts runs the thread.
@@ -6,7 +6,7 @@
 // thread | mail given        | exits by itself                | close
 // -------+-------------------+--------------------------------+-------------------------------
 // none   | started, sent     |                                | nothing, and none is started
-// runs   | sent              | none; its mail is rejected     | asked to end, cut after a while
+// runs   | sent              | none; that mail is rejected    | asked to end, cut after a while
 // closed | refused           |                                | closed
 import type { App } from '../../../core/app.ts';
 import type { Config } from '../../../core/config/config.ts';
@@ -32,13 +32,13 @@ interface PendingEnvelope {
   reject(error: unknown): void;
 }
 
-/** A message for the thread to compose, or one that workers have already composed. */
+/** A message for the thread to compose, or a message that workers have already composed. */
 interface PendingMailing {
   message: ComposeRequest | SignedMessage;
   envelopes: readonly PendingEnvelope[];
 }
 
-/** Creates a carrier that starts its thread with the first mail. */
+/** Creates a carrier that starts the thread with the first mail. */
 export function createCarrierThread(
   app: Pick<App, 'config' | 'clock' | 'log'>,
   parts: CarrierParts,
@@ -48,7 +48,7 @@ export function createCarrierThread(
   let thread: RunningThread | null = null;
   let isClosed = false;
 
-  /** The last portion, and the end of its time by the clock of this thread. */
+  /** The last portion, and the end of that time by the clock of this thread. */
   let portion: { portion: Portion; until: number } | null = null;
   const sendPortion = (to: RunningThread) => {
     if (portion === null) return;
@@ -156,7 +156,7 @@ function takeReport(
   }
 }
 
-/** Envelopes given to the thread, by number; its answer names the number. */
+/** Envelopes given to the thread, by number; the answer repeats the number. */
 class UnderWay {
   readonly #pending = new Map<number, PendingEnvelope>();
   #count = 0;
@@ -193,7 +193,7 @@ function rejectAll(pending: Iterable<PendingEnvelope>, error: unknown): void {
 }
 
 /**
- * Returns a function that collects its calls of one turn of the event loop and passes them to
+ * Returns a function that collects the calls of a turn of the event loop and passes them to
  * `take`.
  */
 function eachTurn<Item>(take: (items: readonly Item[]) => void): (item: Item) => void {

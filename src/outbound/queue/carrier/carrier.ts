@@ -1,5 +1,5 @@
 // Carries a message over the network: composes and signs it once, then sends it to the server of
-// each of its envelopes. Knows no store and no queue, so that it can run on its own thread
+// each envelope. Knows no store and no queue, so that it can run on a separate thread
 // (carrier-thread.ts). Tests run it on the main thread, with their own clock and network.
 import type { App } from '../../../core/app.ts';
 import { Composer } from '../../../mail/mime/composer.ts';
@@ -15,7 +15,7 @@ import type { Portion } from '../../../platform/runtime/fairness/portion.ts';
 import type { Lanes } from '../lanes/lanes.ts';
 import { withCopyField } from './copy.ts';
 
-/** Recipients that share a route; in direct mode, those of one domain. */
+/** Recipients that share a route; in direct mode, the recipients of a domain. */
 export interface Envelope {
   route: NetworkRoute;
   /** The organization that sends the mail. */
@@ -23,13 +23,13 @@ export interface Envelope {
   /** Return path without angle brackets; empty for the null path. */
   from: string;
   recipients: readonly string[];
-  /** Header line added only to the copy of this envelope, with its CRLF. */
+  /** Header line added only to the copy of this envelope, with the CRLF. */
   copyField?: string | null;
   /** Requested from servers that offer DSN. */
   dsn?: DsnRequest;
 }
 
-/** One message and all its recipients over the network. */
+/** A message and all recipients over the network. */
 export interface Mailing {
   request: ComposeRequest;
   envelopes: readonly Envelope[];
@@ -37,7 +37,7 @@ export interface Mailing {
 
 export interface Carrier {
   /**
-   * Returns, for each envelope, one outcome per recipient in their order. A network fault is an
+   * Returns, for each envelope, an outcome per recipient in their order. A network fault is an
    * outcome. All promises reject with ComposeError, or if a key does not fit: no mail was sent
    * then. Envelopes in flight reject if the thread of the carrier ends: whether they were sent is
    * then unknown.
@@ -47,10 +47,10 @@ export interface Carrier {
   changeRules(): void;
   /**
    * Applies the part of the limits that this daemon may use, for `forMs`. Then it has none, unless
-   * another call came before.
+   * a further call came before.
    */
   divide(portion: Portion, forMs: number): void;
-  /** Cuts mail under way; its outcomes are reported. */
+  /** Cuts mail under way; the outcomes are reported. */
   close(): Promise<void>;
 }
 

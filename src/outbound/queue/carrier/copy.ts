@@ -1,5 +1,5 @@
-// The parts of a message that belong to one copy: tracked links, the unsubscribe link, the field of
-// its SMTP transaction. Attempts and downloads share them, so that a download has the bytes that
+// The parts of a message that belong to a copy: tracked links, the unsubscribe link, the field of
+// the SMTP transaction. Attempts and downloads share them, so that a download has the bytes that
 // left.
 import { withRecipientUrl } from '../../../content/rendering/recipient-url.ts';
 import type { App } from '../../../core/app.ts';
@@ -12,15 +12,15 @@ import { pixel, tokensOf } from '../../tracking/tokens.ts';
 import { leaveFields, leaveUrl } from '../../unsubscribe-links/header.ts';
 import { returnPathHost } from '../attempting/return-path.ts';
 
-/** A message, and the places of the links in its content if it is tracked. */
+/** A message, and the places of the links in the content if it is tracked. */
 export interface CopiedMessage {
   message: MessageRow;
   cuts?: Cuts | null;
 }
 
 /**
- * Tells whether each recipient gets different bytes: a tracked message, one with an unsubscribe
- * link, or one of a campaign run.
+ * Tells whether each recipient gets different bytes: a tracked message, a message with an
+ * unsubscribe link, or a message of a campaign run.
  */
 export function travelsAlone(
   { message, cuts }: Pick<CopiedMessage, 'cuts'> & { message: Pick<MessageRow, 'campaign_run_id'> },
@@ -30,7 +30,7 @@ export function travelsAlone(
   return cuts != null || (delivery?.unsubscribe_group_id ?? null) !== null;
 }
 
-/** Returns the request for the copy of one delivery. Its links begin with `linkBase`. */
+/** Returns the request for the copy of a delivery. Links begin with `linkBase`. */
 export async function copyRequestOf(
   app: App,
   { message, cuts }: CopiedMessage,
@@ -47,7 +47,7 @@ export async function copyRequestOf(
   return withLeaveLinks(tracked, url, leaveFields(app, url, delivery, host));
 }
 
-/** Returns the request for one recipient: opens and clicks of this copy name its delivery. */
+/** Returns the request for a single recipient: opens and clicks of this copy name the delivery. */
 function trackedRequestOf(
   app: App,
   message: Pick<MessageRow, 'track_opens' | 'track_clicks'>,
@@ -70,7 +70,7 @@ function trackedRequestOf(
 }
 
 /**
- * Returns the request with the unsubscribe link of one recipient, in its fields and its content.
+ * Returns the request with the unsubscribe link of a recipient, in header fields and content.
  */
 function withLeaveLinks(
   request: ComposeRequest,

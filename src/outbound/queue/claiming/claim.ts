@@ -1,4 +1,4 @@
-// Claims deliveries in one short transaction. It gives turns to due deliveries, and asks the lane
+// Claims deliveries in a short transaction. It gives turns to due deliveries, and asks the lane
 // and the organization's share about each candidate in the order of turns. It leases or postpones
 // each, and reads the messages for the attempts. Reading here is cheap on SQLite: the pages of
 // recent messages are still in the writer's cache.
@@ -42,22 +42,22 @@ import { suppressBlocked } from './suppress.ts';
 import { turnsOf } from './turns.ts';
 
 /**
- * Fewest ready deliveries that a claim checks, even when waiting ones fill it. A late delivery with
- * an early turn can then reserve its place in the lane ahead of the backlog.
+ * Fewest ready deliveries that a claim checks, even when waiting deliveries fill it. A late
+ * delivery with an early turn can then reserve a place in the lane ahead of the backlog.
  */
 const fewestReady = 8;
 
-/** Largest content that a claim of 100 messages reads; the attempt reads a larger one. */
+/** Largest content that a claim of 100 messages reads; the attempt reads larger content. */
 const mostContentBytes = 100_000;
 
-/** A message, with those of its deliveries that one claim took. */
+/** A message, with the deliveries that a claim took. */
 export interface ClaimedMessage {
   message: MessageRow;
   /** Null for mail sent as raw MIME, and for a large content until the attempt reads it. */
   content: ContentRow | null;
   /** Places of the links in the content of a tracked message. */
   cuts?: Cuts | null;
-  /** JSON of the values that fill its content, for a message of a campaign run. */
+  /** JSON of the values that fill the content, for a message of a campaign run. */
   values?: string | undefined;
   recipients: RecipientRow[];
   deliveries: DeliveryRow[];
@@ -76,10 +76,10 @@ export interface LaneChoice {
   lanes: Lanes;
   shares: Shares;
   laneOf(email: string, sender: RouteSender): string | null;
-  /** Whether lanes depend on the address of From, beyond its domain. */
+  /** Whether lanes depend on the address of From, beyond the domain. */
   needsAddress?: boolean;
   /**
-   * The lane if all mail takes the same one: a claim then stays within its room and postpones
+   * The lane if all mail takes the same lane: a claim then stays within the free room and postpones
    * nothing.
    */
   soleLane: { quickRoom(): number } | null;
@@ -89,7 +89,7 @@ export interface Claimed {
   messages: ClaimedMessage[];
   /** Deliveries whose scheduled time came, for `sendScheduled`. */
   scheduled: DeliveryRow[];
-  /** Whether the claim changed anything. If so, another claim may find more at once. */
+  /** Whether the claim changed anything. If so, the next claim may find more at once. */
   progressed: boolean;
 }
 
@@ -118,7 +118,7 @@ export async function claimMessages(
   return { messages, scheduled, progressed: messages.length + moved > 0 };
 }
 
-/** Releases the places of a delivery whose attempt ended or whose claim was undone. */
+/** Releases the places of a delivery after the end of the attempt or the undoing of the claim. */
 export function handBack({ lanes, shares }: LaneChoice, deliveryId: string): void {
   lanes.released(deliveryId);
   shares.released(deliveryId);
@@ -171,15 +171,15 @@ async function claimInTransaction(
     await claimDeliveries(trx, { ids, worker, now, leaseUntil: now + leaseMs });
     await recordProcessing(app, trx, claimed, now);
   }
-  // Counts last: other transactions wait for the counters.
+  // Counts last: the counters block concurrent transactions.
   if (ended.length > 0) await countDropped(app, trx, ended);
   const messages = claimed.length === 0 ? [] : await withContent(trx, claimed);
   return { messages, scheduled: due.scheduled, moved: due.moved + postponed };
 }
 
 /**
- * Ends candidates that must not be sent any more, and returns them: blocked ones, and those of
- * cancelled runs.
+ * Ends candidates that must not be sent any more, and returns them: blocked deliveries, and
+ * deliveries of cancelled runs.
  */
 async function endSome(
   app: App,
@@ -227,9 +227,9 @@ async function takeWaiting(
 }
 
 /**
- * Gives turns to due retries, expired leases and scheduled deliveries, ahead of other
- * organizations' backlogs. Skips deliveries that this claim already took from a lane: with a turn
- * they would be claimed twice.
+ * Gives turns to due retries, expired leases and scheduled deliveries, ahead of the backlogs of
+ * other organizations. Skips deliveries that this claim already took from a lane: with a turn they
+ * would be claimed twice.
  */
 async function giveTurns(
   app: App,
@@ -265,8 +265,8 @@ interface Judges {
 }
 
 /**
- * Tells whether a delivery may be attempted now, by the stops, the warming of its domain, the lane
- * and the share. At its age limit a delivery ignores all but the stops for its last attempt.
+ * Tells whether a delivery may be attempted now, by the stops, the warming of the domain, the lane
+ * and the share. At the age limit a delivery ignores all but the stops for the last attempt.
  */
 async function goesNow(
   trx: Db,
@@ -285,7 +285,7 @@ async function goesNow(
     await postpone(trx, deferredByWarming(row));
     return false;
   }
-  // Any address of the domain stands for all, unless a route names one.
+  // Any address of the domain stands for all, unless a route names an address.
   const email = from?.get(row.message_id) ?? `@${row.sender_domain}`;
   const lane = laneOf(row.email, { organizationId, email });
   if (lane === null) return true;
@@ -298,7 +298,7 @@ async function goesNow(
   }
   const { until, waitReason } = admission;
   const waitsIn = admitted.goes ? stopOfShare(organizationId) : lane;
-  // A delivery gets its last attempt at the age limit even while its lane is closed.
+  // A delivery gets the last attempt at the age limit even while the lane is closed.
   const dueAt = Math.min(until, row.expires_at);
   await postpone(trx, { id, lane: waitsIn, dueAt, waitReason });
   return false;

@@ -1,6 +1,6 @@
-// Stops: reasons to keep mail back that do not depend on its provider's lane. A stopped delivery
-// waits in a lane with the name of the stop, into which it moves when its turn comes. No provider's
-// lane has such a name.
+// Stops: reasons to keep mail back that do not depend on the lane of the provider. A stopped
+// delivery waits in a lane with the name of the stop, into which it moves when the turn comes. No
+// provider's lane has such a name.
 //
 //   stop        | lane                | waits for                           | wait reason
 //   ------------+---------------------+-------------------------------------+--------------------------
@@ -9,13 +9,13 @@
 //   pause       | paused ORG          | the resume of the organization      | tenant-health
 //   domain hold | paused ORG DOMAIN   | the resume of the sending domain    | domain-health
 //   quota       | quota ORG           | the next day, or a larger plan      | daily-quota
-//   share       | share ORG           | places of its own to get free       | rate
+//   share       | share ORG           | places of the organization          | rate
 //   warming     | warming ORG DOMAIN  | a place in a window of the plan     | rate
-//   run         | run RUN             | the resume of its campaign run      | campaign-paused
+//   run         | run RUN             | the resume of the campaign run      | campaign-paused
 //
-// Mail of a cancelled run ends when its turn comes (run-mail.ts). Only mail of runs reads runs.
+// Mail of a cancelled run ends when the turn comes (run-mail.ts). Only mail of runs reads runs.
 //
-// Several stops may apply to one delivery. They are checked in this order, and again at its next
+// Several stops may apply to a delivery. They are checked in this order, and again at the next
 // turn. Holds and resumes, of runs too: desk/; quotas: scheduled.ts; shares: lanes/shares.ts;
 // warming: deferred.ts. Reasons to pause an organization or hold a domain:
 // src/identity/reputation/health.ts, src/identity/reputation/domain-holds.ts.
@@ -30,7 +30,7 @@ import type { WaitReason } from '../../deliveries/status.ts';
 import { type HoldRow, lockActiveHolds, selectHolds } from './hold-queries.ts';
 
 /**
- * Longest wait in a stop without an end of its own. So the queue continues within a day even after
+ * Longest wait in a stop without a known end. So the queue continues within a day even after
  * an interrupted release.
  */
 const lookAgainMs = 24 * 60 * 60_000;
@@ -55,12 +55,12 @@ export function stopOfRun(runId: string): string {
   return `run ${runId}`;
 }
 
-/** Returns the hold whose lane this is, or null. */
+/** Returns the hold with this lane, or null. */
 export function holdOfStop(lane: string | null): string | null {
   return lane?.startsWith(stopOfHold('')) ? lane.slice(stopOfHold('').length) : null;
 }
 
-/** Returns the organization whose share this lane waits for, or null. */
+/** Returns the organization of a lane that waits for a share, or null. */
 export function organizationOfShare(lane: string | null): string | null {
   return lane?.startsWith(stopOfShare('')) ? lane.slice(stopOfShare('').length) : null;
 }
@@ -69,7 +69,7 @@ function stopOfWarming(organizationId: string, domain: string): string {
   return `warming ${organizationId} ${domain}`;
 }
 
-/** Returns the sending domain whose warming this lane waits for, or null. */
+/** Returns the sending domain of a lane that waits for warming, or null. */
 export function domainOfWarming(
   lane: string | null,
 ): { organizationId: string; domain: string } | null {
@@ -79,7 +79,7 @@ export function domainOfWarming(
 }
 
 /**
- * Returns the postponement of a delivery without a place in the window of its warming domain. The
+ * Returns the postponement of a delivery without a place in the window of the warming domain. The
  * lane is in the order of age limits, and at that limit the delivery goes anyway.
  */
 export function deferredByWarming(
@@ -108,7 +108,7 @@ export function scopeOf(scope: HoldScope): string {
 type Holdable = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id' | 'domain'>;
 type Pausable = Pick<DeliveryRow, 'id' | 'organization_id' | 'sender_domain'>;
 
-/** The holds in force at one moment. */
+/** The holds in force at a moment. */
 export interface Holds {
   /** Returns the narrowest hold on a delivery, or null. */
   of(row: Holdable): HoldRow | null;
@@ -152,7 +152,7 @@ export function heldBy(hold: HoldRow, id: string, now: number): Postponement {
   return { id, lane: stopOfHold(hold.id), dueAt: now + lookAgainMs, waitReason };
 }
 
-/** The pauses and the held domains of one moment. */
+/** The pauses and the held domains of a moment. */
 export interface Pauses {
   /** Returns the postponement of a paused delivery, or null if it may go. */
   on(row: Pausable, now: number): Postponement | null;
@@ -184,9 +184,9 @@ export async function readPauses(trx: Db): Promise<Pauses> {
 
 type OfRun = Pick<DeliveryRow, 'id' | 'campaign_run_id'>;
 
-/** The stopped campaign runs of one moment. */
+/** The stopped campaign runs of a moment. */
 export interface RunStops {
-  /** Returns the postponement of mail of a paused or held run, or null for any other mail. */
+  /** Returns the postponement of mail of a paused or held run, or null for all remaining mail. */
   on(row: OfRun, now: number): Postponement | null;
   /** Tells whether the run of the mail is cancelled. */
   isCancelled(row: OfRun): boolean;
@@ -211,7 +211,7 @@ export async function readRunStops(trx: Db, rows: readonly OfRun[]): Promise<Run
   };
 }
 
-/** The holds, pauses and stopped runs of one moment. Claims check them before lane and share. */
+/** The holds, pauses and stopped runs of a moment. Claims check them before lane and share. */
 export interface Stops {
   /** Returns the postponement of a stopped delivery, or null if it may go. */
   on(row: Holdable & Pausable & OfRun, now: number): Postponement | null;

@@ -1,12 +1,11 @@
 // Fair turns (start-time fair queuing): every ready delivery has a turn, and claims follow the
-// turns. An organization's next message comes one round after its last one, so a million messages
-// of one organization never precede a single message of another. Within an organization the sending
-// domains share its rounds.
+// turns. An organization's next message comes a round after the last message. So a million messages
+// of an organization never precede a single message of another organization. The sending domains
+// share the rounds of their organization.
 //
-// Each campaign run has a flow of its own, so that a direct send of its organization leaves before
-// the backlog of the run. The runs of an organization together share its rounds like a part of a
-// domain, and evenly among themselves. So an organization has no more rounds with runs than
-// without.
+// Each campaign run has a separate flow, so that a direct send leaves before the backlog of a run.
+// The runs of an organization together share the rounds like a fraction of a domain, and evenly
+// among themselves. So an organization has no more rounds with runs than without.
 //
 //   flows with queued mail        | share of a domain   | share of a run
 //   ------------------------------+---------------------+------------------------------
@@ -14,9 +13,9 @@
 //   r runs                        |                     | 1 / r
 //   d domains, r runs of weight w | 1 / (d + w)         | w / (d + w) / r
 //
-// Several daemons give turns to one flow. Each learns within a second how far the others are, and
-// how many of them serve the flow (learned-turns.ts): their turns end with a mark of the process. n
-// daemons take n rounds at a time each.
+// Several daemons give turns to the same flow. Each learns within a second how far the other
+// daemons are, and how many daemons serve the flow (learned-turns.ts): turns end with a mark of the
+// process. n daemons take n rounds at a time each.
 import type { App } from '../../../core/app.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../../platform/runtime/recently-used.ts';
@@ -27,7 +26,7 @@ const mostFlows = 100_000;
 const forgottenAfterRounds = 1_000;
 /** Number of parts of a round, because turns are whole numbers. */
 const round = 1_000_000;
-/** Weight of the runs of an organization beside one of its domains: its direct mail goes first. */
+/** Weight of the runs of an organization beside a domain: direct mail goes first. */
 const runsWeight = 1 / 4;
 
 /** Number of marks of processes, which are the last digits of turns: far below a round. */
@@ -40,20 +39,20 @@ interface Flow {
 /** A delivery at the end of the queue. */
 export type LastTurn = Flowing & { turn: number };
 
-/** Columns of a delivery that decide its flow. */
+/** Columns of a delivery that decide the flow. */
 type Flowing = Pick<DeliveryRow, 'organization_id' | 'sender_domain' | 'campaign_run_id'>;
 
 /**
- * Gives turns to deliveries that one process accepts. Only the order matters, so several processes
+ * Gives turns to deliveries that this process accepts. Only the order matters, so several processes
  * need no agreement to be right, only to be fair: `firstTurn` is the earliest turn that still waits
- * in the store, or null. A transaction that runs again takes new turns. The turns of its first run
+ * in the store, or null. A transaction that runs again takes new turns. The turns of the first run
  * stay unused, which costs a few rounds.
  */
 export class Turns {
   readonly #random: () => number;
-  /** Last digits of the turns of this process; 0 while no other one is known. */
+  /** Last digits of the turns of this process; 0 while no second process is known. */
   #mark = 0;
-  /** Number of processes that serve a flow; absent for those that only this one serves. */
+  /** Number of processes that serve a flow; absent for flows that only this process serves. */
   #sharers: ReadonlyMap<string, number> = new Map();
   readonly #flows = recentlyUsed<Flow>(mostFlows);
   readonly #domains = recentlyUsed<Map<string, number>>(mostFlows);
@@ -68,7 +67,7 @@ export class Turns {
 
   /**
    * Takes note of deliveries at the end of the queue, which any process has put there. At most
-   * `daemons` share a flow: a process that has ended leaves its mark there.
+   * `daemons` share a flow: the mark of an ended process stays there.
    */
   learn(rows: readonly LastTurn[], daemons: number): void {
     if (this.#mark === 0) this.#mark = 1 + Math.floor(this.#random() * (marks - 1));
@@ -165,7 +164,7 @@ export class Turns {
     this.#served = Math.max(this.#served, turn);
   }
 
-  /** Counts the sending domains of the organization with queued mail, including this one. */
+  /** Counts the sending domains of the organization with queued mail, including this domain. */
   #sharing(organizationId: string, senderDomain: string, present: number): number {
     const domains = this.#domains.get(organizationId) ?? new Map<string, number>();
     domains.set(
@@ -192,5 +191,5 @@ function keyOf({ organization_id, sender_domain, campaign_run_id }: Flowing): st
   return flowKey(organization_id, sender_domain, campaign_run_id);
 }
 
-/** The turns of one process, shared by accepted deliveries and by those made ready again. */
+/** The turns of a process, shared by newly accepted deliveries and deliveries made ready again. */
 export const turnsOf = perApp<App, Turns>((app) => new Turns(() => app.random.float()));

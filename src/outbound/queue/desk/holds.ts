@@ -6,7 +6,7 @@
 // | (none)    | `hold`                    | active; matching queued mail is set aside       |
 // | active    | a matching delivery's turn | it is set aside, in a lane of the hold's name  |
 // | active    | `release`                 | releasing                                       |
-// | releasing | all in its lane are ready | (none)                                          |
+// | releasing | its lane is empty         | (none)                                          |
 
 import { operatorIn } from '../../../access/organizations/organizations.ts';
 import type { App } from '../../../core/app.ts';
@@ -64,7 +64,7 @@ async function presentHolds(db: Db, rows: readonly HoldRow[]): Promise<Hold[]> {
   return rows.map((row) => toHold(row, counts.get(stopOfHold(row.id)) ?? 0));
 }
 
-/** Lists all holds, or those on one organization alone; the oldest first. */
+/** Lists all holds, or the holds on an organization alone; the oldest first. */
 export async function listHolds(app: App, organizationId?: string): Promise<Hold[]> {
   const { db } = app.store;
   const rows = await selectHolds(db);
@@ -82,10 +82,10 @@ function targetOf({ organizationId, domain, id }: HoldTarget): HoldScope {
 }
 
 /**
- * Holds matching mail. Waiting deliveries are set aside now, others when their turn comes; a
- * running attempt ends as usual. Returns an existing hold of the same target unchanged.
- * @throws ResourceNotFoundError for an unknown id; ConflictError if all its deliveries have ended,
- * or if there are too many holds.
+ * Holds matching mail. Waiting deliveries are set aside now, ready deliveries when their turn
+ * comes; a running attempt ends as usual. Returns an existing hold of the same target unchanged.
+ * @throws ResourceNotFoundError for an unknown id; ConflictError if all targeted deliveries have
+ * ended, or if there are too many holds.
  */
 export async function holdQueue(
   app: App,
@@ -117,7 +117,7 @@ export async function holdQueue(
   return presented ?? toHold(hold, 0);
 }
 
-/** Records the action in the audit of the organization whose mail it holds. */
+/** Records the action in the audit of the organization that owns the mail. */
 async function tell(
   app: App,
   trx: Db,
@@ -153,7 +153,7 @@ async function putAside(
   const filter = { organizationId, domain };
   const exceptStops = await heldStops(app.store.db);
   let before = 0;
-  // Ready ones come last: once set aside they belong to the other half, and would be read again
+  // Ready deliveries come last: once set aside they belong to the due half, and would be read again
   // there.
   for (const half of ['due', 'ready'] as const) {
     const options = { half, filter, exceptStops, withScheduled: false };
@@ -179,8 +179,8 @@ async function holdThese(
 }
 
 /**
- * Releases a hold, named by its id or its target: its deliveries are ready at once. Deliveries that
- * match another hold are set aside by it when their turn comes. A repeat finishes an interrupted
+ * Releases a hold, named by id or target: the held deliveries are ready at once. Deliveries that
+ * match a second hold are set aside by it when their turn comes. A repeat finishes an interrupted
  * release.
  * @throws ResourceNotFoundError
  */

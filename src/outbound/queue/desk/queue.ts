@@ -107,7 +107,8 @@ function halvesOf(state: QueueState | null): QueueHalf[] {
 }
 
 /**
- * Finds the delivery with this id, or those of the message with this id, within the organization.
+ * Finds the delivery with this id, or the deliveries of the message with this id, within the
+ * organization.
  */
 async function getNamed(db: Db, id: string, organizationId?: string): Promise<DeliveryRow[]> {
   const rows = await findNamedDeliveries(db, id);
@@ -137,8 +138,8 @@ export async function showQueueEntries(
 }
 
 /**
- * Makes the waiting deliveries of these ids ready now, all of them or none. Ready and claimed ones
- * stay so.
+ * Makes the waiting deliveries of these ids ready now, all of them or none. Ready and claimed
+ * deliveries stay so.
  * @throws ResourceNotFoundError; ConflictError for deliveries that have ended, are held, or are
  * scheduled for later.
  */
@@ -164,7 +165,7 @@ export async function retryDeliveries(
   });
 }
 
-/** Returns the deliveries of one id that are in the queue. */
+/** Returns the deliveries of an id that are in the queue. */
 function retryable(
   id: string,
   rows: readonly DeliveryRow[],
@@ -192,7 +193,7 @@ function retryable(
   return live;
 }
 
-/** Records one audit entry for each delivery, in its organization. */
+/** Records an audit entry for each delivery, in the organization that owns it. */
 export async function recordByOperator(
   app: App,
   trx: Db,
@@ -206,8 +207,8 @@ export async function recordByOperator(
 }
 
 /**
- * Makes all waiting deliveries ready now, at fair turns. Leaves out held ones and those scheduled
- * for later.
+ * Makes all waiting deliveries ready now, at fair turns. Leaves out held deliveries and deliveries
+ * scheduled for later.
  * @returns how many became ready.
  */
 export async function flushQueue(
@@ -236,7 +237,7 @@ export async function flushQueue(
 
 /**
  * Drops deliveries from the queue for good: they end as `failed`, `errorCode` `cancelled`. For each
- * id, drops all its deliveries or none; those dropped before stay so.
+ * id, drops all deliveries or none; already dropped deliveries stay so.
  * @throws ResourceNotFoundError; ConflictError for deliveries that are under way or have ended
  * otherwise.
  */
@@ -247,7 +248,7 @@ export async function dropDeliveries(
 ): Promise<QueueEntry[]> {
   for (const id of ids) droppable(id, await getNamed(app.store.db, id, organizationId));
   const entries = new Map<string, QueueEntry>();
-  // One message in each transaction: on PostgreSQL two orders of messages could deadlock.
+  // A single message in each transaction: on PostgreSQL two orders of messages could deadlock.
   for (const id of ids) {
     const dropped = await app.store.write((trx) => drop(app, trx, id, organizationId));
     for (const entry of dropped) entries.set(entry.id, entry);
@@ -267,7 +268,7 @@ async function drop(app: App, trx: Db, id: string, organizationId?: string): Pro
   return (await findNamedDeliveries(trx, id)).filter((row) => dropIds.has(row.id)).map(toEntry);
 }
 
-/** Returns the deliveries of one id that are in the queue or were dropped before. */
+/** Returns the deliveries of an id that are in the queue or were dropped before. */
 function droppable(id: string, rows: readonly DeliveryRow[]): DeliveryRow[] {
   const claimed = rows.find((row) => row.claimed_by !== null);
   if (claimed) throw underWay(claimed.id, 'delivery');

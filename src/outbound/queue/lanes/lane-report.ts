@@ -1,15 +1,16 @@
-// The report behind `svc queue top`. A daemon writes its lanes to the store once a second while
-// they are in use; a command in another process sums the reports of all daemons. On PostgreSQL each
-// daemon reads the reports of the others:
+// The report behind `svc queue top`. A daemon writes active lanes to the store once a second; a
+// command in a separate process sums the reports of all daemons. On PostgreSQL each daemon reads
+// the reports of the other daemons:
 //
-//   another daemon reports           | then this one
+//   another daemon reports           | then this daemon
 //   ---------------------------------+-------------------------------------------------------------
 //   a pause after rate limits        | closes the lane for the same time
-//   one more rate limit              | halves its window and its rate
-//   connections above its part       | leaves so many of its own part free, until they are closed
-//   mail that waits for a lane       | takes it as far as its own part has room
+//   an additional rate limit         | halves the window and the rate of the lane
+//   connections above the part       | leaves as many of the local part free, until they are closed
+//   mail that waits for a lane       | takes it as far as the local part has room
 //
-// In the same second it applies its part of the limits (src/access/admission/portions.ts).
+// In the same second the daemon applies the local part of the limits
+// (src/access/admission/portions.ts).
 import { portionsOf, trustMs } from '../../../access/admission/portions.ts';
 import type { App } from '../../../core/app.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
@@ -35,8 +36,8 @@ const idleEveryMs = 30_000;
 const idleStaleMs = 75_000;
 const mostReported = 100;
 /**
- * Limit of lanes measured. Above that of lanes shown, so that a lane that comes and goes keeps its
- * pace.
+ * Limit of lanes measured. Above the limit of lanes shown, so that a lane that comes and goes keeps
+ * the measured pace.
  */
 const mostLooked = 500;
 const seconds = 20;
@@ -44,8 +45,7 @@ const seconds = 20;
 const mostCounted = 100_000;
 
 /**
- * A lane of one daemon. Its pace is the number of accepted messages per second, oldest second
- * first.
+ * A lane of a daemon. `pace` is the number of accepted messages per second, oldest second first.
  */
 type ReportedLane = Omit<LaneState, 'taken'> & { pace: number[] };
 
@@ -72,7 +72,7 @@ export interface QueueSnapshot {
   /** Each counted up to `countedUpTo`: there may be more. */
   counts: QueueCounts;
   countedUpTo: number;
-  /** Running daemons, idle ones included. */
+  /** Running daemons, idle daemons included. */
   workers: number;
   /** Daemons without a lane in use. */
   idleWorkers: number;
@@ -89,7 +89,8 @@ interface Reporting {
 }
 
 /**
- * Starts to report the lanes of a daemon. Returns a function that stops it and removes its report.
+ * Starts to report the lanes of a daemon. Returns a function that stops reporting and removes the
+ * report.
  */
 export function startLaneReport(
   app: App,
@@ -135,8 +136,8 @@ export function startLaneReport(
         });
     }
     const reported = measure(lanes.states(mostLooked), app.clock.elapsed());
-    // Starts no second write at once, as the older one could come last. If a slow store misses a
-    // report, the next one has it.
+    // Starts no second write at once, as the older write could come last. If a slow store misses a
+    // report, the next report has it.
     const isIdle = reported.length === 0 && !isShown;
     if (writing || (isIdle && app.clock.elapsed() - writtenAt < idleEveryMs)) return;
     writing = write(reported)
@@ -160,7 +161,7 @@ class Heard {
   readonly #lanes: Lanes;
   /** Rate limits so far, by daemon and lane. */
   #slowed = new Map<string, Map<string, number>>();
-  /** Connections that others have above their parts, by lane. */
+  /** Connections that other daemons have above their parts, by lane. */
   taken: Record<string, number> = {};
 
   constructor(lanes: Lanes) {
@@ -172,7 +173,7 @@ class Heard {
     const taken: Record<string, number> = {};
     for (const { worker, lanes } of rows) {
       const before = this.#slowed.get(worker);
-      // A lane that was quiet for some time has its earlier count.
+      // A lane that was quiet for some time keeps the earlier count.
       const counts = new Map(before);
       slowed.set(worker, counts);
       for (const one of fromJson<HeardLane[]>(lanes)) {
@@ -191,7 +192,7 @@ class Heard {
 
 /**
  * Returns a function that turns successive states into reports: lanes in use, the busiest first.
- * `startedAt` is the time from which the first one counts.
+ * `startedAt` is the time from which the first report counts.
  */
 function paceOf(startedAt: number): (states: readonly LaneState[], now: number) => ReportedLane[] {
   let takenBefore = new Map<string, number>();
@@ -220,7 +221,7 @@ function paceOf(startedAt: number): (states: readonly LaneState[], now: number) 
     takenBefore = new Map(states.map(({ lane, taken }) => [lane, taken]));
     measuredAt = now;
     const busiest = reported.sort(byBusiness);
-    // The other daemons need those that are closed, which are the least busy, and those above their
+    // The other daemons need the closed lanes, which are the least busy, and lanes above their
     // part.
     const closed = busiest
       .slice(mostReported)
@@ -233,7 +234,7 @@ function byBusiness(a: ReportedLane, b: ReportedLane): number {
   return b.inFlight - a.inFlight || (b.pace.at(-1) ?? 0) - (a.pace.at(-1) ?? 0);
 }
 
-/** Returns the queue and its lanes at this moment, over all organizations and daemons. */
+/** Returns the queue and the lanes at this moment, over all organizations and daemons. */
 export async function queueSnapshot(app: App): Promise<QueueSnapshot> {
   const { db } = app.store;
   const now = app.clock.now();

@@ -1,22 +1,22 @@
-// One lane: its state, and how its window, its rate and its pauses change. Plain functions; the set
+// The state of a lane, and how window, rate and pauses change. Plain functions; the set
 // of lanes and their waiting mail are in lanes.ts. Times are of `clock.elapsed()`.
 //
 // | lane    | event                                          | next                               |
 // |---------|------------------------------------------------|------------------------------------|
-// | open    | a message accepted                             | its window grows by one            |
-// | open    | a rate limit (421/451)                         | its window and its rate halve      |
-// | open    | an attempt of 30 s and more, while nothing     | its window is two at most          |
+// | open    | a message accepted                             | the window grows by 1              |
+// | open    | a rate limit (421/451)                         | window and rate halve              |
+// | open    | an attempt of 30 s and more, while nothing     | the window is at most 2            |
 // |         | else was accepted                              |                                    |
 // | open    | a connection fault or a rate limit, the last   | closed: 1 s, then twice as long    |
-// |         | of as many as its window (three at least)      | each time, up to 15 min            |
+// |         | of as many as the window (at least 3)          | each time, up to 15 min            |
 // |         | without a message accepted between             |                                    |
-// | closed  | its pause is over                              | open, one message to try; the next |
+// | closed  | the pause is over                              | open for a trial message; the next |
 // |         |                                                | fault closes it again              |
 // | any     | another daemon reports a longer pause after    | closed until then                  |
 // |         | a rate limit                                   |                                    |
-// | any     | another daemon reports a rate limit            | its window and its rate halve      |
-// | any     | its part of the limits becomes 0               | mail waits, or others carry it     |
-// | any     | demand above its window or its rate            | the rest waits for room            |
+// | any     | another daemon reports a rate limit            | window and rate halve              |
+// | any     | this daemon's part of the limits is 0          | mail waits, or others carry it     |
+// | any     | demand above the window or the rate            | the rest waits for room            |
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Provider } from '../../../mail/smtp/providers-schema.ts';
@@ -25,7 +25,7 @@ import type { Random } from '../../../platform/runtime/random.ts';
 const mostBookedOrganizations = 10_000;
 /** Window of a new lane. It grows with each accepted message. */
 const firstWindow = 8;
-/** Deliveries in flight per connection: one is sent, the others are ready behind it. */
+/** Deliveries in flight per connection: the first is sent, the rest is ready behind it. */
 const windowPerConnection = 8;
 /**
  * A fast lane keeps as much mail ready as it accepts in this time, so that claims are few and
@@ -34,19 +34,19 @@ const windowPerConnection = 8;
 const readyMs = 50;
 const mostPerConnection = 24;
 /**
- * Fewest faults in a row that close a lane, as one dropped connection proves nothing. A larger
- * window needs as many faults as it has places.
+ * Fewest faults in a row that close a lane, as a dropped connection proves nothing. A larger window
+ * needs a fault for each place.
  */
 const fewestFaults = 3;
 const shortestPauseMs = 1_000;
 const longestPauseMs = 15 * 60_000;
-/** A reported pause that ends later by less is the own one, reported back with a rounded time. */
+/** A reported pause that ends later by less than this is our own, with a rounded time. */
 const reportedSlackMs = 100;
 /**
- * Duration of an attempt that marks a destination as slow, unless it accepted other mail meanwhile.
+ * Duration of an attempt that marks a destination as slow, unless it accepted mail meanwhile.
  */
 const slowMs = 30_000;
-/** Window of a slow destination, as it holds places that others could use. */
+/** Window of a slow destination, as it holds places that faster destinations could use. */
 const slowWindow = 2;
 /** Assumed time between messages of a lane without a rate until it has been measured. */
 const unknownServiceMs = 50;
@@ -54,10 +54,10 @@ export const minuteMs = 60_000;
 /** Time between looks at the mail of a lane without a part. */
 const noPartMs = 1_000;
 
-/** The end of an attempt, as its lane sees it. */
+/** The end of an attempt, as the lane sees it. */
 export type LaneSignal = 'taken' | 'refused' | 'slowed' | 'unreachable';
 
-/** Tells whether the signal is about the destination and not about one recipient. */
+/** Tells whether the signal is about the destination and not about a recipient. */
 export function isFault(signal: LaneSignal): boolean {
   return signal === 'slowed' || signal === 'unreachable';
 }
@@ -74,8 +74,8 @@ export interface Lane {
   closedUntil: number;
   closedAt: number;
   /**
-   * Set if a rate limit closed it, which is about all daemons. A connection fault may be that of
-   * one network.
+   * Set if a rate limit closed the lane: it applies to all daemons. A connection fault may concern
+   * a single network.
    */
   isRefused: boolean;
   strikes: number;
@@ -83,16 +83,16 @@ export interface Lane {
   slowed: number;
   /** Faults since the last accepted message. */
   faults: number;
-  /** Set if its last attempt was slow. */
+  /** Set if the last attempt was slow. */
   isSlow: boolean;
-  /** Time when the last attempt in it ended, or when the first one began. */
+  /** Time when the last attempt in the lane ended, or when the first attempt began. */
   movedAt: number;
   /** Last reserved time of each organization's waiting deliveries. */
   booked: Map<string, number>;
   /** Accepted messages since it was last quiet. */
   taken: number;
   usedAt: number;
-  /** Milliseconds between accepted messages, smoothed: its real service time. */
+  /** Milliseconds between accepted messages, smoothed: the real service time. */
   serviceMs: number | null;
   lastTakenAt: number | null;
 }
@@ -122,7 +122,7 @@ export function newLane(name: string, rules: Provider, now: number): Lane {
   };
 }
 
-/** Gives the lane other limits. Its rate starts anew; its window and its pause stay. */
+/** Gives the lane new limits. The rate starts anew; window and pause stay. */
 export function changeRules(lane: Lane, rules: Provider, now: number): void {
   if (isDeepStrictEqual(lane.rules, rules)) return;
   const { perMinute, tokens, tokensAt } = newLane(lane.name, rules, now);
@@ -130,7 +130,7 @@ export function changeRules(lane: Lane, rules: Provider, now: number): void {
   lane.window = Math.min(lane.window, widest(lane));
 }
 
-/** Gives the lane another part of the same limits. A rate that was lowered stays lowered. */
+/** Gives the lane a new part of the same limits. A rate that was lowered stays lowered. */
 export function divideRules(lane: Lane, rules: Provider, now: number): void {
   const { connections, perMinute } = lane.rules;
   if (connections === rules.connections && perMinute === rules.perMinute) return;
@@ -147,7 +147,7 @@ export function divideRules(lane: Lane, rules: Provider, now: number): void {
 export interface Ended {
   signal: LaneSignal;
   begunAt: number;
-  /** Duration from its first host on. */
+  /** Duration from the first host on. */
   tookMs: number;
 }
 
@@ -182,7 +182,7 @@ function widest({ rules: { connections }, serviceMs }: Lane): number {
   return Math.max(connections * windowPerConnection, Math.min(ready, most));
 }
 
-/** Adds earned tokens, at most those of one second: a pause must not become a burst. */
+/** Adds earned tokens, at most the tokens of a second: a pause must not become a burst. */
 export function refill(lane: Lane, now: number): void {
   if (lane.perMinute === null) return;
   const most = Math.max(1, lane.perMinute / 60);
@@ -212,7 +212,7 @@ function stepMs(lane: Lane, now: number): number {
 
 /**
  * Reserves the next place in the lane for an organization, and returns its time. Above the limit,
- * the organization postponed longest ago loses its reservation.
+ * the organization postponed longest ago loses the reservation.
  */
 export function book(lane: Lane, organizationId: string, now: number): number {
   const { booked, closedUntil } = lane;
@@ -227,8 +227,8 @@ export function book(lane: Lane, organizationId: string, now: number): number {
 }
 
 /**
- * Counts a rate limit or a failed connection. Mail on other connections goes on: the lane closes
- * only after as many faults as its window, with no message accepted between.
+ * Counts a rate limit or a failed connection. Mail on healthy connections continues: the lane
+ * closes only after as many faults as places in the window, with no message accepted between.
  */
 function countFault(
   lane: Lane,
@@ -242,21 +242,21 @@ function countFault(
     slowAsReported(lane);
   }
   if (lane.faults < Math.max(fewestFaults, lane.window)) return;
-  // Faults of attempts that were under way together are one event.
+  // Faults of attempts that were under way together count as a single event.
   const isKnown = begunAt <= lane.closedAt || lane.closedUntil > now;
   if (isKnown) return;
   close(lane, now, random);
   lane.isRefused = signal === 'slowed';
 }
 
-/** Halves its window and its rate. */
+/** Halves the window and the rate of the lane. */
 export function slowAsReported(lane: Lane): void {
   lane.window = Math.max(1, Math.floor(lane.window / 2));
   const least = Math.min(1, lane.rules.perMinute ?? 1);
   if (lane.perMinute !== null) lane.perMinute = Math.max(least, lane.perMinute / 2);
 }
 
-/** Closes the lane for a pause that doubles each time; then one message is tried. */
+/** Closes the lane for a pause that doubles each time; then a single message is tried. */
 function close(lane: Lane, now: number, random: Random): void {
   lane.strikes = Math.min(lane.strikes + 1, 16);
   const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (lane.strikes - 1));
@@ -267,8 +267,8 @@ function close(lane: Lane, now: number, random: Random): void {
 
 /**
  * Closes the lane until `until`, as another daemon was refused there. Does nothing if it is closed
- * for as long already. Afterwards it goes on as if the faults had been its own: the next one closes
- * it for longer.
+ * for as long already. Reported faults count like local faults: the next fault closes the lane for
+ * longer.
  */
 export function closeAsReported(lane: Lane, until: number, now: number): void {
   const end = Math.min(until, now + longestPauseMs);

@@ -1,7 +1,7 @@
-// Lanes: how many deliveries go to one destination at once, and how fast. A lane is a provider, a
-// set of MX hosts, or a relay. Domains that share it share its limits. Kept in memory: a restart
+// Lanes: how many deliveries go to a destination at once, and how fast. A lane is a provider, a set
+// of MX hosts, or a relay. Domains that share a lane share the limits. Kept in memory: a restart
 // begins slowly. Times in this file are of `clock.elapsed()`, which cannot be set; returned times
-// are of the wall clock. The states of one lane are in lane.ts.
+// are of the wall clock. The states of a lane are in lane.ts.
 
 import {
   dividedRules,
@@ -31,9 +31,9 @@ import {
 
 const mostLanes = 50_000;
 const mostLearntDomains = 200_000;
-/** Time since its last accepted message within which a lane is busy, not stuck. */
+/** Time since the last accepted message within which a lane is busy, not stuck. */
 const busyMs = 100;
-/** Time after its last use for which a lane is still reported: its pace is shown for 20 s. */
+/** Time after the last use for which a lane is still reported: the pace is shown for 20 s. */
 const quietAfterMs = 25_000;
 
 /** Whether a delivery may go now; if not, until when it waits and why. */
@@ -50,7 +50,7 @@ export interface LaneState {
   isRefused: boolean;
   /** Rate limits so far. */
   slowed: number;
-  /** Connections above the part of this daemon, which become free one by one. */
+  /** Connections above the part of this daemon, which become free gradually. */
   surplus: number;
   waiting: boolean;
   taken: number;
@@ -69,7 +69,7 @@ export class Lanes {
   /** Lanes with waiting deliveries. */
   readonly #waiting = new Set<string>();
   /**
-   * Lanes of `#waiting` that only other daemons have reported, so that no two repeat each other.
+   * Lanes of `#waiting` that only other daemons have reported, so that no report is echoed.
    */
   readonly #waitingElsewhere = new Set<string>();
   #surplus: Readonly<Record<string, number>> = {};
@@ -81,7 +81,7 @@ export class Lanes {
   }
 
   /**
-   * Applies replaced rules of providers to all lanes. A domain of another provider moves at its
+   * Applies replaced rules of providers to all lanes. A domain with a new provider moves with the
    * next mail.
    */
   changeRules(): void {
@@ -104,27 +104,27 @@ export class Lanes {
     this.#surplus = surplus;
   }
 
-  /** Returns the lane and its limits for a set of MX hosts; for the transport. */
+  /** Returns the lane and the limits for a set of MX hosts; for the transport. */
   ruleFor(hosts: readonly { name: string }[]): LaneRule {
     const { rule, provider } = laneOfHosts(this.#providers, hosts);
     this.#lane(rule.lane, provider);
     return rule;
   }
 
-  /** Records the lane of a domain, known after its first look-up. */
+  /** Records the lane of a domain, known after the first look-up. */
   learn(domain: string, lane: string): void {
     this.#domains.set(domain, lane);
   }
 
-  /** Returns the lane of a domain. Until it is learnt, the domain has its own. */
+  /** Returns the lane of a domain. Until it is learnt, the domain has a separate lane. */
   ofDomain(domain: string): string {
     return this.#domains.get(domain) ?? `domain ${domain}`;
   }
 
   /**
-   * Tells whether one delivery may be attempted now. If so, the caller must call `begun`. If not,
-   * reserves a time for it in the lane. Each organization has reservations of its own, so that they
-   * take turns.
+   * Tells whether a delivery may be attempted now. If so, the caller must call `begun`. If not,
+   * reserves a time for it in the lane. Each organization has separate reservations, so that
+   * organizations take turns.
    */
   admit(name: string, organizationId: string): Admission {
     const lane = this.#lane(name);
@@ -155,15 +155,15 @@ export class Lanes {
   }
 
   /**
-   * Records the end of an attempt that took `tookMs` from its first host on. `name` is the lane as
-   * known after the look-up of its hosts.
+   * Records the end of an attempt that took `tookMs` from the first host on. `name` is the lane as
+   * known after the look-up of the hosts.
    */
   ended(name: string, deliveryId: string, signal: LaneSignal, tookMs = 0): void {
     const now = this.#clock.elapsed();
     const begun = this.#inWork.get(deliveryId);
     this.released(deliveryId);
     const lane = this.#use(name);
-    // It began before its lane was known, whose rate pays for it afterwards.
+    // It began before the lane was known. The rate of that lane pays for it afterwards.
     if (begun && begun.name !== name) pay(lane, now);
     recordEnd(lane, { signal, begunAt: begun?.begunAt ?? now, tookMs }, now, this.#random);
   }
@@ -176,8 +176,7 @@ export class Lanes {
   }
 
   /**
-   * Records that mail waits for a lane, which another daemon has reported: this one may have room
-   * for it.
+   * Records that another daemon has mail waiting for a lane: this daemon may have room for it.
    */
   waitsElsewhere(name: string): void {
     if (this.#waiting.has(name)) return;
@@ -186,7 +185,7 @@ export class Lanes {
     this.#waitingElsewhere.add(name);
   }
 
-  /** Makes a lane as slow as a rate limit does, which another daemon has reported. */
+  /** Slows a lane after a rate limit that another daemon has reported. */
   slowedElsewhere(name: string): void {
     slowAsReported(this.#lane(name, this.#providers.ofLane(name)));
   }
@@ -211,7 +210,7 @@ export class Lanes {
   }
 
   /**
-   * Returns the room of a lane that accepts mail as fast as it comes: 0 until a quarter of its
+   * Returns the room of a lane that accepts mail as fast as it comes: 0 until a quarter of the
    * window is free, so that claims are few and large. Returns Infinity for a lane that makes mail
    * wait.
    */
@@ -233,13 +232,13 @@ export class Lanes {
   }
 
   /**
-   * Time when a lane with waiting deliveries opens or gets its next token (ms since 1970), or null.
+   * Time when a lane with waiting deliveries opens or gets the next token (ms since 1970), or null.
    */
   nextRoomAt(): number | null {
     let next: number | null = null;
     const now = this.#clock.elapsed();
     for (const lane of this.#waitingLanes()) {
-      // Its mail is looked at again at its time: another daemon may have carried it by then.
+      // Waiting mail is checked again when due: another daemon may have carried it by then.
       if (lane.rules.connections === 0) continue;
       // A full window opens when an attempt ends, which wakes the queue.
       if (lane.closedUntil <= now && lane.inFlight >= lane.window) continue;
@@ -319,7 +318,7 @@ export class Lanes {
   }
 }
 
-/** Inserts a lane at its place among the busiest `most`, if it belongs there. */
+/** Inserts a lane in order among the busiest `most`, if it belongs there. */
 function insertByBusiness(busiest: Lane[], lane: Lane, most: number): void {
   const last = busiest.at(-1);
   if (busiest.length >= most && last && !isBusier(lane, last)) return;

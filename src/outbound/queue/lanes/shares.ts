@@ -1,13 +1,13 @@
-// Shares: how many deliveries of one organization may be in flight at once, in all lanes together,
-// so that slow servers of one organization never hold all places. Kept in memory by each daemon.
+// Shares: how many deliveries of an organization may be in flight at once, in all lanes together,
+// so that slow servers of an organization never hold all places. Kept in memory by each daemon.
 // Times in this file are of `clock.elapsed()`; returned times are of the wall clock.
 //
 // | organization  | event                                    | next                                  |
 // |---------------|------------------------------------------|---------------------------------------|
-// | below its     | one of its deliveries is claimed         | holds one place more                  |
+// | below its     | a delivery is claimed                    | holds an additional place             |
 // | share         |                                          |                                       |
-// | at its share  | a claim finds another of its deliveries  | that one waits in a lane of its own   |
-// | awaited       | an eighth of its places is free, or      | claims take waiting ones, oldest      |
+// | at its share  | a claim finds a further delivery         | that delivery waits in a separate lane |
+// | awaited       | an eighth of the places is free, or      | claims take waiting mail, oldest      |
 // |               | some, 50 ms after the last were taken    | first                                 |
 // | awaited       | no delivery waits there any more         | below its share                       |
 import type { Clock } from '../../../platform/runtime/clock.ts';
@@ -20,7 +20,7 @@ import type { Admission } from './lanes.ts';
  */
 export const mostInFlight = 400;
 /**
- * Fraction of its share that an organization must have free before its waiting mail is claimed, so
+ * Fraction of the share that an organization must have free before waiting mail is claimed, so
  * that claims are few and large.
  */
 const roomWorthAClaim = 1 / 8;
@@ -35,7 +35,7 @@ const unknownServiceMs = 50;
 const slowestServiceMs = 10_000;
 const mostBookedDomains = 1_000;
 
-/** An organization with deliveries that wait for its share. */
+/** An organization with deliveries that wait for the share. */
 interface Awaited {
   /** Last reserved time by sending domain; the domains take turns. */
   booked: Map<string, number>;
@@ -59,7 +59,7 @@ export class Shares {
   }
 
   /**
-   * Tells whether one delivery may be attempted now. If so, the caller must call `begun`; if not,
+   * Tells whether a delivery may be attempted now. If so, the caller must call `begun`; if not,
    * the delivery waits in `stopOfShare`.
    */
   admit(organizationId: string, senderDomain: string): Admission {
@@ -113,7 +113,7 @@ export class Shares {
 
   /**
    * Time from which even little room is used (ms since 1970), or null. An earlier claim left it for
-   * a larger one.
+   * a larger claim.
    */
   nextRoomAt(): number | null {
     let next: number | null = null;

@@ -1,16 +1,16 @@
-// Scheduled messages when their time comes (specification 8.1, 8.2): each draws one token from the
-// bucket of its organization, and its emails from the quota of that day, as one message. Refused
-// ones wait.
+// Scheduled messages when their time comes (specification 8.1, 8.2): each message draws a token
+// from the bucket of the organization, and a unit for each email from the quota of that day.
+// Refused messages wait.
 //
 // | state     | event                                        | next                                     |
 // |-----------|----------------------------------------------|------------------------------------------|
-// | scheduled | a claim finds that its time has come         | reserved for `askingMs`, then asked      |
+// | scheduled | a claim finds that the time has come         | reserved for `askingMs`, then asked      |
 // | asked     | a pause, a held domain, or a stopped run     | waits in the lane of that stop (stops.ts) |
-// | asked     | its campaign run was cancelled               | ends: cancelled                          |
+// | asked     | the campaign run was cancelled               | ends: cancelled                          |
 // | asked     | no token                                     | waits for the next unreserved token      |
 // | asked     | a check that is asked again (send-checks.ts) | ends: cancelled, with the reason         |
-// | asked     | no room in the daily quota                   | waits in a lane of its own for room      |
-// | asked     | a token and room: one transaction with both  | queued like any other                    |
+// | asked     | no room in the daily quota                   | waits in a separate lane for room        |
+// | asked     | a token and room: a transaction with both    | queued like unscheduled mail             |
 //
 // Tokens are drawn outside of any transaction, as daemons share their buckets through the store. A
 // crash between the draw and the transaction costs a token, never a message.
@@ -47,8 +47,9 @@ import { type DueSend, openDueChecks } from './send-checks.ts';
 const askingMs = 10_000;
 
 /**
- * Runs inside the claim that found these deliveries due. Postpones those that certainly cannot be
- * sent and reserves the others for this daemon. Returns the reserved ones, for `sendScheduled`.
+ * Runs inside the claim that found these deliveries due. Postpones deliveries that certainly cannot
+ * be sent and reserves the rest for this daemon. Returns the reserved deliveries, for
+ * `sendScheduled`.
  */
 export async function takeScheduled(
   app: App,
@@ -85,11 +86,11 @@ function waitForQuota(
   return { id, lane: stopOfQuota(organization_id), dueAt: clearsAt, waitReason: 'daily-quota' };
 }
 
-/** Result of the draw for one message. */
+/** Result of the draw for a message. */
 interface Asked {
   messageId: string;
   organizationId: string;
-  /** Milliseconds until there may be a token; 0 if one was drawn. */
+  /** Milliseconds until there may be a token; 0 if a token was drawn. */
   waitMs: number;
 }
 
@@ -129,7 +130,7 @@ async function ask(
   }));
 }
 
-/** A due message with its scheduled deliveries. */
+/** A due message with the scheduled deliveries. */
 interface DueMessage {
   message: MessageRow;
   rows: readonly DeliveryRow[];
@@ -137,7 +138,7 @@ interface DueMessage {
 }
 
 /**
- * Locks the due messages until the transaction ends. Leaves out those that left the schedule
+ * Locks the due messages until the transaction ends. Leaves out messages that left the schedule
  * meanwhile.
  */
 async function lockDue(trx: Db, messageIds: readonly string[]): Promise<Map<string, DueMessage>> {
@@ -154,7 +155,7 @@ async function lockDue(trx: Db, messageIds: readonly string[]): Promise<Map<stri
   );
 }
 
-/** Returns the group of a message: all its deliveries have the same one, or none. */
+/** Returns the group of a message: all deliveries have the same group, or none. */
 function groupOf([first]: readonly DeliveryRow[]): string | null {
   return first?.unsubscribe_group_id ?? null;
 }
@@ -175,7 +176,7 @@ function toCheck(message: MessageRow, rows: readonly DeliveryRow[]): DueSend {
 
 async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): Promise<Bookings> {
   const organizationIds = new Set(asked.map(({ organizationId }) => organizationId));
-  // Runs first: if a quota is in force, other transactions wait for this lock.
+  // Runs first: if a quota is in force, concurrent transactions wait for this lock.
   const allowances = await openAllowances(app, trx, organizationIds);
   const pauses = await readPauses(trx);
   const due = await lockDue(
@@ -246,8 +247,8 @@ async function putOff(
 }
 
 /**
- * Reserves a time for each message without a token, at which it tries again: one time for each
- * token.
+ * Reserves a time for each message without a token, at which it tries again: a separate time for
+ * each token.
  */
 interface Bookings {
   next(organizationId: string, waitMs: number): number;
@@ -257,7 +258,7 @@ interface Bookings {
 
 /**
  * The last reserved time by organization. A restart forgets it: two messages may then share a time,
- * and one of them tries again.
+ * and the later message tries again.
  */
 const bookedOf = perApp((_app: App) => ({ last: new Map<string, number>() }));
 

@@ -1,18 +1,18 @@
 // The checks that a send passes before it enters the queue, in the order of their refusals (key,
 // fields, existence, state). Each handles a batch at once, on acceptance
 // (src/outbound/sending/accept.ts) or when the time of scheduled mail comes (scheduled.ts), or at
-// both times. A new check is a file of its area and a line here.
+// both times. A new check is a file of the area and a line here.
 //
 //   check           | asked     | refuses
 //   ----------------+-----------+---------------------------------------------------------------
 //   key             | due       | mail of a key revoked since acceptance (before: 401 for requests)
-//   key-rights      | both      | by a key without the permission, of another send mode, or bound to
+//   key-rights      | both      | by a key without the permission, of the wrong send mode, or bound to
 //                   |           | other mailboxes: 403
 //   time            | accepting | a scheduled time in the past, or beyond a year: 422
 //   named           | accepting | a resource of the payload that does not exist: 404
 //   paused          | accepting | all mail of a paused organization: 403 (due: waits)
-//   sender          | both      | a From that may not send: 403; one whose mailbox is paused: 409
-//   key-constraints | both      | a From beyond the limits of the key, or another origin (accepting): 403
+//   sender          | both      | a From that may not send: 403; a From of a paused mailbox: 409
+//   key-constraints | both      | a From beyond the limits of the key, or a wrong origin (accepting): 403
 //   origins         | accepting | a Sender or Resent field that may not send: 403
 //   test-key        | both      | by a test key, mail that leaves the machine: 403
 //   onboarding      | both      | before approval, mail that leaves the machine: 403
@@ -51,7 +51,7 @@ import type { Tracking } from '../../tracking/content.ts';
 import { publicLinkCheck } from '../../tracking/send-check.ts';
 import { timeCheck } from './time-check.ts';
 
-/** A send as its checks see it, at either time. */
+/** A send as the checks see it, at either time. */
 interface CheckedSend {
   organizationId: string;
   isTest: boolean;
@@ -61,7 +61,7 @@ interface CheckedSend {
   /** Null for mail without a group. */
   unsubscribeGroupId: string | null;
   /**
-   * Author of the send with its rights of now. For scheduled mail null until it has passed the
+   * Author of the send with the present rights. For scheduled mail null until it has passed the
    * check `key`.
    */
   caller: Caller | null;
@@ -80,8 +80,8 @@ export interface AcceptingSend extends CheckedSend {
   /** Ms since 1970; undefined for mail to be sent now. */
   scheduledFor: number | undefined;
   /**
-   * Address that mail of the service speaks for: its From is that of the service. Null for any
-   * other mail.
+   * Address that mail of the service speaks for, as From is an address of the service. Null for
+   * mail of callers.
    */
   onBehalfOf: string | null;
   /** The message that it replies to; null until the check `named` has found it. */
@@ -142,7 +142,7 @@ export function openAcceptChecks(
   return open(app, trx, acceptChecks(allowances), sends);
 }
 
-/** Prepares the checks of scheduled sends whose time has come. */
+/** Prepares the checks of scheduled sends that are due. */
 export function openDueChecks(
   app: App,
   trx: Db,

@@ -1,4 +1,4 @@
-// The end of an attempt: outcome → status, next retry or end, timeline, message status. One
+// The end of an attempt: outcome → status, next retry or end, timeline, message status. A single
 // transaction serves all attempts that ended together. The state table is in
 // src/outbound/deliveries/status.ts.
 import { hash } from 'node:crypto';
@@ -40,7 +40,7 @@ import { recordRunAttempt } from './run-attempts.ts';
 
 const attemptsKept = 20;
 
-/** Result of one claimed delivery. */
+/** Result of a claimed delivery. */
 export interface Settlement {
   delivery: DeliveryRow;
   /** From address of the message. */
@@ -57,15 +57,15 @@ export interface Settlement {
   aftermath: 'opened' | 'complained' | null;
   /** Facts to compose the bytes of the attempt again. */
   composed?: Pick<Attempt, 'signedWith' | 'linkBase'> | null;
-  /** SMTP transaction of the attempt, if another delivery began it. */
+  /** SMTP transaction of the attempt, if a different delivery began it. */
   transaction?: string | null;
   /** Tells whether the message tracks opens or clicks. */
   isTracked?: boolean;
-  /** Tells whether the message has only this delivery. Its status is then that of the message. */
+  /** Tells whether the message has only this delivery. The message then has the same status. */
   isSole: boolean;
 }
 
-/** A settlement with the record of its attempt as JSON. */
+/** A settlement with the record of the attempt as JSON. */
 interface Judged {
   settlement: Settlement;
   attempt: string;
@@ -73,7 +73,7 @@ interface Judged {
   refusedAddress: string | null;
 }
 
-/** One step of the timeline, with the delivery's status after it. */
+/** A step of the timeline, with the delivery's status after it. */
 interface Step {
   eventType: MessageEventType;
   status: MessageStatus;
@@ -132,12 +132,12 @@ export async function settleAll(
   await blockAddresses(app, trx, dead);
   await recordMemberRefusals(app, trx, refused);
   if (events.length > 0) await recordTimeline(app, trx, events);
-  // Counts last: other transactions wait for the counters.
+  // Counts last: the counters block concurrent transactions.
   await countEnded(app, trx, ended);
   await countCohorts(app, trx, tracked);
 }
 
-/** Returns the address, other than the recipient, that a permanent refusal is about; else null. */
+/** Returns the address of a permanent refusal if it differs from the recipient; else null. */
 function refusedAddressOf({ delivery, outcome, fromEmail }: Settlement): string | null {
   if (outcome.kind !== 'bounced' || outcome.reply.code === null) return null;
   return refusedBehind({ email: null, text: outcome.reply.text }, delivery.email, [fromEmail]);
@@ -170,8 +170,8 @@ function isDead(outcome: Outcome): boolean {
 }
 
 /**
- * Returns the facts that counters need if the delivery has ended; an empty list if it gets another
- * attempt.
+ * Returns the facts that counters need if the delivery has ended; an empty list if it gets a
+ * further attempt.
  */
 function endOf(
   { delivery, fromEmail, outcome, aftermath }: Settlement,
@@ -344,7 +344,7 @@ function errorOf(
   };
 }
 
-/** Returns the record of an attempt. A successful one keeps only the answers of the server. */
+/** Returns the record of an attempt. A successful attempt keeps only the answers of the server. */
 function attemptOf({ delivery, outcome, composed }: Settlement): Attempt {
   const { reply, trace, kind } = outcome;
   return {
