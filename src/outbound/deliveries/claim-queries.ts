@@ -95,7 +95,7 @@ const selectLanesBetween = own.all(
   (rows) => rows.flatMap(({ lane }) => lane ?? []),
 );
 
-/** Lists the lanes with waiting deliveries with names that begin with this word and a space. */
+/** Lists the lanes with waiting deliveries and a name that begins with this word and a space. */
 export function selectLanesOf(db: Db, word: string): Promise<string[]> {
   // The character after the space.
   return selectLanesBetween(db, `${word} `, `${word}!`);

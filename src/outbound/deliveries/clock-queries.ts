@@ -11,7 +11,7 @@ export interface Moment {
   latest: number;
 }
 
-/** Time of the last change to an entry; its wait counts from there. */
+/** Time of the last change to an entry; the wait counts from there. */
 const touchedAt = sql<number>`coalesce(last_attempt_at, queued_at, created_at)`;
 
 function fromFuture(db: Db, { now, latest }: Moment) {
@@ -38,7 +38,7 @@ function fromFuture(db: Db, { now, latest }: Moment) {
 }
 
 /**
- * Shifts those of these entries that were last changed after `latest`, as if they had been changed
+ * Shifts the given entries that were last changed after `latest`, as if they had been changed
  * now. Returns how many.
  */
 export async function bringToPresent(

@@ -1,4 +1,4 @@
-// Steps of one recipient in the timeline of its message. Written by src/history/events.
+// Steps of a recipient in the timeline of the message. Written by src/history/events.
 
 import type { MessageEvent, MessageEventType } from '../../history/events/record.ts';
 import { fromJson } from '../../platform/store/db.ts';

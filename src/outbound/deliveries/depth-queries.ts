@@ -8,7 +8,7 @@ import type { MessageStatus, WaitReason } from './status.ts';
 
 /** The fields of an entry that a measurement needs. */
 export interface WaitingRow {
-  /** Its turn if it is ready, else its due time: the order in which entries are read. */
+  /** The turn of a ready entry, else the due time: the order in which entries are read. */
   at: number;
   status: MessageStatus;
   lane: string | null;
@@ -25,8 +25,8 @@ export interface PageStart {
 }
 
 /**
- * Returns the next unclaimed deliveries of one half of the queue: the ready ones by turn, or the
- * others by due time.
+ * Returns the next unclaimed deliveries of a half of the queue: ready deliveries by turn, or
+ * the remaining deliveries by due time.
  */
 export function selectWaitingFrom(
   db: Db,

@@ -1,17 +1,17 @@
-// `errorDetails` of a delivery that ended or waits with an error of a server: its words, and the
-// cause and the remedy that they name.
+// `errorDetails` of a delivery that ended or waits with an error of a server: the words of the
+// server, and the cause and the remedy that they name.
 import type { RemoteReply } from '../../mail/smtp/outcome.ts';
 import { findCause } from '../../mail/smtp/reply-rules/classify-reply.ts';
 import { toJson } from '../../platform/store/db.ts';
 
-/** A refusal with what is known of it. */
+/** A refusal with the facts known about it. */
 export interface RefusalFacts {
   errorCode: string;
   reply: RemoteReply;
   /** Name of the server. */
   mx: string | null;
   address: string | null;
-  /** The refused address, if it is another than the recipient. */
+  /** The refused address, if it differs from the recipient. */
   refusedAddress: string | null;
   /** Domain of From. */
   senderDomain: string;

@@ -89,7 +89,7 @@ const engagedColumns = [
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
 /**
- * Columns that opens and clicks need. Reading the remaining twenty would cost as much as the
+ * Columns that opens and clicks need. Reading the other twenty would cost as much as the
  * rest of their work.
  */
 export type EngagedDelivery = Pick<DeliveryRow, (typeof engagedColumns)[number]>;

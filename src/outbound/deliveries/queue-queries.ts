@@ -24,7 +24,7 @@ export interface QueueFilter {
 }
 
 /**
- * The two halves in which the queue is read, each in the order of its index: by turn, then by time.
+ * The two halves in which the queue is read, each in the order of an index: by turn, then by time.
  */
 export type QueueHalf = 'ready' | 'due';
 
@@ -89,7 +89,10 @@ export async function countQueue(db: Db, part: QueuePart, filter: QueueFilter): 
   return count;
 }
 
-/** Finds the delivery with this id, or those of the message with this id, including ended ones. */
+/**
+ * Finds the delivery with this id, or all deliveries of the message with this id. Includes ended
+ * deliveries.
+ */
 export function findNamedDeliveries(db: Db, id: string): Promise<DeliveryRow[]> {
   return tables<DeliveryTables>(db)
     .selectFrom('deliveries')
@@ -161,7 +164,7 @@ export type QueueRow = Pick<
 >;
 
 /**
- * An entry read by a walk. `at` is its turn if it is ready, else its due time; the walk follows
+ * An entry read by a walk. `at` is the turn of a ready entry, else the due time; the walk follows
  * this order.
  */
 export interface WalkRow extends QueueRow {
@@ -226,7 +229,7 @@ export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<Walk
   return rows.map((row) => ({ ...row, at: row.at ?? 0 }));
 }
 
-/** Returns the last turn or time of a half, or null if it is empty. Reads one index entry. */
+/** Returns the last turn or time of a half, or null if it is empty. Reads a single index entry. */
 export async function lastOf(db: Db, half: QueueHalf): Promise<number | null> {
   const order = half === 'ready' ? 'turn' : 'due_at';
   const row = await entriesOf(db, half)

@@ -1,5 +1,5 @@
 // SQL on `deliveries` for scheduled mail: a `waiting` delivery with the status `scheduled`. During
-// a pause or without quota it waits in a lane of its own. Its rows are locked before their
+// a pause or without quota it waits in a separate lane. Delivery rows are locked before their
 // messages, in the order of their ids.
 import { engineOf, isOneOf } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -34,7 +34,7 @@ export const lockWaiting = own.all((db, messageIds: readonly string[]) =>
     .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
 );
 
-/** Next wait of a scheduled delivery. Without a lane its checks run again at `dueAt`. */
+/** Next wait of a scheduled delivery. Without a lane the checks run again at `dueAt`. */
 export interface PutOff {
   id: string;
   lane: string | null;
@@ -57,7 +57,7 @@ export const putOffScheduled = own.run((db, putOff: PutOff) =>
 
 type Departure = { id: string; turn: number; now: number; expiresAt: number };
 
-/** Makes a scheduled delivery ready with its turn, as its time has come. */
+/** Makes a due scheduled delivery ready, with a turn. */
 export const enqueueScheduled = own.run((db, departure: Departure) =>
   db
     .updateTable('deliveries')
@@ -75,7 +75,7 @@ export const enqueueScheduled = own.run((db, departure: Departure) =>
     .where('status', '=', 'scheduled'),
 );
 
-/** Makes the checks of a scheduled delivery run at once: its wait in its lane is over. */
+/** Makes the checks of a scheduled delivery run at once: the wait in the lane is over. */
 export const askScheduledNow = own.run((db, id: string, now: number) =>
   db
     .updateTable('deliveries')

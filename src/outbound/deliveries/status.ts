@@ -4,7 +4,7 @@
 // |-------------|---------------------------------------|------------|
 // | (none)      | accepted                              | pending    |
 // | (none)      | accepted for later                    | scheduled  |
-// | scheduled   | its time came                         | queued     |
+// | scheduled   | the time came                         | queued     |
 // | pending, queued | claimed for an attempt            | processing |
 // | processing  | deferred: waits for the next attempt  | processing |
 // | processing  | 250 after the dot                     | sent       |
@@ -29,7 +29,7 @@ export const messageStatuses = [
 
 export type MessageStatus = (typeof messageStatuses)[number];
 
-/** Reasons for which a delivery waits before its attempt (specification 2.2). */
+/** Reasons for which a delivery waits before an attempt (specification 2.2). */
 export const waitReasons = [
   'rate',
   'daily-quota',

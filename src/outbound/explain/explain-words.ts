@@ -125,7 +125,7 @@ const resumeRun: Help = { purpose: 'To resume the run', command: 'svc campaigns 
 /** A held run goes on only with a note of the review. */
 const resumeHeldRun: Help = { ...resumeRun, command: `${resumeRun.command} --note reviewed` };
 
-/** Words for mail of a stopped run, by the status of the run or the reason of its hold. */
+/** Words for mail of a stopped run, by the status of the run or the reason of the hold. */
 export const runWords: Readonly<Record<'paused' | RunHoldReason, WaitWords>> = {
   paused: {
     because: 'Its campaign run {run} is paused.',
@@ -328,7 +328,7 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   },
 };
 
-/** Advice for a refusal that names another address than the recipient. */
+/** Advice for a refusal that names a different address than the recipient. */
 export const aboutOther =
   '{email} is not blocked: a member of the list, or the target of a forward, is gone. The owner of {email} can ' +
   'correct that.';

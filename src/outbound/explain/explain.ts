@@ -1,5 +1,5 @@
-// Explains the state of a message in sentences: for each recipient the last event, the next one and
-// its time, the command that helps, and the server's own words. The sentences themselves are in
+// Explains the state of a message in sentences: for each recipient the last event, the next event
+// and its time, the command that helps, and the server's own words. The sentences themselves are in
 // explain-words.ts.
 
 import { findOrganization } from '../../access/organizations/queries.ts';
@@ -367,8 +367,8 @@ function fill(words: string, known: Facts): string {
 const ofAllOrganizations = /^svc (?:queue|orgs) /;
 
 /**
- * Fills a command, and names the organization where it is not the default one. Quotes addresses for
- * the shell, as they come from strangers.
+ * Fills a command, and names the organization where it is not the default organization. Quotes
+ * addresses for the shell, as they come from strangers.
  */
 function fillCommand({ command }: Help, known: Facts, organization: string | null): string {
   const filled = command.replace(/\{(\w+)\}/g, (_, name: keyof Facts) => quoted(known[name]));

@@ -1,4 +1,4 @@
-// Times in sentences: the instant in UTC, and its distance from now.
+// Times in sentences: the instant in UTC, and the distance from now.
 
 const steps = [
   { unit: 'd', ms: 86_400_000 },
@@ -8,7 +8,7 @@ const steps = [
 ] as const;
 
 /**
- * Formats a span as its two largest units, the second only if it is not zero: `2 h 5 min`, `40 s`.
+ * Formats a span as the two largest units, the second only if it is not zero: `2 h 5 min`, `40 s`.
  */
 export function spanInWords(ms: number): string {
   const first = steps.findIndex((step) => ms >= step.ms);

@@ -16,7 +16,7 @@ import { mostInFlight } from './lanes/shares.ts';
 const claimBatch = 100;
 /**
  * Fraction of all places. If no more are free, a claim waits for `starvedPauseMs` after the last
- * one.
+ * claim.
  */
 const roomWorthAClaim = 1 / 8;
 /**
@@ -47,7 +47,7 @@ export class BackPressure {
 
   /**
    * Returns how many deliveries to claim, with `load` in flight. `quickRoom` is the room of the
-   * lane if all mail uses one. Returns 0 until a claim is worth its transaction.
+   * lane if all mail uses the same lane. Returns 0 until a claim is worth a transaction.
    */
   claimable(load: number, quickRoom: number | undefined): number {
     const free = mostInFlight - load;
@@ -56,7 +56,7 @@ export class BackPressure {
     return Math.min(claimBatch, free, quickRoom ?? free);
   }
 
-  /** Milliseconds until the next claim during a burst of sends; 0 without one. */
+  /** Milliseconds until the next claim during a burst of sends; 0 without a burst. */
   givesWayMs(): number {
     if (this.#latenessMs > patienceMs || !this.#intake.isPressing()) return 0;
     return Math.max(0, this.#claimedAt + besideBurstMs - this.#clock.elapsed());

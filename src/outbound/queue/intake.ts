@@ -1,13 +1,13 @@
 // Pressure of incoming sends. A burst is answered first and delivered right after: while many sends
-// wait for one commit, the pipeline claims rarely (loop.ts). Callers then wait less, and the whole
-// burst ends no later.
+// wait for the same commit, the pipeline claims rarely (loop.ts). Callers then wait less, and the
+// whole burst ends no later.
 import { portionsOf } from '../../access/admission/portions.ts';
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 
 /**
- * Smallest number of sends in one commit that counts as a burst. With fewer, the event loop has
- * time for both. Several daemons divide a burst, and each of them counts fewer as one.
+ * Smallest number of sends in a commit that counts as a burst. With fewer, the event loop has
+ * time for both. Several daemons divide a burst, and each daemon counts fewer sends as a burst.
  */
 const pressingRequests = 16;
 const fewestPressing = 4;
@@ -15,7 +15,7 @@ const fewestPressing = 4;
 const pressingMs = 50;
 
 export interface Intake {
-  /** Reports how many sends one transaction accepted. */
+  /** Reports how many sends a transaction accepted. */
   took(requests: number): void;
   /** Tells whether a burst is going on now. */
   isPressing(): boolean;

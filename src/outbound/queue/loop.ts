@@ -29,14 +29,14 @@ const troublePauseMs = 1_000;
 
 /** Parts that a pipeline drives. */
 export interface PipelineParts {
-  /** Name of the daemon in its claims. */
+  /** Name of the daemon in the claims. */
   worker: string;
   choice: LaneChoice;
   attempt: AttemptMessage;
 }
 
 export interface Pipeline {
-  /** Releases the claims of a crashed daemon (SQLite: there is only one daemon) and starts. */
+  /** Releases the claims of a crashed daemon (SQLite: there is a single daemon) and starts. */
   start(): Promise<void>;
   /** Stops claiming, waits up to `graceMs` for deliveries in flight, and releases the rest. */
   stop(graceMs: number): Promise<void>;
@@ -47,7 +47,7 @@ export interface Pipeline {
   idle(): Promise<void>;
 }
 
-/** Creates the pipeline of one daemon. */
+/** Creates the pipeline of a daemon. */
 export function createPipeline(app: App, { worker, choice, attempt }: PipelineParts): Pipeline {
   const jumps = clockJumpsOf(app);
   let clock: ClockFollower | null = null;
@@ -146,7 +146,7 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
 }
 
 /**
- * Releases the claims of a crashed daemon. On PostgreSQL it may still run, so there its leases must
+ * Releases the claims of a crashed daemon. On PostgreSQL it may still run, so there the leases must
  * run out.
  */
 async function takeUpLeft({ store, clock, log }: App): Promise<void> {

@@ -52,8 +52,8 @@ export function followClock(app: App): ClockFollower {
 }
 
 /**
- * Moves entries from the future to the present: those whose acceptance or last attempt is later
- * than now. Safe to repeat, and to run while other daemons do the same.
+ * Moves entries from the future to the present: entries with an acceptance or last attempt later
+ * than now. Safe to repeat, and to run in several daemons at once.
  * @returns the number of queue entries that were moved.
  */
 async function comeToPresent(app: App, signal: AbortSignal): Promise<number> {

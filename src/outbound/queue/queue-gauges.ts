@@ -1,6 +1,6 @@
 // Queue figures for alerts (`GET /metrics`): number of waiting deliveries and age of the oldest, by
-// reason and by kind of lane. The daemon measures them on a schedule, never for a request. Several
-// daemons of the same store show the same figures.
+// reason and by kind of lane. The daemon measures them on a separate schedule, never for a request.
+// Several daemons of the same store show the same figures.
 import type { App } from '../../core/app.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type PageStart, selectWaitingFrom, type WaitingRow } from '../deliveries/depth-queries.ts';

@@ -1,4 +1,4 @@
-// Outcomes of a bounce for the deliveries that its return path names.
+// Outcomes of a bounce for the deliveries that the return path names.
 import type { App } from '../../core/app.ts';
 import type { BounceAction, BouncedRecipient } from '../../mail/parse/bounce/bounced-recipient.ts';
 import { refusedBehind } from '../../mail/parse/bounce/named-address.ts';

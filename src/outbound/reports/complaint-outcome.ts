@@ -1,5 +1,5 @@
-// Outcome of a complaint: a late outcome for the delivery whose copy it proves. An unproven
-// complaint is shown in the timeline of its message and changes nothing else.
+// Outcome of a complaint: a late outcome for the delivery of the proven copy. An unproven
+// complaint is shown in the timeline of the message and changes nothing else.
 import type { App } from '../../core/app.ts';
 import { countEventRows } from '../../history/events/queries.ts';
 import { recordTimeline } from '../../history/events/record.ts';
@@ -18,7 +18,7 @@ import type { ReportMail } from './queries.ts';
 
 /**
  * Number of `complained` events after which a timeline shows no unproven complaint: anybody can
- * send one, and more of them carry no information.
+ * send a complaint, and more of them carry no information.
  */
 const mostShown = 10;
 
@@ -46,7 +46,7 @@ export async function readComplaintOutcome(app: App, report: ReportMail): Promis
   };
 }
 
-/** Records one event, of the kind `complained`, without a change of status. */
+/** Records an event, of the kind `complained`, without a change of status. */
 async function showUnproven(
   app: App,
   trx: Db,

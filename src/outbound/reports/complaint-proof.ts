@@ -1,7 +1,7 @@
 // Finds the complaining recipient, and judges the proof. Anybody can write to `fbl@`, so a
 // complaint counts only with evidence from a copy of the mail: a token of the transaction, or our
 // signature over the header of the copy. A token identifies the transaction of the copy. A
-// signature identifies only the message, so it counts only if all its recipients shared one
+// signature identifies only the message, so it counts only if all recipients shared one
 // transaction.
 import type { App } from '../../core/app.ts';
 import { findPublicKey } from '../../identity/domains/queries.ts';
@@ -70,8 +70,8 @@ interface Claim {
 }
 
 /**
- * Judges a complaint to an organization. Returns null if it is about none of its messages. `signed`
- * are the messages that the copy proves.
+ * Judges a complaint to an organization. Returns null if it is about no message of the
+ * organization. `signed` are the messages that the copy proves.
  */
 export async function judgeComplaint(
   app: App,
@@ -111,7 +111,7 @@ export async function judgeComplaint(
   return siblings.length === 0 ? null : doubted('no-proof', told, siblings);
 }
 
-/** Returns the transactions that the tokens of a complaint name, those of the copy first. */
+/** Returns the transactions that the tokens of a complaint name; tokens of the copy come first. */
 function namedTransactions(app: App, { complaint, copy }: ComplaintReport): NamedTransaction[] {
   const { tokenAddresses, originalMailFrom } = complaint;
   const found = [

@@ -53,8 +53,8 @@ export const nextReportAt = own.first(
 );
 
 /**
- * Reserves due reports until `leaseUntil`: if the process dies over one, the next try reads it.
- * Their mails are read one by one (`findReportMail`), as memory is bounded.
+ * Reserves due reports until `leaseUntil`: if the process dies while reading a report, the next try
+ * reads it. Mails are read in sequence (`findReportMail`), as memory is bounded.
  */
 export async function takeReports(
   db: Db,
@@ -77,7 +77,7 @@ export async function takeReports(
 }
 
 /**
- * Returns the first megabyte of the raw mail with its target, or undefined if another process has
+ * Returns the first megabyte of the raw mail with the target, or undefined if another process has
  * read it.
  */
 export async function findReportMail(db: Db, id: string): Promise<ReportMail | undefined> {

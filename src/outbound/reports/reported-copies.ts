@@ -1,7 +1,7 @@
 // Recipients that a report may speak for. A token proves that the reporter has a copy of an SMTP
-// transaction, so it speaks for the recipients of that transaction alone. It never speaks for
-// further recipients of the message, at other domains or under a blind copy, even if the report
-// names them. Pure.
+// transaction, so it speaks for the recipients of that transaction alone. It never speaks for other
+// recipients of the message, at other domains or under a blind copy, even if the report names them.
+// Pure.
 
 import { foldAddress } from '../../platform/net/address.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
@@ -44,9 +44,8 @@ export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopie
 }
 
 /**
- * Returns the recipient named by the addresses of a report: an address among the copies, or the
- * only copy, as that address may belong to an alias. Returns undefined if they name a recipient of
- * a different copy.
+ * Returns the copy that the addresses of a report name, or the only copy, as a reported address may
+ * belong to an alias. Returns undefined if the addresses name a recipient of another copy.
  */
 export function meantBy(
   told: readonly string[],

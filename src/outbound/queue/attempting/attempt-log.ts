@@ -8,7 +8,7 @@ import type { Settlement } from '../settling/settle.ts';
 const mostReplyCharacters = 200;
 
 /**
- * Writes one line for each recipient. `queueMs` counts from acceptance or from the scheduled time.
+ * Writes a line for each recipient. `queueMs` counts from acceptance or from the scheduled time.
  */
 export function logAttempts(app: App, settlements: readonly Settlement[]): void {
   const log = mailLogOf(app);

@@ -322,7 +322,7 @@ function begunBy([first]: readonly DeliveryRow[]): string | null {
 }
 
 /**
- * Returns the lane of all mail that is not simulated, if there is only a single lane: in relay mode
+ * Returns the lane of all mail that is not simulated, if there is a single lane: in relay mode
  * without exceptions.
  */
 function soleLaneOf(
@@ -345,8 +345,8 @@ function reportsWanted(messageId: string): DsnRequest {
 }
 
 /**
- * Translates an outcome for the lane. Rate limits and silence slow the lane; every remaining reply
- * counts as an answer.
+ * Translates an outcome for the lane. Rate limits and silence slow the lane; any other reply counts
+ * as an answer.
  */
 function signalOf(outcome: Outcome): LaneSignal {
   if (outcome.kind === 'sent') return 'taken';
@@ -387,8 +387,7 @@ async function groupByDestination(
   const groups = new Map<string, Group>();
   for (const delivery of deliveries) {
     let route = chooseRoute(delivery.email, false, sender);
-    // Only captured mail can be for our own mailboxes: all remaining kinds of route skip this
-    // look-up.
+    // Only captured mail can be for our own mailboxes, so other routes skip this look-up.
     if (route.kind === 'capture') {
       const isLocal = await isLocalAddress(app.store.db, delivery.email);
       route = chooseRoute(delivery.email, isLocal, sender);

@@ -70,7 +70,7 @@ export function ourFault(app: App, routeKind: string): Ending {
   return { outcome, sentIsDelivered: false, aftermath: null, routeKind };
 }
 
-/** Returns the outcome that a simulator address requests, or another one that is wanted. */
+/** Returns the outcome that a simulator address requests, or the `wanted` outcome. */
 export function simulate(
   app: App,
   delivery: DeliveryRow,

@@ -4,7 +4,7 @@
 // state     | event                                | next
 // ----------+--------------------------------------+------------------------------------------------
 // claimed   | `launch`                             | attempted: holds a place, lane and share
-// attempted | the destination has ended            | settled, together with further ended attempts
+// attempted | the destination has ended            | settled, with all attempts that ended then
 // settled   | the store has the outcome            | released: the places are free
 // settled   | the store cannot write now           | unsettled: settled again a second later
 // any       | the attempt or the write failed      | released; claimed again after the lease
@@ -26,7 +26,7 @@ export const leaseMs = 60_000;
 const troublePauseMs = 1_000;
 
 export interface InFlightParts {
-  /** Name of the daemon in claims. */
+  /** Name of the daemon in the claims. */
   worker: string;
   attempt: AttemptMessage;
   /** Called when the place of a delivery becomes free. */

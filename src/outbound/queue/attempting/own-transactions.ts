@@ -1,12 +1,12 @@
 // The SMTP transactions in which this daemon delivers its own mail to its own listener. Every
-// recipient of a mail knows its return path, so the token in it does not prove the sender by
-// itself. It counts only while the delivery that it names is in flight, and only for the recipients
-// of that transaction.
+// recipient of a mail knows the return path, so the token in it alone does not prove the sender. It
+// counts only while the named delivery is in flight, and only for the recipients of that
+// transaction.
 import type { App } from '../../../core/app.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
 import { readReturnPath } from './return-path.ts';
 
-/** Recipients by the delivery that the return path names. Each daemon has its own. */
+/** Recipients by the delivery that the return path names. Each daemon has a separate map. */
 const underWay = perApp((_app: App) => new Map<string, ReadonlySet<string>>());
 
 /**
@@ -21,12 +21,12 @@ export function beginOwnTransaction(
   const all = underWay(app);
   const own = new Set(recipients);
   all.set(deliveryId, own);
-  // A later attempt for the same delivery has its own entry.
+  // A later attempt for the same delivery has a separate entry.
   const end = () => all.get(deliveryId) === own && all.delete(deliveryId);
   ended.then(end, end);
 }
 
-/** Tells whether a transaction of the listener is one of our own. */
+/** Tells whether a transaction of the listener is our own. */
 export function isOwnTransaction(
   app: App,
   returnPath: string,

@@ -1,5 +1,5 @@
 // Logs that a relay refuses our credentials. Mail waits until they are corrected, and nothing else
-// reports the cause. Writes one line for each relay every quarter of an hour, without the password.
+// reports the cause. Writes a line for each relay every quarter of an hour, without the password.
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../../core/app.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
@@ -12,7 +12,7 @@ const longestReply = 200;
 /** Checks the outcomes of each attempt through a relay. */
 export type TellRefusals = (route: RelayRoute, outcomes: readonly Outcome[]) => void;
 
-/** Creates the check with the memory of one attempter. */
+/** Creates the check with the memory of an attempter. */
 export function refusalLogger({ clock, log }: Pick<App, 'clock' | 'log'>): TellRefusals {
   /** Time of the last line about a relay, by `clock.elapsed()`. */
   const told = new LRUCache<string, number>({ max: mostRelays });

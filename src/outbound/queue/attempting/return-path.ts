@@ -1,7 +1,7 @@
-// Marks sent with each transaction of a message, so that a report can prove the reported mail: the
-// return path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. The
-// tokens name the transaction and are signed, so a report without a copy of the mail cannot name
-// it. src/outbound/reports/reported-copies.ts matches reports with recipients.
+// Marks sent with each transaction of a message, so that a report can prove the mail that it is
+// about: the return path `bounce+<token>@<return-path host>` (VERP), and the field
+// `X-Service-Token`. The tokens name the transaction and are signed, so a report without a copy of
+// the mail cannot name it. src/outbound/reports/reported-copies.ts matches reports with recipients.
 import type { App } from '../../../core/app.ts';
 import { findReturnPath } from '../../../identity/domains/queries.ts';
 import { copyTokenField } from '../../../mail/mime/headers/header-encoding.ts';
@@ -44,7 +44,7 @@ export function transactionOf({ id, attempt_count: attempt }: FirstDelivery): st
   return attempt <= 1 ? id : `${id}${((attempt - 1) % 32).toString(32)}`;
 }
 
-/** Returns a return path without the token, which lets any holder report a bounce. */
+/** Returns a return path without the token: any holder of the token can report a bounce. */
 export function withoutToken(returnPath: string): string {
   if (!returnPath.startsWith(prefix)) return returnPath;
   return `${prefix}*${returnPath.slice(returnPath.lastIndexOf('@'))}`;

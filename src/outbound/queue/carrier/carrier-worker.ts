@@ -34,7 +34,7 @@ export interface CarrierSettings {
   providerRules: ProviderRules;
 }
 
-/** An envelope with the number under which its outcomes are reported. */
+/** An envelope with the number under which the outcomes are reported. */
 export interface NumberedEnvelope extends Envelope {
   number: number;
 }
@@ -116,7 +116,7 @@ const transport = createTransport({
   },
 });
 
-/** Reports all results of one turn of the event loop together. */
+/** Reports all results of a turn of the event loop together. */
 function reportSoon(): void {
   if (isReporting) return;
   isReporting = true;
@@ -161,7 +161,7 @@ function carry({ message, envelopes }: SentMailing): void {
   }
 }
 
-/** Ends the portion in force, unless another one comes before. */
+/** Ends the portion in force, unless a new portion comes before. */
 let cancelPortion = () => {};
 
 function divide({ portion, forMs }: { portion: Portion; forMs: number }): void {

@@ -46,8 +46,8 @@ export interface Carrier {
   /** Applies replaced rules of providers to mail that is carried from now on. */
   changeRules(): void;
   /**
-   * Applies the part of the limits that this daemon may use, for `forMs`. Then it has none, unless
-   * a further call came before.
+   * Applies the part of the limits that this daemon may use, for `forMs`. Afterwards the daemon has
+   * no part, unless a newer call came before.
    */
   divide(portion: Portion, forMs: number): void;
   /** Cuts mail under way; the outcomes are reported. */

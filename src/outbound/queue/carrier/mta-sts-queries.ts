@@ -1,4 +1,4 @@
-// All SQL on `mta_sts_policies`: one row for each recipient domain with a policy in force. Decides
+// All SQL on `mta_sts_policies`: a row for each recipient domain with a policy in force. Decides
 // nothing.
 import { type Db, engineOf, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
@@ -22,7 +22,7 @@ export const findStsPolicy = own.first((db, domain: string) =>
   db.selectFrom('mta_sts_policies').selectAll().where('domain', '=', domain),
 );
 
-/** Writes the policy of a domain, replacing its last one. */
+/** Writes the policy of a domain, replacing the last policy. */
 export async function upsertStsPolicy(db: Db, row: StsPolicyRow): Promise<void> {
   const { domain, ...values } = row;
   await tables<StsTables>(db)
@@ -32,7 +32,7 @@ export async function upsertStsPolicy(db: Db, row: StsPolicyRow): Promise<void> 
     .execute();
 }
 
-/** Deletes policies up to a time, except those that another daemon is writing now. */
+/** Deletes policies up to a time, except policies that another daemon is writing now. */
 async function deleteUntil(db: Db, column: 'expires_at' | 'fetched_at', at: number): Promise<void> {
   await tables<StsTables>(db)
     .deleteFrom('mta_sts_policies')

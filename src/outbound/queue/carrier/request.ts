@@ -21,11 +21,11 @@ export interface MessageParts {
   message: MessageRow;
   content: ContentRow | null;
   recipients: readonly RecipientRow[];
-  /** Unsubscribe group of its deliveries. */
+  /** Unsubscribe group of the deliveries. */
   groupId: string | null;
 }
 
-/** Keys and time of the signatures of one attempt. */
+/** Keys and time of the signatures of an attempt. */
 export type Signing = Pick<ComposeRequest, 'keys' | 'timestampSeconds'>;
 
 /** Returns the present keys of the message's domain, to sign with now. */
@@ -64,7 +64,7 @@ async function composeInput(
   return composeInputOf(message, recipients, groupId, { html, text, attachments });
 }
 
-/** Returns the parts of a mail: its row, recipients and group give the header, `body` the rest. */
+/** Returns the parts of a mail: row, recipients and group give the header, `body` the rest. */
 export function composeInputOf(
   message: MessageRow,
   recipients: readonly RecipientRow[],

@@ -1,11 +1,11 @@
-// One thread of the carrier (carrier-worker.ts) from start to end, as the main thread sees it: it
+// A thread of the carrier (carrier-worker.ts) from start to end, as the main thread sees it: it
 // takes orders and sends reports.
 //
 //   state   | event                                     | next
 //   --------+-------------------------------------------+--------------------------------------------
 //   runs    | an order                                  | runs; until the thread is up, orders queue
 //   runs    | an uncaught error                         | gone; the error is logged
-//   runs    | `close`                                   | closing: ends its SMTP sessions and reports
+//   runs    | `close`                                   | closing: ends all SMTP sessions and reports
 //   closing | the report `closed`, or 5 s have passed   | terminated, then gone
 //   any     | the thread exits                          | gone: `onExit` is called
 //
@@ -27,13 +27,13 @@ import type {
 /** Time after which a closing thread is cut. */
 const closeMs = 5_000;
 /**
- * Young-generation limit: its objects live shorter than those of the main thread, so half the room
- * is enough (run.js sets that of the main thread).
+ * Young-generation limit: objects live shorter here than on the main thread, so half the space is
+ * enough (run.js sets the limit of the main thread).
  */
 const youngMb = 48;
 const failed = 'the thread that carries mail failed: the next mail starts another';
 
-/** A message for the thread to compose, or one composed already. */
+/** A message for the thread to compose, or a message composed already. */
 interface NumberedMailing {
   message: ComposeRequest | SignedMessage;
   envelopes: readonly NumberedEnvelope[];
@@ -70,7 +70,7 @@ export class RunningThread {
     this.#worker.order(order, handed);
   }
 
-  /** Sends the thread mailings that arrived together, in one order. */
+  /** Sends the thread mailings that arrived together, in a single order. */
   carry(given: readonly NumberedMailing[]): void {
     this.#worker.hold();
     this.#keys.startOrder();

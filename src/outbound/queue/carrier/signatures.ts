@@ -21,7 +21,7 @@ export function signingFor(route: Route, { keys, timestampSeconds }: Signing): S
 }
 
 /**
- * Carries one message to all envelopes, composed and signed once for each choice of signatures.
+ * Carries a message to all envelopes, composed and signed once for each choice of signatures.
  * Returns the outcomes in the order of the envelopes.
  */
 export function carryTogether(

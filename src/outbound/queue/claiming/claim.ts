@@ -87,7 +87,7 @@ export interface LaneChoice {
 
 export interface Claimed {
   messages: ClaimedMessage[];
-  /** Deliveries whose scheduled time came, for `sendScheduled`. */
+  /** Scheduled deliveries that are due, for `sendScheduled`. */
   scheduled: DeliveryRow[];
   /** Whether the claim changed anything. If so, the next claim may find more at once. */
   progressed: boolean;
@@ -118,7 +118,7 @@ export async function claimMessages(
   return { messages, scheduled, progressed: messages.length + moved > 0 };
 }
 
-/** Releases the places of a delivery after the end of the attempt or the undoing of the claim. */
+/** Releases the places of a delivery after an ended attempt or an undone claim. */
 export function handBack({ lanes, shares }: LaneChoice, deliveryId: string): void {
   lanes.released(deliveryId);
   shares.released(deliveryId);

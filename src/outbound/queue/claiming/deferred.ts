@@ -1,5 +1,5 @@
-// Frees mail that waits for the warming of its domain (src/identity/warming/deferral.ts): as much
-// as the open window has places, or all of it once no live plan defers it.
+// Frees mail that waits for the warming of the sending domain (src/identity/warming/deferral.ts):
+// as much as the open window has places, or all of it once no live plan defers it.
 //
 //   the queue sees                       | then
 //   -------------------------------------+--------------------------------------------
@@ -15,10 +15,10 @@ import { giveTurnsNow } from '../desk/queue-walk.ts';
 import { domainOfWarming } from './stops.ts';
 
 const lookAgainMs = 60_000;
-/** Deliveries of a lane that one transaction frees, so that sends never wait long for it. */
+/** Deliveries of a lane that a transaction frees, so that sends never wait long for it. */
 const batch = 200;
 
-/** Frees deferred mail for the queue of one daemon. */
+/** Frees deferred mail for the queue of a daemon. */
 export class DeferredMail {
   readonly #app: App;
   #seen: DeferringPlans | null = null;

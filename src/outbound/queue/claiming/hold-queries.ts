@@ -4,7 +4,7 @@ import { ownTables } from '../../../platform/store/own-tables.ts';
 
 export interface HoldRow {
   id: string;
-  /** The columns from `organization_id` to `delivery_id` in one text; unique. */
+  /** The columns from `organization_id` to `delivery_id` in a single text; unique. */
   scope: string;
   organization_id: string | null;
   /** Domain of the recipient. */
@@ -13,7 +13,7 @@ export interface HoldRow {
   delivery_id: string | null;
   note: string | null;
   created_at: number;
-  /** Set once a release has begun: the hold has ended, and its deliveries get turns again. */
+  /** Set once a release has begun: the hold has ended, and the held deliveries get turns again. */
   released_at: number | null;
 }
 
@@ -48,7 +48,7 @@ export function findHold(db: Db, by: 'id' | 'scope', value: string): Promise<Hol
     .executeTakeFirst();
 }
 
-/** Inserts a hold. One of the same scope that is being released comes into force again. */
+/** Inserts a hold. A hold of the same scope that is being released comes into force again. */
 export async function insertHold(db: Db, row: HoldRow): Promise<void> {
   await tables<HoldTables>(db)
     .insertInto('queue_holds')

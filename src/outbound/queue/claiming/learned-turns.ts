@@ -1,5 +1,5 @@
-// How far other daemons are with the flows of the queue, read from its end each second (turns.ts).
-// A flow with a long backlog reaches far; a short one need not be shared evenly.
+// How far other daemons are with the flows of the queue, read from the end of the queue each second
+// (turns.ts). A flow with a long backlog reaches far; a short backlog need not be shared evenly.
 import { portionsOf } from '../../../access/admission/portions.ts';
 import type { App } from '../../../core/app.ts';
 import { lastTurns } from '../../deliveries/claim-queries.ts';

@@ -1,4 +1,4 @@
-// Ends queued mail of cancelled campaign runs, like mail that its owner cancels (cancel.ts).
+// Ends queued mail of cancelled campaign runs, like mail that the owner cancels (cancel.ts).
 import type { App } from '../../../core/app.ts';
 import { recordTimeline } from '../../../history/events/record.ts';
 import type { Db } from '../../../platform/store/db.ts';
@@ -12,9 +12,9 @@ import { restateMessage } from '../../messages/restate.ts';
 const cancelledWords = 'Its campaign run was cancelled before it was sent';
 
 /**
- * Ends these deliveries as cancelled: status and timeline. Returns the ended ones, without those
- * that an attempt holds. The caller has locked their rows and messages, and counts the ended ones
- * last.
+ * Ends these deliveries as cancelled: status and timeline. Returns the ended deliveries, without
+ * deliveries that an attempt holds. The caller has locked their rows and messages, and counts the
+ * ended deliveries last.
  */
 export async function endWithRun(
   app: App,

@@ -1,5 +1,5 @@
 // Stops: reasons to keep mail back that do not depend on the lane of the provider. A stopped
-// delivery waits in a lane with the name of the stop, into which it moves when the turn comes. No
+// delivery waits in a lane with the name of the stop, into which it moves at the next turn. No
 // provider's lane has such a name.
 //
 //   stop        | lane                | waits for                           | wait reason
@@ -9,11 +9,11 @@
 //   pause       | paused ORG          | the resume of the organization      | tenant-health
 //   domain hold | paused ORG DOMAIN   | the resume of the sending domain    | domain-health
 //   quota       | quota ORG           | the next day, or a larger plan      | daily-quota
-//   share       | share ORG           | places of the organization          | rate
+//   share       | share ORG           | free places of the organization     | rate
 //   warming     | warming ORG DOMAIN  | a place in a window of the plan     | rate
 //   run         | run RUN             | the resume of the campaign run      | campaign-paused
 //
-// Mail of a cancelled run ends when the turn comes (run-mail.ts). Only mail of runs reads runs.
+// Mail of a cancelled run ends at the next turn (run-mail.ts). Only mail of runs reads runs.
 //
 // Several stops may apply to a delivery. They are checked in this order, and again at the next
 // turn. Holds and resumes, of runs too: desk/; quotas: scheduled.ts; shares: lanes/shares.ts;
@@ -55,12 +55,12 @@ export function stopOfRun(runId: string): string {
   return `run ${runId}`;
 }
 
-/** Returns the hold with this lane, or null. */
+/** Returns the hold in the name of a hold lane; null for any other lane. */
 export function holdOfStop(lane: string | null): string | null {
   return lane?.startsWith(stopOfHold('')) ? lane.slice(stopOfHold('').length) : null;
 }
 
-/** Returns the organization of a lane that waits for a share, or null. */
+/** Returns the organization in the name of a share lane; null for any other lane. */
 export function organizationOfShare(lane: string | null): string | null {
   return lane?.startsWith(stopOfShare('')) ? lane.slice(stopOfShare('').length) : null;
 }
@@ -69,7 +69,7 @@ function stopOfWarming(organizationId: string, domain: string): string {
   return `warming ${organizationId} ${domain}`;
 }
 
-/** Returns the sending domain of a lane that waits for warming, or null. */
+/** Returns the sending domain in the name of a warming lane; null for any other lane. */
 export function domainOfWarming(
   lane: string | null,
 ): { organizationId: string; domain: string } | null {
@@ -186,7 +186,7 @@ type OfRun = Pick<DeliveryRow, 'id' | 'campaign_run_id'>;
 
 /** The stopped campaign runs of a moment. */
 export interface RunStops {
-  /** Returns the postponement of mail of a paused or held run, or null for all remaining mail. */
+  /** Returns the postponement of mail of a paused or held run, or null for any other mail. */
   on(row: OfRun, now: number): Postponement | null;
   /** Tells whether the run of the mail is cancelled. */
   isCancelled(row: OfRun): boolean;

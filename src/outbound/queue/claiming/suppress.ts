@@ -1,6 +1,6 @@
-// Applies blocks made while deliveries were queued. One statement checks each batch before it is
-// claimed (about 1 µs for each delivery, with 200,000 blocks). Blocked deliveries end as they do on
-// acceptance.
+// Applies blocks made while deliveries were queued. A single statement checks each batch before it
+// is claimed (about 1 µs for each delivery, with 200,000 blocks). Blocked deliveries end as they do
+// on acceptance.
 
 import type { App } from '../../../core/app.ts';
 import { recordTimeline } from '../../../history/events/record.ts';
@@ -17,7 +17,7 @@ import { restateMessage } from '../../messages/restate.ts';
 
 /**
  * Ends deliveries to blocked addresses as `failed` with the code `suppressed`, and returns them.
- * The caller has locked their rows and messages, and counts the ended ones at the end of its
+ * The caller has locked their rows and messages, and counts the ended deliveries at the end of the
  * transaction.
  */
 export async function suppressBlocked(

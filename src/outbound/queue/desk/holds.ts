@@ -6,7 +6,7 @@
 // | (none)    | `hold`                    | active; matching queued mail is set aside       |
 // | active    | a matching delivery's turn | it is set aside, in a lane of the hold's name  |
 // | active    | `release`                 | releasing                                       |
-// | releasing | its lane is empty         | (none)                                          |
+// | releasing | all deliveries are ready  | (none)                                          |
 
 import { operatorIn } from '../../../access/organizations/organizations.ts';
 import type { App } from '../../../core/app.ts';
@@ -82,8 +82,9 @@ function targetOf({ organizationId, domain, id }: HoldTarget): HoldScope {
 }
 
 /**
- * Holds matching mail. Waiting deliveries are set aside now, ready deliveries when their turn
- * comes; a running attempt ends as usual. Returns an existing hold of the same target unchanged.
+ * Holds matching mail. Waiting deliveries are set aside now, later and scheduled deliveries when
+ * their turn comes; a running attempt ends as usual. Returns an existing hold of the same target
+ * unchanged.
  * @throws ResourceNotFoundError for an unknown id; ConflictError if all targeted deliveries have
  * ended, or if there are too many holds.
  */
@@ -180,7 +181,7 @@ async function holdThese(
 
 /**
  * Releases a hold, named by id or target: the held deliveries are ready at once. Deliveries that
- * match a second hold are set aside by it when their turn comes. A repeat finishes an interrupted
+ * match another hold are set aside by it when their turn comes. A repeat finishes an interrupted
  * release.
  * @throws ResourceNotFoundError
  */

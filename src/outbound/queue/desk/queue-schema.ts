@@ -13,7 +13,7 @@ const mostIds = 100;
 
 const waitReason = delivery.shape.scheduling.unwrap().shape.waitReason.unwrap();
 
-/** A recipient domain in the form that deliveries keep. Accepts the dot of the root at its end. */
+/** A recipient domain in the form that deliveries keep. Accepts the dot of the root at the end. */
 const recipientDomain = z
   .string()
   .max(255)
@@ -55,7 +55,7 @@ export const queueSelection = queueScope.extend({
 export type QueueSelection = z.output<typeof queueSelection>;
 
 /**
- * Target of a hold: an organization, a domain, a domain for one organization, a message, a
+ * Target of a hold: an organization, a domain, a domain for a single organization, a message, a
  * delivery.
  */
 export const holdTarget = z
@@ -70,7 +70,7 @@ export const holdNote = headerText(500).min(1).optional();
 
 export const holdId = idOf('hold', 'is not a hold id (hold_…)');
 
-/** An entry of the queue, present or past: its delivery, seen from the queue. */
+/** An entry of the queue, present or past: a delivery, seen from the queue. */
 export interface QueueEntry {
   id: string;
   messageId: string;
@@ -102,7 +102,7 @@ export interface Hold {
   messageId: string | null;
   deliveryId: string | null;
   note: string | null;
-  /** `releasing`: its deliveries are getting turns again, or a release was interrupted. */
+  /** `releasing`: the held deliveries are getting turns again, or a release was interrupted. */
   state: 'active' | 'releasing';
   /** Number of deliveries set aside. Deliveries that are not due yet may be missing. */
   held: number;

@@ -19,11 +19,11 @@ import { askScheduledNow } from '../../deliveries/scheduled-queries.ts';
 import { findMessageRows } from '../../messages/queries.ts';
 import { turnsOf } from '../claiming/turns.ts';
 
-/** Entries of one transaction: about 2 ms of the write lock on SQLite. */
+/** Entries of a transaction: about 2 ms of the write lock on SQLite. */
 const batch = 200;
 /**
- * Pause between batches, in real time, as the daemon is another process. Without it, while 500,000
- * entries were flushed, a write of the daemon waited up to 106 ms; with it, 13 ms.
+ * Pause between batches, in real time, as the daemon is a separate process. Without it, while
+ * 500,000 entries were flushed, a write of the daemon waited up to 106 ms; with it, 13 ms.
  */
 const breathMs = 5;
 
@@ -38,7 +38,7 @@ export type OnProgress = (changed: number) => void;
 /** Changes a batch inside the caller's transaction. Returns how many entries it changed. */
 type Change = (trx: Db, rows: readonly WalkRow[]) => Promise<number>;
 
-/** Walks once over the entries that exist now, and skips later ones. */
+/** Walks once over the entries that exist now, and skips later entries. */
 export async function changeQueue(
   app: App,
   options: WalkOptions,
@@ -68,9 +68,9 @@ export async function changeQueue(
 
 /**
  * Makes waiting entries ready, at fair turns, and returns those that are ready now. Leaves out
- * entries claimed or ended since they were read, and scheduled ones: their checks run again first
- * (src/outbound/queue/schedule/scheduled.ts). For `changeQueue`, or for a few entries in one
- * transaction.
+ * entries claimed or ended since they were read, and scheduled entries: their checks run again
+ * first (src/outbound/queue/schedule/scheduled.ts). For `changeQueue`, or for a few entries in a
+ * single transaction.
  */
 export async function giveTurnsNow<Row extends QueueRow>(
   app: App,

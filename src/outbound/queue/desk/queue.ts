@@ -193,7 +193,7 @@ function retryable(
   return live;
 }
 
-/** Records an audit entry for each delivery, in the organization that owns it. */
+/** Records an audit entry for each delivery, in the organization of the delivery. */
 export async function recordByOperator(
   app: App,
   trx: Db,

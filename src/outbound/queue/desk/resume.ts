@@ -1,5 +1,6 @@
 // Resumes sending for a paused organization or a held sending domain (specification 3): the pause
-// ends, and deliveries in its lane become ready. The effect of a pause is in ../stops.ts.
+// ends, and deliveries in the lane of the pause become ready. The effect of a pause is in
+// ../stops.ts.
 
 import { workspaceResumed } from '../../../access/organizations/events.ts';
 import {
@@ -34,8 +35,8 @@ import { stopOfPause } from '../claiming/stops.ts';
 import { emptyLane, type OnProgress } from './queue-walk.ts';
 
 /**
- * Lets a paused organization send again: waiting mail is ready at once, and its past results no
- * longer count against it. The note holds the finding of the review.
+ * Lets a paused organization send again: waiting mail is ready at once, and past results no longer
+ * count against the organization. The note holds the finding of the review.
  * @throws ValidationError; ConflictError if it is not paused; ResourceNotFoundError.
  */
 export async function resumeSending(
@@ -46,7 +47,7 @@ export async function resumeSending(
 ): Promise<Organization> {
   parseWith(resumeOrganizationInput, input, 'body');
   const { id, sendingStatus } = await getOrganization(app, idOrName);
-  // Runs before the resume: the first outcome after it must not cause another pause by results that
+  // Runs before the resume: the first outcome after it must not cause a new pause by results that
   // were reviewed.
   if (sendingStatus === 'paused') await app.store.write((trx) => forgive(app, trx, id));
   const resumed = await resumeOrganization(app, id, input);
@@ -55,8 +56,8 @@ export async function resumeSending(
 }
 
 /**
- * Ends the hold of a sending domain after a review: waiting mail is ready at once, and its past
- * results no longer count against it.
+ * Ends the hold of a sending domain after a review: waiting mail is ready at once, and past results
+ * no longer count against the domain.
  * @throws ValidationError; ConflictError if it is not held; ResourceNotFoundError.
  */
 export async function resumeDomain(

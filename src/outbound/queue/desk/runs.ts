@@ -1,5 +1,5 @@
-// Queued mail of campaign runs: freed when its run resumes, ended when its run is cancelled,
-// counted for the walk of the run (src/campaigns/walk). How a stopped run keeps its mail back is in
+// Queued mail of campaign runs: freed when the run resumes, ended when the run is cancelled,
+// counted for the walk of the run (src/campaigns/walk). How a stopped run keeps mail back is in
 // ../stops.ts.
 //
 // On PostgreSQL a claim that finds a stopped run waits for the row of that run. So a transaction
@@ -16,14 +16,14 @@ import { emptyLane } from './queue-walk.ts';
 /** Limit of counted deliveries. */
 const mostCounted = 5_001;
 
-/** Makes mail ready that waited for the resume of its run. May be repeated, as after a crash. */
+/** Makes mail ready that waited for the resume of the run. May be repeated, as after a crash. */
 export function releaseRun(app: App, runId: string): Promise<void> {
   return emptyLane(app, stopOfRun(runId));
 }
 
 /**
- * Ends up to `limit` deliveries of a cancelled run that have not left, and returns how many. Those
- * that an attempt holds end after it: as sent, or cancelled before the next attempt.
+ * Ends up to `limit` deliveries of a cancelled run that have not left, and returns how many.
+ * Deliveries that an attempt holds end after it: as sent, or cancelled before the next attempt.
  */
 export async function cancelRun(app: App, trx: Db, runId: string, limit: number): Promise<number> {
   const rows = await lockQueuedOfRun(trx, runId, limit);

@@ -1,5 +1,5 @@
 // A selected part of the queue: counted for a preview, or dropped as a whole. Leaves out deliveries
-// scheduled for later, and those that a daemon attempts at that moment.
+// scheduled for later, and deliveries that a daemon attempts at that moment.
 import type { App } from '../../../core/app.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { findDeliveries } from '../../deliveries/queries.ts';
@@ -28,7 +28,7 @@ export async function countSelected(
   return count;
 }
 
-/** Drops the selected deliveries for good, held ones too. @returns how many were dropped. */
+/** Drops the selected deliveries for good, held deliveries too. @returns how many were dropped. */
 export async function dropSelected(
   app: App,
   filter: QueueSelection,

@@ -1,4 +1,4 @@
-// All SQL on `lane_states`: one row per daemon, replaced once a second while it works. Decides
+// All SQL on `lane_states`: a row per daemon, replaced once a second while it works. Decides
 // nothing.
 import { type Db, engineOf, tables } from '../../../platform/store/db.ts';
 

@@ -6,7 +6,7 @@
 //   ---------------------------------+-------------------------------------------------------------
 //   a pause after rate limits        | closes the lane for the same time
 //   an additional rate limit         | halves the window and the rate of the lane
-//   connections above the part       | leaves as many of the local part free, until they are closed
+//   connections above its part       | leaves as many of the local part free, until they are closed
 //   mail that waits for a lane       | takes it as far as the local part has room
 //
 // In the same second the daemon applies the local part of the limits

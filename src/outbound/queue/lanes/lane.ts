@@ -1,5 +1,5 @@
-// The state of a lane, and how window, rate and pauses change. Plain functions; the set
-// of lanes and their waiting mail are in lanes.ts. Times are of `clock.elapsed()`.
+// The state of a lane, and how window, rate and pauses change. Plain functions; the set of
+// lanes and their waiting mail are in lanes.ts. Times are of `clock.elapsed()`.
 //
 // | lane    | event                                          | next                               |
 // |---------|------------------------------------------------|------------------------------------|

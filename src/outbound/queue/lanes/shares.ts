@@ -6,7 +6,7 @@
 // |---------------|------------------------------------------|---------------------------------------|
 // | below its     | a delivery is claimed                    | holds an additional place             |
 // | share         |                                          |                                       |
-// | at its share  | a claim finds a further delivery         | that delivery waits in a separate lane |
+// | at its share  | a claim finds a further delivery         | the delivery waits in a separate lane |
 // | awaited       | an eighth of the places is free, or      | claims take waiting mail, oldest      |
 // |               | some, 50 ms after the last were taken    | first                                 |
 // | awaited       | no delivery waits there any more         | below its share                       |

@@ -1,4 +1,4 @@
-// Cancels unsent mail: a message for its owner, deliveries for the operator (`drop` in
+// Cancels unsent mail: a message for the owner, deliveries for the operator (`drop` in
 // desk/queue.ts). The vocabulary of statuses has no `cancelled`: such deliveries end as `failed`
 // with `errorCode` `cancelled`, and their timeline has the event `cancelled`.
 
@@ -29,20 +29,20 @@ export interface TakingBack {
 }
 
 /**
- * Locks the deliveries of a message and returns them. Until the transaction ends, no other
+ * Locks the deliveries of a message and returns them. Until the transaction ends, no concurrent
  * transaction claims or settles them. Locks deliveries before their message, as all transactions
  * do.
  */
 export async function lockWhole(trx: Db, messageId: string): Promise<DeliveryRow[]> {
   await lockWaiting(trx, [messageId]);
-  // A transaction that settles another recipient now must see the changes to these rows.
+  // A transaction that settles a different recipient now must see the changes to these rows.
   await lockMessages(trx, [messageId]);
   return findDeliveries(trx, [messageId]);
 }
 
 /**
- * Ends these deliveries of one message, all of them or none: status, timeline and counters.
- * @throws ConflictError while one of them is being attempted.
+ * Ends these deliveries of a message, all of them or none: status, timeline and counters.
+ * @throws ConflictError while any of them is being attempted.
  */
 export async function takeBack(
   app: App,
@@ -67,7 +67,7 @@ export function underWay(id: string, resource: 'message' | 'delivery'): Conflict
 }
 
 /**
- * Cancels a message that no recipient has got: scheduled, queued, or waiting for another attempt.
+ * Cancels a message that no recipient has got: scheduled, queued, or waiting for a further attempt.
  * Returns an already cancelled message unchanged.
  * @throws ConflictError if part of it was sent or is being attempted, or if nothing is left to
  * cancel; ResourceNotFoundError.

@@ -33,7 +33,7 @@ export class Departures {
     this.#firstTurn = first;
   }
 
-  /** Queues the message. Recipients blocked since its acceptance end as suppressed. */
+  /** Queues the message. Recipients blocked since acceptance end as suppressed. */
   async send(
     message: MessageRow,
     rows: readonly DeliveryRow[],
@@ -58,7 +58,7 @@ export class Departures {
   }
 
   /**
-   * Cancels the message for this reason: a check refuses it. Its deliveries end as in cancel.ts.
+   * Cancels the message for this reason: a check refuses it. The deliveries end as in cancel.ts.
    */
   async cancel(
     message: MessageRow,

@@ -10,7 +10,7 @@
 // | asked     | no token                                     | waits for the next unreserved token      |
 // | asked     | a check that is asked again (send-checks.ts) | ends: cancelled, with the reason         |
 // | asked     | no room in the daily quota                   | waits in a separate lane for room        |
-// | asked     | a token and room: a transaction with both    | queued like unscheduled mail             |
+// | asked     | a token and room: one transaction with both  | queued like unscheduled mail             |
 //
 // Tokens are drawn outside of any transaction, as daemons share their buckets through the store. A
 // crash between the draw and the transaction costs a token, never a message.

@@ -6,7 +6,7 @@
 //   check           | asked     | refuses
 //   ----------------+-----------+---------------------------------------------------------------
 //   key             | due       | mail of a key revoked since acceptance (before: 401 for requests)
-//   key-rights      | both      | by a key without the permission, of the wrong send mode, or bound to
+//   key-rights      | both      | by a key without the permission, of a different send mode, or bound to
 //                   |           | other mailboxes: 403
 //   time            | accepting | a scheduled time in the past, or beyond a year: 422
 //   named           | accepting | a resource of the payload that does not exist: 404
@@ -80,8 +80,8 @@ export interface AcceptingSend extends CheckedSend {
   /** Ms since 1970; undefined for mail to be sent now. */
   scheduledFor: number | undefined;
   /**
-   * Address that mail of the service speaks for, as From is an address of the service. Null for
-   * mail of callers.
+   * Address that mail of the service speaks for; From is then an address of the service. Null for
+   * any other mail.
    */
   onBehalfOf: string | null;
   /** The message that it replies to; null until the check `named` has found it. */

@@ -1,5 +1,5 @@
-// Check of the scheduled time of a send. Runs after the idempotency key: a repeat that comes after
-// its time still gets its answer.
+// Check of the scheduled time of a send. Runs after the idempotency key: a repeat after the
+// scheduled time still gets the first answer.
 import type { SendCheck } from '../../../core/api/send-check.ts';
 import { ValidationError } from '../../../platform/errors.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
@@ -10,7 +10,7 @@ function aYearAfter(now: number): number {
   return date.setUTCFullYear(date.getUTCFullYear() + 1);
 }
 
-/** Refuses a time in the past or beyond a year; returns null for a valid one. */
+/** Refuses a time in the past or beyond a year; returns null for a valid time. */
 function untimely(scheduledFor: number, now: number): ValidationError | null {
   const refuse = (problem: string) => ValidationError.of('scheduledFor', problem);
   if (!(scheduledFor >= now)) return refuse(`is past: the time is ${isoTime(now)}`);

@@ -1,6 +1,6 @@
 // Late outcomes of a delivery: a bounce by mail, a success notification, a complaint. They are
-// applied like the outcome of an attempt: status, timeline and blocks in one transaction. The state
-// table is in src/outbound/deliveries/status.ts.
+// applied like the outcome of an attempt: status, timeline and blocks in a single transaction. The
+// state table is in src/outbound/deliveries/status.ts.
 import type { App } from '../../../core/app.ts';
 import { type MessageEventType, recordTimeline } from '../../../history/events/record.ts';
 import type { ErrorCode } from '../../../mail/smtp/outcome.ts';
@@ -14,7 +14,7 @@ import { lockWithMessages, restateMessage } from '../../messages/restate.ts';
 import { countCohorts } from '../../tracking/cohorts.ts';
 import { countLate } from './outcome-counts.ts';
 
-/** Result that a report gives for one delivery. */
+/** Result that a report gives for a delivery. */
 export type LateOutcome =
   | { kind: 'delivered' }
   | { kind: 'complained'; feedbackType: string }
@@ -23,7 +23,7 @@ export type LateOutcome =
       errorCode: ErrorCode;
       /** The recipient is dead and gets blocked. */
       isHard: boolean;
-      /** The refused address, if it is another than the recipient. */
+      /** The refused address, if it differs from the recipient. */
       refusedAddress?: string;
       code: number | null;
       enhancedCode: string | null;
@@ -44,7 +44,7 @@ const eventTypes: Record<LateOutcome['kind'], MessageEventType> = {
   complained: 'complained',
 };
 
-/** A delivery with its late outcome. */
+/** A delivery with a late outcome. */
 export interface LateReport {
   delivery: DeliveryRow;
   outcome: LateOutcome;
@@ -91,7 +91,7 @@ export async function applyLateOutcomes(
   return moved.length;
 }
 
-/** Changes status and timeline. Returns the row after the change, or undefined without one. */
+/** Changes status and timeline. Returns the row after the change, or undefined without a change. */
 async function move(
   app: App,
   trx: Db,

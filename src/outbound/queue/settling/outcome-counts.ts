@@ -17,7 +17,7 @@ import { countRun } from '../../../run-ledger/counters.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 import { findMessageRow, type MessageRow } from '../../messages/queries.ts';
 
-/** A delivery whose attempts have ended, with the facts that counters need. */
+/** A delivery after the last attempt, with the facts that counters need. */
 export interface EndedDelivery {
   delivery: DeliveryRow;
   fromEmail: string;
@@ -174,7 +174,7 @@ export async function countDropped(app: App, trx: Db, rows: readonly DeliveryRow
   countRuns(trx, rows, () => ({ failed: 1 }));
 }
 
-/** Counts reports that changed deliveries; each row as it is after its report. */
+/** Counts reports that changed deliveries; each row as it is after the report. */
 export async function countLate(
   app: App,
   trx: Db,
@@ -205,7 +205,7 @@ export async function countLate(
   await recordHolds(app, trx, await countHealth(app, trx, health));
 }
 
-/** Returns the counts of a report: a bounce revokes the delivery, a complaint proves one. */
+/** Returns the counts of a report: a bounce revokes the delivery, a complaint proves a delivery. */
 function lateCounts(
   { kind }: Report,
   wasDelivered: boolean,

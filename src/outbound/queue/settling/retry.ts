@@ -1,4 +1,4 @@
-// The retry schedule: fixed delays after each attempt, the last one repeated, with ±10 % jitter,
+// The retry schedule: fixed delays after each attempt, the last delay repeated, with ±10 % jitter,
 // until the age limit.
 import type { Random } from '../../../platform/runtime/random.ts';
 
@@ -33,7 +33,7 @@ export function expiryOf(schedule: RetrySchedule, acceptedAt: number): number {
   return acceptedAt + schedule.maxAgeHours * hourMs;
 }
 
-/** Counts the attempts of the schedule, including the one at the age limit, without jitter. */
+/** Counts the attempts of the schedule, including the attempt at the age limit, without jitter. */
 export function maxAttempts(schedule: RetrySchedule): number {
   let attempts = 1;
   let ageMs = 0;

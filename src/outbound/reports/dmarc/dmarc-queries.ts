@@ -29,7 +29,7 @@ export interface DmarcScope {
   since: number;
 }
 
-/** Inserts a report. One that exists already stays unchanged. */
+/** Inserts a report. An existing report stays unchanged. */
 export async function insertDmarcReport(db: Db, row: DmarcReportRow): Promise<void> {
   await tables<DmarcTables>(db)
     .insertInto('dmarc_reports')

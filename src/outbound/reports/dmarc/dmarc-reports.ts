@@ -1,5 +1,5 @@
-// DMARC aggregate reports on our domains: storing those sent to `dmarc@` at a return-path host, and
-// listing them. Anybody can write there, so a report counts only for a domain of the addressed
+// DMARC aggregate reports on our domains: storing reports sent to `dmarc@` at a return-path host,
+// and listing them. Anybody can write there, so a report counts only for a domain of the addressed
 // organization, for a plausible time, and up to a number a day. src/mail/parse/dmarc/dmarc-mail.ts
 // reads the mail.
 
@@ -24,8 +24,8 @@ const dayMs = 86_400_000;
 /** Tolerance for clocks of reporters. A report further ahead is invented. */
 const mostAheadMs = 2 * dayMs;
 /**
- * Limit of reports of an organization in a day. One receiver sends one a day for a domain; with 200
- * sources a report has 40 KB.
+ * Limit of reports of an organization in a day. A receiver sends a report a day for a domain; with
+ * 200 sources a report has 40 KB.
  */
 const mostPerDay = 500;
 
@@ -39,8 +39,8 @@ function isTimeOfReport({ beginsAt, endsAt }: DmarcSummary, now: number): boolea
 }
 
 /**
- * Stores a report to an organization, once even if it arrives several times. Ignores a report on
- * another's domain, and any above the daily limit. Deletes reports older than 90 days.
+ * Stores a report to an organization, once even if it arrives several times. Ignores a report on a
+ * foreign domain, and any above the daily limit. Deletes reports older than 90 days.
  */
 export async function storeDmarcReport(
   app: App,
