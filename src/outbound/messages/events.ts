@@ -1,4 +1,4 @@
-// Kinds of message events and their payload: the message in its present state, with the status at
+// Kinds of message events and their payload: the message in the present state, with the status at
 // the time of the event.
 
 import type { MessageLogEntry, MessagePresenter } from '../../core/app.ts';

@@ -24,7 +24,7 @@ export function feedbackField(
 }
 
 /**
- * Returns the identifier of the list that a campaign writes to: its unsubscribe group, or else all
+ * Returns the identifier of the list that a campaign writes to: the unsubscribe group, or else all
  * campaigns of the organization, at the domain of the author. It stays the same from run to run.
  * Null if it would be too long.
  */

@@ -2,7 +2,7 @@
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
-/** A further id; `left_half` is the part before its domain. */
+/** A further id; `left_half` is the part before the domain. */
 export interface FurtherIdRow {
   left_half: string;
   message_id: string;

@@ -19,7 +19,7 @@ interface IdempotencyTables {
 const own = ownTables<IdempotencyTables>();
 
 /**
- * Inserts idempotency keys and returns the ones that were new. On PostgreSQL this waits for a
+ * Inserts idempotency keys and returns the new keys. On PostgreSQL this waits for a
  * transaction that inserts the same key. Callers sort the keys, so that two batches cannot
  * deadlock.
  */
@@ -36,7 +36,7 @@ export async function insertIdempotencyKeys(
   return new Set(inserted.map((row) => idempotencyName(row.organization_id, row.claim_key)));
 }
 
-/** Joins organization and key into one name. Ids contain no space. */
+/** Joins organization and key into a name. Ids contain no space. */
 export function idempotencyName(organizationId: string, key: string): string {
   return `${organizationId} ${key}`;
 }
@@ -70,7 +70,7 @@ export async function deleteIdempotencyKeysBefore(
     .where('created_at', '<', before)
     .orderBy('created_at')
     .limit(limit)
-    // Skips rows that another daemon is deleting.
+    // Skips rows locked by a concurrent deletion.
     .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked());
   const rows = await old.execute();
   for (const row of rows) {
@@ -85,7 +85,7 @@ export async function deleteIdempotencyKeysBefore(
 
 type Response = Omit<IdempotencyRow, 'fingerprint' | 'created_at'>;
 
-/** Stores the answer of a stored key, and the id of its message if the request created one. */
+/** Stores the answer of a stored key, and the message id if the request created a message. */
 export const setKeptResponse = own.run((db, made: Response) =>
   db
     .updateTable('idempotency_claims')
@@ -106,7 +106,9 @@ export async function deleteIdempotencyKey(
     .execute();
 }
 
-/** Erases the answer for a deleted message, so that a replay cannot show its fields again. */
+/**
+ * Erases the answer for a deleted message, so that a replay cannot show the message's fields again.
+ */
 export async function forgetKeptResponse(
   db: Db,
   organizationId: string,

@@ -6,7 +6,7 @@ import { findMessageStatuses } from './queries.ts';
 
 const lost: ReadonlySet<MessageStatus> = new Set<MessageStatus>(['failed', 'bounced']);
 
-/** Returns those of these messages that reached nobody. */
+/** Selects the messages that reached nobody from these messages. */
 export async function findLostMails(db: Db, messageIds: readonly string[]): Promise<Set<string>> {
   if (messageIds.length === 0) return new Set();
   const found = await findMessageStatuses(db, messageIds);

@@ -16,13 +16,13 @@ function textOfStart(html: string, most: number): string {
   return html.length > most ? `${text}\n${rest}\n` : text;
 }
 
-/** Returns the text of HTML at once: of its first 32 KB. */
+/** Returns the text of HTML at once, from the first 32 KB. */
 export function textAtOnce(html: string): string {
   return textOfStart(html, longestAtOnce);
 }
 
 /**
- * Returns the text of HTML for an organization: of its first 2 MB, and of its first 32 KB if the
+ * Returns the text of HTML for an organization: from the first 2 MB, or from the first 32 KB if the
  * worker takes too long.
  * @throws CapacityError if the parse worker is full
  */

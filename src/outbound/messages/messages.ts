@@ -1,4 +1,4 @@
-// Reads and deletes messages (specification 4.1). A message of another organization counts as not
+// Reads and deletes messages (specification 4.1). A message of a foreign organization counts as not
 // found.
 
 import { readFilteredPage } from '../../core/api/filtered-page.ts';
@@ -171,7 +171,7 @@ async function removeWhole(app: App, trx: Db, id: string): Promise<boolean> {
   await lockMessages(trx, [id]);
   const place = await app.hooks.threads.forget(app, trx, id);
   if (!(await deleteMessageRow(trx, row))) return false;
-  // Recipients still have the deleted mail, so its unsubscribe addresses must keep working.
+  // Recipients still have the deleted mail, so the unsubscribe addresses must keep working.
   await insertUnsubscribeAddresses(
     trx,
     leavable.map(({ id: delivery_id, email: address, ...owned }) => ({
@@ -191,7 +191,7 @@ async function removeWhole(app: App, trx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Deletes a message for good: rows, timeline, and content and blobs that no other message shares.
+ * Deletes a message for good: rows, timeline, and unshared content and blobs.
  * Unsent deliveries are never sent. An attempt that runs at this moment cannot be recalled.
  * @throws ResourceNotFoundError
  */

@@ -1,5 +1,5 @@
 // The Message-ID of a mail that we compose holds the id of the message, so that replies and reports
-// name it. A relay may replace it: then the new id is a further one of the message
+// name it. A relay may replace it: then the new id is a further id of the message
 // (further-id-queries.ts).
 import type { Db } from '../../platform/store/db.ts';
 import { findFurtherIds } from './further-id-queries.ts';
@@ -7,8 +7,8 @@ import { findFurtherIds } from './further-id-queries.ts';
 const ownMessageId = /^<(msg_[0-9a-hjkmnp-tv-z]{16,24})@[^>]+>$/;
 
 /**
- * Returns the message id in a Message-ID of ours, given with angle brackets. Returns null for all
- * others.
+ * Returns the message id in a Message-ID of ours, given with angle brackets. Returns null for
+ * foreign Message-IDs.
  */
 export function messageIdOf(header: string | null): string | null {
   return ownMessageId.exec(header ?? '')?.[1] ?? null;
@@ -21,12 +21,12 @@ export function madeUpMessageId(id: string): string {
   return `<${id}@received.invalid>`;
 }
 
-/** Tells whether a Message-ID is one that we made up for received mail. */
+/** Tells whether we made up a Message-ID for received mail. */
 export function isMadeUp(header: string): boolean {
   return header.endsWith('@received.invalid>');
 }
 
-/** Returns the part of a Message-ID before its domain, without angle brackets. */
+/** Returns the part of a Message-ID before the domain, without angle brackets. */
 function leftHalfOf(header: string): string {
   const id = header.replace(/^<|>$/g, '');
   return id.slice(0, Math.max(0, id.lastIndexOf('@')));

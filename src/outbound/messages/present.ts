@@ -11,7 +11,7 @@ import type { Attempt, Delivery, Message, StoredOrigin, TimelineEvent } from './
 const currency = 'USD';
 const noCost = '0';
 
-/** Presents one delivery with its attempt history (specification 2.2). */
+/** Presents a delivery with the attempt history (specification 2.2). */
 export function presentDelivery(row: DeliveryRow): Delivery {
   const isWaiting = row.due_at !== null;
   const attempts = fromJson<Attempt[]>(row.attempts) ?? [];

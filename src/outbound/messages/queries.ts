@@ -27,7 +27,7 @@ export class MessageRow {
   priority!: 'high' | 'normal' | 'low' | null;
   headers!: string | null;
   content_id!: string | null;
-  /** The whole mail in its original bytes: for received mail, and for mail handed in as MIME. */
+  /** The original bytes of the whole mail: for received mail, and for mail handed in as MIME. */
   raw_blob_id!: string | null;
   mailbox_id!: string | null;
   sender_domain_id!: string | null;
@@ -129,7 +129,7 @@ export async function findSubjects(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Returns the statuses of those of these messages that exist. */
+/** Returns the statuses of the existing messages among these ids. */
 export const findMessageStatuses = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('messages')
@@ -137,7 +137,7 @@ export const findMessageStatuses = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Checks that the message whose id is in `column` has this status. */
+/** Checks that the message with the id in `column` has this status. */
 export function isMessageIn(column: string, status: MessageStatus): RawBuilder<SqlBool> {
   return sql<SqlBool>`exists (
     select 1 from messages where messages.id = ${sql.ref(column)} and messages.status = ${status})`;
@@ -166,7 +166,7 @@ const listedColumns = [
   'updated_at',
 ] as const satisfies readonly (keyof MessageRow)[];
 
-/** A message in lists: without its header fields. */
+/** A message in lists: without header fields. */
 export type ListedMessageRow = Pick<MessageRow, (typeof listedColumns)[number]>;
 
 export const findListedMessages = own.all((db, ids: readonly string[]) =>
@@ -257,7 +257,7 @@ const setStatusOfLocked = own.all((db, ids: readonly string[], status: MessageSt
     .groupBy(['organization_id', 'direction', 'status', createdDay]),
 );
 
-/** Moves all of the messages to one status. */
+/** Moves all of the messages to a status. */
 export async function updateMessageStatus(
   db: Db,
   ids: readonly string[],
@@ -272,7 +272,7 @@ export async function updateMessageStatus(
   await setStatus(db, ids, status, at);
 }
 
-/** Statuses before the first attempt. Nearly all messages are in the first one. */
+/** Statuses before the first attempt. Nearly all messages are in the first status. */
 const unstarted = ['pending', 'queued', 'scheduled'] as const;
 
 type Started = Pick<MessageRow, 'id' | 'organization_id' | 'direction' | 'status' | 'created_at'>;
@@ -329,8 +329,8 @@ export async function markProcessing(
 }
 
 /**
- * Deletes the message with all dependent rows, and content and blobs without another user. Returns
- * false if another transaction has deleted it already.
+ * Deletes the message with all dependent rows, and content and blobs without a further user.
+ * Returns false if a concurrent transaction has deleted the message already.
  */
 export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean> {
   const q = tables<MessageTables>(db);

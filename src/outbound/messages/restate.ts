@@ -1,4 +1,4 @@
-// The status of a message follows from its deliveries. A change of a delivery locks both and
+// The status of a message follows from the deliveries. A change of a delivery locks both and
 // recomputes that status.
 
 import type { Db } from '../../platform/store/db.ts';
@@ -8,7 +8,7 @@ import { lockMessages, updateMessageStatus } from './queries.ts';
 
 /**
  * Locks deliveries and then their messages, in the order of all transactions. Otherwise two daemons
- * that change two recipients of one message could each miss the change of the other.
+ * that change two recipients of one message could each miss the concurrent change.
  */
 export async function lockWithMessages(
   db: Db,
@@ -20,7 +20,7 @@ export async function lockWithMessages(
   await lockMessages(db, messageIds);
 }
 
-/** Computes the status of a message from its deliveries, writes it and returns it. */
+/** Computes the status of a message from the deliveries, writes it and returns it. */
 export async function restateMessage(db: Db, id: string, now: number): Promise<MessageStatus> {
   const rows = await findDeliveryStatuses(db, [id]);
   const status = overallStatus(rows.map((row) => row.status));

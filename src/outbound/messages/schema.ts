@@ -273,7 +273,8 @@ export type TimelineEvent = z.output<typeof messageEvent>;
 const dayMs = 86_400_000;
 
 /**
- * Parses a day or an instant of a query (ISO 8601). A bare date means its first or last instant.
+ * Parses a day or an instant of a query (ISO 8601). A bare date means the first or last instant of
+ * the day.
  */
 function instant(edge: 'first' | 'last') {
   return z

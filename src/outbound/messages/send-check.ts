@@ -13,9 +13,9 @@ import type { SendPayload } from './send-schema.ts';
 interface Naming {
   organizationId: string;
   payload: SendPayload;
-  /** Message to which the send replies. Null before it is read, and for sends without one. */
+  /** Message to which the send replies. Null before it is read, and for sends that are no reply. */
   parent: MessageRow | null;
-  /** Addresses in the order of to, cc and bcc. Those of contacts are added once found. */
+  /** Addresses in the order of to, cc and bcc. Contacts' addresses are added once found. */
   addresses: readonly string[];
 }
 
@@ -82,7 +82,7 @@ async function nameConversations(trx: Db, sends: readonly Naming[]): Promise<Set
 const kinds = ['to', 'cc', 'bcc'] as const;
 
 /**
- * Gives recipients named by a contact its first email and its name. Needs one query for each
+ * Fills in first email and name of recipients that a contact id names. Needs a query for each
  * organization of the batch, and no query if no send names a contact.
  */
 async function nameContacts(

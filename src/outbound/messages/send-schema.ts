@@ -1,6 +1,6 @@
-// Payloads of `POST /v1/messages` with their limits (specification 4.2): of one send, of a
-// scheduled one, of a batch. Text for a header field that holds CR, LF or NUL is refused here, with
-// a 422 that names the field, and never cleaned up silently. The shape of a stored message is in
+// Payloads of `POST /v1/messages` with their limits (specification 4.2): of a send, of a scheduled
+// send, of a batch. Text for a header field that holds CR, LF or NUL is refused here, with a 422
+// that names the field, and never cleaned up silently. The shape of a stored message is in
 // schema.ts.
 
 import { z } from 'zod';
@@ -255,7 +255,7 @@ export const sendPayload = z
 
 export type SendPayload = z.output<typeof sendPayload>;
 
-/** The body of a single send: its payload, or a question what would be sent. */
+/** The body of a single send: the payload, or a request for a dry run. */
 export const sendBody = sendPayload
   .safeExtend({
     dryRun: z.boolean().optional().meta({
@@ -285,7 +285,7 @@ export const scheduledPayload = sendPayload
 
 export type ScheduledPayload = z.output<typeof scheduledPayload>;
 
-/** Entry of a batch: documented as a send payload, but checked later on its own. */
+/** Entry of a batch: documented as a send payload, but checked later and separately. */
 const batchEntry = z.unknown().meta({ $ref: '#/components/schemas/SendPayload' });
 
 /** The body of a batch. A wrong entry fails alone, not the whole request. */

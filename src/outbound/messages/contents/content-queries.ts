@@ -30,7 +30,7 @@ export const findContents = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Finds the contents of at most `mostBytes`. Neither engine reads the larger ones. */
+/** Finds the contents of at most `mostBytes`. Neither engine reads larger contents. */
 export const findSmallContents = own.all((db, ids: readonly string[], mostBytes: number) =>
   db
     .selectFrom('contents')
@@ -64,7 +64,7 @@ export const shareContent = own.run((db, id: string, uses: number) =>
 );
 
 /**
- * Counts one more message on a content without text, HTML and files, of which only the targets of
+ * Counts a further message on a content without text, HTML and files, of which only the targets of
  * links are left; the first message makes it.
  */
 export const useLinksOnly = own.run((db, id: string, organizationId: string, now: number) =>
@@ -105,7 +105,7 @@ export const sumContents = own.all((db) =>
 );
 
 /**
- * Subtracts one use of a content, and deletes an unused content with its attachments. The update
+ * Subtracts one use of a content, and deletes an unused content with the attachments. The update
  * locks the row: if the last two messages are deleted at once, only the second transaction reads 0.
  */
 export async function deleteUnusedContent(db: Db, id: string): Promise<void> {

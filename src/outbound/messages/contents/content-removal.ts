@@ -16,7 +16,7 @@ import { emptyProjection } from './projection-queries.ts';
  * removed.
  */
 export interface LinkKeeper {
-  /** Reads the targets in content that is filled for its message, before the transaction. */
+  /** Reads the targets in content that is filled for a message, before the transaction. */
   read(app: App, messageId: string): Promise<readonly string[]>;
   /**
    * Stores the targets. Returns the id of a content with only targets, or null without a tracked
@@ -29,7 +29,7 @@ export interface LinkKeeper {
 export const linksPrefix = 'lnk_';
 
 /**
- * Removes the content of a message, except for the targets of its tracked links. `urls` is the
+ * Removes the content of a message, except for the targets of tracked links. `urls` is the
  * answer of `read`. Returns false for a message without content, or that has not ended.
  */
 export function removeContent(
@@ -62,7 +62,7 @@ async function removeParts(
   await app.hooks.threads.forgetText(app, trx, id);
 }
 
-/** Tells whether a message still has its content. */
+/** Tells whether a message still has content. */
 export function hasContent({
   content_id: contentId,
   raw_blob_id: blobId,
@@ -71,7 +71,7 @@ export function hasContent({
   return !isLinks || blobId !== null;
 }
 
-/** @throws ConflictError for a message whose content was removed */
+/** @throws ConflictError for a message with removed content */
 export function requireContent(row: Pick<MessageRow, 'id' | 'content_id' | 'raw_blob_id'>): void {
   if (hasContent(row)) return;
   throw new ConflictError(

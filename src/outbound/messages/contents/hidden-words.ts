@@ -1,4 +1,4 @@
-// Messages that hide text from a reader: an agent may read what their HTML hides.
+// Messages that hide text from a reader: an agent may read the hidden text.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { mostCharacters } from '../../../mail/mime/html/tokens.ts';
@@ -8,7 +8,7 @@ import { findFoundHtmlStarts } from './projection-queries.ts';
 const atOnce = 20;
 
 /**
- * Returns those of these messages of the caller whose HTML hides text.
+ * Selects the messages with hidden text in the HTML from these messages of the caller.
  * @throws CapacityError if the parse worker is full
  */
 export async function hiddenAmong(
@@ -22,7 +22,7 @@ export async function hiddenAmong(
   for (let at = 0; at < messageIds.length; at += atOnce) {
     const some = messageIds.slice(at, at + atOnce);
     const rows = await findMessageRows(store.db, some);
-    // An id may stand in a text of others: nothing is told of a foreign message.
+    // A foreign text may contain an id. Nothing is revealed about a foreign message.
     const own = rows.flatMap((row) => (row.organization_id === organizationId ? row.id : []));
     const found = await findFoundHtmlStarts(store.db, own, mostCharacters);
     for (const [id, html] of found) {

@@ -1,5 +1,5 @@
 // All SQL on `merged_contents` and `message_values`: contents that are filled for each message, and
-// the values of one message. Rows only, no decisions.
+// the values of a message. Rows only, no decisions.
 import { isOneOf } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
 

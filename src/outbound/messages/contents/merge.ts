@@ -1,8 +1,8 @@
-// Contents that are filled for each message. All messages of a campaign run share one compiled
-// content, and each message keeps the values of its contact. An attempt, a download, a preview and
+// Contents that are filled for each message. All messages of a campaign run share a compiled
+// content, and each message keeps the values of the contact. An attempt, a download, a preview and
 // a click fill the content anew. The same values always give the same bytes. Filling runs in the
-// worker of templates, not on the carrier: a fill beyond its deadline ends its thread, which must
-// hold no connection.
+// worker of templates, not on the carrier: a fill beyond the deadline ends the worker thread, which
+// must hold no connection.
 import type { BrandValues, CompiledTemplate, Filled } from '../../../content/rendering/compiled.ts';
 import { fillTemplate } from '../../../content/rendering/fill.ts';
 import { recipientUrl } from '../../../content/rendering/recipient-url.ts';
@@ -28,16 +28,16 @@ export interface SharedMerge {
   sender: { email: string; name: string | null };
   footer: boolean;
   hasUnsubscribeGroup: boolean;
-  /** Makes a text of HTML without one. Templates bring their own. */
+  /** Makes a text for HTML without a text. Templates bring their own. */
   makesText: boolean;
 }
 
-/** Values of one message, stored as JSON. */
+/** Values of a message, stored as JSON. */
 export interface MergeData {
   contact: Readonly<Record<string, unknown>> | null;
 }
 
-/** Columns of a message that its content depends on. */
+/** Columns of a message that decide the content. */
 export type ContentOwner = Pick<
   MessageRow,
   'id' | 'organization_id' | 'content_id' | 'campaign_run_id' | 'created_at'
@@ -64,7 +64,7 @@ export async function sharedMergeOf(app: App, contentId: string): Promise<Shared
   return shared;
 }
 
-/** Message whose content is filled, with the field of its data in errors. */
+/** Message to fill, with the name of the data field in errors. */
 interface Filling {
   organizationId: string;
   /** Names the compiled content: equal keys have equal texts. */
@@ -73,12 +73,12 @@ interface Filling {
   dataField: string;
   /** Leaves HTML and text out of the answer, for a test whether the content can be filled. */
   isBrief?: boolean;
-  /** Gives up a fill that no worker has begun, with its reason. */
+  /** Gives up a fill that no worker has begun, with the reason. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Fills a shared content with the values of one message.
+ * Fills a shared content with the values of a message.
  * @throws ValidationError for values that the template refuses; CapacityError
  */
 export async function fillMerged(
@@ -102,7 +102,7 @@ export async function fillMerged(
   return { ...filled, text: (made.text ?? textAtOnce(html)) || null };
 }
 
-/** Tells whether the content of a message is filled with values of its own. */
+/** Tells whether the content of a message is filled with the message's own values. */
 export async function isMerged(
   app: App,
   { content_id, campaign_run_id }: Pick<ContentOwner, 'content_id' | 'campaign_run_id'>,
@@ -111,7 +111,7 @@ export async function isMerged(
   return (await sharedMergeOf(app, content_id)) !== null;
 }
 
-/** Rows of a message that its reader has already. */
+/** Rows of a message that the reader has already. */
 export interface KnownContent {
   content?: ContentRow | null | undefined;
   /** JSON of `MergeData`. */
@@ -119,8 +119,8 @@ export interface KnownContent {
 }
 
 /**
- * Reads the content of a message as its recipient gets it, but for the links of a copy; undefined
- * without one.
+ * Reads the content of a message as the recipient gets it, but for the links of a copy; undefined
+ * without content.
  * @throws ValidationError and CapacityError as `fillMerged`
  */
 export async function readContent(

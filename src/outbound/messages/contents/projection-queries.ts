@@ -23,7 +23,7 @@ export class FoundRow {
   html!: string | null;
 }
 
-/** A row whose message waits to be parsed. */
+/** A row of a message that waits to be parsed. */
 class WaitingRow {
   message_id!: string;
   due_at!: number | null;
@@ -83,7 +83,7 @@ interface Taking {
   now: number;
   leaseUntil: number;
   limit: number;
-  /** Selects rows with an earlier try, or rows without one. */
+  /** Selects rows with an earlier try, or rows without a try. */
   isBegun: boolean;
 }
 
@@ -103,7 +103,7 @@ export async function takeProjections(
     .where('tries', isBegun ? '>' : '=', 0)
     .orderBy('due_at')
     .limit(limit);
-  // Skips rows that another daemon is leasing.
+  // Skips rows locked by a concurrent lease.
   if (engineOf(db) === 'postgres') due = due.forUpdate().skipLocked();
   const ids = (await due.execute()).map(({ message_id }) => message_id);
   if (ids.length === 0) return [];
@@ -290,7 +290,7 @@ export const findBriefs = own.all(
   (rows) => new Map(rows.map(({ message_id, ...brief }) => [message_id, brief])),
 );
 
-/** Empties the texts of a parsed mail, and ends its parse. */
+/** Empties the texts of a parsed mail, and ends the parse. */
 export const emptyProjection = own.run((db, messageId: string, now: number) =>
   db
     .updateTable('email_projections')

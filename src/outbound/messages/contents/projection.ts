@@ -1,5 +1,5 @@
 // Parsed content of received mail. Each mail is parsed once and the result kept. A row is written
-// with the message and parsed soon after its 250 (src/inbox/receiving/projector.ts). A read before
+// with the message and parsed soon after the 250 (src/inbox/receiving/projector.ts). A read before
 // that parses at once.
 //
 //   state   | due_at           | parsed_at | by                                       | then
@@ -15,7 +15,7 @@
 //   asked   | as before        | set       | a daemon reaches the row                 | done
 //   done    | null             | set       | nothing                                  |
 //
-// Deleting the message deletes its row in any state. A parse that its worker did not finish is a
+// Deleting the message deletes the row in any state. A parse that the worker did not finish is a
 // try. After the last try the partial result is kept, so that no mail is retried for ever.
 import type { App } from '../../../core/app.ts';
 import { readBlob } from '../../../core/blobs/blobs.ts';
@@ -55,13 +55,15 @@ export interface InboundEnvelope {
   authenticationResults?: string;
   /** Policy of the author's domain: `none`, `quarantine`, `reject`. */
   dmarcPolicy?: string;
-  /** Set if From names no author that can be read: the message then shows its return path. */
+  /** Set if From names no author that can be read: the message then shows the return path. */
   isAuthorUnknown?: true;
-  /** Domain of `smtp.inbound.trustedSealers` whose ARC seal overrides the failure of DMARC. */
+  /**
+   * Domain of `smtp.inbound.trustedSealers` with an ARC seal that overrides the failure of DMARC.
+   */
   trustedSealer?: string;
 }
 
-/** A row, with results of the same parse that other tables store. */
+/** A row, with results of the same parse for further tables. */
 export interface Reading extends FoundRow {
   /** Null if the parse was cut short: then the words are read later. */
   words: DocumentWords | null;
@@ -81,7 +83,7 @@ function cutContent({ quotedContent, signature }: ParsedMail): string | null {
   return parts.length > 0 ? parts.join('\n\n') : null;
 }
 
-/** Turns a parsed mail into its row. */
+/** Turns a parsed mail into a row. */
 export function foundRowOf(mail: ParsedMail): Reading {
   return {
     is_auto_reply: Number(mail.isAutoReply),
@@ -126,7 +128,7 @@ export function attachmentsOf({ attachments }: Pick<FoundRow, 'attachments'>): M
   return fromJson<MailAttachment[]>(attachments) ?? [];
 }
 
-/** Parses under way in this process, by message. Concurrent callers share one. */
+/** Parses under way in this process, by message. Concurrent callers share a parse. */
 const underWayOf = perApp((_app: App) => new Map<string, Promise<Found>>());
 
 /**
@@ -172,7 +174,7 @@ const keepOf = perApp((app: App) =>
     async (trx, items: Kept[]) => {
       const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1));
       const closed = sorted.filter(({ closes }) => closes);
-      // Deletions lock messages before their other rows too.
+      // Deletions lock messages before the dependent rows too.
       await lockMessages(
         trx,
         closed.map(({ id }) => id),

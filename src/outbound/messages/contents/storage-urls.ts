@@ -59,7 +59,7 @@ function storageUrl(app: App, payload: string, at: number): string {
 }
 
 /**
- * A URL was made within the longest time before its end. So one that a replaced root key forges
+ * A URL was made within the longest time before the end. So a URL forged with a replaced root key
  * ends soon.
  */
 const timeOf: TimeOfPayload = (payload) => {

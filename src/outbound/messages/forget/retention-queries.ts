@@ -10,7 +10,7 @@ import type { MessageRow, MessageTables } from '../queries.ts';
 
 const own = ownTables<MessageTables>();
 
-/** Statuses without another attempt. */
+/** Statuses without a further attempt. */
 const ended = ['sent', 'delivered', 'read', 'failed', 'bounced', 'complained'] as const;
 
 /** Tells whether a message in this status gets no further attempt. */
@@ -42,7 +42,7 @@ export function findEnded(db: Db, { after, beforeMs, limit }: EndedRange): Promi
     .execute();
 }
 
-/** Returns the first ended messages of the range, of one organization. */
+/** Returns the first ended messages of the range, of a single organization. */
 export async function findEndedOf(
   db: Db,
   organizationId: string,
@@ -63,7 +63,7 @@ export async function findEndedOf(
 
 /**
  * Takes content and raw mail from a message; the caller deletes their rows. `linksId` is the
- * content with the targets of its links that stays.
+ * remaining content with the link targets.
  */
 export const dropContent = own.run((db, id: string, linksId: string | null) =>
   db.updateTable('messages').set({ content_id: linksId, raw_blob_id: null }).where('id', '=', id),

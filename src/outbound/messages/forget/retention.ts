@@ -1,8 +1,8 @@
 // Deletes messages older than `retention.messagesDays` as a whole, like a deletion by hand, and
-// before that the content of those older than `retention.contentDays`. An organization may have
-// shorter periods. Usage keeps the counts. A message that has not ended (a scheduled one) stays
-// whole until it ends. The oldest messages come first, each in a transaction of its own. The run
-// pauses after a few of them, and longer while the service has other work.
+// before that the content of messages older than `retention.contentDays`. An organization may have
+// shorter periods. Usage keeps the counts. A message that has not ended (for example, scheduled)
+// stays whole until it ends. The oldest messages come first, each in a separate transaction. The
+// run pauses after a few of them, and longer while the service has foreground work.
 import { findRetainingOrganizations } from '../../../access/organizations/queries.ts';
 import type { App } from '../../../core/app.ts';
 import { timeOfAge } from '../../../core/clock/age.ts';
@@ -16,8 +16,8 @@ import { type EndedRow, findEnded, findEndedOf } from './retention-queries.ts';
 
 const dayMs = 86_400_000;
 /**
- * Time of one run of deletions. Half of the delay that other work may see, as the last message may
- * be large.
+ * Time of a run of deletions. Half of the delay that foreground work may see, as the last message
+ * may be large.
  */
 const goMs = 25;
 const mostPerGo = 50;
@@ -34,11 +34,11 @@ interface RetentionParts extends Surroundings {
 
 /** A kind of deletion. */
 interface Pass {
-  /** Number of messages that one look reads. */
+  /** Number of messages in a single read. */
   limit: number;
   /** Tells whether a message that was read has something to delete. */
   needs(row: EndedRow): boolean;
-  /** Does what must precede the transaction, and returns its work. */
+  /** Prepares a deletion outside the transaction, and returns the transaction's work. */
   prepare(app: App, id: string): Promise<(trx: Db) => Promise<boolean>>;
   /** Line of the log. */
   words: string;
@@ -65,7 +65,7 @@ const contents = (keeper: LinkKeeper): Pass => ({
 
 /**
  * Deletes the messages and contents that are too old now, by the periods of the configuration and
- * by those of organizations. Ends after the current message if the signal aborts.
+ * of organizations. Ends after the current message if the signal aborts.
  * @returns the number of deletions
  */
 export async function deleteOldMessages(
@@ -80,7 +80,7 @@ export async function deleteOldMessages(
     return isWorking() ? restBesideWorkMs : restMs;
   };
 
-  /** Handles messages for `goMs`. Returns the last one, or null if nothing is left. */
+  /** Handles messages for `goMs`. Returns the last message, or null if nothing is left. */
   const go = async ({ needs, prepare }: Pass, rows: readonly EndedRow[]) => {
     const startedAt = clock.elapsed();
     let removed = 0;
@@ -113,7 +113,7 @@ export async function deleteOldMessages(
     return total;
   };
 
-  /** Runs a pass for each organization with a shorter period of its own, then one for all. */
+  /** Runs a pass for each organization with its own shorter period, then a pass for all. */
   const runPasses = async (
     pass: Pass,
     days: number | null,

@@ -5,12 +5,12 @@ import { type Db, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
 import type { MessageStatus } from '../../deliveries/status.ts';
 
-/** Messages accepted or received on one day (UTC) that have this status now. */
+/** Messages accepted or received on a day (UTC) that have this status now. */
 export interface DayCountRow {
   organization_id: string;
   direction: 'outbound' | 'inbound';
   status: MessageStatus;
-  /** First millisecond of the day; with its shard in the table. */
+  /** First millisecond of the day; with the shard in the table. */
   day: number;
   count: number;
 }

@@ -1,5 +1,5 @@
 // Message counts of an organization, from which the total of a list is computed. Each change of a
-// status is recorded in its own transaction (queries.ts) and written at the end of it. Single
+// status is recorded during the transaction (queries.ts) and written at the end. Single
 // messages are counted only where a date lies between the boundaries of ten seconds.
 
 import type { Db } from '../../../platform/store/db.ts';
@@ -18,7 +18,7 @@ import { isSearch } from './term-queries.ts';
 export const dayMs = 86_400_000;
 const slotMs = 10_000;
 
-/** The columns of a message that decide its counts. */
+/** The columns of a message that decide the counts. */
 export interface Counted {
   organization_id: string;
   direction: 'outbound' | 'inbound';
@@ -46,7 +46,9 @@ function addToDay(
   dayCounts.add(trx, inShard, { count });
 }
 
-/** Groups neighbours with the same counter. Most batches are one run, so few keys are built. */
+/**
+ * Groups neighbours with the same counter. Most batches are a single run, so few keys are built.
+ */
 function runsOf(messages: readonly Counted[], step: number): { first: Counted; count: number }[] {
   const runs: { first: Counted; count: number }[] = [];
   for (const message of messages) {
@@ -88,7 +90,7 @@ export function recordStatus(trx: Db, messages: readonly Counted[], to: MessageS
   recordMoves(trx, daysOf(messages), to);
 }
 
-/** Moves `count` messages of each row in the counts from its status to `to`. */
+/** Moves `count` messages of each row in the counts from the row's status to `to`. */
 export function recordMoves(trx: Db, from: readonly DayCountRow[], to: MessageStatus): void {
   for (const row of from) {
     addToDay(trx, row, -row.count);
@@ -102,7 +104,7 @@ function isCountedOneByOne(filter: MessageFilter): boolean {
 }
 
 /**
- * Tells whether a page or its total gets slower as the store grows. With a status and dates, the
+ * Tells whether a page or the total gets slower as the store grows. With a status and dates, the
  * days that the dates cut are counted message by message.
  */
 export function growsWithStore(filter: MessageFilter): boolean {
@@ -136,7 +138,7 @@ export async function totalOf(db: Db, filter: MessageFilter): Promise<number> {
   );
 }
 
-/** Counts from `from` to before `to`, both within one day. */
+/** Counts from `from` to before `to`, both within the same day. */
 async function countWithinDay(
   db: Db,
   filter: MessageFilter,

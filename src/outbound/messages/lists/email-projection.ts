@@ -1,5 +1,5 @@
 // The email view of a message (specification 2.2). Received mail, and mail handed in as MIME, shows
-// the result of parsing its raw bytes. Other mail of ours shows the accepted content.
+// the result of parsing the raw bytes. Composed mail shows the accepted content.
 
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';

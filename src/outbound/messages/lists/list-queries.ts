@@ -1,6 +1,6 @@
-// SQL on `messages` for lists: the ids of a page, and the number of matches. One index leads from
-// the organization to direction, status and time. A list without one of them merges the ranges of
-// all its values, each in order, so a page costs only its own rows in a store of any size.
+// SQL on `messages` for lists: the ids of a page, and the number of matches. The index leads from
+// the organization to direction, status and time. A list that leaves a column open merges the
+// ranges of all values, each in order, so a page costs only the page's rows in a store of any size.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, tables } from '../../../platform/store/db.ts';
 import { inTime } from '../../../platform/store/in-time.ts';
@@ -39,7 +39,9 @@ function within({ createdFrom, createdTo }: MessageFilter): Condition[] {
   ];
 }
 
-/** Returns the ranges of the index that the filter covers, one for each direction and status. */
+/**
+ * Returns the ranges of the index that the filter covers: a range for each direction and status.
+ */
 function rangesOf(db: Db, filter: MessageFilter): Condition[] {
   const { organizationId } = filter;
   return (filter.direction ? [filter.direction] : directions).flatMap((direction) =>
@@ -56,7 +58,7 @@ function rangesOf(db: Db, filter: MessageFilter): Condition[] {
 }
 
 /**
- * Finds messages by their conversation or contact, and tests the other columns row by row. `|| ''`
+ * Finds messages by conversation or contact, and tests the remaining columns row by row. `|| ''`
  * keeps the planner from their indexes: it cannot know how few rows a conversation or a contact
  * has.
  */
@@ -85,7 +87,7 @@ function belonging(db: Db, filter: MessageFilter): Condition {
   ]);
 }
 
-/** Conditions that each select a range of one index, with its table and id column. */
+/** Conditions that each select a range of an index, with table and id column. */
 interface Ranges {
   table: 'messages' | 'message_search';
   id: 'id' | 'message_id';
@@ -119,7 +121,7 @@ export async function listMessageIds(
   return (await sql<Record<string, string>>`${page}`.execute(db)).rows.map((row) => row[id] ?? '');
 }
 
-/** Counts matches one by one: 50 ns each on SQLite, 200 on PostgreSQL. */
+/** Counts matches row by row: 50 ns each on SQLite, 200 on PostgreSQL. */
 export async function countMessages(db: Db, filter: MessageFilter): Promise<number> {
   const { table, conditions } = rangesFor(db, filter);
   const ranges = conditions.map((condition) =>

@@ -10,9 +10,10 @@
 //   ten minutes later, after the mark `settled`   | the rest: no transaction takes that long; and all
 //                                                 | messages older than the table
 //
-// It yields to other work: it stops during a burst (for ten seconds at most) and slows down beside
-// deliveries. On PostgreSQL the daemon that holds the marks fills, and the others try again a
-// second later. Messages that commands accepted are first seen here, and counted for the metrics.
+// It yields to foreground work: it stops during a burst (for ten seconds at most) and slows down
+// beside deliveries. On PostgreSQL the daemon that holds the marks fills, and the remaining daemons
+// try again a second later. Messages that commands accepted are first seen here, and counted for
+// the metrics.
 import type { App } from '../../../core/app.ts';
 import { firstIdAt } from '../../../platform/runtime/ids.ts';
 import { createDueLoop, type Pause } from '../../../platform/store/changes/due-loop.ts';
@@ -29,11 +30,11 @@ import {
   setMarks,
 } from './term-queries.ts';
 
-/** Messages of one transaction: about 3 ms of SQLite's one connection. */
+/** Messages in a transaction: about 3 ms of SQLite's single connection. */
 const batch = 200;
 /** Pause between batches while deliveries are in flight. */
 const besideWorkMs = 200;
-/** Delay after a commit: later commits join the batch, and the sender gets its answer first. */
+/** Delay after a commit: later commits join the batch, and the sender gets the answer first. */
 const gatherMs = 250;
 const lateMs = 5_000;
 const settledMs = 600_000;
@@ -42,7 +43,7 @@ const othersPauseMs = 1_000;
 /** Longest wait for a burst to end. */
 const patienceMs = 10_000;
 
-/** Other load in this process. */
+/** Load to which the filler yields. */
 export interface Surroundings {
   /** Tells whether a burst of sends or mails is arriving. */
   isPressing(): boolean;
@@ -57,10 +58,10 @@ export interface SearchFiller {
   fill(): Promise<number>;
 }
 
-/** Result of a batch; `others` if another daemon fills the table. */
+/** Result of a batch; `others` while a concurrent daemon fills the table. */
 type Filled = { filled: number; isMore: boolean } | 'others';
 
-/** Creates the filler of one daemon. */
+/** Creates the filler of a daemon. */
 export function createSearchFiller(app: App, surroundings: Surroundings): SearchFiller {
   const walk = new Walk(app);
   const pace = new Pace(app, surroundings);
@@ -136,7 +137,7 @@ class Walk {
     this.#app = app;
   }
 
-  /** Fills one batch: the newest messages first, then the settled ones. */
+  /** Fills one batch: the newest messages first, then settled messages. */
   async next(): Promise<Filled> {
     const { db } = this.#app.store;
     const marks = await findMarks(db);
@@ -173,7 +174,7 @@ class Walk {
 
   /**
    * Inserts the missing messages. With `isMarked` it also moves the mark, even if no message is
-   * missing. Returns null if another daemon fills the table.
+   * missing. Returns null while a concurrent daemon fills the table.
    */
   async #fill(
     examined: readonly Examined[],
@@ -197,7 +198,9 @@ class Walk {
     return results.includes(false) ? null : missing.length;
   }
 
-  /** Inserts messages and moves the marks. Returns false if another daemon fills the table. */
+  /**
+   * Inserts messages and moves the marks. Returns false while a concurrent daemon fills the table.
+   */
   async #insert(
     ids: readonly string[],
     moved: (held: SearchMarks) => SearchMarks,
@@ -214,7 +217,7 @@ class Walk {
     return found !== null;
   }
 
-  /** Each message is counted exactly once: only one daemon inserts it, once. */
+  /** Each message is counted exactly once: a single daemon inserts it, once. */
   #count(byCommands: ReadonlyMap<BriefWay, number>): void {
     for (const [via, count] of byCommands) {
       this.#app.metrics.accepted.inc({ direction: 'outbound', via }, count);

@@ -1,11 +1,11 @@
 // All SQL on `message_search` and `search_marks`, the index of message searches. Only the case of
-// ASCII letters is ignored, because both engines fold those alike.
+// ASCII letters is ignored, because both engines fold ASCII letters alike.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { amongOf, type Db, engineOf } from '../../../platform/store/db.ts';
 import { subjectCharacters } from './search-limits.ts';
 
 /**
- * Characters of an address that are stored. Addresses of ours are never longer, but those in a
+ * Characters of an address that are stored. Our addresses are never longer, but addresses in a
  * received header may be.
  */
 const addressCharacters = 320;
@@ -61,7 +61,7 @@ function termRows(db: Db, ids: readonly string[]): Sql {
 }
 
 /**
- * Inserts the rows of messages and leaves existing ones. On PostgreSQL it locks the messages
+ * Inserts the rows of messages and leaves existing rows. On PostgreSQL it locks the messages
  * against deletion.
  */
 export async function insertTerms(db: Db, ids: readonly string[]): Promise<void> {
@@ -156,8 +156,8 @@ export async function findMarks(db: Db): Promise<SearchMarks> {
 }
 
 /**
- * Locks the marks until the transaction ends, and returns them. Undefined if another daemon has the
- * lock.
+ * Locks the marks until the transaction ends, and returns them. Undefined if a concurrent daemon
+ * has the lock.
  */
 export async function holdMarks(db: Db): Promise<SearchMarks | undefined> {
   const hold = engineOf(db) === 'postgres' ? sql`for update skip locked` : sql``;
@@ -195,15 +195,16 @@ function exactTerms({ recipient, sender, tag }: SearchTerms): [Kind, string][] {
 }
 
 /**
- * Reads a column of the row's message by its key. As a subquery no planner can turn it into a scan.
+ * Reads a column of the row's message by key. As a subquery no planner can turn it into a scan.
  */
 function ofMessage(column: string): Sql {
   return sql`(select ${sql.ref(`m.${column}`)} from messages m where m.id = message_search.message_id)`;
 }
 
 /**
- * Builds the condition on `message_search` for these terms. One term selects a range of the key, in
- * the order of time except for a subject alone. The other terms are tested for each row.
+ * Builds the condition on `message_search` for these terms. A single term selects a range of the
+ * key, in the order of time except for a subject alone. The remaining terms are tested for each
+ * row.
  */
 export function searched(db: Db, terms: SearchTerms, others: Others): RawBuilder<SqlBool> {
   const { organizationId, direction, status, conversationId, contactId } = others;
