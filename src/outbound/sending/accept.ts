@@ -1,6 +1,6 @@
 // Accepting sends: one transaction for all requests that arrived together stores all that a 201
 // promises. Checks find refusals before any insert (src/outbound/queue/schedule/send-checks.ts), so
-// that a bad request never spoils others.
+// that a bad request never spoils the remaining requests.
 
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import { messagesRight, type SendRight } from '../../access/keys/send-checks.ts';
@@ -40,7 +40,7 @@ import type { RecentContents } from './recent-contents.ts';
 import { scheduledDraft } from './schedule/schedule-draft.ts';
 import { insertUsedContents } from './store-content.ts';
 
-/** One send, validated. */
+/** A validated send. */
 export interface AcceptRequest {
   caller: Caller;
   /** The right that the send needs of the caller; by default `messagesRight`. */
@@ -50,15 +50,15 @@ export interface AcceptRequest {
   idempotency: IdempotencyKey | null;
   /** Time to send it, ms since 1970; now if left out. */
   scheduledFor?: number;
-  /** The message that this one repeats. */
+  /** The message that this send repeats. */
   resent?: MessageRow;
   /** The template that made the content. */
   template?: FilledTemplate;
   /** The campaign run that sends it. */
   run?: RunMail;
   /**
-   * A refusal found before the transaction. A repeat of an accepted send gets its answer all the
-   * same.
+   * A refusal found before the transaction. A repeat of an accepted send still gets the original
+   * answer.
    */
   refusal?: ServiceError;
   /** Address that mail of the service speaks for (service-mail.ts). */
@@ -79,7 +79,7 @@ export interface Refused {
 }
 
 /**
- * Accepts a batch inside the caller's write transaction. Returns one result per request, in order.
+ * Accepts a batch inside the caller's write transaction. Returns a result per request, in order.
  */
 export async function acceptAll(
   app: App,
@@ -138,7 +138,7 @@ export async function acceptAll(
   for (const [index, stored] of drafts) {
     results[index] = { message: stored.presented, replayed: false, stored };
   }
-  // The rest repeats a key of this very batch, which another daemon may have accepted.
+  // The rest repeats a key of this very batch, which a concurrent daemon may have accepted.
   const own = new Map(
     rows.map((row) => [idempotencyName(row.organization_id, row.claim_key), row]),
   );
@@ -153,8 +153,8 @@ function unanswered(): AcceptResult {
 }
 
 /**
- * Drafts the rows of every request that passes. Of several with one key, drafts the first that
- * passes the checks; the others wait for its result.
+ * Drafts the rows of every request that passes. Of several requests with the same key, drafts the
+ * first that passes the checks; the remaining requests wait for the result.
  */
 async function draftAll(
   app: App,
@@ -191,7 +191,7 @@ async function draftAll(
   return drafts;
 }
 
-/** Returns a send as its checks see it. */
+/** Returns a send in the form for the checks. */
 export function toCheck({
   caller,
   right = messagesRight,
@@ -250,7 +250,7 @@ function arrivalOf({ message, recipients }: Draft, caller: Caller | undefined): 
   });
 }
 
-/** Returns the deliveries of the drafts, with turns for those that may go at once. */
+/** Returns the deliveries of the drafts, with turns for deliveries that may go at once. */
 async function withTurns(app: App, trx: Db, drafts: readonly Draft[]): Promise<DeliveryRow[]> {
   const turns = turnsOf(app);
   const first = await firstTurn(trx);
@@ -262,7 +262,7 @@ async function withTurns(app: App, trx: Db, drafts: readonly Draft[]): Promise<D
 }
 
 /**
- * Returns the event of the accepted message, then those of suppressed recipients, in their order.
+ * Returns the event of the accepted message, then the events of suppressed recipients, in order.
  */
 function firstEvents({ message, deliveries, untracked }: Draft): MessageEvent[] {
   const event = {

@@ -1,9 +1,9 @@
-// The batch operation: up to 100 sends in one transaction, a result for each. Each entry is checked
-// by itself, like a single send. A refused entry does not stop the others.
+// The batch operation: up to 100 sends in a single transaction, a result for each. Each entry is
+// checked separately, like a single send. A refused entry does not stop the remaining entries.
 //
 // Idempotency: the key is stored first, in the transaction that stores the messages, so that a
-// crash leaves all of it or nothing. Its row keeps the refusals. Each message also has a key row of
-// its own; deleting the message empties that row, as for any send. If no entry was accepted, the
+// crash leaves all of it or nothing. The key row keeps the refusals. Each message also has its own
+// key row; deleting the message empties that row, as for any send. If no entry was accepted, the
 // key is released.
 
 import { openAllowances } from '../../access/admission/quota.ts';
@@ -37,7 +37,7 @@ import { countTaken, recentOf } from './send.ts';
 import { stageContent } from './store-content.ts';
 
 /**
- * Stored result of an entry, in the row of its batch: the id of the accepted message, or the error.
+ * Stored result of an entry, in the row of the batch: the id of the accepted message, or the error.
  */
 type KeptEntry = { messageId: string } | { error: Record<string, unknown> };
 
@@ -49,10 +49,10 @@ function entryKey(key: string, index: number): string {
 }
 
 /**
- * Accepts the valid entries of a batch. Resolves after the durable commit with one result for each
- * entry, in order. Each needs `right` of the caller. A repeat of the same batch with its key gets
+ * Accepts the valid entries of a batch. Resolves after the durable commit with a result for each
+ * entry, in order. Each needs `right` of the caller. A repeat of the same batch with the key gets
  * the same results and sends nothing.
- * @throws ConflictError for a key that was used with other content; CapacityError if the store
+ * @throws ConflictError for a key that was used with different content; CapacityError if the store
  * cannot write: nothing was accepted then.
  */
 export async function sendBatch(

@@ -38,11 +38,11 @@ export function isComposed({ email }: SendPayload): boolean {
 }
 
 /**
- * Fills in the content of a payload. A dry run shows its caller the content, so a key without
+ * Fills in the content of a payload. A dry run shows the caller the content, so a key without
  * contacts:read sees no values of the contact in it.
- * @throws ResourceNotFoundError for an unknown template; ConflictError for one that is not
- * published; ForbiddenError for a caller that may not read templates; ValidationError for data that
- * the template does not accept, and for a footer without a brand; CapacityError
+ * @throws ResourceNotFoundError for an unknown template; ConflictError for an unpublished template;
+ * ForbiddenError for a caller that may not read templates; ValidationError for data that the
+ * template does not accept, and for a footer without a brand; CapacityError
  */
 export async function composeSend(
   app: App,
@@ -134,7 +134,7 @@ function contentOf(
   return {
     subject,
     ...(html !== null && { html }),
-    // An empty text keeps the send from making one of the HTML: the template has made its own.
+    // An empty text keeps the send from making a text of the HTML: the template has made the text.
     text: text ?? '',
     ...(email.priority === undefined && priority !== null && { priority }),
   };

@@ -16,7 +16,7 @@ import type { FoundLinks } from '../tracking/links.ts';
 import type { RawContent } from './hand-in/raw-content.ts';
 
 export interface SendContent {
-  /** Equal for equal contents of one organization. */
+  /** Equal for equal contents within an organization. */
   digest: string;
   html: string | null;
   text: string | null;
@@ -28,7 +28,7 @@ export interface SendContent {
   }[];
   /**
    * Set for a mail that is sent as existing MIME. For a submitted mail it is the whole content. For
-   * a mail that an approval has frozen, the other fields serve only display and search.
+   * a mail that an approval has frozen, the remaining fields serve only display and search.
    */
   raw: RawContent | null;
   tracking: Tracking;
@@ -66,7 +66,7 @@ export function prepareContent(
   });
 }
 
-/** Decodes and digests a payload with its text. */
+/** Decodes and digests a payload with the text. */
 function prepareTexts(
   app: App,
   organizationId: string,
@@ -100,8 +100,8 @@ function withLinks(
 }
 
 /**
- * Decodes and digests the payload as untracked content. HTML without a text gets one; `text: ''`
- * stays empty and adds no part to the mail.
+ * Decodes and digests the payload as untracked content. HTML without a text gets a made text;
+ * `text: ''` stays empty and adds no part to the mail.
  */
 export function readSendContent(organizationId: string, { email }: SendPayload): SendContent {
   const { html = null, text = null } = email;
@@ -121,7 +121,7 @@ export function decodedAttachments(
   }));
 }
 
-/** Digests content whose attachments are decoded already. */
+/** Digests content with attachments that are decoded already. */
 export function digestedContent(
   organizationId: string,
   written: Pick<SendContent, 'html' | 'text' | 'attachments'>,

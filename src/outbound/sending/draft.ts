@@ -1,4 +1,4 @@
-// The rows of one accepted message: message, content, recipients (duplicates folded) and a delivery
+// The rows of an accepted message: message, content, recipients (duplicates folded) and a delivery
 // for each. Decides nothing and writes nothing.
 
 import type { Caller } from '../../core/api/route.ts';
@@ -30,7 +30,7 @@ import type { RecentContents } from './recent-contents.ts';
 
 const mostReferences = 50;
 
-/** All rows of one message, and the answer of its 201. */
+/** All rows of a message, and the answer of the 201. */
 export interface Draft {
   message: MessageRow;
   content: ContentRow | null;
@@ -46,14 +46,14 @@ export interface Draft {
   presented: Message;
 }
 
-/** The campaign run that a message belongs to, and the values of its contact. */
+/** The campaign run that a message belongs to, and the values of the contact. */
 export interface RunMail {
   id: string;
   /** JSON of `MergeData`; null for a content that is not filled. */
   mergeData: string | null;
 }
 
-/** The version that a message was filled from, and the facts that its values may show. */
+/** The version that a message was filled from, and the facts that the values may show. */
 export interface FilledTemplate {
   /** Null for content of the payload that only got the footer of a brand. */
   id: string | null;
@@ -63,7 +63,7 @@ export interface FilledTemplate {
   createdAt: number;
 }
 
-/** A send with its resources found. `resent` is the message that it repeats. */
+/** A send with the resources found. `resent` is the message that it repeats. */
 interface DraftedSend {
   caller: Caller;
   payload: SendPayload;
@@ -203,7 +203,7 @@ const listOrNull = (texts: readonly string[]) => (texts.length > 0 ? toJson(text
 
 const ownMessageId = (id: string, { email }: ResolvedSender) => `<${id}@${domainOf(email)}>`;
 
-/** Returns the header fields of a mail composed of its parts. */
+/** Returns the header fields of a mail composed from parts. */
 function headingOf(
   { email }: SendPayload,
   sender: ResolvedSender,
@@ -252,13 +252,13 @@ export interface Threading {
   references: string[];
 }
 
-/** Tells whether an id may stand in a header: it can be written, and its mail bears it. */
+/** Tells whether an id may stand in a header: it can be written, and the mail bears it. */
 const isNameable = (id: string) => isMessageId(id) && !isMadeUp(id);
 
 /**
  * Returns In-Reply-To and References of an answer (RFC 5322 3.6.4): the references of the parent,
  * then the parent. Above the limit, keeps the root of the thread and the newest. A parent without a
- * Message-ID that can be named leaves its own references.
+ * Message-ID that can be named leaves the parent's references.
  */
 export function threadingTo(parent: MessageRow | null): Threading {
   if (parent === null) return { inReplyTo: null, references: [] };
@@ -287,7 +287,7 @@ const nothingStored: StoredContent = {
 };
 
 /**
- * Drafts the mail as it will be sent, without signatures, and its content for display if that is
+ * Drafts the mail as it will be sent, without signatures, and the content for display if that is
  * known.
  */
 function draftRaw(
@@ -309,7 +309,7 @@ function draftRaw(
   return { ...said, rawBlobId: blob.id, blobs: [...said.blobs, blob] };
 }
 
-/** Returns the content row, or the id of an equal one that is stored already. */
+/** Returns the content row, or the id of an equal content that is stored already. */
 function sharedContent(
   app: App,
   recent: RecentContents,
@@ -347,7 +347,7 @@ export function draftContent(
   return { content, blobs };
 }
 
-/** Returns one recipient per address. The first mention wins, to before cc before bcc. */
+/** Returns a recipient per address. The first mention wins, to before cc before bcc. */
 function draftRecipients(app: App, messageId: string, payload: SendPayload): RecipientRow[] {
   const rows = new Map<string, RecipientRow>();
   for (const kind of ['to', 'cc', 'bcc'] as const) {

@@ -1,5 +1,5 @@
-// Shows what a send would be, and each reason that would refuse it. Runs the checks of a send over
-// plain reads: it stores nothing and draws on no quota.
+// Shows the result of a send without sending, and each reason for a refusal. Runs the checks of a
+// send over plain reads: it stores nothing and draws on no quota.
 import { openAllowances } from '../../access/admission/quota.ts';
 import { adviceOn } from '../../content/templates/compose.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -47,7 +47,7 @@ export async function dryRunMessage(
   };
 }
 
-/** Returns one problem for each invalid field, and one for any other refusal. */
+/** Returns a problem for each invalid field, and a single problem for any further refusal. */
 function problemsOf(error: ServiceError): DryRunResult['problems'] {
   const { _tag, message } = error;
   const fields = error instanceof ValidationError ? Object.entries(error.fieldErrors ?? {}) : [];
@@ -57,14 +57,14 @@ function problemsOf(error: ServiceError): DryRunResult['problems'] {
   );
 }
 
-/** Stores nothing, so that a draft always has its own content. */
+/** Stores nothing, so that a draft always has unshared content. */
 const nothingStored: RecentContents = {
   keep: async () => {},
   find: () => null,
   remember: () => {},
 };
 
-/** Returns the bytes of the mail before its signatures; null without a sender. */
+/** Returns the bytes of the mail before signing; null without a sender. */
 async function sizeOf(
   app: App,
   { caller, content }: PreparedSend,

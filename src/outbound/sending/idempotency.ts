@@ -24,7 +24,7 @@ export function nameOf(idempotency: IdempotencyKey): string {
   return idempotencyName(idempotency.organizationId, idempotency.key);
 }
 
-/** Finds the idempotency keys that are stored already, each under its `nameOf`. */
+/** Finds the idempotency keys that are stored already, each under the `nameOf` name. */
 export async function findKept(
   trx: Db,
   keys: readonly IdempotencyKey[],
@@ -35,7 +35,8 @@ export async function findKept(
 }
 
 /**
- * Answers a repeat (rules 5 and 6): with the original answer, or with a conflict for other content.
+ * Answers a repeat (rules 5 and 6): with the original answer, or with a conflict for different
+ * content.
  */
 export function answerAgain(idempotency: IdempotencyKey, made: IdempotencyRow): RepeatedAnswer {
   if (idempotency.fingerprint !== made.fingerprint) return { error: differentContent() };
@@ -57,7 +58,7 @@ export function madeAndDeleted(messageId: string): ConflictError {
   );
 }
 
-/** Returns the row that a first request leaves for its repeats. */
+/** Returns the row that a first request leaves for repeats. */
 export function idempotencyRow(
   idempotency: IdempotencyKey,
   message: Message,
@@ -74,8 +75,8 @@ export function idempotencyRow(
 }
 
 /**
- * Keeps the keys of a batch and returns those that another daemon made first. Sorts them by name,
- * so that two batches wait for each other in one order and cannot deadlock.
+ * Keeps the keys of a batch and returns the keys that a concurrent daemon made first. Sorts them by
+ * name, so that two batches wait in the same order and cannot deadlock.
  */
 export async function keepKeys(
   trx: Db,

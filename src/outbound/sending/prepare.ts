@@ -1,4 +1,4 @@
-// A send before the accept transaction: its template is filled in, and its content is decoded and
+// A send before the accept transaction: the template is filled in, and the content is decoded and
 // digested.
 import type { TemplateWarning } from '../../content/rendering/compiled.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -9,19 +9,19 @@ import { composeSend, isComposed } from './compose-send.ts';
 import { digestedContent, prepareContent, type SendContent } from './content.ts';
 import type { FilledTemplate } from './draft.ts';
 
-/** A payload with its content, for the accept transaction. */
+/** A payload with content, for the accept transaction. */
 export interface PreparedSend {
   caller: Caller;
   payload: SendPayload;
   content: SendContent;
   template?: FilledTemplate;
-  /** Refusal of the content. A repeat of an accepted send gets its answer all the same. */
+  /** Refusal of the content. A repeat of an accepted send still gets the original answer. */
   refusal?: ServiceError;
   preheader?: string | null;
   warnings?: TemplateWarning[];
 }
 
-/** Fills in, decodes and digests the content of a payload. A refusal of its template is a value. */
+/** Fills in, decodes and digests the content of a payload. A refusal of the template is a value. */
 export async function prepareSend(
   app: App,
   caller: Caller,

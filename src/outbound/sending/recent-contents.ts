@@ -12,10 +12,10 @@ import { keepContents } from '../messages/contents/content-queries.ts';
  */
 const mostRemembered = 2_000;
 
-/** Content ids by digest, for the use of one transaction. */
+/** Content ids by digest, for the use of a single transaction. */
 export interface RecentContents {
   /**
-   * Looks up the contents with these digests, all at once. The found ones are not deleted until the
+   * Looks up the contents with these digests, all at once. Found contents are not deleted until the
    * transaction ends.
    */
   keep(digests: readonly string[]): Promise<void>;
@@ -29,7 +29,7 @@ export interface RecentContents {
 }
 
 /**
- * Returns a function that gives each run of a transaction its view. Ids remembered before a
+ * Returns a function that creates a view for each run of a transaction. Ids remembered before a
  * rollback are found missing.
  */
 export function recentContents(): (trx: Db) => RecentContents {

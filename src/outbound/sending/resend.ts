@@ -1,6 +1,6 @@
-// Sends a stored message once more, as a new message that names it in `resendOf`. `resend` repeats
-// a message that has ended, to all its recipients. `release` sends the captured part of a message,
-// once, when its route leads away from this machine. Both pass all checks of a send.
+// Sends a stored message once more, as a new message with the source in `resendOf`. `resend`
+// repeats a message that has ended, to all recipients. `release` sends the captured part of a
+// message, once, when the route leads away from this machine. Both pass all checks of a send.
 import { allows } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -31,8 +31,8 @@ import type { IdempotencyKey } from './idempotency.ts';
 import { acceptOne } from './send.ts';
 
 /**
- * Sends a message again to all its recipients.
- * @throws ConflictError for received mail, and for a message with deliveries in the queue; other
+ * Sends a message again to all recipients.
+ * @throws ConflictError for received mail, and for a message with deliveries in the queue; further
  * errors as `sendMessage`.
  */
 export async function resendMessage(
@@ -52,9 +52,9 @@ export async function resendMessage(
 }
 
 /**
- * Sends the captured copies of a message to their recipients. Leaves out recipients whose mail is
- * still captured. A copy is released once.
- * @throws ConflictError if no captured copy is left, or none of them may leave; other errors as
+ * Sends the captured copies of a message to their recipients. Leaves out recipients with mail that
+ * is still captured. A copy is released once.
+ * @throws ConflictError if no captured copy is left, or none of them may leave; further errors as
  * `sendMessage`.
  */
 export async function releaseMessage(app: App, caller: Caller, id: string): Promise<Message> {
@@ -208,7 +208,7 @@ async function attachmentsOf(app: App, stored: string | null) {
   );
 }
 
-/** Reads the mail anew without its Message-ID and Date, which the new message gets again. */
+/** Reads the mail anew without Message-ID and Date, which the new message gets again. */
 async function rawAgain(
   app: App,
   { keyId }: Caller,

@@ -1,4 +1,4 @@
-// The operations that send, and the one that cancels (specification 4.1, 4.8).
+// The operations that send, and the operation that cancels (specification 4.1, 4.8).
 import { z } from 'zod';
 import { admissionOf } from '../../access/admission/admission.ts';
 import { area } from '../../core/api/area.ts';

@@ -1,5 +1,5 @@
-// Reads template, brand, sender and contact of sends that name a template. Sends of one turn of the
-// event loop are read together. Compiled versions are cached, as they never change.
+// Reads template, brand, sender and contact of sends that name a template. Sends of the same turn
+// of the event loop are read together. Compiled versions are cached, as they never change.
 import type { BrandRow } from '../../content/brands/queries.ts';
 import { findBrandForTemplate } from '../../content/brands/values.ts';
 import type { CompiledTemplate } from '../../content/rendering/compiled.ts';
@@ -48,8 +48,7 @@ interface Asked {
 
 /**
  * Reads the facts of a send that names a template.
- * @throws ResourceNotFoundError for an unknown template; ConflictError for one that is not
- * published
+ * @throws ResourceNotFoundError for an unknown template; ConflictError for an unpublished template
  */
 export async function sendFacts(
   app: App,
@@ -98,7 +97,7 @@ async function readFacts(app: App, asked: readonly Asked[]): Promise<(SendFacts 
   });
 }
 
-/** Reads the published versions of these sends; returns the version of one, or its refusal. */
+/** Reads the published versions of these sends; returns the version for a send, or the refusal. */
 async function readTemplates(
   app: App,
   db: Db,
@@ -164,7 +163,7 @@ async function readCompiled(
   return known;
 }
 
-/** Reads the brands of templates, each once; returns the brand of one send, or null. */
+/** Reads the brands of templates, each once; returns the brand for a send, or null. */
 async function readBrands(
   db: Db,
   asked: readonly Asked[],
@@ -185,7 +184,7 @@ async function readBrands(
   return (one) => found.get(nameOf(one, slugOf(one) ?? null)) ?? null;
 }
 
-/** Reads the contacts of sends to one recipient; returns the values of one, or null. */
+/** Reads the contacts of sends to a single recipient; returns the values for a send, or null. */
 async function readContacts(
   db: Db,
   asked: readonly Asked[],

@@ -1,6 +1,6 @@
-// The send operation, in the order of its steps: `sendMessage` (called by POST /v1/messages) →
-// `acceptOne` (one answer) → `gathered` (sends that arrive together) → `acceptTogether` (one
-// transaction) → `acceptAll` (accept.ts). Also deletes old idempotency keys.
+// The send operation, in the order of the steps: `sendMessage` (called by POST /v1/messages) →
+// `acceptOne` (a single answer) → `gathered` (sends that arrive together) → `acceptTogether` (a
+// single transaction) → `acceptAll` (accept.ts). Also deletes old idempotency keys.
 
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -23,10 +23,10 @@ const keysKeptMs = 48 * 3_600_000;
 const keysPerSweep = 1_000;
 
 /**
- * Accepts one message. Resolves after the durable commit. With an idempotency key, a repeat of the
+ * Accepts a message. Resolves after the durable commit. With an idempotency key, a repeat of the
  * same request gets the original answer.
  * @throws ForbiddenError for an unverified sender or a paused organization; PaymentRequiredError if
- * the daily quota has no room for all its recipients; ConflictError for a key used with other
+ * the daily quota has no room for all recipients; ConflictError for a key used with different
  * content; ResourceNotFoundError for missing resources that the payload names; CapacityError if the
  * store cannot write.
  */
@@ -48,7 +48,7 @@ export async function sendMessage(
 }
 
 /**
- * Accepts one request. Resolves after the durable commit. @throws the error that refuses the
+ * Accepts a request. Resolves after the durable commit. @throws the error that refuses the
  * request.
  */
 export async function acceptOne(app: App, request: AcceptRequest): Promise<Message> {
@@ -73,7 +73,7 @@ export function countTaken(
   if (keyId !== null) app.metrics.accepted.inc({ direction: 'outbound', via }, count);
 }
 
-/** Adds a request to those that share the next transaction. Resolves with its result. */
+/** Adds a request to the next shared transaction. Resolves with the request's result. */
 const gathered = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, (trx, requests: AcceptRequest[]) =>
     acceptTogether(app, trx, requests),
@@ -85,14 +85,14 @@ function acceptTogether(app: App, trx: Db, requests: AcceptRequest[]): Promise<A
   return acceptAll(app, trx, recentOf(app, trx), requests);
 }
 
-/** Returns the contents that sends of this process share, for the use of one transaction. */
+/** Returns the contents that sends of this process share, for the use of a single transaction. */
 export function recentOf(app: App, trx: Db): RecentContents {
   return sharedContents(app)(trx);
 }
 
 const sharedContents = perApp<App, (trx: Db) => RecentContents>(recentContents);
 
-/** Deletes idempotency keys after two days (the promise is one). */
+/** Deletes idempotency keys after two days (the promise is a single day). */
 export async function sweepIdempotencyKeys(app: App): Promise<void> {
   const before = await timeOfAge(app, keysKeptMs);
   let swept: number;

@@ -1,5 +1,5 @@
-// The bytes of one recipient's copy, composed again as its last attempt sent them: with the time,
-// the keys and the link address that the attempt recorded, and the token of its SMTP transaction.
+// The bytes of one recipient's copy, composed again as the last attempt sent them: with the time,
+// the keys and the link address that the attempt recorded, and the token of the SMTP transaction.
 // Composing is deterministic, and so are the signatures. A copy that never left is shown as it
 // would have left.
 import type { App } from '../../core/app.ts';
@@ -16,7 +16,7 @@ import { composeRequestOf, type Signing, signingNow } from '../queue/carrier/req
 import { trackingBase } from '../tracking/base-url.ts';
 import { readTracked } from '../tracking/merged-links.ts';
 
-/** A copy of a message, and its recipient. */
+/** A copy of a message, and the recipient. */
 export interface SentCopy {
   body: Buffer;
   recipient: string;
@@ -63,7 +63,10 @@ export async function sentCopy(
   };
 }
 
-/** Returns the keys and time of an attempt. The present ones stand in where none are recorded. */
+/**
+ * Returns the keys and time of an attempt. The present keys and time stand in where none are
+ * recorded.
+ */
 async function signingOf(
   app: App,
   message: MessageRow,
@@ -78,7 +81,7 @@ async function signingOf(
   return { keys: await pastSigningKeys(app, domainId, signedWith.selectors), timestampSeconds };
 }
 
-/** Names the transaction of the last attempt, or of the first one to come. */
+/** Names the transaction of the last attempt, or of the first attempt to come. */
 function lastTransactionOf(
   { id, transaction_id: shared }: DeliveryRow,
   attempt: Attempt | undefined,

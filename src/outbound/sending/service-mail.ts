@@ -1,8 +1,8 @@
 // Mail that the service writes because a caller asked for it: proofs of sender addresses, and mails
 // to confirm a group. It is a send of that caller with the same checks, quota and usage. It has the
 // From of the service, so that no answer that quotes the mail reaches the caller
-// (src/identity/senders/resolve.ts), one link, and few words of the caller. It is untracked, and
-// marked as written by a program (RFC 3834), so that no absence note answers it.
+// (src/identity/senders/resolve.ts), a single link, and few words of the caller. It is untracked,
+// and marked as written by a program (RFC 3834), so that no absence note answers it.
 import type { Caller } from '../../core/api/route.ts';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
@@ -32,7 +32,7 @@ interface ServiceMail {
   onBehalfOf: string;
   /** Words of the caller, of any length. */
   name: string;
-  /** Returns the words around those of the caller. */
+  /** Returns the text around the caller's words. */
   words: (name: string) => ServiceWords;
   /** A link of the service. */
   url: string;
@@ -41,7 +41,7 @@ interface ServiceMail {
 /** Tells whether mail programs may make a link of a word. */
 const isLinkLike = (word: string) => /[.。．｡][\p{L}\p{N}]|@|:\/\//u.test(word);
 
-/** Returns the words of a caller for a mail: on one line, without addresses and links, cut. */
+/** Returns the words of a caller for a mail: on a single line, without addresses and links, cut. */
 function wordsOfCaller(text: string): string {
   const words = text
     .replaceAll(/[\p{C}\s]+/gu, ' ')

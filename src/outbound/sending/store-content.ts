@@ -34,7 +34,7 @@ export interface RunContent {
 
 /**
  * Stores the content of a run and returns its id. The run counts as one use, so that the content
- * stays until the run and all its messages are deleted.
+ * stays until the run and all messages of the run are deleted.
  */
 export async function storeRunContent(
   app: App,
@@ -55,7 +55,7 @@ export async function storeRunContent(
 
 /**
  * Inserts new contents with the number of messages that share them, and counts more shares of
- * stored ones.
+ * stored contents.
  */
 export async function insertUsedContents(trx: Db, drafts: readonly Draft[]): Promise<void> {
   const uses = new Map<string, number>();

@@ -1,5 +1,5 @@
 // The files behind a signed storage URL: the raw MIME of a message (as received, or as it left for
-// one recipient), its HTML or its text.
+// a recipient), the HTML or the text.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
@@ -21,7 +21,7 @@ export interface StoredPart {
   contentType: 'message/rfc822' | 'text/html; charset=utf-8' | 'text/plain; charset=utf-8';
   filename: string;
   body: Buffer;
-  /** True for mail of ours, whose images may be loaded. */
+  /** True for our own mail: images may be loaded. */
   isOurs: boolean;
 }
 

@@ -11,9 +11,9 @@ import { acceptOne } from '../send.ts';
 import { type HandedIn, type RawSend, readRawSend } from './raw-content.ts';
 
 /**
- * Accepts one mail. Resolves after the durable commit. A repeat with its idempotency key gets the
- * first message.
- * @throws ValidationError that names the invalid header field; other errors as `sendMessage` and
+ * Accepts a mail. Resolves after the durable commit. A repeat with the same idempotency key gets
+ * the first message.
+ * @throws ValidationError that names the invalid header field; further errors as `sendMessage` and
  * `scheduleMessage`.
  */
 export async function handIn(app: App, caller: Caller, given: HandedIn): Promise<Message> {

@@ -21,7 +21,7 @@ export interface PipeOptions {
   from: string | null;
   /** `-F`, for a From without a name. */
   name: string | null;
-  /** Names of this machine, lower case: an author under one of them is a local user. */
+  /** Names of this machine, lower case: an author under such a name is a local user. */
   machineNames: readonly string[];
 }
 
@@ -47,8 +47,8 @@ function headerEnd(text: string): number {
 }
 
 /**
- * Normalizes to CRLF line ends, a header (possibly empty), an empty line, and text that ends with
- * its line.
+ * Normalizes to CRLF line ends, a header (possibly empty), an empty line, and text that ends with a
+ * line end.
  */
 function asMail(input: Buffer, endsAtDot: boolean): Buffer {
   let text = normalizeNewlines(input.toString('latin1'));
@@ -61,7 +61,9 @@ function asMail(input: Buffer, endsAtDot: boolean): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** Returns the addresses of a list. Those without a domain get that of the default sender. */
+/**
+ * Returns the addresses of a list. An address without a domain gets the default sender's domain.
+ */
 function addressesIn(list: string, domain: string | null): string[] {
   const { addresses, invalid } = parseAddressList(list, domain);
   const emails = addresses.map(({ email }) => parseAddress(email)?.email);
@@ -71,8 +73,8 @@ function addressesIn(list: string, domain: string | null): string[] {
 }
 
 /**
- * Returns the recipient fields of the header. In a resent mail To and Cc name those who already
- * have it (RFC 5322 3.6.6).
+ * Returns the recipient fields of the header. In a resent mail To and Cc name recipients of the
+ * earlier mail (RFC 5322 3.6.6).
  */
 function namedRecipients(header: HeaderBlock): string[] {
   const resent = ['resent-to', 'resent-cc', 'resent-bcc'].flatMap((name) => header.all(name));
@@ -102,7 +104,7 @@ function isOfMachine(email: string, machineNames: readonly string[]): boolean {
   );
 }
 
-/** Returns the sender of a mail whose From is missing or names a local user; null for any other. */
+/** Returns the sender of a mail with a missing From or a local user in From; otherwise null. */
 function fromOf(
   header: HeaderBlock,
   { from, name, machineNames }: PipeOptions,
@@ -137,7 +139,7 @@ function needed(sender: DefaultSender | null): DefaultSender {
 }
 
 /**
- * Returns the piped mail with its recipients.
+ * Returns the piped mail with the recipients.
  * @throws ValidationError for an invalid recipient (`recipient`) or From, and for raw UTF-8 in a
  * structured field; ForbiddenError if the mail needs a default sender and the organization has
  * none.

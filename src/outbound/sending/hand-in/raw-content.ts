@@ -1,7 +1,7 @@
-// Reads a mail that is handed in as MIME (SMTP submission, sendmail) as far as a send needs it: its
-// sender, its options in header fields of ours, and the values that its row keeps. The mail itself
-// goes unchanged, except for Bcc, Return-Path and the fields of ours. The usual checks decide
-// whether it may be sent (accept.ts).
+// Reads a mail that is handed in as MIME (SMTP submission, sendmail) as far as a send needs it: the
+// sender, the options in our header fields, and the values for the row. The mail itself goes
+// unchanged, except for Bcc, Return-Path and the fields of ours. The usual checks decide whether it
+// may be sent (accept.ts).
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { ClaimedOrigin } from '../../../access/keys/constraints.ts';
 import { parseWith } from '../../../core/api/validate.ts';
@@ -32,21 +32,21 @@ export interface HandedIn {
   /** Recipients of the envelope, in the normal form of src/platform/net/address.ts. */
   recipients: readonly string[];
   /**
-   * Whether its header may contain UTF-8 (RFC 6532) and stays unchanged. If not, fields are encoded
+   * Whether the header may contain UTF-8 (RFC 6532) and stays unchanged. If not, fields are encoded
    * where possible.
    */
   allowsUtf8: boolean;
-  /** Domain of addresses in its header that have none. */
+  /** Domain for addresses without a domain in the header. */
   bareDomain: string | null;
   via: MessageOrigin['via'];
   /** User name of the login. */
   user: string | null;
 }
 
-/** The stored part of a mail, besides its recipients. */
+/** The stored part of a mail, besides the recipients. */
 export interface RawContent extends Pick<HandedIn, 'via' | 'user'> {
   mail: RawMail;
-  /** Null for a mail without a Message-ID, which gets a new one. */
+  /** Null for a mail without a Message-ID, which gets a new Message-ID. */
   messageIdHeader: string | null;
   origins: readonly ClaimedOrigin[];
   hasDate: boolean;
@@ -57,7 +57,7 @@ export interface RawContent extends Pick<HandedIn, 'via' | 'user'> {
   >;
 }
 
-/** A mail with its options. */
+/** A mail with the options. */
 export interface RawSend {
   payload: SendPayload;
   raw: RawContent;
@@ -66,7 +66,7 @@ export interface RawSend {
 }
 
 /**
- * Reads a mail and its options.
+ * Reads a mail and the options.
  * @throws ValidationError that names the invalid header field; MalformedRequestError (413) for a
  * mail above the size limit of the parser.
  */
@@ -200,7 +200,10 @@ function readMetadata(text: string | undefined): unknown {
   }
 }
 
-/** Sorts recipients: those in To are `to`, those in Cc are `cc`, all others are blind copies. */
+/**
+ * Sorts recipients: recipients in To are `to`, recipients in Cc are `cc`, all remaining recipients
+ * are blind copies.
+ */
 function payloadOf(
   from: { email: string; name: string | null },
   { recipients, bareDomain }: HandedIn,

@@ -1,9 +1,12 @@
-// Options of a mail handed in as MIME, by the names of their header fields. The rules are those of
-// the same fields of the API.
+// Options of a mail handed in as MIME, by the names of their header fields. The same fields of the
+// API have the same rules.
 import { z } from 'zod';
 import { scheduledPayload, sendPayload } from '../../messages/send-schema.ts';
 
-/** Prefix of our fields. All that begin with it are taken out of the mail; those below are read. */
+/**
+ * Prefix of our fields. All fields with this prefix are taken out of the mail; the fields below are
+ * read.
+ */
 export const ownFieldPrefix = 'x-service-';
 
 export const rawSendOptions = z.strictObject({

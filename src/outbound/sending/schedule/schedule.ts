@@ -1,5 +1,5 @@
 // The operation that sends later (specification 4.8, 8.1): stored like any send, in the same
-// transactions, without drawing on rate or quota. Its time is handled by
+// transactions, without drawing on rate or quota. The scheduled time is handled by
 // src/outbound/queue/schedule/scheduled.ts.
 
 import type { Caller } from '../../../core/api/route.ts';
@@ -12,7 +12,7 @@ import { acceptOne } from '../send.ts';
 
 /**
  * Accepts a message for `scheduledFor`. Resolves after the durable commit. With an idempotency key,
- * a repeat of the same request gets the original answer, even after its scheduled time.
+ * a repeat of the same request gets the original answer, even after the scheduled time.
  * @throws ValidationError for a time in the past or beyond a year; ForbiddenError, ConflictError,
  * ResourceNotFoundError and CapacityError as `sendMessage`.
  */

@@ -1,4 +1,4 @@
-// The mail that asks an address for proof. Its stored content has a link without the token: the
+// The mail that asks an address for proof. The stored content has a link without the token: the
 // token is put into the copy that leaves (src/outbound/queue/carrier/proof-link.ts), so that no
 // reader of the message can prove the address.
 import type { Caller } from '../../../core/api/route.ts';

@@ -41,8 +41,8 @@ const operation = 'proving an address by mail';
 const serviceChecks: readonly (string | undefined)[] = ['sender', 'local-sender'];
 
 /**
- * Mails a new token to a sender's address; the earlier one is void.
- * @throws ResourceNotFoundError; ConflictError (verified already, its domain verified elsewhere,
+ * Mails a new token to a sender's address; the earlier token is void.
+ * @throws ResourceNotFoundError; ConflictError (verified already, domain verified elsewhere,
  * too many pending proofs, or no sender of the service may mail it); the error of a send of this
  * caller; RateLimitedError after five mails to the address in a day.
  */
@@ -65,8 +65,8 @@ export function resendProof(app: App, caller: Caller, id: string): Promise<Sende
 }
 
 /**
- * Mails the first token of a new sender, in the transaction that makes it and has locked its
- * organization. Without a sender of the service that may mail it, or after five mails to the
+ * Mails the first token of a new sender, in the transaction that makes the sender and has locked
+ * the organization. Without a sender of the service that may mail it, or after five mails to the
  * address in a day, the sender stays without.
  * @throws the errors of `resendProof` that refuse the caller
  */
@@ -113,7 +113,7 @@ async function mailProof(
 /** State of a link to prove an address. */
 export type ProofState = 'open' | 'done' | 'expired' | 'void';
 
-/** Returns the sender of a token and the state of its link. */
+/** Returns the sender of a token and the state of the link. */
 export async function readProof(
   app: App,
   db: Db,
@@ -127,9 +127,9 @@ export async function readProof(
 }
 
 /**
- * Verifies a sender by the token of its last mail.
+ * Verifies a sender by the token of the last mail.
  * @throws ResourceNotFoundError; ValidationError for a token that is foreign, used or older than 7
- * days; ConflictError if another organization has verified the domain.
+ * days; ConflictError if a different organization has verified the domain.
  */
 export function verifySender(app: App, caller: Caller, id: string, token: string): Promise<Sender> {
   return app.store.write(async (trx) => {
@@ -149,7 +149,7 @@ export function verifySender(app: App, caller: Caller, id: string, token: string
   });
 }
 
-/** Verifies by the page: its visitor has the mail. */
+/** Verifies by the page: the visitor has the mail. */
 export function proveByPage(app: App, token: string): ReturnType<typeof readProof> {
   return app.store.write(async (trx) => {
     const { state, row } = await readProof(app, trx, token, true);

@@ -17,7 +17,7 @@ const statuses: Readonly<Record<ProofState, number>> = {
 };
 
 /**
- * Answers paths below `/verify/`; returns null for any other. @throws CapacityError if nothing can
+ * Answers paths below `/verify/`; returns null elsewhere. @throws CapacityError if nothing can
  * be written.
  */
 export async function serveProof(app: App, request: LeaveRequest): Promise<TrackedAnswer | null> {
