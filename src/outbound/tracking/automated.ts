@@ -1,5 +1,5 @@
 // Recognizes machines among requests for pixels and links: by the rules of scanners.yaml, then by
-// isbot. Knows no delivery. engage.ts recognizes clicks that come too soon after one.
+// isbot. Knows no delivery. engage.ts recognizes clicks that come too soon after a delivery.
 import type { IncomingHttpHeaders } from 'node:http';
 import { isbot } from 'isbot';
 import { LRUCache } from 'lru-cache';

@@ -1,4 +1,4 @@
-// Base address of the links in a mail: the tracking host of its sending domain, or an address of
+// Base address of the links in a mail: the tracking host of the sending domain, or an address of
 // ours.
 import type { App } from '../../core/app.ts';
 import { activeHostOf } from './custom/active-hosts.ts';
@@ -16,8 +16,8 @@ export function hasPublicBase(app: App, domainId: string | null): boolean {
 }
 
 /**
- * Returns the base without a slash at its end. `domainId` is the sending domain, null for mail
- * without one.
+ * Returns the base without a final slash. `domainId` is the sending domain, null for mail without a
+ * sending domain.
  */
 export function trackingBase(app: App, domainId: string | null): string {
   return publicBase(app, domainId) ?? app.publicUrl.current;

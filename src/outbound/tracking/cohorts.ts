@@ -1,7 +1,7 @@
-// The four numbers of engagement (specification 2.16). Each counts messages: delivered ones that
-// tracked opens, or clicks, and those that a person then opened, or clicked in. A message counts
-// once, with its first delivery that arrived, in the hour in which it was accepted. A bounce of its
-// last delivery takes it back.
+// The four numbers of engagement (specification 2.16). Each counts messages: delivered messages
+// that tracked opens, or clicks, and messages that a person then opened, or clicked in. A message
+// counts once, with the first delivery that arrived, in the hour in which it was accepted. A bounce
+// of the last delivery takes the message back.
 //
 //   open_eligible   tracks opens and arrived          opened   the same, and opened
 //   click_eligible  tracks clicks and arrived         clicked  the same, and clicked
@@ -21,7 +21,7 @@ export function hasArrived(status: MessageStatus): boolean {
   return arrived.includes(status);
 }
 
-/** State of a message that decides its numbers. */
+/** State of a message that decides the numbers. */
 export interface Standing {
   arrived: boolean;
   opened: boolean;
@@ -53,7 +53,7 @@ function countsOf({ track_opens, track_clicks }: Flags, standing: Standing) {
   };
 }
 
-/** Returns the observation of a changed message. Null if its numbers stay the same. */
+/** Returns the observation of a changed message. Null if the numbers stay the same. */
 export function observeCohort(
   message: TrackedMessageRow,
   before: Standing,

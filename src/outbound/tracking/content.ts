@@ -1,5 +1,5 @@
-// Finds the links of a content before it is stored, and decides what to track of a message: the
-// send says so, or else its organization. Links of recent contents are cached.
+// Finds the links of a content before it is stored, and decides the tracking of a message: the
+// send says so, or else the organization. Links of recent contents are cached.
 import { LRUCache } from 'lru-cache';
 import { trackingDefaults } from '../../access/organizations/tracking-defaults.ts';
 import type { App } from '../../core/app.ts';
@@ -19,7 +19,10 @@ export interface Tracking {
 
 export const nothingTracked: Tracking = { opens: false, clicks: false };
 
-/** Decides what to track of a send. Returns a promise if the organization must be looked up. */
+/**
+ * Decides whether a send tracks opens and clicks. Returns a promise if the organization must be
+ * looked up.
+ */
 export function trackingWanted(
   app: App,
   organizationId: string,
@@ -61,7 +64,7 @@ export async function linksOf(
   return found;
 }
 
-/** Finds the links of HTML that only one message has. */
+/** Finds the links of HTML that only a single message has. */
 export function linksOfCopy(app: App, html: string): Promise<FoundLinks> {
   return findLinks(html, ownUrls(app, []));
 }

@@ -1,4 +1,4 @@
-// Records opens and clicks: rows of `engagements`, status, timeline and counters, in one
+// Records opens and clicks: rows of `engagements`, status, timeline and counters, in a single
 // transaction for all hits that arrive together.
 //
 //   by a         delivery is                 its row                            also
@@ -8,7 +8,7 @@
 //   machine      any                         automated
 //
 // A click counts the same way, and implies an open if there was none. Each becomes an event of the
-// timeline, with two exceptions that only count: a repeat of the same link within 30 s of its last
+// timeline, with two exceptions that only count: a repeat of the same link within 30 s of the last
 // event, and all beyond 100 events of a delivery.
 import type { App } from '../../core/app.ts';
 import { type MessageEvent, recordTimeline } from '../../history/events/record.ts';
@@ -34,7 +34,7 @@ import { type FirstEngagement, recordFirstEngagements } from './run-engagement.t
 
 /** Time within which a repeat creates no event. */
 const reportAgainMs = 30_000;
-/** Largest number of engagement events of one delivery. */
+/** Largest number of engagement events of a delivery. */
 const mostEvents = 100;
 /**
  * Number of events above which automated engagement makes no more, so that scanners leave room for
@@ -118,7 +118,7 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
     if (observed) observations.push(observed);
   }
   if (proofs.length > 0) await proveAddresses(app, trx, proofs);
-  // After the proofs: a deletion of a contact locks it before its rows of the ledger.
+  // After the proofs: a deletion of a contact locks the contact before the ledger rows.
   await recordFirstEngagements(trx, firsts);
   await countMail(app, trx, observations);
 }
@@ -291,7 +291,7 @@ async function moveRead(
 }
 
 /**
- * Records the open of a simulated recipient at its delivery. Writes the row and the run; the caller
+ * Records the open of a simulated recipient at the delivery. Writes the row and the run; the caller
  * counts the rest.
  */
 export async function engageSimulated(

@@ -1,5 +1,5 @@
-// Keeps the targets of tracked links for as long as their message: mail lies in mailboxes, and its
-// links are followed, long after `retention.contentDays`.
+// Keeps the targets of tracked links for as long as their message: mail lies in mailboxes, and
+// recipients follow links, long after `retention.contentDays`.
 //
 //   the content of a message    | its targets                     | then
 //   ----------------------------+---------------------------------+--------------------------------------------
@@ -13,7 +13,7 @@ import { findMessageRow } from '../messages/queries.ts';
 import { urlsOfMerged } from './merged-links.ts';
 import { copyLinks, hasLinks, insertContentLinks } from './queries.ts';
 
-/** Returns the id of the content that keeps the links of another content or of a message. */
+/** Returns the id of the content that keeps the links of a given content or message. */
 function linksIdOf(id: string): string {
   return linksPrefix + id.slice(id.indexOf('_') + 1);
 }
@@ -25,7 +25,7 @@ export const linkKeeper: LinkKeeper = {
     try {
       return await urlsOfMerged(app, row);
     } catch (error) {
-      // A content that can no longer be filled has shown its links to nobody since.
+      // A content that can no longer be filled has shown the links to nobody since.
       if (error instanceof ValidationError) return [];
       throw error;
     }

@@ -1,5 +1,5 @@
-// Finds the links of an HTML mail and the place of its pixel, as offsets to cut at. Only addresses
-// are ever replaced. All other bytes stay as they are (MSO conditionals are comments). Pure.
+// Finds the links of an HTML mail and the place of the pixel, as offsets to cut at. Only addresses
+// are ever replaced. All remaining bytes stay as they are (MSO conditionals are comments). Pure.
 
 import { RewritingStream } from 'parse5-html-rewriting-stream';
 import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
@@ -7,8 +7,8 @@ import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
 /** Characters of HTML that are read. The rest stays unchanged. Gmail shows 102 KB of a mail. */
 export const mostCharacters = 1_000_000;
 /**
- * Most elements of SVG and MathML that are read. The parser takes quadratic time of nested ones:
- * 200,000 took 3.5 s.
+ * Most elements of SVG and MathML that are read. The parser takes quadratic time of nested
+ * elements: 200,000 took 3.5 s.
  */
 const mostForeign = 1_000;
 /** Most tracked links of a mail. */
@@ -33,7 +33,7 @@ export interface FoundLinks {
   /** Number of links in the text that was read. Links after the first 1,000 are not tracked. */
   found: number;
   /**
-   * Whether only the beginning of the HTML was read. It then gets no pixel, as its end is unknown.
+   * Whether only the beginning of the HTML was read. It then gets no pixel, as the end is unknown.
    */
   isCut: boolean;
 }
@@ -55,7 +55,7 @@ const plainText = /(?<=>)[^<>"']{16,}(?=<)/g;
 
 class Shortened {
   readonly text: string;
-  /** Pairs: offset of a gap in `text`, and the characters removed up to its end. */
+  /** Pairs: offset of a gap in `text`, and the characters removed up to the end of the gap. */
   readonly #gaps: number[] = [];
 
   constructor(html: string) {
@@ -81,14 +81,14 @@ class Shortened {
   }
 }
 
-/** Collects the findings while one mail is parsed. */
+/** Collects the findings while a mail is parsed. */
 class Reading {
   readonly links: number[] = [];
   readonly urls: string[] = [];
   found = 0;
   hasPixel = false;
   pixelAt: number | null = null;
-  /** Tells whether a tag at the end would be read as one. */
+  /** Tells whether a tag at the end would be read as a tag. */
   isOpenAtEnd = false;
   readonly #html: string;
   readonly #short: Shortened;
@@ -148,7 +148,7 @@ function isUnsubscribeAddress(url: string): boolean {
   return unsubscribeWords.test(url) || optOutWord.test(url) || optOutHump.test(url);
 }
 
-/** Returns a web address in the form that a browser requests. Null for other addresses. */
+/** Returns a web address in the form that a browser requests. Null for a non-web address. */
 function webAddress(value: string): string | null {
   if (value.length > longestUrl || !/^\s*https?:\/\//i.test(value)) return null;
   const url = URL.canParse(value) ? new URL(value).href : '';

@@ -1,5 +1,5 @@
-// The content of a message with the places of its links. A content that all its messages share has
-// stored places; one that is filled for each message has its links searched anew.
+// The content of a message with the places of the links. A shared content has stored places. In a
+// content that is filled for each message, the links are searched anew.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { recentlyUsedBytes } from '../../platform/runtime/recently-used.ts';
@@ -31,7 +31,7 @@ export async function cutsOf(db: Db, messages: readonly Tracked[]): Promise<Map<
 }
 
 /**
- * Reads the content of a message, and the places of its links if it is tracked. `known`: the stored
+ * Reads the content of a message, and the places of the links if it is tracked. `known`: the stored
  * rows that the caller has already.
  * @throws as `readContent`
  */
@@ -50,12 +50,11 @@ export async function readTracked(
   return { content, cuts };
 }
 
-/** Messages whose link targets stay in memory, and their bytes. */
+/** Most messages with link targets in memory, and most bytes of these targets. */
 const mostKept = { messages: 10_000, bytes: 8 * 1024 * 1024 };
 
 /**
- * Link targets of messages with a content of their own, by message: known ones, and those being
- * filled.
+ * Link targets of messages with unshared content, by message: known targets, and fills under way.
  */
 const keptLinks = perApp((_app: App) => ({
   known: recentlyUsedBytes<readonly string[]>(mostKept.messages, mostKept.bytes, (urls) =>
@@ -65,8 +64,8 @@ const keptLinks = perApp((_app: App) => ({
 }));
 
 /**
- * Finds the target of a link that is not stored; undefined without one. Fills a message once,
- * however often a stranger asks for its links.
+ * Finds the target of a link that is not stored; undefined without a target. Fills a message once,
+ * however often a stranger requests the links.
  * @throws as `readContent`
  */
 export async function mergedUrlOf(
@@ -93,8 +92,7 @@ async function readUrls(app: App, messageId: string): Promise<readonly string[]>
 }
 
 /**
- * Returns the targets of links of a message with filled content; an empty list for any other
- * message.
+ * Returns the targets of links of a message with filled content; otherwise an empty list.
  * @throws as `readContent`
  */
 export async function urlsOfMerged(app: App, row: MessageRow): Promise<readonly string[]> {

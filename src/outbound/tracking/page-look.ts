@@ -1,4 +1,4 @@
-// The look of a brand on pages of recipients: its logo, the postal address in the foot, and a style
+// The look of a brand on pages of recipients: the logo, the postal address in the foot, and a style
 // made of the values that css-look.ts found.
 import { cssLookOf } from '../../content/brands/css-look.ts';
 import type { BrandRow } from '../../content/brands/queries.ts';
@@ -6,7 +6,7 @@ import { brandValuesOf } from '../../content/brands/values.ts';
 import { addressLines } from '../../content/rendering/footer.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 
-/** A logo with its alternative text. */
+/** A logo with the alternative text. */
 export interface Logo {
   url: string;
   darkUrl: string | null;
@@ -18,14 +18,16 @@ export interface PageLook {
   /** Style after that of the service; empty for none. */
   style: string;
   logo: Logo | null;
-  /** Company and lines of its address. */
+  /** Company and lines of the company's address. */
   foot: readonly string[];
 }
 
 /** The look of a page without a brand. */
 export const plainLook: PageLook = { style: '', logo: null, foot: [] };
 
-/** Returns the style of a brand, for light screens: dark ones keep the colours of the service. */
+/**
+ * Returns the style of a brand, for light screens: dark screens keep the colours of the service.
+ */
 function styleOf(css: string): string {
   const { back, text, heading, button, corners, font } = cssLookOf(css);
   const variables = [

@@ -58,7 +58,7 @@ export const hasLinks = own.first(
   (row) => row !== undefined,
 );
 
-/** Copies the links of a content to another one, unless it has them. */
+/** Copies the links of a content to a second content, unless that content has them. */
 export const copyLinks = own.run((db, from: string, to: string) =>
   db
     .insertInto('content_links')
@@ -83,7 +83,10 @@ export const findLinkUrl = own.first(
   (row) => row?.url,
 );
 
-/** Finds all engagements of these messages. A caller that changes one must lock its delivery. */
+/**
+ * Finds all engagements of these messages. A caller that changes an engagement must lock the
+ * delivery.
+ */
 export const findEngagements = own.all((db, messageIds: readonly string[]) =>
   db
     .selectFrom('engagements')

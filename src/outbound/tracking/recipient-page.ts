@@ -66,7 +66,7 @@ export function recipientPageHeaders({ style: own, logo }: PageLook): Record<str
 
 function drawLogo({ url, darkUrl, name }: Logo): string {
   const image = `<img class="logo" src="${escapeHtml(url)}" alt="${escapeHtml(name)}">`;
-  // Without another logo the style puts this one on white ground on dark screens.
+  // Without a dark logo the style puts this logo on white ground on dark screens.
   if (darkUrl === null) return `<picture>${image}</picture>\n`;
   // A comma at either end of a URL would separate candidates.
   const candidate = escapeHtml(darkUrl.replaceAll(',', '%2C'));
@@ -79,7 +79,7 @@ function drawFoot(lines: readonly string[]): string {
   return `<footer><address>${lines.map(escapeHtml).join('<br>\n')}</address></footer>\n`;
 }
 
-/** Returns a page. @param content HTML: the caller has escaped its texts */
+/** Returns a page. @param content HTML: the caller has escaped the texts */
 export function recipientPage(title: string, content: string, look = plainLook): string {
   const own = look.style === '' ? '' : `<style>${look.style}</style>`;
   return `<!doctype html>

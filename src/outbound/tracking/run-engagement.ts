@@ -7,7 +7,9 @@ import { markEngaged, type RecipientMark } from '../../run-ledger/queries.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { findRecipients } from '../messages/queries.ts';
 
-/** A delivery of a run with what it is engaged in for the first time; null for what it is not. */
+/**
+ * A delivery of a run with the times of the first open and click; null without a first engagement.
+ */
 export interface FirstEngagement {
   delivery: Pick<DeliveryRow, 'message_id' | 'recipient_id' | 'campaign_run_id'>;
   openedAt: number | null;
@@ -37,7 +39,7 @@ export async function recordFirstEngagements(
     if (contactId !== null)
       marks.push({ run_id: runId, contact_id: contactId, message_id, ...first });
   }
-  // A deletion of a contact locks its rows in the same order.
+  // A deletion of a contact locks the contact's rows in the same order.
   marks.sort((one, other) => (one.run_id < other.run_id ? -1 : 1));
   for (const mark of marks) await markEngaged(trx, mark);
 }

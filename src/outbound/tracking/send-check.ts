@@ -13,7 +13,7 @@ interface Linked {
   addresses: readonly string[];
   unsubscribeGroupId: string | null;
   tracking: Tracking;
-  /** Set for mail of the service, whose links have its public address. */
+  /** Set for mail of the service, with links at the public address of the service. */
   onBehalfOf: string | null;
   sender: ResolvedSender | null;
 }

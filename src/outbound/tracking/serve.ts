@@ -16,7 +16,7 @@ import { pixel, readToken, type TrackedLink } from './tokens.ts';
 
 const mostPerTransaction = 128;
 const mostPerRead = 128;
-/** Most hits that wait for their commit. Further ones are answered but not counted. */
+/** Most hits that wait for their commit. Further hits are answered but not counted. */
 const mostWaiting = 2_000;
 
 export interface TrackedRequest {
@@ -25,7 +25,7 @@ export interface TrackedRequest {
   path: string;
   headers: IncomingHttpHeaders;
   remoteAddress: string | null;
-  /** Owner of the requested tracking host. Tokens of other organizations are unknown there. */
+  /** Owner of the requested tracking host. Tokens of foreign organizations are unknown there. */
   organizationId?: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface TrackedAnswer {
   body: Buffer;
 }
 
-/** A transparent GIF of one pixel, 43 bytes. */
+/** A transparent GIF of a single pixel, 43 bytes. */
 const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64');
 
 const common = {
@@ -45,7 +45,7 @@ const common = {
   'x-robots-tag': 'noindex, nofollow',
 };
 
-/** Answers paths below `/t/`. Returns null for others. */
+/** Answers paths below `/t/`. Returns null elsewhere. */
 export async function serveTracked(
   app: App,
   request: TrackedRequest,
@@ -63,7 +63,7 @@ export async function serveTracked(
   return found.url === null ? pixelAnswer(method) : redirect(found.url);
 }
 
-/** Message of a token, and the target of its link. */
+/** Message of a token, and the target of the link. */
 interface Found {
   organizationId: string;
   messageId: string;
@@ -78,7 +78,7 @@ async function findTracked(
   const found = await finderOf(app)(tracked);
   if (!found || (organizationId !== null && found.organizationId !== organizationId)) return null;
   if (found.url !== undefined) return { ...found, url: found.url };
-  // Apart from the shared read, which must not wait for the content of one organization.
+  // Apart from the shared read, which must not wait for the content of a single organization.
   const url = await mergedUrlOf(app, found.messageId, tracked.link);
   return url === undefined ? null : { ...found, url };
 }

@@ -1,5 +1,6 @@
 // Tokens of opens and clicks: `<delivery>_<link>-<tag>`. The pixel is link 0, the links of the
-// content count from 1. Each tag signs one link of one delivery, so known tokens reveal no other.
+// content count from 1. Each tag signs a single link of a single delivery, so known tokens reveal
+// no further token.
 import type { App } from '../../core/app.ts';
 import { timeOfId } from '../../platform/runtime/ids.ts';
 import { exactly, shortTagCharacters, tagsPerDigest } from '../../platform/runtime/secrets.ts';
@@ -21,8 +22,8 @@ function payloadOf(id: string, link: number): string {
 }
 
 /**
- * Creates the tokens of one delivery by link number. Cheapest in rising order, because one digest
- * signs six links.
+ * Creates the tokens of a delivery by link number. Cheapest in rising order, because a single
+ * digest signs six links.
  */
 export function tokensOf(app: App, deliveryId: string): (link: number) => string {
   const id = deliveryId.slice(idPrefix.length);

@@ -1,4 +1,4 @@
-// Cache of the tracking hosts in this process, because every link and every connection looks one
+// Cache of the tracking hosts in this process, because every link and every connection looks a host
 // up. Each change of a served host increments a counter in the store (`hostChanges`). Each process
 // compares that counter after commits, at most every half second, and rereads all hosts every half
 // minute.
@@ -31,11 +31,11 @@ class KnownHosts {
   }
 
   /**
-   * Rereads the hosts if the counter moved or the last read is old. Reads run one after the other.
+   * Rereads the hosts if the counter moved or the last read is old. Reads run in sequence.
    */
   refresh(): Promise<void> {
     const next = this.#reading.then(() => this.#read());
-    // Only the present caller gets the error. The next one reads again.
+    // Only the present caller gets the error. The next caller reads again.
     this.#reading = next.catch(() => {});
     return next;
   }
@@ -61,7 +61,7 @@ export function servedHost(app: App, hostname: string): ServedHostRow | undefine
 }
 
 /**
- * Returns the host for links in mail of a domain, with its port unless that is 443. Null without a
+ * Returns the host for links in mail of a domain, with the port unless that is 443. Null without a
  * host that has a valid certificate, and in a process that does not watch the hosts.
  */
 export function activeHostOf(app: App, domainId: string): string | null {

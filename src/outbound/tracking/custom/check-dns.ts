@@ -7,7 +7,7 @@ import { createDns, type Dns, DnsError, isMissing } from '../../../platform/net/
 import type { TrackingHostRow } from './queries.ts';
 import { challengeName, trackingTarget } from './target.ts';
 
-/** Most CNAMEs between a name and its target. */
+/** Most CNAMEs between a name and the target. */
 const longestChain = 8;
 
 export type DnsFinding =
@@ -16,7 +16,7 @@ export type DnsFinding =
   | { found: 'unknown'; message: string }
   | { found: 'no'; message: string };
 
-/** Runs `work` with a resolver without a cache. `signal` ends its queries. */
+/** Runs `work` with a resolver without a cache. `signal` ends the queries. */
 export async function withFreshDns<T>(
   { config, clock, random }: App,
   signal: AbortSignal,
@@ -63,7 +63,7 @@ async function look(dns: Dns, hostname: string, target: string): Promise<DnsFind
     if (next === null) break;
     name = next;
   }
-  // A zone that flattens its CNAME shows only the addresses.
+  // A zone that flattens the CNAME shows only the addresses.
   const own = await addressesOf(dns, hostname);
   const wanted = own.length === 0 ? [] : await addressesOf(dns, target);
   if (own.some((address) => wanted.includes(address))) return { found: 'yes' };

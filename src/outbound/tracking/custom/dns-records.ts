@@ -1,5 +1,5 @@
-// Presents the DNS records of tracking hosts among those of a domain (`purpose: tracking`). Domains
-// call it as a hook (src/service/service.ts), because they stand before this room.
+// Presents the DNS records of tracking hosts among a domain's records (`purpose: tracking`).
+// Domains call it as a hook (src/service/service.ts), because they stand before this room.
 import type { FindTrackingRecords, TrackingRecord } from '../../../core/app.ts';
 import { findHostsOfDomains, type ShownHost } from './queries.ts';
 import { recordsOf } from './target.ts';
@@ -11,8 +11,8 @@ function statusOf({ missing_since, status }: ShownHost): TrackingRecord['status'
 }
 
 /**
- * Presents the records of enabled hosts: the one for links, and the one for challenges if it is
- * needed.
+ * Presents the records of enabled hosts: the record for links, and the record for challenges if it
+ * is needed.
  */
 export const findTrackingRecords: FindTrackingRecords = async ({ config }, db, domainIds) => {
   const hosts = await findHostsOfDomains(db, domainIds);

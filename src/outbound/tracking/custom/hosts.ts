@@ -130,9 +130,10 @@ const noCertificate = {
 };
 
 /**
- * Makes `label` of a verified domain the host of its links. A daemon checks its records at once.
+ * Makes `label` of a verified domain the host of the domain's links. A daemon checks the DNS
+ * records at once.
  * @throws ResourceNotFoundError, ValidationError, ConflictError (not verified, enabled already, in
- * teardown under another label, name taken).
+ * teardown under a different label, name taken).
  */
 export async function enableTracking(
   app: App,
@@ -203,7 +204,7 @@ async function getEnabledHost(db: Db, organizationId: string, id: string) {
 
 /**
  * Disables the custom tracking host of a domain. New mail stops using it at once. Links in sent
- * mail work for another week.
+ * mail work for a further week.
  * @throws ResourceNotFoundError, ConflictError (not enabled).
  */
 export async function disableTracking(
@@ -235,8 +236,8 @@ export async function disableTracking(
 }
 
 /**
- * Disables the hosts of domains whose name another organization has verified: it points to that one
- * now.
+ * Disables the hosts of domains with a name that a different organization has verified: the name
+ * points to that organization now.
  */
 export const releaseHosts: ReleaseName = async (app, { domain, formerIds }) => {
   for (const domainId of formerIds) {

@@ -1,4 +1,4 @@
-// Lease of a tracking host: one process checks it at a time. A result is stored only while the
+// Lease of a tracking host: a single process checks it at a time. A result is stored only while the
 // lease holds, so a host that was disabled meanwhile stays disabled.
 import type { App } from '../../../core/app.ts';
 import { holdRootKey } from '../../../core/root-keys/root-keys.ts';
@@ -15,14 +15,14 @@ import {
 } from './queries.ts';
 import { turn } from './turn.ts';
 
-/** Limit of a turn with all its look-ups and requests. */
+/** Limit of a turn with all look-ups and requests. */
 const turnMs = 90_000;
 const leaseMs = 60_000;
 
-/** The lease was lost to another process, or ended. */
+/** The lease was lost to a concurrent process, or ended. */
 class LostLease extends Error {}
 
-/** Creates a lease that starts now. Its `now` is the time by which other leases are judged. */
+/** Creates a lease that starts now. `now` is the time by which concurrent leases are judged. */
 export function leaseOf(app: App, holder: string): Lease {
   const now = app.clock.now();
   return { holder, now: now - leaseDelayMs(app, leaseMs), until: now + leaseMs };

@@ -1,5 +1,5 @@
-// Schedules checks of tracking hosts: takes a few due ones at once, and sleeps until the next.
-// Several daemons share the hosts. A lease in each row keeps a host to one of them (lease.ts).
+// Schedules checks of tracking hosts: takes a few due hosts at once, and sleeps until the next.
+// Several daemons share the hosts. A lease in each row keeps a host to a single daemon (lease.ts).
 import type { App } from '../../../core/app.ts';
 import { createDueLoop } from '../../../platform/store/changes/due-loop.ts';
 import { leaseOf, takeTurn } from './lease.ts';
@@ -20,7 +20,7 @@ export interface TrackingHostLoop {
   stop(): Promise<void>;
 }
 
-/** The loop of one daemon. */
+/** The loop of a daemon. */
 export function createTrackingHostLoop(app: App): TrackingHostLoop {
   const holder = app.newId('worker');
   const closing = new AbortController();

@@ -8,7 +8,7 @@ import type { ReasonCode } from './schema.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /**
- * Back-off after each failure, because authorities limit failures per hour. The last one repeats.
+ * Back-off after each failure, because authorities limit failures per hour. The last delay repeats.
  */
 const waitsMs = [5 * minuteMs, 30 * minuteMs, 2 * hourMs, 6 * hourMs, 24 * hourMs];
 const jitter = 0.1;

@@ -19,7 +19,7 @@ export interface TrackingHostRow {
   /** Consecutive failures of the authority. */
   failures: number;
   enabled_at: number;
-  /** Time since which its DNS record is missing. */
+  /** Time since which the DNS record is missing. */
   missing_since: number | null;
   last_checked_at: number | null;
   /** Null: never. */
@@ -36,7 +36,7 @@ export interface TrackingHostRow {
   rate_limited_until: number | null;
   challenge_url: string | null;
   challenge_token: string | null;
-  /** Validation value: the key authorization, or its digest for DNS. */
+  /** Validation value: the key authorization, or the digest for DNS. */
   challenge_value: string | null;
   /** A chain in PEM. */
   certificate: string | null;
@@ -73,7 +73,7 @@ const hosts = own.rowsOf('tracking_hosts', 'custom-tracking');
 
 export const insertHost = (db: Db, row: TrackingHostRow) => hosts.insert(db, row, ['domain_id']);
 
-/** Returns the hosts whose certificates expire before `until`, the earliest first. */
+/** Returns the hosts with certificates that expire before `until`, the earliest first. */
 export const selectExpiringHosts = own.all((db, until: number, most: number) =>
   db
     .selectFrom('tracking_hosts')
@@ -93,7 +93,7 @@ export function findHostOfDomain(db: Db, domainId: string): Promise<TrackingHost
 }
 
 /**
- * Columns of a host that are shown with the records of its domain: without certificate and keys.
+ * Columns of a host that are shown with the records of the domain: without certificate and keys.
  */
 export type ShownHost = Pick<
   TrackingHostRow,
@@ -111,7 +111,7 @@ export function findHostsOfDomains(db: Db, domainIds: readonly string[]): Promis
 }
 
 /**
- * Updates a host and returns its row. Undefined if the row is gone, or if `holder` no longer has
+ * Updates a host and returns the row. Undefined if the row is gone, or if `holder` no longer has
  * the lease.
  */
 export function updateHost(
@@ -145,7 +145,7 @@ function claim(db: Db, id: string, { holder, now, until }: Lease) {
     .where(({ eb, or }) => or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]));
 }
 
-/** Makes hosts due whose check waits for a time after `latest`. */
+/** Makes hosts due if their check waits for a time after `latest`. */
 export const bringChecksToPresent = own.toPresent('tracking_hosts', 'next_check_at');
 
 /** Allows certificates to be ordered again that wait for a time after `latest`. */
@@ -165,7 +165,7 @@ export const renewHost = own.run((db, id: string, holder: string, until: number)
     .where('claimed_by', '=', holder),
 );
 
-/** Leases a due host. Returns undefined if another process was first. */
+/** Leases a due host. Returns undefined if a concurrent process was first. */
 export function claimDueHost(
   db: Db,
   id: string,
@@ -203,7 +203,7 @@ export function claimRestedHost(
 }
 
 /**
- * Hot: runs after each commit. Returns the due hosts, the longest due first, without leased ones.
+ * Hot: runs after each commit. Returns the due hosts, the longest due first, without leased hosts.
  */
 export const selectDueHosts = own.all(
   (db, now: number, limit: number) =>
@@ -227,7 +227,7 @@ export const findNextDue = own.first(
   (row) => row?.at ?? null,
 );
 
-/** Columns of a host that serves links: all hosts except disabled ones. */
+/** Columns of a host that serves links: all hosts except disabled hosts. */
 export type ServedHostRow = Pick<
   TrackingHostRow,
   | 'id'
@@ -277,7 +277,7 @@ export function findChallenge(db: Db, hostname: string): Promise<Challenge | und
     .executeTakeFirst();
 }
 
-/** Finds the challenge under way by the id of its host. */
+/** Finds the challenge under way by the id of the host. */
 export function findChallengeById(db: Db, id: string): Promise<Challenge | undefined> {
   return tables<TrackingTables>(db)
     .selectFrom('tracking_hosts')
@@ -298,7 +298,7 @@ export function findAccount(db: Db, directoryUrl: string): Promise<AcmeAccountRo
     .executeTakeFirst();
 }
 
-/** Inserts an account, unless there is one for the directory. */
+/** Inserts an account, unless there is an account for the directory. */
 export async function insertAccount(db: Db, row: AcmeAccountRow): Promise<void> {
   await tables<TrackingTables>(db)
     .insertInto('acme_accounts')

@@ -1,5 +1,5 @@
 // Targets of the DNS records of a tracking host: the public name of this service, and for
-// challenges by DNS the zone that its name server answers for.
+// challenges by DNS the zone that the service's name server answers for.
 import { isIP } from 'node:net';
 import type { Config } from '../../../core/config/config.ts';
 import type { TrackingHostRow } from './queries.ts';

@@ -1,11 +1,11 @@
-// One check of a tracking host, and the next step that it needs. Never waits for DNS or the
+// A check of a tracking host, and the next step that it needs. Never waits for DNS or the
 // authority inside a transaction: the results are returned as columns to change.
 //
 //   status                    | result                                         | to
 //   --------------------------+------------------------------------------------+---------------------
 //   any enabled status        | no record that leads here                      | `verifying`, `dns-missing`
 //   `verifying`               | no record for a week                           | `failed`, checked daily
-//   `pending`                 | DNS did not answer                             | `verifying`; any other stays
+//   `pending`                 | DNS did not answer                             | `verifying`; the rest stay
 //   `pending`, `verifying`, … | the record; an order begins                    | `issuing`
 //   any                       | CAA forbids, the authority refuses or is away  | `failed` with its reason
 //   `issuing`                 | the certificate                                | `active`
@@ -128,7 +128,7 @@ function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding):
         next_check_at: soonest(daily, finding.validity.until),
       };
     case 'none': {
-      // One failed check does not outweigh a certificate that was valid at the last one.
+      // A single failed check does not outweigh a certificate that was valid at the previous check.
       const isActive = row.status === 'active' && expiryOf(row, now) !== null;
       return {
         ...said(finding.message),
@@ -149,7 +149,7 @@ function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding):
   }
 }
 
-/** Orders a certificate if one is due. The record leads here. */
+/** Orders a certificate if it is due. The record leads here. */
 async function orderIfDue(
   app: App,
   row: TrackingHostRow,

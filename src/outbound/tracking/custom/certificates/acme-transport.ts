@@ -1,13 +1,13 @@
 // Sends requests of acme-client over the client of outgoing HTTP instead of axios. Answers outside
-// RFC 8555 become an AuthorityError here, so that the library neither retries by its own clock nor
-// reads missing fields.
+// RFC 8555 become an AuthorityError here, so that the library neither retries on a separate clock
+// nor reads missing fields.
 //
 //   limit     | value
 //   ----------+------------------------------------------------------------------
 //   time      | 20 s for a request, by the clock of the App
 //   answer    | 256 KB
 //   redirect  | counts as an unreadable answer and is never followed
-//   hosts     | the host of the directory at any address; others at public addresses
+//   hosts     | the host of the directory at any address; further hosts at public addresses
 import type { App } from '../../../../core/app.ts';
 import { messageOf } from '../../../../platform/errors.ts';
 import { type HttpAnswer, HttpError } from '../../../../platform/net/http/answer.ts';
@@ -39,7 +39,9 @@ export type LibraryRequest = (
 /** Headers of a response that acme-client reads. */
 const headersRead = ['replay-nonce', 'location', 'link'] as const;
 
-/** Returns the function that sends the requests of one client. An abort of `signal` ends them. */
+/**
+ * Returns the function that sends the requests of a single client. An abort of `signal` ends them.
+ */
 export function requesterOf(app: App, signal: AbortSignal): LibraryRequest {
   const directory = new URL(app.config.tracking.acme.directoryUrl);
   const bounds = {
@@ -68,7 +70,9 @@ export function requesterOf(app: App, signal: AbortSignal): LibraryRequest {
   };
 }
 
-/** Allows any address of the directory, which the operator chose; other hosts are untrusted. */
+/**
+ * Allows any address of the directory, which the operator chose; all remaining hosts are untrusted.
+ */
 function guardOf(directory: URL): AddressGuard {
   const isChosen = (host: string) => host === directory.hostname.replace(/^\[|\]$/g, '');
   return {
@@ -107,8 +111,8 @@ function parsedObject(text: string): Record<string, unknown> | null {
 }
 
 /**
- * Returns what the library reads: parsed JSON, or the text. @throws AuthorityError for every other
- * answer
+ * Returns the answer as the library reads it: parsed JSON, or the text. @throws AuthorityError for
+ * every remaining answer
  */
 function readAnswer({ clock }: App, { statusCode: status, header, text }: HttpAnswer): unknown {
   const mediaType = header('content-type') ?? '';

@@ -1,5 +1,5 @@
-// Adapter to acme-client: one call for each step of an order (RFC 8555 7.4). No call waits for the
-// authority to progress. Accounts and their keys are in the store. Every failure is an
+// Adapter to acme-client: a single call for each step of an order (RFC 8555 7.4). No call waits for
+// the authority to progress. Accounts and their keys are in the store. Every failure is an
 // AuthorityError.
 import { generateKeyPairSync } from 'node:crypto';
 import type { Client } from 'acme-client';
@@ -26,7 +26,9 @@ export interface Challenge {
 }
 
 export interface Authority {
-  /** Address of our account at the authority. `caaIdentities`: its names in CAA records. */
+  /**
+   * Address of our account at the authority. `caaIdentities`: the authority's names in CAA records.
+   */
   accountUrl: string;
   caaIdentities: readonly string[];
   beginOrder(hostname: string): Promise<AcmeOrder>;
@@ -42,7 +44,7 @@ export interface Authority {
   certificateOf(order: AcmeOrder): Promise<string>;
 }
 
-/** Loads acme-client on first use: with its libraries it takes 40 MB. */
+/** Loads acme-client on first use: with all dependencies it takes 40 MB. */
 async function loadLibrary(): Promise<typeof import('acme-client')> {
   const module = await import('acme-client');
   return module.default as unknown as typeof import('acme-client');
@@ -72,7 +74,7 @@ async function accountOf(app: App): Promise<{ url: string | null; keyPem: string
       const created_at = clock.now();
       await insertAccount(trx, { directory_url: directoryUrl, url: null, private_key, created_at });
     });
-    // If two daemons create an account, the first one is kept.
+    // If two daemons create an account, the first account is kept.
     row = await findAccount(store.db, directoryUrl);
   }
   if (!row) throw new AuthorityError('unavailable', 'the account is missing from the store');
@@ -80,7 +82,7 @@ async function accountOf(app: App): Promise<{ url: string | null; keyPem: string
 }
 
 /**
- * Runs a step of an order and validates its result with `schema`.
+ * Runs a step of an order and validates the result with `schema`.
  * @throws AuthorityError
  */
 async function readWith<T>(
@@ -117,7 +119,7 @@ async function registered(app: App, client: Client, url: string | null): Promise
 }
 
 /**
- * Opens the account at the configured authority for `work`, and creates a missing one.
+ * Opens the account at the configured authority for `work`, and creates a missing account.
  * @throws AuthorityError for every fault of the authority.
  */
 export async function withAuthority<T>(
@@ -133,7 +135,8 @@ export async function withAuthority<T>(
     accountKey: account.keyPem,
     ...(account.url !== null && { accountUrl: account.url }),
   });
-  // Missing in its types: the sender of its requests, with the directory that it has read.
+  // Missing in the types of acme-client: the sender of requests, with the directory that it has
+  // read.
   const { http } = client as unknown as {
     http: { request: LibraryRequest; getDirectory(): Promise<unknown> };
   };

@@ -1,10 +1,10 @@
-// One error for all trouble with a certificate authority: a refusal, a rate limit, an invalid
+// The error for all trouble with a certificate authority: a refusal, a rate limit, an invalid
 // answer, or none.
 
 export type AuthorityTrouble =
-  /** The authority refused, for a reason of its own. */
+  /** The authority refused, for the authority's own reason. */
   | 'refused'
-  /** 429, or its own error type for that (RFC 8555 6.6). */
+  /** 429, or the error type for a rate limit (RFC 8555 6.6). */
   | 'rate-limited'
   /** No connection, no answer in time, or a 5xx. */
   | 'unavailable'
@@ -15,7 +15,7 @@ export class AuthorityError extends Error {
   readonly trouble: AuthorityTrouble;
   /** Ms since 1970 until which the authority rate-limited us. */
   readonly retryAt: number | null;
-  /** Error type (RFC 8555 6.7) without its prefix; '' if it named none. */
+  /** Error type (RFC 8555 6.7) without the prefix; '' if it named none. */
   readonly problem: string;
 
   constructor(

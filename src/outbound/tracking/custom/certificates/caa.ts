@@ -1,10 +1,10 @@
-// Decides whether the owner of a name lets an authority issue for it (CAA, RFC 8659; its parameters
-// for ACME, RFC 8657). Uses the records of the name, or of the nearest name above it that has some.
+// Decides whether the owner of a name lets an authority issue for it (CAA, RFC 8659; parameters for
+// ACME, RFC 8657). Uses the records of the name, or of the nearest name above it that has some.
 import type { CaaRecord, Dns } from '../../../../platform/net/dns.ts';
 
 /** Authority and account that the records must allow. */
 export interface Issuer {
-  /** Names of the authority in CAA, from its directory. Empty if the directory has none. */
+  /** Names of the authority in CAA, from the directory. Empty if the directory has none. */
   identities: readonly string[];
   challenge: 'http-01' | 'dns-01';
   accountUrl: string;
@@ -29,7 +29,7 @@ export async function relevantCaa(
   return { name: hostname, records: [] };
 }
 
-/** Parses the value of `issue`: a domain, which may be empty, and its parameters. */
+/** Parses the value of `issue`: a domain, which may be empty, and parameters. */
 function readIssue(value: string): { domain: string; parameters: Map<string, string> } {
   const [domain = '', ...rest] = value.split(';').map((part) => part.trim());
   const parameters = new Map<string, string>();
@@ -43,7 +43,7 @@ function readIssue(value: string): { domain: string; parameters: Map<string, str
 function isLetIssue(value: string, { identities, challenge, accountUrl }: Issuer): boolean {
   const { domain, parameters } = readIssue(value);
   if (domain === '') return false;
-  // An authority without identities in its directory could be any of them. It checks CAA itself.
+  // An authority without identities in the directory could be any of them. It checks CAA itself.
   if (identities.length > 0 && !identities.some((one) => one.toLowerCase() === domain)) {
     return false;
   }
@@ -54,7 +54,7 @@ function isLetIssue(value: string, { identities, challenge, accountUrl }: Issuer
 }
 
 /**
- * Returns the reason that the records forbid issuing for one name (no wildcard). Null if they allow
+ * Returns the reason that the records forbid issuing for a name (no wildcard). Null if they allow
  * it.
  */
 export function caaProblem(records: readonly CaaRecord[], issuer: Issuer): string | null {

@@ -1,5 +1,5 @@
-// Decides whether a certificate serves a host: one issued to us, or the one of a proxy in front.
-// Validity is judged by the clock of the App, not by that of OpenSSL.
+// Decides whether a certificate serves a host: a certificate issued to us, or the certificate of a
+// proxy in front. Validity is judged by the clock of the App, not of OpenSSL.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -19,7 +19,7 @@ export type CertificateFinding =
   | { found: 'valid'; validity: Validity }
   | { found: 'expired'; validity: Validity; message: string }
   | { found: 'mismatch'; message: string }
-  /** No server presents one. */
+  /** No server presents a certificate. */
   | { found: 'none'; message: string };
 
 const lookMs = 5_000;

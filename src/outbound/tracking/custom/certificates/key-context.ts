@@ -1,4 +1,5 @@
-// Binds an encrypted certificate key to its host, so that it cannot be moved to the row of another.
+// Binds an encrypted certificate key to a host, so that it cannot be moved to a different host's
+// row.
 import type { TrackingHostRow } from '../queries.ts';
 
 export function keyContext({ id }: Pick<TrackingHostRow, 'id'>): string {

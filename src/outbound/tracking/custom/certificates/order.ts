@@ -97,7 +97,7 @@ export function continueOrder(
   });
 }
 
-/** Runs `work` with the authority. Turns its faults into columns, like all other results. */
+/** Runs `work` with the authority. Turns the authority's faults into columns, like all results. */
 async function asked(
   app: App,
   row: TrackingHostRow,
@@ -139,7 +139,7 @@ async function finalize(
   const kept = row.order_key && app.secrets.decrypt(row.order_key, context).toString('utf8');
   const keyPem = kept ?? newKeyPem();
   const order_key = row.order_key ?? app.secrets.encrypt(keyPem, context);
-  // Before the request, because a certificate without its key would be lost.
+  // Before the request, because a certificate without the key would be lost.
   await keep({ order_key });
   const after = await authority.finalize(
     { ...order, url: row.order_url ?? '' },

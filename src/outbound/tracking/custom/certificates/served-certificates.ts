@@ -1,5 +1,5 @@
 // TLS certificates by the name that a client requests (SNI, RFC 6066 3). Each is decrypted and
-// parsed once. A new one of the same host replaces it.
+// parsed once. A new certificate of the same host replaces it.
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { App } from '../../../../core/app.ts';
 import { perApp } from '../../../../platform/runtime/per-app.ts';
@@ -14,7 +14,7 @@ const contexts = perApp((_app: App) => recentlyUsed<SecureContext>(mostContexts)
 
 /**
  * Returns the context of a host. Null for a foreign name, or a host without a certificate.
- * @throws InternalError if its key cannot be decrypted.
+ * @throws InternalError if the key cannot be decrypted.
  */
 export async function certificateContext(
   app: App,
