@@ -1,4 +1,4 @@
-// Confirming a member of a double opt-in group on behalf of its person: by the link to confirm
+// Confirming a member of a double opt-in group on behalf of the person: by the link to confirm
 // (src/campaigns/opt-in/confirm.ts), or by subscribing again (leave.ts).
 import type { App } from '../../core/app.ts';
 import { byService, record } from '../../history/events/record.ts';
@@ -12,7 +12,7 @@ import { foldAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { Leaver } from './tokens.ts';
 
-/** Confirms a row whose contact the transaction has locked. */
+/** Confirms a row; the transaction has locked the contact. */
 export async function confirmMember(app: App, trx: Db, row: ConfirmationRow): Promise<void> {
   const now = app.clock.now();
   await updateConfirmation(trx, { ...row, status: 'confirmed', confirmed_at: now, due_at: null });
@@ -23,7 +23,7 @@ export async function confirmMember(app: App, trx: Db, row: ConfirmationRow): Pr
   });
 }
 
-/** Locks the pending member with this first address and returns its row, or null. */
+/** Locks the pending member with this first address and returns the row, or null. */
 export async function lockPending(
   trx: Db,
   { organizationId, groupId, address }: Pick<Leaver, 'organizationId' | 'groupId' | 'address'>,

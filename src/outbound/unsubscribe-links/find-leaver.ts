@@ -1,4 +1,4 @@
-// Finds the recipient behind an address `unsub+…@`: from its delivery or, once that is deleted,
+// Finds the recipient behind an address `unsub+…@`: from the delivery or, once that is deleted,
 // from the row kept for it.
 import type { App } from '../../core/app.ts';
 import { findUnsubscribeAddress } from '../../people/unsubscribe-groups/queries.ts';

@@ -1,5 +1,5 @@
-// The header fields by which mail programs offer to unsubscribe (RFC 2369, RFC 8058), of one copy
-// of a message.
+// The header fields by which mail programs offer to unsubscribe (RFC 2369, RFC 8058), of a single
+// copy of a message.
 import type { App } from '../../core/app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import type { MessageRow } from '../messages/queries.ts';
@@ -8,7 +8,7 @@ import { linkToken, mailToken } from './tokens.ts';
 type LeavableDelivery = Pick<DeliveryRow, 'id' | 'email' | 'unsubscribe_group_id'>;
 
 /**
- * Returns the unsubscribe link of one copy, or null for mail without a group. It begins with
+ * Returns the unsubscribe link of a copy, or null for mail without a group. It begins with
  * `linkBase`.
  */
 export function leaveUrl(

@@ -42,8 +42,8 @@ export interface Leaving extends Leaver {
 export interface Standing {
   group: { id: string } | null;
   /**
-   * The block of all mail. If several exist, the one that unsubscribing made: resubscribing lifts
-   * no other.
+   * The block of all mail. If several exist, the block that unsubscribing made: resubscribing lifts
+   * no further block.
    */
   all: { id: string; reason: BlockReason } | null;
 }
@@ -60,7 +60,7 @@ export async function standingOf(db: Db, leaver: Leaver): Promise<Standing> {
   };
 }
 
-/** Returns the groups, among these, whose mail a block of the group keeps from the address. */
+/** Returns the groups, among these, with a block of the address. */
 export async function groupsLeft(
   db: Db,
   { organizationId, address }: Pick<Leaver, 'organizationId' | 'address'>,
@@ -78,7 +78,7 @@ export async function groupsLeft(
  */
 export async function leaveAll(app: App, trx: Db, leavings: readonly Leaving[]): Promise<void> {
   if (leavings.length === 0) return;
-  // Locks the message against a concurrent deletion: either its timeline is deleted after this
+  // Locks the message against a concurrent deletion: either the timeline is deleted after this
   // event, or no event is added.
   await lockMessages(
     trx,
@@ -143,8 +143,9 @@ async function recordOfContact(app: App, trx: Db, leaving: Leaving): Promise<voi
 }
 
 /**
- * Lifts the block that unsubscribing added. A block of all mail with another reason stays.
- * Returning to a double opt-in group confirms it: the person asked for its mail.
+ * Lifts the block that unsubscribing added. A block of all mail with a different reason stays.
+ * Returning to a double opt-in group confirms the membership: the person asked for the group's
+ * mail.
  */
 export async function comeBack(app: App, trx: Db, { scope, ...leaver }: Leaving): Promise<void> {
   const { organizationId, address, groupId } = leaver;

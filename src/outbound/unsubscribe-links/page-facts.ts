@@ -9,7 +9,7 @@ import { type PageLook, pageLookOf, plainLook } from '../tracking/page-look.ts';
 import type { TrackedRequest } from '../tracking/serve.ts';
 import type { Leaver } from './tokens.ts';
 
-/** A request with the body that its face has read. */
+/** A request with the body that the face has read. */
 export interface LeaveRequest extends TrackedRequest {
   body?: Buffer;
 }
@@ -34,7 +34,7 @@ function withoutLineEnd(body: Buffer): Buffer {
   return body.subarray(0, end);
 }
 
-/** Returns the look of the organization's pages: that of its default brand. */
+/** Returns the look of the organization's pages: the look of the default brand. */
 export async function lookOf(db: Db, organizationId: string): Promise<PageLook> {
   const brand = await findDefaultBrand(db, organizationId);
   return brand ? pageLookOf(brand) : plainLook;
@@ -42,7 +42,7 @@ export async function lookOf(db: Db, organizationId: string): Promise<PageLook> 
 
 /**
  * Returns the sender as the recipient knows it: the From of the mail. If the mail was deleted, the
- * default sender or the organization, but never the name of the first organization, which its owner
+ * default sender or the organization, but never the name of the first organization, which the owner
  * did not choose.
  */
 export async function senderNameOf(

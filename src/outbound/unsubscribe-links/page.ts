@@ -1,5 +1,5 @@
 // The page behind an unsubscribe link: the recipient's present state, and a button for each change.
-// Below are the public groups of the organization, each with its own button.
+// Below are the public groups of the organization, each with a button.
 import { escapeHtml } from '../../platform/net/escape-html.ts';
 import type { PageLook } from '../tracking/page-look.ts';
 import { recipientPage } from '../tracking/recipient-page.ts';
@@ -10,14 +10,14 @@ interface Button {
   words: string;
 }
 
-/** Texts of the page by the recipient's state. The first button is the main one. */
+/** Texts of the page by the recipient's state. The first button is the main button. */
 interface Words {
   heading: string;
   state: string;
   buttons: readonly Button[];
 }
 
-/** A public group, and whether the recipient gets its mail. */
+/** A public group, and whether the recipient gets mail of the group. */
 export interface ListedGroup {
   id: string;
   name: string;
@@ -25,11 +25,11 @@ export interface ListedGroup {
   isOn: boolean;
 }
 
-/** A change that the recipient just made to a listed group, or its failure. */
+/** A change that the recipient just made to a listed group, or the failure. */
 export type Change = { name: string; isOn: boolean } | 'gone';
 
 export interface LeavePageNames {
-  /** Name of the group, and its description for recipients. */
+  /** Name of the group, and the description for recipients. */
   group: string;
   description: string | null;
   sender: string;
@@ -105,7 +105,9 @@ function drawButton({ action, words }: Button): string {
   return `<form method="post">${field}<button${look}>${escapeHtml(words)}</button></form>\n`;
 }
 
-/** Draws a group. `canChange` is false while all mail is off: then its own state has no effect. */
+/**
+ * Draws a group. `canChange` is false while all mail is off: then the group's state has no effect.
+ */
 function drawGroup({ id, name, description, isOn }: ListedGroup, canChange: boolean): string {
   const about = description === null ? '' : `<span>${escapeHtml(description)}</span>`;
   const state = isOn && canChange ? 'You get it.' : 'You do not get it.';

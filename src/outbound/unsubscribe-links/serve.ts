@@ -21,7 +21,7 @@ const mostGroups = 100;
 interface Wish {
   leaves: boolean;
   scope: Scope;
-  /** Another group than that of the message; null for its own. */
+  /** A group that differs from the message's group; null for the message's own group. */
   groupId: string | null;
 }
 
@@ -33,7 +33,7 @@ const actions: ReadonlyMap<string, Omit<Wish, 'groupId'>> = new Map([
 ]);
 
 /**
- * Answers paths below `/u/`; returns null for any other. @throws CapacityError if nothing can be
+ * Answers paths below `/u/`; returns null elsewhere. @throws CapacityError if nothing can be
  * written.
  */
 export async function serveLeaving(app: App, request: LeaveRequest): Promise<TrackedAnswer | null> {
@@ -52,7 +52,7 @@ export async function serveLeaving(app: App, request: LeaveRequest): Promise<Tra
     return shown(app, leaver, 200, method);
   }
   const group = await unsubscribeGroups.find(app.store.db, leaver.organizationId, groupId);
-  // Only the own group may be a deleted one: the token proves that it existed.
+  // Only the own group may be a deleted group: the token proves that it existed.
   if (!group) return shown(app, leaver, 404, method, 'gone');
   await carryOut(app, { ...leaver, groupId, scope }, leaves);
   return shown(app, leaver, 200, method, { name: group.name, isOn: !leaves });
@@ -63,7 +63,7 @@ async function carryOut(app: App, leaving: Leaving, leaves: boolean): Promise<vo
   else await app.store.write((trx) => comeBack(app, trx, leaving));
 }
 
-/** Groups simultaneous requests into one commit. */
+/** Groups simultaneous requests into a single commit. */
 const leavesOf = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, async (trx, leavings: Leaving[]) => {
     await leaveAll(app, trx, leavings);
@@ -105,12 +105,12 @@ async function shown(
   return { status, headers: recipientPageHeaders(look), body };
 }
 
-/** Returns the public groups besides the message's own, each with its state. */
+/** Returns the public groups besides the message's own, each with the state. */
 async function listedGroups(
   db: Db,
   leaver: Leaver,
 ): Promise<Pick<LeavePageParts, 'groups' | 'hasMore'>> {
-  // One more shows that the list is cut, and another one may be the own group.
+  // An extra group shows that the list is cut, and a second extra group may be the own group.
   const found = await findPublicGroups(db, leaver.organizationId, mostGroups + 2);
   const others = found.filter(({ id }) => id !== leaver.groupId);
   const listed = others.slice(0, mostGroups);

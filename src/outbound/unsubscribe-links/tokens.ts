@@ -1,5 +1,5 @@
 // Tokens of the two ways to unsubscribe. A link contains all data of the request, encrypted, so
-// that it works after its message was deleted. A mail address has only 64 octets before its `@`
+// that it works after its message was deleted. A mail address has only 64 octets before the `@`
 // (RFC 5321 4.5.3.1.1), so it names the delivery instead.
 import type { App } from '../../core/app.ts';
 import { timeOfId } from '../../platform/runtime/ids.ts';
@@ -15,7 +15,7 @@ export interface Leaver {
   groupId: string;
   /** In the normal form of src/platform/net/address.ts. */
   address: string;
-  /** Null if its delivery was deleted. */
+  /** Null if the delivery was deleted. */
   messageId: string | null;
 }
 
@@ -25,7 +25,7 @@ export function linkToken(app: App, leaver: Leaver & { messageId: string }): str
   return app.secrets.seal(purpose, payload, timeOfId(messageId));
 }
 
-/** Reads the token of a link. Returns null for one that is foreign or was cut. */
+/** Reads the token of a link. Returns null for a foreign or cut token. */
 export function readLinkToken(app: App, token: string): Leaver | null {
   const timeOf = (payload: string) => exactly(timeOfId(payload.split(' ')[2] ?? ''));
   const parts = app.secrets.unseal(purpose, token, timeOf)?.split(' ') ?? [];
@@ -34,12 +34,12 @@ export function readLinkToken(app: App, token: string): Leaver | null {
   return { organizationId, groupId, messageId, address: address.join(' ') };
 }
 
-/** Returns the part of the address before its `@`. */
+/** Returns the part of the address before the `@`. */
 export function mailToken(app: App, deliveryId: string): string {
   return prefix + app.secrets.token(purpose, deliveryId, timeOfId(deliveryId));
 }
 
-/** Returns the delivery that a local part names, or null for any other. */
+/** Returns the delivery that a local part names, or null. */
 export function readMailToken(app: App, localPart: string): string | null {
   const folded = localPart.toLowerCase();
   if (!folded.startsWith(prefix)) return null;
