@@ -1,5 +1,5 @@
 // The worker thread of composer.ts: composes and signs batches of messages without attachments.
-// Each key arrives once, under a number. Each message goes back in a buffer of its own, which is
+// Each key arrives once, under a number. Each message goes back in a separate buffer, which is
 // transferred.
 import { parentPort } from 'node:worker_threads';
 import { type SignedMessage, signMessage, signNow } from './dkim/sign.ts';
@@ -18,7 +18,7 @@ export type ComposeOrder =
   | { kind: 'compose'; batch: number; requests: readonly NumberedRequest[] };
 
 /**
- * The reply to a batch: one message per request, in one piece; null if it cannot be composed or
+ * The reply to a batch: a message per request, in a single piece; null if it cannot be composed or
  * signed.
  */
 export interface ComposeReply {
@@ -29,7 +29,7 @@ export interface ComposeReply {
 const known = new NumberedKeys();
 
 /**
- * Composes and signs one message. Awaits no event, so further orders never see a batch half done.
+ * Composes and signs a message. Awaits no event, so further orders never see a batch half done.
  */
 async function make(request: NumberedRequest): Promise<SignedMessage | null> {
   try {

@@ -38,14 +38,14 @@ interface PendingMessage extends ComposeRequest {
   made(message: SignedMessage | null): void;
 }
 
-/** One worker: takes batches, with each key once under a number, and returns the bytes. */
+/** A worker: takes batches, with each key once under a number, and returns the bytes. */
 class ComposeThread {
   readonly #worker: WorkerThread<ComposeOrder, ComposeReply>;
   readonly #keys = new KeyNumbers((order) => this.#worker.order(order));
   readonly #underWay = new Map<number, readonly PendingMessage[]>();
   #batches = 0;
 
-  /** Calls `onExit` once the worker takes no more, before its unfinished messages are returned. */
+  /** Calls `onExit` once the worker takes no more, before the unfinished messages are returned. */
   constructor(onExit: (thread: ComposeThread) => void) {
     this.#worker = new WorkerThread({
       script: new URL('./compose-worker.ts', import.meta.url),
@@ -100,14 +100,15 @@ const largestBatch = 32;
  */
 const largestText = 65_536;
 /**
- * Most workers: one is slower than the event loop that feeds it; more than two would take its core.
+ * Most workers: a single worker is slower than the event loop that feeds it; a third would take the
+ * core of the event loop.
  */
 const mostThreads = Math.min(2, availableParallelism());
 /** Number of batches in work from which a worker counts as late. */
 const worthThread = 5;
 
 /**
- * Composes and signs without workers. Rejects with ComposeError, or if a key does not fit its
+ * Composes and signs without workers. Rejects with ComposeError, or if a key does not fit the
  * algorithm.
  */
 export async function composeHere(request: ComposeRequest): Promise<SignedMessage> {
@@ -142,7 +143,7 @@ function isSmall(input: ComposeInput | RawInput): boolean {
   return attachments.length === 0 && (text?.length ?? 0) + (html?.length ?? 0) <= largestText;
 }
 
-/** Composes and signs for one daemon. */
+/** Composes and signs for a daemon. */
 export class Composer {
   #waiting: PendingMessage[] = [];
   #threads: ComposeThread[] = [];
@@ -152,7 +153,7 @@ export class Composer {
   compose(request: ComposeRequest): Promise<SignedMessage> {
     if (!isForWorkers(request)) return composeHere(request);
     return new Promise((resolve) => {
-      // A message that failed in the worker is tried again here, so that the error names its cause.
+      // A message that failed in the worker is tried again here, so that the error names the cause.
       const made = (message: SignedMessage | null) => resolve(message ?? composeHere(request));
       this.#waiting.push({ ...request, made });
       if (this.#waiting.length === 1) setImmediate(() => this.#flush());
@@ -177,7 +178,7 @@ export class Composer {
     }
   }
 
-  /** Returns the first worker that is not late, or starts another. */
+  /** Returns the first worker that is not late, or starts a new worker. */
   #thread(): ComposeThread {
     const inTime = this.#threads.find(({ load }) => load < worthThread);
     if (inTime) return inTime;

@@ -1,6 +1,6 @@
-// Passes messages and signing keys to another thread. Bytes that fill their whole memory are
-// transferred, others copied. Each key is sent once, under a number, and then named by it: one side
-// of the channel numbers the keys, the other keeps them.
+// Passes messages and signing keys to a worker thread. Bytes that fill their whole memory are
+// transferred, remaining bytes copied. Each key is sent once, under a number, and then named by it:
+// the sender numbers the keys, the receiver keeps them.
 
 import type { KeyObject } from 'node:crypto';
 import { countBytes } from '../smtp/session/transaction.ts';
@@ -26,17 +26,17 @@ export function handedOver({ data }: SignedMessage): ArrayBuffer[] {
   return owned;
 }
 
-/** Restores a Buffer from another thread: `postMessage` delivers it as a plain Uint8Array. */
+/** Restores a Buffer from a different thread: `postMessage` delivers it as a plain Uint8Array. */
 export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Returns the message with its received bytes as Buffers. */
+/** Returns the message with the received bytes as Buffers. */
 export function arrived({ data, ...needs }: SignedMessage): SignedMessage {
   return { data: data.map(asBuffer), ...needs };
 }
 
-/** Most keys that the other side keeps; beyond, it forgets all, and keys in use are sent again. */
+/** Most keys that the receiver keeps; beyond, it forgets all, and keys in use are sent again. */
 const mostKeys = 2_000;
 
 type NumberedKey = Omit<SigningKey, 'privateKey'> & { number: number };
@@ -53,13 +53,13 @@ export class KeyNumbers {
   readonly #tell: (order: KeyOrder) => void;
   readonly #numbers = new Map<KeyObject, number>();
 
-  /** `tell` sends an order to the other side, before all later messages. */
+  /** `tell` sends an order to the receiver, before all later messages. */
   constructor(tell: (order: KeyOrder) => void) {
     this.#tell = tell;
   }
 
   /**
-   * Prepares an order with requests. Must be called before each: the other side may forget keys
+   * Prepares an order with requests. Must be called before each: the receiver may forget keys
    * only between orders.
    */
   startOrder(): void {
@@ -94,7 +94,7 @@ export class NumberedKeys {
     else this.#keys.set(order.number, order.key);
   }
 
-  /** Returns the request with its keys. Throws if a key was never sent. */
+  /** Returns the request with the keys. Throws if a key was never sent. */
   requestOf({ input, keys, timestampSeconds }: NumberedRequest): ComposeRequest {
     const signingKeys = keys.map(({ number, ...key }) => {
       const privateKey = this.#keys.get(number);

@@ -38,7 +38,7 @@ const rule = '-'.repeat(40);
 const shownInputs = new Set(['', 'text', 'submit', 'reset', 'button', 'email', 'tel', 'url']);
 
 export interface TextOptions {
-  /** Keeps hidden words, for somebody who decides on all that the mail has. */
+  /** Keeps hidden words, for a person deciding on all that the mail has. */
   withHidden?: boolean;
   /** Returns the text behind the words of a link; empty for none. */
   link?: (href: string, words: string) => string;
@@ -161,7 +161,7 @@ class HtmlText implements HtmlReader {
 /** A text made of HTML. */
 export interface MadeText {
   text: string;
-  /** True if elements lie too deep within each other to know where their words are shown. */
+  /** True if elements lie too deeply nested to know where their words are shown. */
   isTooDeep: boolean;
 }
 

@@ -54,18 +54,18 @@ export interface RawInput {
   raw: Uint8Array;
 }
 
-/** Input to compose, with the keys and the time of its signatures. */
+/** Input to compose, with the keys and the time of the signatures. */
 export interface ComposeRequest {
   input: ComposeInput | RawInput;
   keys: readonly SigningKey[];
   timestampSeconds: number;
 }
 
-/** A message ready for signing. Its order on the wire: signatures, `header`, `body`. */
+/** A message ready for signing. Order on the wire: signatures, `header`, `body`. */
 export interface Composed {
   /** Fields of `header` in order, for the signer. */
   fields: readonly HeaderField[];
-  /** All fields, each with its CRLF, and the empty line. */
+  /** All fields, each with the CRLF, and the empty line. */
   header: Buffer;
   /** Body with CRLF line ends only and lines of at most 998 octets; empty, or ended by CRLF. */
   body: Buffer;

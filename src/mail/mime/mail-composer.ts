@@ -1,6 +1,6 @@
 // Composes messages with attachments: nodemailer's MailComposer builds the MIME tree, the
-// parameters of file names (RFC 2231) and the base64. It gets no address, subject or other header,
-// because it lets words of more than 998 octets pass; header.ts writes those.
+// parameters of file names (RFC 2231) and the base64. It gets no address, subject or further
+// header, because it lets words of more than 998 octets pass; header.ts writes these headers.
 import type { MailComposerAttachment } from 'nodemailer/lib/mail-composer';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { draftHeader, headerBytes } from './headers/header.ts';
@@ -12,9 +12,9 @@ import { asSevenBit, boundarySafe, boundaryStart, textPart } from './text.ts';
 const endOfHeader = '\r\n\r\n';
 
 /**
- * Prepares an attachment. RFC 2046 5.2.1 forbids encoding message/*, so one that is not clean 7bit
- * is sent as opaque bytes. A multipart/* attachment is opaque too: it would become a branch of our
- * own tree.
+ * Prepares an attachment. RFC 2046 5.2.1 forbids encoding message/*, so a message that is not clean
+ * 7bit is sent as opaque bytes. A multipart/* attachment is opaque too: it would become a branch of
+ * our own tree.
  */
 function attachmentOf(attachment: ComposeAttachment, seed: string): MailComposerAttachment {
   const { contentType, contentId, content } = attachment;

@@ -2,7 +2,7 @@
 // The types of received mail are read by mailparser.
 
 const token = "[!#$%&'*+\\-.^_`{|}~0-9A-Za-z]+";
-/** Without the asterisk of RFC 2231: MailComposer would write such a value as other words. */
+/** Without the asterisk of RFC 2231: MailComposer would write such a value as different words. */
 const attribute = token.replace('*', '');
 const wholeType = new RegExp(`${token}/${token}`, 'y');
 /** A separator with a parameter; the value is a token or a quoted string of printable ASCII. */
@@ -16,8 +16,8 @@ const emptyEnd = /[ \t;]*$/y;
 const longest = 255;
 
 /**
- * Returns a media type as `type/subtype; name=value`, without empty parameters at its end; null for
- * other texts. A parameter that is given twice has no meaning, so it is refused.
+ * Returns a media type as `type/subtype; name=value`, without empty parameters at the end; null for
+ * any different text. A parameter that is given twice has no meaning, so it is refused.
  */
 export function readMediaType(text: string): string | null {
   if (text.length > longest) return null;

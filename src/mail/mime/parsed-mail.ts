@@ -51,7 +51,7 @@ export type ParsingErrorCode =
 /** An element of `parsingErrors`. */
 export interface ParsingError {
   code: ParsingErrorCode;
-  /** A sentence for people; names the header field if there is one. */
+  /** A sentence for people; names the header field, if any. */
   message: string;
   /** IMAP number of the part (`1.2`); absent for the mail as a whole. */
   part?: string;
@@ -65,11 +65,11 @@ export type AutoReplyReason =
 
 export type MailPriority = 'high' | 'normal' | 'low';
 
-/** An attachment without its bytes, which stay in the raw mail. */
+/** An attachment without the bytes, which stay in the raw mail. */
 export interface MailAttachment {
   /** Position among the attachments of this mail, from 0. */
   index: number;
-  /** IMAP part number (RFC 9051 6.4.5): `1` if the mail consists of one attachment. */
+  /** IMAP part number (RFC 9051 6.4.5): `1` if the mail consists of a single attachment. */
   partNumber: string;
   /** Name without folders and control characters; null if the mail gives none. */
   filename: string | null;
@@ -89,7 +89,7 @@ export interface ReportPart {
   /** `message/delivery-status`, `message/feedback-report`, `message/rfc822`, … */
   contentType: string;
   partNumber: string;
-  /** Decoded text; for an attached message only its header block. At most 64 KB. */
+  /** Decoded text; for an attached message only the header block. At most 64 KB. */
   text: string;
 }
 
@@ -134,8 +134,8 @@ export interface ParsedMail extends HeaderSummary {
   reports: ReportPart[];
   parsingErrors: ParsingError[];
   /**
-   * Set only if the worker ended before it finished the mail; another try may yield more. `before`:
-   * it had not begun with this mail, which is then not the cause. `within`: it had.
+   * Set only if the worker ended before it finished the mail; a further try may yield more.
+   * `before`: it had not begun with this mail, which is then not the cause. `within`: it had.
    */
   cutShort?: 'before' | 'within';
   /** Words for full-text search (src/platform/full-text); absent if parsing was cut short. */
@@ -154,8 +154,8 @@ export const parseLimits = {
   mailBytes: 50 * 1024 * 1024,
   headerBytes: 256 * 1024,
   /**
-   * Most lines of a header, folds included: mailauth takes 50 s for 64,000 of them in one field,
-   * and 10 ms for 2,000.
+   * Most lines of a header, folds included: mailauth takes 50 s for 64,000 of them in a single
+   * field, and 10 ms for 2,000.
    */
   headerLines: 2000,
   headerFields: 1000,
@@ -174,7 +174,7 @@ export const parseLimits = {
   parsingErrors: 100,
 } as const;
 
-/** Returns the mail with one more parsing error. */
+/** Returns the mail with a further parsing error. */
 export function withFault(mail: ParsedMail, code: ParsingErrorCode, message: string): ParsedMail {
   return { ...mail, parsingErrors: [...mail.parsingErrors, { code, message }] };
 }

@@ -44,8 +44,8 @@ function isDate(value: string): boolean {
 }
 
 /**
- * Returns true for one identifier `<left@right>` in ASCII, at most 900 characters, perhaps with a
- * comment.
+ * Returns true for a single identifier `<left@right>` in ASCII, at most 900 characters, perhaps
+ * with a comment.
  */
 function isIdentifier(value: string): boolean {
   return /^<[!-;=?A-~]{1,600}@[!-;=?A-~]{1,299}>$/.test(value.replace(comments, ' ').trim());

@@ -1,8 +1,8 @@
 // Joins the words of HTML to a text of lines.
 
-/** Longest link text compared with the address of its link. */
+/** Longest link text compared with the address of the link. */
 const longestLink = 2_000;
-/** Most line ends between words: one empty line. */
+/** Most line ends between words: an empty line. */
 const mostBreaks = 2;
 
 /**
@@ -23,8 +23,8 @@ const noSpace = '';
 export class TextBuilder {
   #text = '';
   /**
-   * Words since `mark`, kept apart because a search of the whole text would cost time by its
-   * length.
+   * Words since `mark`, kept apart because a search of the whole text would cost time in proportion
+   * to the length.
    */
   #marked = '';
   /** Number of line ends before the next word. */
@@ -75,7 +75,7 @@ export class TextBuilder {
     this.enter(prefix);
   }
 
-  /** Adds words. A run of white space counts as one space. */
+  /** Adds words. A run of white space counts as a single space. */
   add(text: string): void {
     const words = withoutInvisible(text).replaceAll(/\s+/g, ' ');
     const shown = words.trim();

@@ -1,4 +1,4 @@
-// Encodes one text body as ASCII lines (RFC 2045): 7bit if possible, else the shorter of
+// Encodes a text body as ASCII lines (RFC 2045): 7bit if possible, else the shorter of
 // quoted-printable and base64. Written here for speed: nodemailer's encoders are streams.
 
 import { hash } from 'node:crypto';
@@ -69,7 +69,7 @@ function hasLongLine(text: string): boolean {
 
 /**
  * Returns the text with CRLF line ends if it can be sent as 7bit (RFC 2045 2.7), else null. A text
- * with the boundary's seed gets null too: it might close its own part.
+ * with the boundary's seed gets null too: it might close the part early.
  */
 export function asSevenBit(text: string, seed: string): string | null {
   if (!/^[\t\n\r\x20-\x7e]*$/.test(text) || text.includes(seed)) return null;
@@ -135,7 +135,7 @@ export function encodeBase64(bytes: Buffer): string {
 }
 
 /**
- * Encodes one body part. Turns CR, LF and CRLF into CRLF, ends the last line, and replaces lone
+ * Encodes a body part. Turns CR, LF and CRLF into CRLF, ends the last line, and replaces lone
  * surrogates by U+FFFD; changes nothing else.
  */
 export function encodeText(text: string, seed: string): EncodedText {
@@ -150,7 +150,7 @@ export function encodeText(text: string, seed: string): EncodedText {
  */
 export function encodeTextBytes(bytes: Buffer): EncodedText {
   const escapes = countEscapes(bytes);
-  // Quoted-printable grows by two bytes per escape, base64 by a third and its line ends (0.37).
+  // Quoted-printable grows by two bytes per escape, base64 by a third and the line ends (0.37).
   if (2 * escapes > 0.37 * bytes.length) {
     return { transferEncoding: 'base64', data: encodeBase64(bytes) };
   }

@@ -1,4 +1,4 @@
-// Reads the bytes of one attachment of received mail, found by its part number: parsing describes
+// Reads the bytes of an attachment of received mail, found by part number: parsing describes
 // attachments and discards their bytes. Blocks the event loop, so only commands and workers call
 // it.
 import { runParser, splitMail } from './body.ts';

@@ -10,7 +10,7 @@ import {
   type ReportPart,
 } from '../mime/parsed-mail.ts';
 
-/** An event of mailparser; its declared types lack `partId` and `related`. */
+/** An event of mailparser; the declared types lack `partId` and `related`. */
 export interface AttachmentEvent {
   type: 'attachment';
   content: Readable;
@@ -69,7 +69,7 @@ export class AttachmentCollector {
   readonly reports: ReportPart[] = [];
   readonly faults: ParsingError[] = [];
 
-  /** Reads one attachment to its end and lets the parser continue. */
+  /** Reads an attachment to the end and lets the parser continue. */
   take(event: AttachmentEvent): void {
     const attachment = describeAttachment(event);
     const isReport = reportTypes.has(attachment.contentType);

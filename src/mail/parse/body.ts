@@ -1,6 +1,6 @@
-// Runs mailparser over one body within bounds, in the parse worker. Collects texts, report parts
+// Runs mailparser over a body within bounds, in the parse worker. Collects texts, report parts
 // and attachments; counts and discards the bytes of attachments. header-fields.ts reads the header
-// of the mail itself, so mailparser gets only its Content-* fields.
+// of the mail itself, so mailparser gets only the Content-* fields.
 import { Readable } from 'node:stream';
 import { findBodyStart, type HeaderBlock, readHeaderBlock } from '../mime/headers/header-fields.ts';
 import {
@@ -72,8 +72,8 @@ function contentFields(block: HeaderBlock): string {
 }
 
 /**
- * Yields small pieces, which keep mailparser's buffers small: as one piece, 50 MB of base64 would
- * take 400 MB.
+ * Yields small pieces, which keep mailparser's buffers small: as a single piece, 50 MB of base64
+ * would take 400 MB.
  */
 function* piecesOf(head: Buffer, body: Buffer): Generator<Buffer> {
   yield head;
@@ -95,7 +95,7 @@ interface ParserEnd {
 
 /**
  * Runs mailparser over a mail. Passes attachments to `take`, and the decoded bytes of each part to
- * `watch`. Resolves with the tree once the parser ends, and with its error if it failed.
+ * `watch`. Resolves with the tree once the parser ends, and with the error if it failed.
  */
 export function runParser(
   { block, body }: SplitMail,
@@ -165,9 +165,9 @@ async function parseBody(mail: SplitMail): Promise<MimeBody> {
 }
 
 /**
- * Parses the body of a mail under its Content-* fields. Bounds are 500 parts, and 2 MB each of text
+ * Parses the body of a mail under the Content-* fields. Bounds are 500 parts, and 2 MB each of text
  * and HTML; the excess is left out and a fault reports it. An attached message stays an attachment:
- * its text never joins that of its carrier.
+ * the text never joins the text of the carrier.
  */
 export async function readMimeBody(mail: SplitMail): Promise<MimeBody> {
   const faults: ParsingError[] = [];

@@ -1,12 +1,12 @@
-// Digests of the decoded parts of a mail: its content without its transfer form. A text sent twice
-// by one program differs in boundary, Date and Message-ID, but not in its parts.
+// Digests of the decoded parts of a mail: the content without the transfer form. A text sent twice
+// by the same program differs in boundary, Date and Message-ID, but not in the parts.
 import { hash } from 'node:crypto';
 import { readParameters } from '../mime/headers/header-values.ts';
 import { runParser, splitMail } from './body.ts';
 import type { TextNode } from './text.ts';
 
 export interface DecodedPart {
-  /** Type `type/subtype`, lower case; a branch of the tree comes before its parts. */
+  /** Type `type/subtype`, lower case; a branch of the tree comes before the parts of the branch. */
   type: string;
   filename: string | null;
   /** SHA-256 of the content; null for a branch. */
@@ -15,7 +15,7 @@ export interface DecodedPart {
 
 /**
  * Returns the parts of a raw mail in their order. A mail beyond the bounds of the parser counts as
- * one part.
+ * a single part.
  */
 export async function decodedParts(raw: Buffer): Promise<DecodedPart[]> {
   const mail = splitMail(raw);

@@ -1,7 +1,7 @@
-// mailparser, adapted to read MIME as other readers do if its own way loses words or attachments
-// (lenient-splitter.ts). It splits and decodes the transfer encodings; the bytes of texts are
-// collected here, within bounds, and text.ts decodes their charsets. Patches internals of
-// mailparser, so its version is pinned.
+// mailparser, adapted to read MIME as mail programs do where mailparser alone loses words or
+// attachments (lenient-splitter.ts). It splits and decodes the transfer encodings; the bytes of
+// texts are collected here, within bounds, and text.ts decodes their charsets. Patches internals of
+// mailparser, so the version is pinned.
 import type { Transform } from 'node:stream';
 import { MailParser } from 'mailparser';
 import { parseLimits } from '../mime/parsed-mail.ts';
@@ -73,12 +73,12 @@ export function createLenientParser(
   return { parser, findings, tree: () => insides.tree || null };
 }
 
-/** Bytes per unit of the limit, for charsets whose characters are not counted. */
+/** Bytes per unit of the limit, for charsets in which characters are not counted. */
 const mostBytesPerUnit = 3;
 
 /**
- * Keeps the bytes of a text up to the kept part: otherwise 20 MB would become one string in one
- * turn. Counts UTF-8 in characters, other charsets in bytes.
+ * Keeps the bytes of a text up to the kept part: otherwise 20 MB would become a single string in a
+ * single turn. Counts UTF-8 in characters, and every further charset in bytes.
  */
 class ByteCollector {
   readonly #isUtf8: boolean;
@@ -117,7 +117,7 @@ function watchBytes(decoder: Transform, watch: (chunk: Buffer) => void): void {
   };
 }
 
-/** Takes the output of a decoder away from mailparser, which only sees its end. */
+/** Takes the output of a decoder away from mailparser, which only sees the end. */
 function collect(decoder: Transform, text: ByteCollector): void {
   const push = decoder.push.bind(decoder);
   decoder.push = (chunk: Buffer | null) => {

@@ -1,6 +1,6 @@
-// mailsplit, adapted to read the parts of a mail as other readers do: where the header of a part
-// ends, which boundary a multipart has, and what its type and transfer encoding are. Patches its
-// internals, so its version is pinned.
+// mailsplit, adapted to read the parts of a mail as mail programs do: where the header of a part
+// ends, which boundary a multipart has, and which type and transfer encoding. Patches internals of
+// mailsplit, so the version is pinned.
 import { withKnownCharsets } from '../mime/charset/charset.ts';
 import { escapeRawWords, scanFields } from '../mime/headers/header-fields.ts';
 import { decodeWords } from '../mime/headers/header-values.ts';
@@ -8,7 +8,7 @@ import { decodeWords } from '../mime/headers/header-values.ts';
 /** A node of mailsplit, as far as it is used here. */
 export interface SplitNode {
   flowed: boolean;
-  /** Replaces `flowed`, so that the text is joined after its charset is decoded. */
+  /** Replaces `flowed`, so that the text is joined after the charset is decoded. */
   isFlowed?: boolean;
   contentType: string | false;
   disposition: string | false;
@@ -29,7 +29,10 @@ export interface SplitNode {
   parseHeaders(): void;
 }
 
-/** 1 and 2: a delimiter and a closing one of the node itself; 3 and 4: of a multipart around it. */
+/**
+ * 1 and 2: a delimiter and a closing delimiter of the node itself; 3 and 4: of a multipart around
+ * it.
+ */
 type Boundary = 1 | 2 | 3 | 4 | false;
 type Done = (error: Error | null, data?: unknown, isFlush?: boolean) => void;
 
@@ -55,13 +58,13 @@ export interface SplitSource {
 
 /** Facts about the parts that the splitter itself does not report. */
 export interface SplitFindings {
-  /** True if an inner multipart ended at the boundary of an outer one. */
+  /** True if an inner multipart ended at the boundary of an outer multipart. */
   isUnclosed: boolean;
-  /** True if a delimiter stands behind the closing one. */
+  /** True if a delimiter stands behind the closing delimiter. */
   hasPartsBehindEnd: boolean;
   /** Multiparts with a closing delimiter. */
   closed: WeakSet<SplitNode>;
-  /** Parts whose header has a broken line, or no empty line behind it. */
+  /** Parts with a broken line in the header, or no empty line behind the header. */
   malformed: Set<SplitNode>;
 }
 
@@ -70,7 +73,7 @@ const bodyState = 2;
 const messageType = Buffer.from('Content-Type: message/rfc822\r\n');
 const mediaType = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
 const transferEncodings = ['base64', 'quoted-printable', '7bit', '8bit', 'binary'];
-/** Bytes behind the header of a multipart in which its first delimiter is looked up. */
+/** Bytes behind the header of a multipart in which the first delimiter is looked up. */
 const longestPreamble = 256 * 1024;
 
 /** Gives a part of a digest without a type the type of a message (RFC 2046 5.1.5). */
@@ -116,7 +119,8 @@ function chooseBoundary(boundary: Buffer, ahead: Buffer): Buffer {
 }
 
 /**
- * Reads an invalid type as the default type (RFC 2045 5.2), and `multipart` alone as a mixed one.
+ * Reads an invalid type as the default type (RFC 2045 5.2), and `multipart` alone as
+ * `multipart/mixed`.
  */
 function mendType(node: SplitNode): void {
   if (node.contentType !== false && mediaType.test(node.contentType)) return;
@@ -192,7 +196,7 @@ function patchNode(node: SplitNode, progress: Progress): void {
 }
 
 /**
- * Adapts the splitter, which reads `source`; returns its findings, complete once it has read all.
+ * Adapts the splitter, which reads `source`; returns the findings, complete once it has read all.
  */
 export function makeLenient(splitter: Splitter, source: SplitSource): SplitFindings {
   const findings: SplitFindings = {

@@ -4,7 +4,7 @@ import type { ParsedMail } from '../mime/parsed-mail.ts';
 
 /**
  * Reads the words of subject, author and text, and whether a file is attached. The split has the
- * words of all parts that the mail shows: its HTML beside a text, and the mail that it forwards as
+ * words of all parts that the mail shows: the HTML beside a text, and the mail that it forwards as
  * an attachment.
  */
 export function wordsOfMail(mail: ParsedMail): DocumentWords {

@@ -1,4 +1,4 @@
-// Parses one received mail into the email projection (specification 2.2). Pure: no clock, no store,
+// Parses a received mail into the email projection (specification 2.2). Pure: no clock, no store,
 // no network; every doubt becomes a parsing error, and it never throws. Blocks the event loop for
 // as long as the mail takes, so the service runs it in a worker (parser.ts).
 // src/inbox/receiving/authenticate.ts gives the verdicts of SPF, DKIM and DMARC.
@@ -79,8 +79,8 @@ function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): ParsedMail {
 }
 
 /**
- * Takes the text of the first attached mail as `newContent` if the mail has no word of its own: it
- * forwards that mail. Reports keep theirs, because they are not written by their sender.
+ * Takes the text of the first attached mail as `newContent` if the mail itself has no word: it
+ * forwards that mail. Reports keep their text, because they are not written by their sender.
  */
 async function withAttachedText(raw: Buffer, mail: ParsedMail): Promise<ParsedMail> {
   const isSilent = [mail.newContent, mail.quotedContent].every((one) => !one?.trim());
@@ -96,7 +96,8 @@ async function withAttachedText(raw: Buffer, mail: ParsedMail): Promise<ParsedMa
 /**
  * Parses a raw mail within `parseLimits`. Never throws on bad mail: `parsingErrors` lists the
  * missing parts. Calls `onBody` with the projection before a reply split that may take long, since
- * its libraries are slow on hostile text: a caller with a deadline then keeps the rest.
+ * the libraries of the split are slow on hostile text: a caller with a deadline then keeps the
+ * rest.
  */
 export async function parseMime(
   raw: Buffer,

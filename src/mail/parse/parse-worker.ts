@@ -1,4 +1,4 @@
-// The worker of parser.ts: parses one mail after another. Imports mailparser and similar libraries,
+// The worker of parser.ts: parses mails in turn. Imports mailparser and similar libraries,
 // so that the main thread never loads them.
 import { type DocumentWords, wordsOfDocument } from '../../platform/full-text/document.ts';
 import { serveJobs } from '../../platform/runtime/workers/serve.ts';

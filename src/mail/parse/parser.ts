@@ -3,8 +3,8 @@
 // the parsing. Light to import: the worker starts with the first mail.
 //
 // If the worker ends during a mail, the parser returns the known part: the body without the reply
-// split if the worker had sent it, else the header alone. A report is rejected with an error, for
-// another try.
+// split if the worker had sent it, else the header alone. A report is rejected with an error, for a
+// further try.
 import { CapacityError } from '../../platform/errors.ts';
 import type { DocumentWords, FullTextDocument } from '../../platform/full-text/document.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
@@ -27,9 +27,9 @@ export interface MimeParser {
    */
   parse(raw: Buffer, options?: ParseOptions): Promise<ParsedMail>;
   /**
-   * Reads the report of this kind in a raw mail; returns null without one. A DMARC report of 10 MB
-   * unpacked takes up to 1 s.
-   * @throws CapacityError as `parse` does; Error if it takes too long, for another try
+   * Reads the report of this kind in a raw mail; returns null without a report. A DMARC report of
+   * 10 MB unpacked takes up to 1 s.
+   * @throws CapacityError as `parse` does; Error if it takes too long, for a further try
    */
   readReport<K extends ReportReading>(
     kind: K,
@@ -49,7 +49,7 @@ export interface MimeParser {
    */
   readParts(raw: Buffer, organizationId: string): Promise<DecodedPart[]>;
   /**
-   * Reads the words of a document other than a raw mail.
+   * Reads the words of a document that is not a raw mail.
    * @throws CapacityError as `parse` does; Error if it takes too long
    */
   readWords(document: FullTextDocument): Promise<DocumentWords>;
@@ -74,7 +74,7 @@ export interface MimeParser {
 
 export interface MimeParserOptions {
   clock: Clock;
-  /** Time limit for one mail once a worker has it. */
+  /** Time limit for a mail once a worker has it. */
   deadlineMs?: number;
   maxQueuedMails?: number;
   maxQueuedBytes?: number;
@@ -97,7 +97,7 @@ function refuse(why: Refusal): Error {
   return new CapacityError(message, seconds, { reason: 'capacity-parser' });
 }
 
-/** A mail, and its projection without the reply split once the worker has sent that. */
+/** A mail, and the projection without the reply split once the worker has sent that. */
 interface LostMail {
   raw: Buffer;
   options: ParseOptions;
@@ -160,7 +160,7 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
       holder,
       bytes: raw.length,
       isSmall: wants === 'mail' && raw.length <= smallBytes,
-      // A copy: callers keep their buffers, and a view would transfer its whole pool.
+      // A copy: callers keep their buffers, and a view would transfer the whole pool.
       payload: () => ({ raw: new Uint8Array(raw), options: parseOptions, wants }),
       onPart: (body) => {
         mail.body = body;

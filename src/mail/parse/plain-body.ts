@@ -1,10 +1,10 @@
-// Reads the body of a mail that is only text: its bytes are its words, so mailparser, which takes
+// Reads the body of a mail that is only text: the bytes are the words, so mailparser, which takes
 // ten times as long, is skipped. The result equals that of mailparser for the same mail.
 import type { HeaderBlock } from '../mime/headers/header-fields.ts';
 import { readParameters } from '../mime/headers/header-values.ts';
 import type { TextNode } from './text.ts';
 
-/** Longest text read here; lenient-parser.ts cuts longer ones. */
+/** Longest text read here; lenient-parser.ts cuts longer texts. */
 const mostBytes = 512 * 1024;
 /** Content-* fields without effect on the form of the body. */
 const harmless = new Set(['content-language', 'content-length']);

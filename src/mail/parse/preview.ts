@@ -1,4 +1,4 @@
-// The first words of a mail, which lists show beside its subject.
+// The first words of a mail, which lists show beside the subject.
 import { cleanLine } from '../mime/headers/header-fields.ts';
 import type { ParsedMail } from '../mime/parsed-mail.ts';
 
@@ -21,7 +21,7 @@ function lineOf(text: string, characters: number): string {
 }
 
 /**
- * Returns one line of the sender's own text, else of the quoted text; null if the mail has no
+ * Returns a line of the sender's own text, else of the quoted text; null if the mail has no
  * words. For a mail with HTML only, it uses the text made by the reply split.
  */
 export function previewOf(mail: Pick<ParsedMail, 'newContent' | 'quotedContent' | 'text'>) {

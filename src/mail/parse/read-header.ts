@@ -36,7 +36,7 @@ interface ListUnsubscribe {
 function readUrl(text: string): URL | null {
   if (text.length > maxUrlCharacters || !/^https?:\/\//i.test(text)) return null;
   const url = URL.parse(text);
-  // Credentials in a link serve only to imitate another host.
+  // Credentials in a link serve only to imitate a different host.
   return url && url.username === '' && url.password === '' ? url : null;
 }
 
@@ -51,7 +51,7 @@ function readMailto(text: string): string | null {
 }
 
 /**
- * Returns the first https link (else the first http one) and the first mailto address; null if
+ * Returns the first https link (else the first http link) and the first mailto address; null if
  * absent.
  */
 function readListUnsubscribe(values: string[]): ListUnsubscribe {
@@ -99,7 +99,7 @@ function reportAddresses(name: string, list: AddressList, faults: ParsingError[]
 
 /**
  * Returns the author: the first address of the first From. Several are legal, but the projection
- * has only one.
+ * has a single author.
  */
 function readFrom(block: HeaderBlock, faults: ParsingError[]): HeaderAddress | null {
   const value = block.first('from');
@@ -188,8 +188,8 @@ function readFirstPriority(block: HeaderBlock): MailPriority | null {
 }
 
 /**
- * Returns the projection from the header: no text, no attachments. It is the result for a mail
- * whose body cannot be parsed. Never throws.
+ * Returns the projection from the header: no text, no attachments. It is the result for a mail with
+ * a body that cannot be parsed. Never throws.
  */
 export function projectHeader(block: HeaderBlock, options: ParseOptions): ParsedMail {
   const faults = [...block.faults];

@@ -25,7 +25,7 @@ interface ResponderValue {
   value: RegExp;
   /** System that sends it. */
   source: string;
-  /** Set if it says that its user is away. */
+  /** Set if it says that the user is away. */
   isAbsence?: true;
 }
 

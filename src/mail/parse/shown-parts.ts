@@ -44,8 +44,8 @@ function citedIn(html: string): Set<string> {
 }
 
 /**
- * Returns the attachments, with `related` for those that a reader does not save. A picture of
- * multipart/related without an id may be shown by its place.
+ * Returns the attachments, with `related` for attachments that a reader does not save. A picture of
+ * multipart/related without an id may be shown by place.
  */
 export function withShown(attachments: MailAttachment[], html: string | null): MailAttachment[] {
   if (attachments.length === 0) return attachments;

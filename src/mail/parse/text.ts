@@ -19,13 +19,13 @@ export interface TextNode {
     delSp?: boolean;
     filename?: string | false;
     partNr?: (number | string)[] | false;
-    /** Bytes of a text without its transfer encoding, and whether they were cut. */
+    /** Bytes of a text without the transfer encoding, and whether they were cut. */
     text?: { bytes: Buffer; isCut: boolean };
   };
   children: TextNode[];
 }
 
-/** A piece of the mail in reading order; of alternatives the plain one if it has words. */
+/** A piece of the mail in reading order; of alternatives the plain text if it has words. */
 export interface ReadablePiece {
   kind: 'plain' | 'html';
   /** In plain text, `literalMark` stands before a `>` that the sender wrote. */
@@ -75,7 +75,7 @@ function cut(
   return clean.slice(0, /[\ud800-\udbff]/.test(clean.charAt(end - 1)) ? end - 1 : end);
 }
 
-/** Chooses among alternatives: the plain leaf, or the HTML if the plain one has no words. */
+/** Chooses among alternatives: the plain leaf, or the HTML if the plain leaf has no words. */
 function pickPieces(pieces: ReadablePiece[]): ReadablePiece[] {
   const plain = pieces.filter(({ kind, content }) => kind === 'plain' && !blank.test(content));
   const html = pieces.filter(({ kind }) => kind === 'html').slice(0, 1);
@@ -138,8 +138,8 @@ function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves
 }
 
 /**
- * Joins the leaves, each result cut at 2 MB and null without leaves of its kind. `text` has the
- * plain parts. `html` has the HTML parts, and between them the plain parts that are not their
+ * Joins the leaves, each result cut at 2 MB and null without leaves of the same kind. `text` has
+ * the plain parts. `html` has the HTML parts, and between them the plain parts that are not their
  * alternatives.
  */
 export function joinTexts(tree: TextNode | null, faults: ParsingError[]): TextBody {

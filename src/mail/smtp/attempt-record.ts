@@ -1,4 +1,4 @@
-// The record of one delivery attempt: which recipients have an outcome, which are pending, and the
+// The record of a delivery attempt: which recipients have an outcome, which are pending, and the
 // replies of every host. Turns answers, faults and verdicts into Outcomes. Opens no connection and
 // does not choose the next host.
 import type { Clock } from '../../platform/runtime/clock.ts';
@@ -50,8 +50,8 @@ function concludeReply(reply: RemoteReply, isRelay: boolean, isOneOfSeveral: boo
     return { kind: 'deferred', errorCode: 'auth-failed', reply };
   }
   const errorCode = classifyReply(reply).errorCode;
-  // This refusal is about the number of recipients, not about this one: the next attempt sends
-  // fewer at once (RFC 5321 4.5.3.1.10).
+  // This refusal is about the number of recipients, not about this recipient: the next attempt
+  // sends fewer at once (RFC 5321 4.5.3.1.10).
   const isCrowd = isOneOfSeveral && reply.verb === 'RCPT' && tooManyRecipients.test(reply.text);
   return { kind: code >= 500 && !isCrowd ? 'bounced' : 'deferred', errorCode, reply };
 }
@@ -76,7 +76,7 @@ export class AttemptRecord {
     this.#pending = this.#outcomes.map((_, index) => index);
   }
 
-  /** Indices of the recipients for which another host may be tried. */
+  /** Indices of the recipients for which a further host may be tried. */
   get pending(): readonly number[] {
     return this.#pending;
   }
@@ -89,7 +89,7 @@ export class AttemptRecord {
     this.#begun ??= { at: this.#clock.now(), elapsed: this.#clock.elapsed() };
   }
 
-  /** Milliseconds since the attempt turned to its first host. */
+  /** Milliseconds since the attempt turned to the first host. */
   get tookMs(): number {
     return this.#begun ? this.#clock.elapsed() - this.#begun.elapsed : 0;
   }
@@ -99,7 +99,10 @@ export class AttemptRecord {
     for (const note of notes) this.#transcripts.push(`* ${note}\n`);
   }
 
-  /** Records a verdict that rules out a host, such as a DNS answer or a demand on its TLS. */
+  /**
+   * Records a verdict that rules out a host, such as a DNS answer or a demand on the TLS of the
+   * host.
+   */
   addVerdict(host: string | null, verdict: Verdict): void {
     this.#peer = { host, address: null };
     this.#verdicts.push(verdict);
@@ -154,7 +157,7 @@ export class AttemptRecord {
     return this.#outcomes.map((outcome) => outcome ?? { ...rest, trace });
   }
 
-  /** Returns null if another host may still accept the message. */
+  /** Returns null if a further host may still accept the message. */
   #conclude(answer: RecipientAnswer, isOneOfSeveral: boolean): Conclusion | null {
     if (answer.kind === 'replied')
       return concludeReply(answer.reply, this.#isRelay, isOneOfSeveral);

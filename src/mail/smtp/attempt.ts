@@ -1,4 +1,4 @@
-// One delivery attempt in progress: tries the hosts of its way in order (RFC 5321 5.1), each over a
+// A delivery attempt in progress: tries the hosts of the way in order (RFC 5321 5.1), each over a
 // session of the pool, until every recipient has an answer. The replies of each host are kept by
 // attempt-record.ts.
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ import type { RecipientAnswer, SmtpMail } from './session/transaction.ts';
 import type { SlowAddresses } from './slow-addresses.ts';
 import type { HostSecurity, Way } from './way.ts';
 
-/** One message for recipients that share a route; in direct mode, the recipients of one domain. */
+/** A message for recipients that share a route; in direct mode, the recipients of a domain. */
 export interface TransportJob extends SmtpMail {
   /** Encodes the message for a server without 8BITMIME; null if that is impossible. */
   sevenBit?: () => Promise<Pick<SmtpMail, 'data' | 'smtpUtf8' | 'eightBit'> | null>;
@@ -34,14 +34,14 @@ export interface AttemptMeans {
 }
 
 /**
- * Time after the first host at which no further host or address is started; a running one keeps its
- * own limits. Allows four hosts that do not accept a connection, or two that accept it and stay
- * silent.
+ * Time after the first host at which no further host or address is started; a running attempt keeps
+ * the usual limits. Allows four hosts that do not accept a connection, or two that accept it and
+ * stay silent.
  */
 const tryHostsMs = 120_000;
 /**
  * Limits for a slow address. A delivery is deferred if it waits longer than `longestSlowWaitMs` for
- * one.
+ * such an address.
  */
 const slowAddressLimits = { connections: 2, messagesPerConnection: 100 };
 const longestSlowWaitMs = 30_000;
@@ -52,10 +52,10 @@ const maxAddresses = 20;
  * ---------------------------------------------+---------------------------------------------------------
  * it must not be used, or gives no session     | the next host
  * an idle session of the pool was dead         | the same host, once per attempt, on a new connection
- * the connection was lost before the dot       | the next host; with only one host, the same host again,
+ * the connection was lost before the dot       | the next host; with a sole host, the same host again,
  *                                              | once per attempt, on a new connection
  * answers                                      | the next host for recipients without an answer; if all
- *                                              | have one, the end
+ *                                              | have an answer, the end
  *
  * After 120 s, 20 addresses or the shutdown no further host is tried: recipients without an answer
  * are deferred.
@@ -78,7 +78,7 @@ export class Attempt {
     this.#record = new AttemptRecord(job.recipients.length, way.isRelay, means.clock);
   }
 
-  /** Returns one outcome per recipient, in the order of `job.recipients`. */
+  /** Returns an outcome per recipient, in the order of `job.recipients`. */
   async run(): Promise<Outcome[]> {
     const { hosts } = this.#way;
     const record = this.#record;
@@ -127,8 +127,8 @@ export class Attempt {
   }
 
   /**
-   * Returns the destination that counts connections to the host: its own lane, or the one shared by
-   * all hosts behind the same slow address.
+   * Returns the destination that counts connections to the host: the lane of the host, or the lane
+   * shared by all hosts behind the same slow address.
    */
   async #placesAt(host: string) {
     const way = this.#way;
@@ -146,8 +146,8 @@ export class Attempt {
   }
 
   /**
-   * Returns a session with the first address of the host that gives one, or the failure at the last
-   * address.
+   * Returns a session with the first address of the host that gives a session, or the failure at
+   * the last address.
    */
   async #openHost(host: string, security: HostSecurity) {
     this.#record.begin();
@@ -215,8 +215,8 @@ export class Attempt {
   }
 
   /**
-   * Releases the connection on every path: an unreleased one would take a place from the pool for
-   * ever.
+   * Releases the connection on every path: an unreleased connection would take a place from the
+   * pool for ever.
    */
   async #deliverAndRelease(
     session: Lease['session'],
@@ -279,7 +279,7 @@ function isStale(answers: readonly RecipientAnswer[]): boolean {
 
 /**
  * Returns true if the connection was closed or reset before the dot: no server can have accepted
- * the message, and another connection may work.
+ * the message, and a new connection may work.
  */
 function isLostBeforeDot(answers: readonly RecipientAnswer[]): boolean {
   return answers.some((one) => one.kind === 'fault' && one.isLoss && one.reply.verb !== 'dot');
@@ -287,7 +287,7 @@ function isLostBeforeDot(answers: readonly RecipientAnswer[]): boolean {
 
 /**
  * The fault after too long a wait for a slow address: a later retry is better than a wait that
- * blocks other deliveries.
+ * blocks further deliveries.
  */
 function slowFault(host: string): SmtpFault {
   const text = `${host} keeps us waiting, and all connections that it gets are in use`;

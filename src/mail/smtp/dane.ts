@@ -1,6 +1,6 @@
-// DANE for SMTP (RFC 7672): looks up the TLSA records of a mail host and checks its certificate
-// against them. The caller ensures that the MX and address answers are authenticated. way.ts
-// decides the demands on hosts without usable records.
+// DANE for SMTP (RFC 7672): looks up the TLSA records of a mail host and checks the certificate of
+// the host against them. The caller ensures that the MX and address answers are authenticated.
+// way.ts decides the demands on hosts without usable records.
 
 import { createHash, X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
@@ -13,7 +13,7 @@ export interface DaneReference {
   records: readonly TlsaRecord[];
   /** Name for SNI: the name at which the records were found (RFC 7672 8.1). */
   serverName: string;
-  /** Names of which the certificate must carry one, for records of usage 2 (RFC 7672 3.2.2). */
+  /** Names: the certificate must carry at least one, for records of usage 2 (RFC 7672 3.2.2). */
   names: readonly string[];
 }
 
@@ -76,8 +76,8 @@ async function findRecords(dns: Dns, host: string, port: number) {
 }
 
 /**
- * Returns the demands of DANE on `host`, whose MX and address answers were authenticated. `domain`
- * is the recipient domain of that MX. Never rejects because of a DNS answer.
+ * Returns the demands of DANE on `host`, after the MX and address answers were authenticated.
+ * `domain` is the recipient domain of that MX. Never rejects because of a DNS answer.
  */
 export async function findDane(
   dns: Dns,
@@ -171,7 +171,7 @@ export function findDaneProblem(
     const anchors = records.filter(({ usage }) => usage === trustAnchor);
     return judgeAnchored(chain, names, anchors, now);
   } catch (error) {
-    // Certificates are untrusted bytes: an unreadable one does not match.
+    // Certificates are untrusted bytes: an unreadable certificate does not match.
     return `a certificate of the server cannot be read: ${messageOf(error)}`;
   }
 }

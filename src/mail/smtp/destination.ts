@@ -1,4 +1,4 @@
-// From a recipient domain to the hosts and addresses that accept its mail (RFC 5321 5.1, 7505).
+// From a recipient domain to the hosts and addresses that accept mail for it (RFC 5321 5.1, 7505).
 // Queries the DNS and decides; opens no connection.
 import { isIP } from 'node:net';
 import { type Dns, DnsError, type MxAnswer } from '../../platform/net/dns.ts';
@@ -13,7 +13,7 @@ export interface Verdict {
   reply: RemoteReply;
 }
 
-/** One mail host, in the order of attempts; `preference` as in the MX record. */
+/** A mail host, in the order of attempts; `preference` as in the MX record. */
 export interface MailHost {
   name: string;
   preference: number;
@@ -27,7 +27,7 @@ export type MailHosts =
 export type Addresses = readonly [string, ...string[]];
 export type HostAddresses = { addresses: Addresses; verdict: null } | { verdict: Verdict };
 
-/** Limits on hosts, and on addresses of one host. Only an attack needs more. */
+/** Limits on hosts, and on addresses of a host. Only an attack needs more. */
 const maxHosts = 10;
 const maxAddressesPerHost = 6;
 
@@ -78,7 +78,7 @@ async function findMx(dns: Dns, domain: string): Promise<MxAnswer> {
 }
 
 /**
- * Returns at most 10 hosts of a domain by MX preference, in random order within one preference.
+ * Returns at most 10 hosts of a domain by MX preference, in random order within a preference.
  * Returns the domain itself if it has no MX record (RFC 5321 5.1). Never rejects because of a DNS
  * answer.
  */
@@ -109,8 +109,9 @@ function isUsable(address: string, allowPrivate: boolean): boolean {
 }
 
 /**
- * Returns the addresses of one mail host, IPv4 first, in random order within a family. Leaves out
- * private ones unless `allowPrivate`; if no other is left, the verdict is a permanent failure.
+ * Returns the addresses of a mail host, IPv4 first, in random order within a family. Leaves out
+ * private addresses unless `allowPrivate`; if no address is left, the verdict is a permanent
+ * failure.
  */
 export async function findAddresses(
   dns: Dns,
@@ -137,7 +138,7 @@ export async function findAddresses(
   }
 }
 
-/** Returns the addresses of a host named in the configuration, private ones included. */
+/** Returns the addresses of a host named in the configuration, including private addresses. */
 export async function findNamedAddresses(
   dns: Dns,
   random: Random,
@@ -156,7 +157,8 @@ export async function findNamedAddresses(
 const weight = { deferred: 3, failed: 2, bounced: 1 } as const;
 
 /**
- * Returns the verdict for several unusable hosts: a temporary failure outweighs a permanent one.
+ * Returns the verdict for several unusable hosts: a temporary failure outweighs a permanent
+ * failure.
  */
 export function worstVerdict(verdicts: readonly Verdict[]): Verdict | null {
   return verdicts.toSorted((a, b) => weight[b.kind] - weight[a.kind])[0] ?? null;

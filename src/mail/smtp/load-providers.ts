@@ -9,8 +9,8 @@ import { type Provider, parseProviders } from './providers-schema.ts';
 const shipped = new URL('./providers.yaml', import.meta.url);
 
 /**
- * Reads the shipped rules and the entries of `file`, if any. An entry replaces the shipped one with
- * its name.
+ * Reads the shipped rules and the entries of `file`, if any. An entry replaces the shipped entry of
+ * the same name.
  * @throws ConfigError naming the file, the entry and the expected form
  */
 export function loadProviders(file: string | null, connectionsPerDomain: number): Providers {

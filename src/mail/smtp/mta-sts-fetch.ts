@@ -1,4 +1,4 @@
-// Fetches the policy file of MTA-STS over HTTPS (RFC 8461 3.3). mta-sts.ts reads its content.
+// Fetches the policy file of MTA-STS over HTTPS (RFC 8461 3.3). mta-sts.ts reads the content.
 import { type AddressGuard, type HttpParts, publicOnly } from '../../platform/net/http/connect.ts';
 
 /** A fetched policy file; times in ms since 1970. */
@@ -9,7 +9,7 @@ export interface KeptPolicy {
   expiresAt: number;
 }
 
-/** A store that keeps policies over a restart. Its functions never reject. */
+/** A store that keeps policies over a restart. The functions never reject. */
 export interface KeptPolicies {
   /** Returns the policy of a domain, or null if none is kept; it may have expired. */
   find(domain: string): Promise<KeptPolicy | null>;

@@ -58,12 +58,12 @@ const maxPolicyBytes = 32 * 1024 * 1024;
 const maxFailures = 10_000;
 const maxWithoutPolicy = 10_000;
 const maxLines = 1_000;
-/** Lower bound for `max_age`: a shorter one would cause a fetch for every message. */
+/** Lower bound for `max_age`: a shorter age would cause a fetch for every message. */
 const shortestAgeMs = 5 * 60_000;
 /** Upper bound for `max_age` (RFC 8461 3.2): a year. */
 const longestAgeMs = 31_557_600_000;
 /**
- * Age at which a policy in use is fetched again (or at half its `max_age`, if earlier). To let a
+ * Age at which a policy in use is fetched again (or at half of `max_age`, if earlier). To let a
  * policy expire, an attacker must block fetches for all the remaining time.
  */
 const refreshMs = 24 * 3_600_000;
@@ -74,10 +74,10 @@ const retryMs = 5 * 60_000;
  * kept for domain | TXT record                   | policy in force
  * ----------------+------------------------------+----------------------------------------------
  * nothing         | no id, or no answer          | none
- * nothing         | an id                        | the fetched one; none if the fetch fails
- * a policy        | its id                       | the kept one; past half its age also refetched
- * a policy        | another id                   | the fetched one; the kept one if the fetch fails
- * a policy        | no id, or no answer          | the kept one, until `max_age` has passed
+ * nothing         | an id                        | the fetched policy; none if the fetch fails
+ * a policy        | the same id                  | the kept policy; past half of `max_age` also refetched
+ * a policy        | a new id                     | the fetched policy; the kept policy if the fetch fails
+ * a policy        | no id, or no answer          | the kept policy, until `max_age` has passed
  */
 export function createMtaSts(options: MtaStsOptions): MtaSts {
   const { dns, clock } = options;
@@ -119,8 +119,8 @@ async function findId(dns: Dns, domain: string, failures: RecentFailures): Promi
 
 /**
  * Recent failures, which are not retried yet: the look-up of a domain (key `domain`), or the fetch
- * of one of its policies (key `domain id`). Uses `clock.elapsed()`, so that a clock set back cannot
- * extend the time without protection.
+ * of a policy of the domain (key `domain id`). Uses `clock.elapsed()`, so that a clock set back
+ * cannot extend the time without protection.
  */
 class RecentFailures {
   readonly #clock: Clock;
@@ -147,10 +147,10 @@ class RecentFailures {
  * new               | queried, and no store is configured              | new
  * new               | queried                                          | looked for in the store, once
  * looked for        | the store returns a readable policy              | known
- * looked for        | the store returns none, or an unreadable one     | without
- * any               | its policy was fetched                           | known, and kept in the store
- * known             | 10,000 others, or 32 MB of them, were used since | new
- * without           | 10,000 others were looked for since              | new
+ * looked for        | the store returns no readable policy             | without
+ * any               | the policy was fetched                           | known, and kept in the store
+ * known             | 10,000 more, or 32 MB of them, were used since   | new
+ * without           | 10,000 more were looked for since                | new
  */
 class KnownPolicies {
   readonly #store: KeptPolicies | undefined;
@@ -187,7 +187,7 @@ class KnownPolicies {
   async keep(domain: string, entry: Entry, text: string): Promise<void> {
     this.#known.set(domain, entry);
     this.#without.delete(domain);
-    // Passes text and numbers only: the store may run in another thread, which cannot receive
+    // Passes text and numbers only: the store may run in a different thread, which cannot receive
     // functions.
     const { policy, fetchedAt, expiresAt } = entry;
     await this.#store?.keep(domain, { id: policy.id, text, fetchedAt, expiresAt });
@@ -276,7 +276,7 @@ async function readId(dns: Dns, domain: string): Promise<string | null> {
   const records = await findRecords(dns, `_mta-sts.${domain}`);
   if (!records.some((record) => record.startsWith('v=STSv1'))) return null;
   const { resolvePolicy } = await reader();
-  // More than one record counts as none (RFC 8461 3.1); no other error can occur here.
+  // Several records count as none (RFC 8461 3.1); no further error can occur here.
   const resolver = async () => records.map((record) => [record]);
   const id = await resolvePolicy(domain, { strict: true, resolver }).catch(() => false);
   return typeof id === 'string' ? id : null;

@@ -1,4 +1,4 @@
-// The result for one recipient in one delivery attempt, and the fault that ends a session. A remote
+// The result for a recipient in a delivery attempt, and the fault that ends a session. A remote
 // refusal is a value, never an exception; src/outbound/queue/settling/settle.ts turns it into
 // statuses, events and retries. Faults are thrown inside src/mail/smtp/ only: openSession and
 // deliver turn them into values.
@@ -26,7 +26,7 @@ export type ErrorCode =
 export interface RemoteReply {
   /** SMTP reply code (RFC 5321 4.2); null if no reply came (connection fault). */
   code: number | null;
-  /** Enhanced status code `x.y.z` (RFC 3463), if the reply carried one. */
+  /** Enhanced status code `x.y.z` (RFC 3463), if the reply carried a code. */
   enhancedCode: string | null;
   /** Reply text without codes, lines joined by a space, at most 1,000 characters, printable. */
   text: string;
@@ -38,13 +38,13 @@ export interface RemoteReply {
 
 /** A certificate that a server showed. */
 export interface PeerCertificate {
-  /** Its common name, or else its first name; '' without any. */
+  /** Common name, or else the first name; '' without any. */
   subject: string;
-  /** SHA-256 of its DER form, in hex. */
+  /** SHA-256 of the DER form, in hex. */
   sha256: string;
 }
 
-/** Facts about a message that a server accepted, for its receipt. */
+/** Facts about a message that a server accepted, for the receipt. */
 export interface Handover {
   /** SHA-256 of the message before dot-stuffing, in hex. */
   digest: string;
@@ -52,7 +52,7 @@ export interface Handover {
   isSevenBit?: boolean;
   /** Return path without angle brackets; empty for the null path. */
   returnPath: string;
-  /** Certificates of the server, its own first; empty in plain text. */
+  /** Certificate chain of the server, leaf first; empty in plain text. */
   certificates: readonly PeerCertificate[];
   /** Rule that proved the server's name: DANE (RFC 7672) or MTA-STS (RFC 8461). */
   policy: TlsPolicy | null;
@@ -60,7 +60,7 @@ export interface Handover {
 
 export type TlsPolicy = 'dane' | 'mta-sts';
 
-/** Host, time and dialogue of an attempt; becomes one entry of the attempt history. */
+/** Host, time and dialogue of an attempt; becomes an entry of the attempt history. */
 export interface AttemptTrace {
   /** MX or relay name. */
   host: string | null;
@@ -93,7 +93,7 @@ export type Outcome =
 
 /**
  * `connection`: refused, lost or timed out. `protocol`: the server sent bytes that are not SMTP, or
- * unsolicited ones. `refused`: the server refused the whole session (banner, EHLO, 421 anywhere).
+ * unsolicited bytes. `refused`: the server refused the whole session (banner, EHLO, 421 anywhere).
  * `tls`: required and not available. `auth`: the server refused our credentials.
  */
 export type FaultKind = 'connection' | 'protocol' | 'refused' | 'tls' | 'auth';
@@ -110,7 +110,7 @@ const localCodes: Record<FaultKind, string> = {
 export class SmtpFault extends Error {
   readonly kind: FaultKind;
   readonly reply: RemoteReply;
-  /** True if the other side closed or reset the connection, false if we gave it up. */
+  /** True if the server closed or reset the connection, false if we gave it up. */
   readonly isLoss: boolean;
 
   constructor(kind: FaultKind, reply: RemoteReply, isLoss = false) {

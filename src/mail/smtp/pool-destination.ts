@@ -1,5 +1,5 @@
-// One destination of the pool (pool.ts): its idle sessions, the requests that wait for one, and the
-// choice of the next request.
+// A destination of the pool (pool.ts): the idle sessions, the requests that wait for a session, and
+// the choice of the next request.
 import type { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import type { DestinationLimits, Peer, SessionRequest } from './pool-request.ts';
 import type { SmtpSession } from './session/session.ts';
@@ -10,7 +10,7 @@ export interface Entry {
   peer: Peer;
   destination: Destination;
   key: string;
-  /** Number of current leases: two while the next message begins behind the previous one. */
+  /** Number of current leases: two while the next message begins behind the previous message. */
   users: number;
   /** The organization that took the last lease; null while the session is idle. */
   holder: string | null;
@@ -20,7 +20,7 @@ export interface Entry {
 export type Wanted = Pick<SessionRequest<unknown>, 'organizationId' | 'keys' | 'isFresh'>;
 
 export interface Waiter extends Wanted {
-  /** Position in order of arrival over all destinations; 0 goes before all others. */
+  /** Position in order of arrival over all destinations; 0 goes before the rest. */
   ticket: number;
   /** Grants a session or a slot; the place is already counted for the organization. */
   grant: (granted: Entry | 'slot') => void;
@@ -42,7 +42,7 @@ export interface Destination {
 /** Removes and returns an idle session that serves the request, or returns null. */
 export function takeIdle({ idle }: Destination, { keys, isFresh }: Wanted): Entry | null {
   if (isFresh) return null;
-  // Prefers the session used last, so that the others reach their idle time and close.
+  // Prefers the session used last, so that the rest reach their idle time and close.
   const index = idle.findLastIndex((entry) => keys.includes(entry.key));
   const [entry] = index === -1 ? [] : idle.splice(index, 1);
   entry?.cancelIdle();
@@ -59,8 +59,8 @@ export function removeIdle({ idle }: Destination, entry: Entry): boolean {
 }
 
 /**
- * Returns the first waiting request whose organization may hold one more connection, or may take
- * over that of `holder`.
+ * Returns the first waiting request whose organization may hold a further connection, or may take
+ * over the connection of `holder`.
  */
 export function firstWaiter(
   { waiters }: Destination,
@@ -75,7 +75,7 @@ export function removeWaiter({ waiters }: Destination, waiter: Waiter): void {
 }
 
 /**
- * Returns true if one more connection may be opened; closing one of the idle sessions makes room
+ * Returns true if a further connection may be opened; closing an idle session makes room
  * too.
  */
 export function hasRoom({ open, idle, limits }: Destination): boolean {

@@ -5,7 +5,7 @@ import type { Opening } from './session/open.ts';
 import type { SmtpSession } from './session/session.ts';
 
 /**
- * Limits of a destination. They may change between requests: the latest ones apply. With 0
+ * Limits of a destination. They may change between requests: the latest limits apply. With 0
  * connections, requests wait.
  */
 export interface DestinationLimits {
@@ -23,15 +23,18 @@ export interface SessionRequest<Failure> {
   /** The destination to which the limits apply; destinations never share sessions. */
   destination: string;
   limits: DestinationLimits;
-  /** The organization that sends the mail: its share leaves connections for the others. */
+  /**
+   * The organization that sends the mail: its share leaves connections for the remaining
+   * organizations.
+   */
   organizationId: string;
   /** Longest wait for a place; unlimited if left out. */
   longestWaitMs?: number;
   /** Keys of idle sessions that serve this request; a new session gets the first. */
   keys: readonly string[];
   /**
-   * Requires a new connection, because an idle session was just found dead. Goes before all other
-   * requests.
+   * Requires a new connection, because an idle session was just found dead. Goes before every
+   * waiting request.
    */
   isFresh: boolean;
   open: () => Promise<{ opening: Opening; peer: Peer } | Failure>;
@@ -50,7 +53,7 @@ export interface Lease {
   release(): void;
 }
 
-/** The result of a request whose wait took too long. */
+/** The result of a request that waited too long. */
 export interface Late {
   isLate: true;
 }

@@ -1,6 +1,6 @@
 // Pool of open SMTP sessions, reused for further messages. Counts connections per destination, per
 // organization and in all. Callers open the sessions and deliver over them. pool-destination.ts
-// holds the state of one destination.
+// holds the state of a destination.
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import {
@@ -29,13 +29,13 @@ export interface PoolOptions {
 const defaultIdleCloseMs = 10_000;
 
 /*
- * A slot for one connection is counted for its destination, in all, and (unless idle) for the
+ * The slot of a connection is counted for the destination, in all, and (unless idle) for the
  * organization whose mail uses it: free → opening (acquire) → busy (opened) → idle (all leases
  * released, session good, no request waits) idle → busy (acquire with the same destination and key)
  * busy → busy, with two leases (lendOn, if a request waits for the session) opening, busy, idle →
  * free: opening failed, session spent or dead, idle too long, evicted, closed A session that ends
- * with QUIT counts for its destination until the server has closed it, as the server counts it so
- * long. In all, its slot is free at once. A freed slot goes to the longest waiting request that
+ * with QUIT counts for the destination until the server has closed it, as the server counts it so
+ * long. In all, the slot is free at once. A freed slot goes to the longest waiting request that
  * limits and shares permit.
  */
 export class SmtpPool {
@@ -48,7 +48,7 @@ export class SmtpPool {
   readonly #quitting = new Set<Promise<void>>();
   #open = 0;
   #waiting = 0;
-  /** The next ticket; 0 is reserved for requests that go before all others. */
+  /** The next ticket; 0 is reserved for requests that go before the rest. */
   #tickets = 1;
   #isClosing: boolean = false;
   #onEmpty: (() => void) | null = null;
@@ -60,13 +60,13 @@ export class SmtpPool {
     this.#inUse = new FairShare(options.maxConnections);
   }
 
-  /** Number of connections open or being opened, idle ones included. */
+  /** Number of connections open or being opened, including idle connections. */
   get connections(): number {
     return this.#open;
   }
 
   /**
-   * True if a request waits although its destination has room: the total limit, or the share of its
+   * True if a request waits although the destination has room: the total limit, or the share of the
    * organization, holds it back.
    */
   get isPressed(): boolean {
@@ -79,9 +79,9 @@ export class SmtpPool {
   }
 
   /**
-   * Returns a session: an idle one, else a new one. At a limit it waits for the first free one, in
-   * order of arrival. Returns the result of `open` unchanged if it has no session, `isLate` if the
-   * wait takes too long, and null once the pool closes.
+   * Returns a session: idle if possible, else new. At a limit it waits for the first free session,
+   * in order of arrival. Returns the result of `open` unchanged if it has no session, `isLate` if
+   * the wait takes too long, and null once the pool closes.
    */
   async acquire<Failure extends object>(
     request: SessionRequest<Failure>,
@@ -95,8 +95,8 @@ export class SmtpPool {
   }
 
   /**
-   * Changes the limits of open destinations: those for which `connectionsOf` returns a number.
-   * Closes idle sessions above them at once, busy ones after their message.
+   * Changes the limits of each open destination for which `connectionsOf` returns a number.
+   * Closes idle sessions above them at once, busy sessions after their message.
    */
   changeLimits(connectionsOf: (destination: string) => number | undefined): void {
     for (const destination of [...this.#destinations.values()]) {
@@ -108,7 +108,7 @@ export class SmtpPool {
     this.#grantFree();
   }
 
-  /** Returns the number of connections above the limit of each destination, by its name. */
+  /** Returns the number of connections above the limit of each destination, by name. */
   surplus(): Record<string, number> {
     const above = [...this.#destinations.values()].flatMap(({ name, open, limits }) =>
       open > limits.connections ? [[name, open - limits.connections] as const] : [],
@@ -134,7 +134,7 @@ export class SmtpPool {
     await Promise.all(this.#quitting);
   }
 
-  /** Cuts every busy session: its delivery ends with a fault. */
+  /** Cuts every busy session: the delivery ends with a fault. */
   abort(): void {
     for (const { session } of this.#busy) session.abort('given up at our shutdown');
   }
@@ -171,7 +171,7 @@ export class SmtpPool {
   #takeSlot(destination: Destination): boolean {
     const { connections } = destination.limits;
     if (destination.open >= connections) {
-      // The slot of an idle session for other hosts is free once its server has closed it.
+      // The slot of an idle session for different hosts is free once the server has closed it.
       if (staying(destination) >= connections) this.#evict(destination);
       return false;
     }
@@ -286,8 +286,8 @@ export class SmtpPool {
   }
 
   /**
-   * Gives the session to the first waiting request of its destination, if it serves that one.
-   * Returns true if it did.
+   * Gives the session to the first waiting request of the same destination, if it serves that
+   * request. Returns true if it did.
    */
   #handOver(entry: Entry): boolean {
     const { destination, key, holder } = entry;
@@ -338,7 +338,7 @@ export class SmtpPool {
     this.#destinations.set(destination.name, destination);
   }
 
-  /** Closes a session without a holder and passes its slot on. */
+  /** Closes a session without a holder and passes the slot on. */
   #retire(entry: Entry): void {
     entry.cancelIdle();
     this.#open -= 1;
@@ -347,7 +347,7 @@ export class SmtpPool {
     this.#grantFree();
   }
 
-  /** Ends a session, which counts for its destination until it is closed. */
+  /** Ends a session, which counts for the destination until it is closed. */
   #quit({ session, destination }: Entry): void {
     destination.quitting += 1;
     const done = session.quit().finally(() => {

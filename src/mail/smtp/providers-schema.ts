@@ -1,4 +1,4 @@
-// Schema of a provider file (src/mail/smtp/providers.yaml) and its parser.
+// Schema of a provider file (src/mail/smtp/providers.yaml) and the parser of the file.
 import { z } from 'zod';
 
 const provider = z.strictObject({
@@ -12,7 +12,7 @@ const provider = z.strictObject({
   requireTls: z.boolean(),
 });
 
-/** The rules of one provider. */
+/** The rules of a provider. */
 export type Provider = z.output<typeof provider>;
 
 /** Returns the entries of a provider file, or the problem found in them. */

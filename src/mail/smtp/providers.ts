@@ -3,7 +3,7 @@
 import { type Portion, partOf, wholePortion } from '../../platform/runtime/fairness/portion.ts';
 import type { Provider } from './providers-schema.ts';
 
-/** Limits and TLS demand of a lane, for one daemon. */
+/** Limits and TLS demand of a lane, for a daemon. */
 export interface LaneRule {
   lane: string;
   connections: number;
@@ -12,9 +12,9 @@ export interface LaneRule {
   requireTls: boolean;
 }
 
-/** Plain data, fit for another thread. */
+/** Plain data, fit for a different thread. */
 export interface ProviderRules {
-  /** Rules in the order of their trial: the operator's before the shipped ones. */
+  /** Rules in the order of their trial: the operator's rules before the shipped rules. */
   readonly all: readonly Provider[];
   readonly fallback: Provider;
 }
@@ -27,9 +27,9 @@ export interface Providers {
    * them.
    */
   of(hosts: readonly string[]): Provider;
-  /** Returns the rules of a lane by its name. */
+  /** Returns the rules of a lane by name. */
   ofLane(name: string): Provider;
-  /** Puts other rules in force. */
+  /** Puts new rules in force. */
   replace(rules: ProviderRules): void;
   /** The part of the limits that this daemon may use: of all, unless `divide` says otherwise. */
   readonly portion: Portion;
@@ -37,8 +37,8 @@ export interface Providers {
 }
 
 /**
- * Returns the rules of a lane for this daemon: its parts of the connections and of the rate.
- * Without a part, both are 0. A relay, and our own listener, have the whole for each daemon.
+ * Returns the rules of a lane for this daemon: the daemon's parts of the connections and of the
+ * rate. Without a part, both are 0. A relay, and our own listener, have the whole for each daemon.
  */
 export function dividedRules(rules: Provider, lane: string, portion: Portion): Provider {
   if (!isShared(lane)) return rules;
@@ -54,7 +54,8 @@ function isShared(lane: string): boolean {
 }
 
 /**
- * Returns the connections to a lane of mail hosts, by its name; undefined for other destinations.
+ * Returns the connections to a lane of mail hosts, by name; undefined for any different
+ * destination.
  */
 export function connectionsOf(providers: Providers, lane: string): number | undefined {
   const rules = lane.startsWith('mx ')
@@ -93,7 +94,7 @@ export function createProviders(initial: ProviderRules): Providers {
   };
 }
 
-/** Returns the lane of a set of MX hosts, in any order, and the rules of its provider. */
+/** Returns the lane of a set of MX hosts, in any order, and the rules of the provider. */
 export function laneOfHosts(
   providers: Providers,
   hosts: readonly { name: string }[],

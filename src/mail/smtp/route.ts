@@ -11,7 +11,7 @@ export type SimulatedOutcome = (typeof simulatorOutcomes)[number];
 
 const domain = '@simulator.test';
 
-/** Returns the outcome that a simulator address asks for; null for other addresses. */
+/** Returns the outcome that a simulator address asks for; null for any different address. */
 export function simulatedOutcome(email: string): SimulatedOutcome | null {
   const folded = email.toLowerCase();
   if (!folded.endsWith(domain)) return null;
@@ -80,7 +80,7 @@ export interface RouteConfig {
 }
 
 /**
- * `match` is a recipient domain, `*.domain` (its subdomains) or `*`, in lower case. `from` limits
+ * `match` is a recipient domain, `*.domain` (all subdomains) or `*`, in lower case. `from` limits
  * the rule to senders: such a domain, an address, or the id of an organization.
  */
 interface RulePattern {
@@ -126,7 +126,7 @@ function matchesSender(pattern: string | null, { organizationId, email }: RouteS
   return matchesRecipient(pattern, folded, domainOf(folded));
 }
 
-/** Tells whether the choice depends on the address of From, beyond its domain. */
+/** Tells whether the choice depends on the address of From, beyond the domain. */
 export function dependsOnAddress({ routes }: Pick<RouteConfig, 'routes'>): boolean {
   return routes.some(({ from }) => from?.includes('@'));
 }
@@ -204,7 +204,7 @@ export function createRouter(
   };
 }
 
-/** Returns a key: recipients of one message with equal keys can share an SMTP transaction. */
+/** Returns a key: recipients of a message with equal keys can share an SMTP transaction. */
 export function routeKey(route: Route): string {
   if (route.kind === 'relay') return `relay ${route.host}:${route.port} ${route.username ?? ''}`;
   if (route.kind === 'capture') return `capture ${route.by}`;

@@ -1,5 +1,5 @@
-// Learns which addresses answer slowly. All deliveries to one of them share few connections,
-// however many domains and hosts lead there. In memory; times are those of `clock.elapsed()`.
+// Learns which addresses answer slowly. All deliveries to a slow address share few connections,
+// however many domains and hosts lead there. In memory; times come from `clock.elapsed()`.
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 
@@ -31,7 +31,7 @@ export class SlowAddresses {
 
   /**
    * Returns the alphabetically first address if all are slow, else null. All callers thus get the
-   * same one.
+   * same address.
    */
   slowest(addresses: readonly string[]): string | null {
     if (this.#slowSince.size === 0) return null;

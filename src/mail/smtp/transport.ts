@@ -1,4 +1,4 @@
-// Carries one message to the responsible server and returns the outcome of each recipient. Tries
+// Carries a message to the responsible server and returns the outcome of each recipient. Tries
 // hosts in order over pooled sessions (RFC 5321 5.1); the queue schedules retries.
 import { connect } from 'node:net';
 import type { Connector } from '../../platform/net/dial.ts';
@@ -24,7 +24,7 @@ export interface TransportConfig {
   maxConnectionsPerDomain: number;
 }
 
-/** The parts of the App that the transport uses, and its own settings. */
+/** The parts of the App that the transport uses, and settings of the transport. */
 export interface TransportOptions {
   dns: Dns;
   clock: Clock;
@@ -46,27 +46,27 @@ export interface TransportOptions {
 
 export interface Transport {
   /**
-   * Returns one outcome per recipient, in the order of `job.recipients`. Never rejects because of
+   * Returns an outcome per recipient, in the order of `job.recipients`. Never rejects because of
    * the network.
    */
   deliver(job: TransportJob): Promise<Outcome[]>;
-  /** Number of open connections, idle ones included. */
+  /** Number of open connections, including idle connections. */
   readonly connections: number;
   /** Changes the limits of open destinations, as `SmtpPool.changeLimits` does. */
   changeLimits(connectionsOf: (lane: string) => number | undefined): void;
   /** Returns the number of connections above the limit of each lane. */
   surplus(): Record<string, number>;
-  /** Refuses new jobs, lets running ones finish for `graceMs` (default 0), then cuts them. */
+  /** Refuses new jobs, lets running jobs finish for `graceMs` (default 0), then cuts them. */
   close(graceMs?: number): Promise<void>;
 }
 
 const messagesPerConnection = 100;
 
 /*
- * open → closing (close): waiting and new attempts get a fault, running ones continue
+ * open → closing (close): waiting and new attempts get a fault, running attempts continue
  * closing → cut (after `graceMs`): sessions end with a fault, policy fetches are aborted
  */
-/** Creates a transport with its own pool of sessions. */
+/** Creates a transport with a new pool of sessions. */
 export function createTransport(options: TransportOptions): Transport {
   const { clock, connect: connector = connect } = options;
   const config = options.config.delivery;

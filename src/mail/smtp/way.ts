@@ -1,4 +1,4 @@
-// The way of a route: its hosts in order, their addresses, credentials and lane, and the security
+// The way of a route: the hosts in order, their addresses, credentials and lane, and the security
 // that a host must offer before it gets a message: DANE (RFC 7672), else MTA-STS (RFC 8461), else
 // the demand of the route or provider, else opportunistic TLS. Decides only: transport.ts opens
 // connections, dane.ts looks up records, mta-sts.ts policies.
@@ -23,7 +23,7 @@ import type { LaneRule } from './providers.ts';
 import type { DirectRoute, LocalRoute, NetworkRoute, RelayRoute } from './route.ts';
 import type { Credentials, OpenOptions, TlsMode } from './session/open.ts';
 
-/** The security of sessions with one host; sessions with equal `label` may be shared. */
+/** The security of sessions with a host; sessions with equal `label` may be shared. */
 export interface HostSecurity {
   tls: 'opportunistic' | 'required';
   verifyCertificate: boolean;
@@ -91,7 +91,7 @@ function refuse(text: string): SecurityAnswer {
 /** Looks up TLSA records only if DNSSEC authenticates every answer on the way (RFC 7672 2.1). */
 async function daneOf(dns: Dns, host: string, { domain, port, isMxAuthenticated }: WaySecurity) {
   if (!isMxAuthenticated) return { kind: 'none' } as const;
-  // A host without an address is skipped later, when its addresses are looked up; that answer is
+  // A host without an address is skipped later, when the addresses are looked up; that answer is
   // cached.
   const isSecure = await dns.addresses(host).then(
     ({ authenticated }) => authenticated,
@@ -109,7 +109,7 @@ function byDane(dane: DaneReference): HostSecurity {
   return { tls: 'required', verifyCertificate: false, dane, policy: 'dane', label, notes: [] };
 }
 
-/** The security of a connection to one address. */
+/** The security of a connection to an address. */
 type Protection = Pick<
   OpenOptions,
   'tls' | 'verifyCertificate' | 'dane' | 'allowClearAuth' | 'auth'
@@ -124,7 +124,7 @@ export interface LaneRules {
 }
 
 export interface Way {
-  /** Connections with the same lane share its limits (smtp/pool.ts). */
+  /** Connections with the same lane share the limits (smtp/pool.ts). */
   lane: string;
   limits: DestinationLimits;
   port: number;
@@ -151,8 +151,8 @@ interface WaySources {
 }
 
 /**
- * Demands on a server named in the configuration: none by its name, because `protectionAt` decides
- * by its address.
+ * Demands on a server named in the configuration: none by name, because `protectionAt` decides by
+ * address.
  */
 const noDemands: SecurityAnswer = {
   security: {
@@ -167,7 +167,7 @@ const noDemands: SecurityAnswer = {
 };
 
 /**
- * Returns the way of a route: its hosts, limits and security. Returns a verdict if the DNS gives no
+ * Returns the way of a route: hosts, limits and security. Returns a verdict if the DNS gives no
  * hosts.
  */
 export async function findWay(route: NetworkRoute, sources: WaySources): Promise<Way | Verdict> {
@@ -205,7 +205,7 @@ async function directWay(route: DirectRoute, sources: WaySources): Promise<Way |
   };
 }
 
-/** Returns one lane for all domains with the same MX hosts, independent of their names. */
+/** Returns the same lane for all domains with the same MX hosts, independent of their names. */
 function laneOf(hosts: readonly MailHost[], port: number): string {
   const names = hosts.map(({ name }) => name).sort();
   return `mx ${names.join(' ')} ${port}`;

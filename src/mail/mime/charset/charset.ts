@@ -1,5 +1,5 @@
 // Decodes the bytes of texts and encoded words of received mail by the label of their charset.
-// Bytes without a usable label are read as those of a header are: UTF-8 if valid, else
+// Bytes without a usable label are read like a header: UTF-8 if valid, else
 // Windows-1252; HTML by the sniffing of the HTML standard. Pure and linear; never fails.
 import { isUtf8 } from 'node:buffer';
 import libmime from 'libmime';

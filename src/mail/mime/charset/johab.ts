@@ -1,5 +1,5 @@
 // Johab (KS X 1001:1992, annex 3): each Hangul syllable is one bit and three times five bits, for
-// its letters. Symbols and Hanja are those of EUC-KR at shifted places. Linear.
+// the letters. Symbols and Hanja are the characters of EUC-KR at shifted places. Linear.
 const firstSyllable = 0xac00;
 const vowels = 21;
 const finals = 28;

@@ -10,7 +10,7 @@ const shiftIn = 0x0f;
 /** Bytes of `ESC $ ) C`, which announces the Korean characters. */
 const announcementBytes = 4;
 
-/** Collects bytes; those of two-byte characters get their eighth bit. */
+/** Collects bytes; bytes of two-byte characters get their eighth bit. */
 class Shifted {
   readonly #out: Buffer;
   #used = 0;

@@ -10,8 +10,8 @@ const prescanBytes = 4096;
 const inContent = /charset[\s]{0,20}=[\s]{0,20}["']?([^\s"';]{1,60})/i;
 
 /**
- * Returns the label declared, or null. A label of UTF-16 means UTF-8, because its reader found
- * ASCII.
+ * Returns the label declared, or null. A label of UTF-16 means UTF-8, because the reader of the
+ * label found ASCII.
  */
 export function sniffHtmlCharset(bytes: Buffer): string | null {
   const start = bytes.toString('latin1', 0, prescanBytes);

@@ -34,7 +34,7 @@ const ed25519Octets = 32;
 
 const generate = promisify(generateKeyPair);
 
-/** Generates a key pair; RSA-2048 takes about 100 ms, on a thread of its own (key-worker.ts). */
+/** Generates a key pair; RSA-2048 takes about 100 ms, on a separate thread (key-worker.ts). */
 export function generateDkimKey(algorithm: DkimAlgorithm): Promise<DkimKeyPair> {
   return algorithm === 'rsa-sha256' ? generateRsa() : generateEd25519();
 }
@@ -61,7 +61,7 @@ async function generateEd25519(): Promise<DkimKeyPair> {
   };
 }
 
-/** Prefix of the bare octets of an Ed25519 key in its SPKI structure (RFC 8410 4). */
+/** Prefix of the bare octets of an Ed25519 key in the SPKI structure (RFC 8410 4). */
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** Parses a value of `p=` made by `generateDkimKey`. */
@@ -83,7 +83,7 @@ export function dkimRecordValue(algorithm: DkimAlgorithm, publicKey: string): st
 
 /**
  * Returns the selector for the nth generation of a domain's keys (`svc2rsa`, `svc2ed`), or for a
- * name that its owner chose.
+ * name that the owner chose.
  */
 export function selectorOf(generation: number | string, algorithm: DkimAlgorithm): string {
   const name = typeof generation === 'number' ? `svc${generation}` : generation;
@@ -93,7 +93,10 @@ export function selectorOf(generation: number | string, algorithm: DkimAlgorithm
 /** Bits of RSA keys that receivers accept (RFC 8301 3.2). */
 const importedBits = { least: 1024, most: 4096 };
 
-/** Reads a private key in PEM, RSA or Ed25519. Never throws: other texts have a problem. */
+/**
+ * Reads a private key in PEM, RSA or Ed25519. Never throws: for any different text it returns a
+ * problem.
+ */
 export function readDkimPrivateKey(
   pem: string,
 ): (DkimKeyPair & { algorithm: DkimAlgorithm }) | { problem: string } {
@@ -151,7 +154,9 @@ export interface DkimRecord {
   t?: string;
 }
 
-/** Reads a TXT value as a published key. Never throws: other texts have no tags. */
+/**
+ * Reads a TXT value as a published key. Never throws: for any different text it returns no tags.
+ */
 export function readDkimRecord(text: string): DkimRecord {
   const tags = new Map<string, string>();
   for (const part of text.split(';')) {

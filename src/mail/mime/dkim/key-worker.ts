@@ -1,5 +1,5 @@
-// The thread of dkim-key.ts: generates one RSA key pair and ends. It does not use libuv's threads:
-// every sync of the store needs one of those four.
+// The thread of dkim-key.ts: generates an RSA key pair and ends. It does not use libuv's threads:
+// every sync of the store needs a thread of the four.
 import { generateKeyPairSync } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 

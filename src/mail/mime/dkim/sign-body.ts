@@ -26,7 +26,7 @@ function isRelaxed(segment: Buffer): boolean {
   return !segment.includes('  ') && !segment.includes('\t') && !segment.includes(' \r');
 }
 
-/** Collapses runs of white space to one space and removes them before a line end. */
+/** Collapses runs of white space to a single space and removes them before a line end. */
 function relax(segment: Buffer): Buffer {
   const out = Buffer.allocUnsafe(segment.length);
   let at = 0;
@@ -60,7 +60,7 @@ async function hashSegments(content: Buffer): Promise<string> {
 
 /**
  * Returns the value of `bh=` for relaxed canonicalization and SHA-256. Expects CRLF line ends only,
- * as composing makes them. A body without content hashes as the empty one (RFC 6376 3.4.4).
+ * as composing makes them. A body without content hashes as the empty body (RFC 6376 3.4.4).
  */
 export async function bodyHash(body: Buffer): Promise<string> {
   const end = contentEnd(body);

@@ -1,7 +1,7 @@
-// DKIM signatures (RFC 6376, RFC 8463) over a composed message: relaxed/relaxed, one body hash for
-// all keys. Written here for speed: nodemailer's signer parses the whole message again for every
-// key. RSA takes 0.3 ms of a core; Ed25519 a tenth of that, less than the transfer to another
-// thread. The domains area owns the keys of a domain and their publication.
+// DKIM signatures (RFC 6376, RFC 8463) over a composed message: relaxed/relaxed, a single body hash
+// for all keys. Written here for speed: nodemailer's signer parses the whole message again for
+// every key. RSA takes 0.3 ms of a core; Ed25519 a tenth of that, less than the transfer to a
+// worker thread. The domains area owns the keys of a domain and their publication.
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { HeaderField } from '../headers/header-encoding.ts';
@@ -150,7 +150,7 @@ async function signatureField(
   timestampSeconds: number,
 ): Promise<string> {
   checkKey(key);
-  // The value without `b=`, with its folds and in relaxed form: the latter costs a tenth of
+  // The value without `b=`, with the folds and in relaxed form: the latter costs a tenth of
   // `relaxedValue`.
   const unsigned = (fold: string, foldOfNames: string) =>
     `v=1; a=${key.algorithm}; c=relaxed/relaxed; d=${key.domain};${fold}` +
@@ -163,8 +163,8 @@ async function signatureField(
 }
 
 /**
- * Builds one DKIM-Signature field per key, in the order of the keys, each ended by CRLF; they go in
- * front of `composed.header`. Without keys the result is empty. Rejects if a key does not fit its
+ * Builds a DKIM-Signature field per key, in the order of the keys, each ended by CRLF; they go in
+ * front of `composed.header`. Without keys the result is empty. Rejects if a key does not fit the
  * algorithm.
  */
 export async function signatureFields(
@@ -182,7 +182,7 @@ export async function signatureFields(
   return Buffer.from(signatures.join(''), 'latin1');
 }
 
-/** A message as sent on the wire, in pieces, and its demands on the next hop. */
+/** A message as sent on the wire, in pieces, with the demands on the next hop. */
 export interface SignedMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
   /** Signatures, header and body: CRLF line ends, not yet dot-stuffed. */
   data: Buffer[];
@@ -190,7 +190,7 @@ export interface SignedMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
   headerAt: number;
   /**
    * Encodes and signs the message for a server without 8BITMIME; resolves to null if it cannot be
-   * encoded. Absent without 8-bit parts. Stays on its thread.
+   * encoded. Absent without 8-bit parts. Stays on the composing thread.
    */
   sevenBit?: () => Promise<SignedMessage | null>;
 }

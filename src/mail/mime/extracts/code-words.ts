@@ -1,12 +1,12 @@
 // Words around numbers in mail (data): names of one-time codes in many languages, and names of
-// other numbers, such as orders and telephones.
+// further numbers, such as orders and telephones.
 
 function anyOf(patterns: readonly RegExp[], flags: string): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), flags);
 }
 
 /**
- * Names of a code. A word of letters may have others joined in front: `Sicherheitscode`,
+ * Names of a code. A word of letters may have further letters joined in front: `Sicherheitscode`,
  * `engångskod`.
  */
 export const codeName = anyOf(
@@ -43,7 +43,7 @@ export const otherCode = anyOf(
 export const codeVerb =
   /(?<!\p{L})(?:enter|type|verif(?:y|ication)|sign[- ]?in|log[- ]?in|confirm\p{L}*|eingeben|bestätig\p{L}*|saisi\p{L}*|confirmer|introduc\p{L}*|ingres\p{L}*|digit\p{L}*|inser\p{L}*|voer|wpisz|введите)(?!\p{L})|入力|输入|輸入|입력/giu;
 
-/** Words directly before a number other than a code. */
+/** Words directly before a number that is not a code. */
 export const otherNumber = new RegExp(
   `(?:${
     anyOf(

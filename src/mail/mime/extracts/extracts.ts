@@ -1,4 +1,4 @@
-// The codes and links of a mail, for programs that wait for one.
+// The codes and links of a mail, for programs that wait for a code or a link.
 import { type FoundCode, findCodes, type MailText } from './find-code.ts';
 import { type FoundLink, findLinks } from './find-link.ts';
 
@@ -10,7 +10,7 @@ export interface Extracts {
 }
 
 /**
- * Characters of the text that are searched, and of the HTML with its markup: pictures within it are
+ * Characters of the text that are searched, and of the HTML with markup: pictures within it are
  * long.
  */
 const mostText = 256 * 1024;

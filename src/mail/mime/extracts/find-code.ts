@@ -20,7 +20,7 @@ interface Candidate extends FoundCode {
   score: number;
 }
 
-/** One number in its block. */
+/** A number in a block of text. */
 interface Found {
   code: string;
   /** The code as it stands there. */
@@ -57,13 +57,13 @@ const bindingEnd = /(?:[:：=]|(?<!\p{L})(?:is|lautet|ist|est|es|é|è|är|er|je
 const opening = /^[\s:：=*_"'“„«‘[({【「『(\-–—>]*$/u;
 const sentenceEnd = /[.!?。!?](?:\s|$)/;
 
-/** Digits of Devanagari begin 6 behind a multiple of 16, the others at one. */
+/** Digits of Devanagari begin 6 behind a multiple of 16, all remaining digits at a multiple. */
 function asciiDigit(digit: string): string {
   const point = digit.charCodeAt(0);
   return String((point - (/[०-९]/.test(digit) ? 6 : 0)) % 16);
 }
 
-/** Replaces other decimal digits by ASCII ones, and links and addresses by spaces. */
+/** Replaces decimal digits of any script by ASCII digits, and links and addresses by spaces. */
 function normalize(text: string): string {
   // Not by NFKC, which makes a decimal of a number before a Chinese comma.
   return text
@@ -71,14 +71,14 @@ function normalize(text: string): string {
     .replace(/https?:\/\/\S{1,2000}|\bwww\.\S{1,500}|\S{1,64}@\S{1,255}/gi, ' ');
 }
 
-/** Joins the digits of a run; null if its groups are not those of one code. */
+/** Joins the digits of a run; null if the groups cannot form a single code. */
 function joinGroups(run: string): Pick<Found, 'code' | 'isGrouped' | 'isFirst'> | null {
   const groups = run.split(/[^\d]/);
   const [first = ''] = groups;
   const isEven = groups.every(({ length }) => length === first.length);
   const code = isEven ? groups.join('') : first;
   if (code.length < 4 || code.length > 8) return null;
-  // 555-0123: a telephone number. A code is followed by other numbers only after a space.
+  // 555-0123: a telephone number. A code is followed by further numbers only after a space.
   if (!isEven && run[first.length] !== ' ') return null;
   return { code, isGrouped: isEven && groups.length > 1, isFirst: !isEven };
 }
@@ -113,7 +113,7 @@ function lastName(before: string): number {
   return end;
 }
 
-/** Returns true for a number that cannot be a code, whatever is around its block. */
+/** Returns true for a number that cannot be a code, regardless of the text around the block. */
 function isOther(found: Found): boolean {
   const { code, before, after } = found;
   const gap = lastName(before) < 0 ? null : before.slice(lastName(before));
@@ -145,7 +145,7 @@ function scoreWords({ before, after }: Found, previous: readonly Block[], next: 
   return near.search(codeVerb) >= 0 ? 40 : 0;
 }
 
-/** Scores form and place of the number, without its words. */
+/** Scores form and place of the number, without the words around it. */
 function scoreForm({ code, prefix, isAlone, isGrouped }: Found, size: number): number {
   const isKnown = prefix === '' || /^(?:G|FB)$/.test(prefix);
   const length = code.length === 6 ? 6 : 2;
@@ -193,7 +193,7 @@ function isPlace({ code, before, after }: Found): boolean {
   return code.length < 6 && (/^,? ?\p{Lu}\p{Ll}/u.test(after) || /\b[A-Z]{2} $/.test(before));
 }
 
-/** Returns the block above a number that stands alone, if it is short enough to be its label. */
+/** Returns the block above a number that stands alone, if it is short enough to be a label. */
 function labelAbove(found: Found, above: Block | undefined): string {
   const label = found.isAlone ? (above?.text ?? '') : '';
   return label === '' || label.length > longestLabel || label.search(codeVerb) >= 0
@@ -238,8 +238,8 @@ const plainBlocks = (text: string): Block[] =>
 
 /**
  * Returns the codes of the mail, the likeliest first, each once: their digits without spaces and
- * prefix. Prefers a number beside a word such as "code" or "PIN", then one in the subject, alone in
- * its line, or in the largest letters.
+ * prefix. Prefers a number beside a word such as "code" or "PIN", then a number in the subject,
+ * alone in a line, or in the largest letters.
  */
 export function findCodes({ subject: whole, text, html }: MailText): FoundCode[] {
   const subject = (whole ?? '').slice(0, mostSubjectCharacters);
@@ -250,7 +250,7 @@ export function findCodes({ subject: whole, text, html }: MailText): FoundCode[]
     ...bodies.flatMap((blocks) => candidatesIn(blocks, { isSubject: false, isAbout })),
   ];
   const byValue = new Map<string, FoundCode>();
-  // The first of equal ones wins: the sort is stable.
+  // The first of equal codes wins: the sort is stable.
   for (const { value, context } of all.sort((one, other) => other.score - one.score)) {
     if (byValue.size < mostCodes && !byValue.has(value)) byValue.set(value, { value, context });
   }

@@ -1,7 +1,7 @@
 // Finds where a web address in plain text ends (RFC 3986 C): before the punctuation of the sentence
 // and before a bracket that the sentence opened.
 
-/** Longest address in angle brackets with its line ends. */
+/** Longest address in angle brackets with the line ends. */
 const longestFolded = 4_000;
 /**
  * Marks that no address has unescaped: quotation marks, and the punctuation of Chinese and
@@ -42,7 +42,7 @@ function lengthWithin(url: string, before: string): number {
 }
 
 /**
- * Returns the length of the address without punctuation at its end and brackets that it did not
+ * Returns the length of the address without punctuation at the end and brackets that it did not
  * open.
  */
 function lengthWithoutEnd(url: string): number {

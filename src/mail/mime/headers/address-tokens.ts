@@ -1,11 +1,11 @@
-// Splits an unfolded address-list value into tokens (RFC 5322 3.2 and 3.4), linear in its length. A
-// quote, a parenthesis or an angle bracket without its partner is a character of the text: it hides
+// Splits an unfolded address-list value into tokens (RFC 5322 3.2 and 3.4), in linear time. A
+// quote, a parenthesis or an angle bracket without a partner is a character of the text: it hides
 // nothing behind it.
 
 /**
- * `text`: characters outside of all others. `quoted` and `comment`: without their delimiters,
- * unescaped. `angle`: without its brackets, as written. `mark`: a separator, or the colon of a
- * group.
+ * `text`: characters outside of the further kinds. `quoted` and `comment`: without their
+ * delimiters, unescaped. `angle`: without the brackets, as written. `mark`: a separator, or the
+ * colon of a group.
  */
 export interface AddressToken {
   kind: 'text' | 'quoted' | 'comment' | 'angle' | 'mark';
@@ -13,10 +13,11 @@ export interface AddressToken {
 }
 
 /**
- * An encoded word: its commas and colons separate nothing, although RFC 2047 5 forbids them there.
+ * An encoded word: commas and colons in it separate nothing, although RFC 2047 5 forbids them
+ * there.
  */
 const encodedWord = /=\?[\w*-]{1,60}\?[bq]\?[^?<>\r\n]{0,2000}\?=/iy;
-/** A domain literal behind its at sign: it may hold colons (RFC 5321 4.1.3). */
+/** A domain literal behind the at sign: it may hold colons (RFC 5321 4.1.3). */
 const domainLiteral = /@\s{0,100}\[[^\][\\<>"()]{0,255}\]/y;
 
 /** Characters before a quote in which a swallowed address may stand. */
@@ -24,7 +25,10 @@ const longestAddress = 600;
 
 const unquote = (text: string) => text.replace(/\\(.)/gs, '$1');
 
-/** Maps the position of each opening parenthesis to its partner. Escaped ones do not count. */
+/**
+ * Maps the position of each opening parenthesis to the position of the closing parenthesis. Escaped
+ * parentheses do not count.
+ */
 function matchParentheses(value: string): Map<number, number> {
   const partners = new Map<number, number>();
   const open: number[] = [];
@@ -40,7 +44,7 @@ function matchParentheses(value: string): Map<number, number> {
   return partners;
 }
 
-/** A value with the partners of its delimiters. */
+/** A value with the partner of each delimiter. */
 class Delimiters {
   readonly #value: string;
   readonly #partners: Map<number, number>;
@@ -71,7 +75,7 @@ class Delimiters {
 
   /**
    * Tells whether a quoted string swallows a whole address and the separator behind it, up to the
-   * quote that opens the next name: then its own quote was never closed.
+   * quote that opens the next name: then the quoted string was never closed.
    */
   #isTorn(start: number, end: number): boolean {
     if (!/[^\s,;:<>()"]/.test(this.#value[end + 1] ?? ' ')) return false;
@@ -82,8 +86,8 @@ class Delimiters {
   }
 
   /**
-   * Returns the end of the angle address that opens at `start`: its bracket, or without one the
-   * next separator. Null if a further bracket opens before: then this one is text.
+   * Returns the end of the angle address that opens at `start`: the closing bracket, or else the
+   * next separator. Null if a further bracket opens before: then the bracket at `start` is text.
    */
   endOfAngle(start: number): number | null {
     const value = this.#value;
@@ -113,7 +117,7 @@ function textAt(value: string, at: number): string {
   return character;
 }
 
-/** Returns the delimited token that opens at `at`, with its end; null if it has no partner. */
+/** Returns the delimited token that opens at `at`, with the end; null if it has no partner. */
 function delimitedAt(
   value: string,
   at: number,
@@ -128,7 +132,7 @@ function delimitedAt(
         : (['angle', delimiters.endOfAngle(at)] as const);
   if (end === null) return null;
   const inner = value.slice(at + 1, end);
-  // An angle bracket without its partner ends before the separator, which stays.
+  // An angle bracket without a partner ends before the separator, which stays.
   const isOpen = kind === 'angle' && value[end] !== '>';
   const text = kind === 'angle' ? inner : unquote(inner);
   return { token: { kind, text }, end: isOpen ? end - 1 : end };
@@ -145,7 +149,7 @@ export function* addressTokens(value: string): Generator<AddressToken> {
     if (!isMark && !delimited) {
       const taken = textAt(value, at);
       at += taken.length - 1;
-      // A quote or an angle bracket without its partner belongs to no name.
+      // A quote or an angle bracket without a partner belongs to no name.
       if (!'"<>'.includes(character)) text += taken;
       continue;
     }

@@ -8,7 +8,7 @@ const lineLength = 76;
  */
 const encodedWordLength = 64;
 const payloadLength = encodedWordLength - '=?utf-8?Q??='.length;
-/** Longest text without a place to fold: with its field name it stays below 998 octets. */
+/** Longest text without a place to fold: with the field name it stays below 998 octets. */
 export const longestWord = 900;
 
 const upperHex = Array.from(
@@ -66,13 +66,13 @@ export function encodedWords(text: string): string[] {
   return qLength > (bytes.length * 4) / 3 ? bWords(bytes) : qWords(bytes);
 }
 
-/** Hard limit of a line in octets, without its CRLF (RFC 5322 2.1.1). */
+/** Hard limit of a line in octets, without the CRLF (RFC 5322 2.1.1). */
 export const longestLine = 998;
 
 /**
  * Joins tokens with single spaces and folds before any that would pass column 76. The first token
  * stays on the line of the name, unless the line has a hard limit: 76 for encoded words, 998 for
- * all others.
+ * all remaining tokens.
  */
 export function foldTokens(name: string, tokens: readonly string[]): string {
   let text = '';
@@ -91,7 +91,7 @@ export function foldTokens(name: string, tokens: readonly string[]): string {
   return text;
 }
 
-/** Folds printable ASCII at its own spaces; unfolding restores all of them. */
+/** Folds printable ASCII at existing spaces; unfolding restores all of them. */
 export function foldText(name: string, text: string): string {
   if (name.length + 2 + text.length <= lineLength) return text;
   const [first = '', ...words] = text.split(' ');

@@ -27,8 +27,7 @@ const localPartAlone = /^[\w!#$%&'*+/=?^`{|}~.-]{1,64}$/;
 /** White space that obsolete syntax allows around dots and at signs (RFC 5322 4.4). */
 const blanksAround = / ?([.@]) ?/g;
 /**
- * Returns an address in its normal form, or null. `text` has no comments and no white space around
- * it.
+ * Returns an address in normal form, or null. `text` has no comments and no white space around it.
  */
 function readBare(text: string): string | null {
   const word = text.replace(/^mailto:/i, '').replace(/\.$/, '');
@@ -59,7 +58,7 @@ function unquoteWords(local: string): string {
   return !isQuoted && /^[^\s@<>()",;:\\]+$/.test(joined) ? joined : local;
 }
 
-/** Reads one whole address in obsolete or present syntax; null for any further word. */
+/** Reads a whole address in obsolete or present syntax; null for any further word. */
 function readWhole(text: string, bareDomain: string | null): string | null {
   // Collapsed first: patterns over runs of blanks would take quadratic time.
   const trimmed = text.replace(/\s+/g, ' ').trim();
@@ -95,7 +94,7 @@ function readName(text: string): string | null {
   return name === '' ? null : name.slice(0, maxNameCharacters).toWellFormed();
 }
 
-/** Returns the first address among words, with the other words; null without one. */
+/** Returns the first address among words, with the remaining words; null without an address. */
 function findAmongWords(text: string): { email: string; rest: string } | null {
   if (!text.includes('@')) return null;
   const words = text.split(/\s+/);
@@ -103,7 +102,7 @@ function findAmongWords(text: string): { email: string; rest: string } | null {
     if (!word.includes('@')) continue;
     const email = readBare(word) ?? readUnwrapped(` ${word} `);
     if (email === null) continue;
-    // A colon ends a group name without its semicolon, or a label.
+    // A colon ends a group name without a semicolon, or a label.
     const before = words.slice(0, index).join(' ');
     const name = /:\s*$/.test(before) ? '' : before;
     return { email, rest: [name, ...words.slice(index + 1)].join(' ') };
@@ -113,7 +112,7 @@ function findAmongWords(text: string): { email: string; rest: string } | null {
 
 const kindsOfName = new Set<AddressToken['kind']>(['text', 'quoted', 'mark']);
 
-/** One entry of a list, as tokens. */
+/** An entry of a list, as tokens. */
 class Entry {
   readonly tokens: AddressToken[] = [];
 
@@ -209,7 +208,7 @@ function readAngle(inner: string, bareDomain: string | null): string | null {
   return readWhole(isRoute ? text.slice(text.indexOf(':') + 1) : text, bareDomain);
 }
 
-/** Collects the addresses of a list while its tokens pass. */
+/** Collects the addresses of a list while the tokens pass. */
 class ListReader {
   readonly list: AddressList = { addresses: [], invalid: 0, truncated: false };
   readonly #bareDomain: string | null;
@@ -230,7 +229,7 @@ class ListReader {
     this.#entry.tokens.push(token);
   }
 
-  /** Drops the words before the colon of a group: they are its name. */
+  /** Drops the words before the colon of a group: they are the group name. */
   startGroup(): void {
     this.#entry = new Entry();
   }
@@ -276,8 +275,8 @@ const isMark = ({ kind, text }: AddressToken, mark: string) => kind === 'mark' &
 
 /**
  * Reads an unfolded address-list value; never throws. A quote, a parenthesis or an angle bracket
- * without its partner is text. A colon begins a group only if a semicolon ends it, else it belongs
- * to the name. An encoded word (RFC 2047 5) can become a name, never an address. `bareDomain`
+ * without a partner is text. A colon begins a group only if a semicolon ends it, else it belongs to
+ * the name. An encoded word (RFC 2047 5) can become a name, never an address. `bareDomain`
  * completes an address without a domain, which is otherwise invalid.
  */
 export function parseAddressList(value: string, bareDomain: string | null = null): AddressList {

@@ -66,7 +66,7 @@ export function isRefusedHeader(name: string): string | null {
   return null;
 }
 
-/** One header field; `value` may contain folds (CRLF and a space), never a trailing CRLF. */
+/** A header field; `value` may contain folds (CRLF and a space), never a trailing CRLF. */
 export interface HeaderField {
   name: string;
   value: string;
@@ -86,7 +86,7 @@ export function encodeSubject(subject: string): string {
 
 /**
  * Encodes the value of a header named by the caller. Words become encoded words; a structured value
- * keeps its structure (structured-fields.ts), and stays unchanged if it is ASCII. Null if the value
+ * keeps the structure (structured-fields.ts), and stays unchanged if it is ASCII. Null if the value
  * cannot be written: `unwritable` has the reason.
  */
 export function encodeExtraHeader(name: string, value: string): string | null {
@@ -110,7 +110,7 @@ export const unwritable =
   'name or a comment (RFC 2047 5), and no word above 997 characters';
 
 /**
- * Encodes a display name (RFC 5322 phrase) as tokens: atoms, one quoted string, or encoded words.
+ * Encodes a display name (RFC 5322 phrase) as tokens: atoms, a quoted string, or encoded words.
  */
 export function encodeDisplayName(name: string): string[] {
   const text = name.trim();

@@ -1,5 +1,5 @@
-// Finds and unfolds the header fields of a raw mail (RFC 5322 2.2) within bounds, in one pass over
-// the bytes; never throws. header-values.ts interprets the values.
+// Finds and unfolds the header fields of a raw mail (RFC 5322 2.2) within bounds, in a single pass
+// over the bytes; never throws. header-values.ts interprets the values.
 import { isUtf8 } from 'node:buffer';
 import { type HeaderField, type ParsingError, parseLimits } from '../parsed-mail.ts';
 
@@ -8,14 +8,14 @@ export interface HeaderBlock {
   /** Returns the first value of a lower-case name; `all` returns every value. */
   first(name: string): string | null;
   all(name: string): string[];
-  /** Offset of the body; null if the block was cut before its end. */
+  /** Offset of the body; null if the block was cut before the end. */
   bodyStart: number | null;
   /** Offset at which reading stopped. */
   end: number;
   faults: ParsingError[];
 }
 
-/** Position of one field in the raw bytes: its name ends at the colon, its value at `end`. */
+/** Position of a field in the raw bytes: the name ends at the colon, the value at `end`. */
 export interface FieldSpan {
   name: string;
   start: number;
@@ -33,7 +33,7 @@ const fieldName = /^[!-,.-9;-~][!-9;-~]{0,99}[ \t]*$/;
 const windows1252 = new TextDecoder('windows-1252');
 /** Lines of white space and folds that are passed in the search for the next field. */
 const mostLinesAhead = 20;
-/** Fields of one word in mail and news. All further fields with a meaning have a hyphen. */
+/** Fields of a single word in mail and news. All further fields with a meaning have a hyphen. */
 const singleWords = new Set(
   (
     'approved archive author autoforwarded autosubmitted bcc body cc comments control date distribution encoding ' +
@@ -109,7 +109,7 @@ function isMboxLine(raw: Buffer, start: number): boolean {
   return start === 0 && /^>?From /.test(raw.toString('latin1', 0, 6));
 }
 
-/** Returns true for a line that may part a multipart: the fields behind it are those of a part. */
+/** Returns true for a line that may part a multipart: the fields behind it belong to a part. */
 const isDelimiter = (raw: Buffer, start: number) => raw[start] === dash && raw[start + 1] === dash;
 
 /**
@@ -216,7 +216,8 @@ export function escapeRawWords(bytes: Buffer): Buffer {
 }
 
 /**
- * Returns one trimmed line without control characters; white space from folding becomes one space.
+ * Returns a trimmed line without control characters; white space from folding becomes a single
+ * space.
  */
 export function cleanLine(text: string): string {
   return text

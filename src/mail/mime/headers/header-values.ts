@@ -24,7 +24,7 @@ const dateTime =
 const isoDateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/;
 
 /**
- * Decodes RFC 2047 encoded words into one clean line, without an encoded CR, LF or NUL. Reads a
+ * Decodes RFC 2047 encoded words into a clean line, without an encoded CR, LF or NUL. Reads a
  * word in an unknown charset as UTF-8.
  */
 export function decodeWords(value: string): string {
@@ -79,7 +79,7 @@ const priorityWords: Partial<Record<string, MailPriority>> = {
 };
 
 /**
- * Reads one Importance (RFC 4021 2.1.54), Priority, X-Priority (`1 (Highest)` to `5`) or
+ * Reads an Importance (RFC 4021 2.1.54), Priority, X-Priority (`1 (Highest)` to `5`) or
  * X-MSMail-Priority value.
  */
 export function readPriority(value: string): MailPriority | null {
@@ -90,7 +90,7 @@ export function readPriority(value: string): MailPriority | null {
 }
 
 /**
- * Reads a structured value such as Content-Type: the lower-case value and its parameters (RFC
+ * Reads a structured value such as Content-Type: the lower-case value and the parameters (RFC
  * 2231).
  */
 export function readParameters(value: string | null): {

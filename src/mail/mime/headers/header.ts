@@ -1,4 +1,4 @@
-// The header of a message: its fields, their order and their bytes. Both ways of composing use it
+// The header of a message: the fields, their order and their bytes. Both ways of composing use it
 // and add their own Content-* fields and body.
 
 import type { ComposeInput, Mailbox } from '../input.ts';
@@ -8,7 +8,7 @@ import type { HeaderField } from './header-encoding.ts';
 import { encodeDisplayName, encodeExtraHeader, encodeSubject } from './header-encoding.ts';
 
 /**
- * A header that still lacks its Content-* fields; `isUtf8` turns true with the first such address.
+ * A header that still lacks the Content-* fields; `isUtf8` turns true with the first such address.
  */
 interface HeaderDraft {
   fields: HeaderField[];
@@ -48,7 +48,7 @@ function addMailboxes(draft: HeaderDraft, name: string, mailboxes: readonly Mail
 }
 
 /**
- * Builds one field of this name from at least one mailbox.
+ * Builds a field of this name from at least one mailbox.
  * @throws ComposeError for a bad address
  */
 export function mailboxesField(name: string, mailboxes: readonly Mailbox[]): HeaderField {
@@ -64,7 +64,7 @@ function addThreading({ fields }: HeaderDraft, input: ComposeInput): void {
   }
 }
 
-/** @throws ComposeError for a value that its field cannot carry */
+/** @throws ComposeError for a value that the field cannot carry */
 function extraField(name: string, given: string): HeaderField {
   const value = encodeExtraHeader(name, given);
   return value === null ? refuse(`header ${JSON.stringify(name)}`) : { name, value };
@@ -97,7 +97,7 @@ export function draftHeader(input: ComposeInput): HeaderDraft {
   return draft;
 }
 
-/** Returns the bytes of a finished header, with its empty line. */
+/** Returns the bytes of a finished header, with the empty line. */
 export function headerBytes(draft: HeaderDraft): Buffer {
   let text = '';
   for (const { name, value } of draft.fields) text += `${name}: ${value}\r\n`;

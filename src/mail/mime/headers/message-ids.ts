@@ -1,4 +1,4 @@
-// Reads message ids of received mail: msg-id and its obsolete form (RFC 5322 3.6.4 and 4.5.4).
+// Reads message ids of received mail: msg-id and the obsolete form (RFC 5322 3.6.4 and 4.5.4).
 // Skips all further text, so that a placeholder never joins the mail of strangers. Pure, linear and
 // bounded.
 
@@ -22,7 +22,7 @@ function idOf(text: string): string | null {
   return placeholderPatterns.some((pattern) => pattern.test(left)) ? null : `<${id}>`;
 }
 
-/** Returns the words of a value without brackets as ids, if each of them is one. */
+/** Returns the words of a value without brackets as ids, if each word is an id. */
 function bareIds(value: string): string[] {
   const words = value
     .trim()

@@ -1,6 +1,6 @@
 // Encodes raw UTF-8 in the header of a mail that was handed in (RFC 2047, RFC 2231), so that any
-// server takes it: in words, phrases, comments and file names. Other bytes of the mail stay as they
-// are, and so do fields that a DKIM-Signature of the author covers.
+// server takes it: in words, phrases, comments and file names. All remaining bytes of the mail stay
+// as they are, and so do fields that a DKIM-Signature of the author covers.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { encodeExtraHeader } from './header-encoding.ts';
 import { type FieldSpan, scanFields } from './header-fields.ts';
@@ -42,7 +42,7 @@ function encodeSpan(raw: Buffer, span: FieldSpan): Buffer {
 
 /**
  * Returns the mail with encoded words in place of raw UTF-8. A field that cannot be encoded, is not
- * UTF-8 or is signed by its author stays. Line ends are CRLF.
+ * UTF-8 or is signed by the author stays. Line ends are CRLF.
  */
 export function encodeRawHeader(raw: Buffer): Buffer {
   const { spans, end } = scanFields(raw);

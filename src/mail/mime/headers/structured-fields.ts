@@ -53,7 +53,7 @@ export function grammarOf(name: string): Grammar {
 }
 
 /**
- * Returns true for a field that is unstructured by its definition, or by the custom of `X-` fields.
+ * Returns true for a field that is unstructured by definition, or by the custom of `X-` fields.
  */
 export function isUnstructured(name: string): boolean {
   return (
@@ -74,7 +74,7 @@ export interface StructuredOptions {
 
 interface Piece {
   kind: 'word' | 'quoted' | 'comment' | 'angle' | 'mark';
-  /** Source with its delimiters. */
+  /** Source with the delimiters. */
   text: string;
   /** Whether white space stands before the piece. */
   isApart: boolean;
@@ -88,7 +88,7 @@ const kinds: Partial<Record<string, Piece['kind']>> = {
   '<': 'angle',
 };
 
-/** Returns the offset behind the piece that opens at `start`, or -1 without its end. */
+/** Returns the offset behind the piece that opens at `start`, or -1 without an end. */
 function endOf(value: string, start: number, isUri: boolean): number {
   const open = value.charAt(start);
   const close = closers[open];
@@ -109,7 +109,7 @@ function endOf(value: string, start: number, isUri: boolean): number {
   return -1;
 }
 
-/** Splits a value into its pieces; null if a quote, comment or bracket stays open. */
+/** Splits a value into pieces; null if a quote, comment or bracket stays open. */
 function piecesOf(value: string, isUri: boolean): Piece[] | null {
   const pieces: Piece[] = [];
   let isApart = false;
@@ -187,7 +187,7 @@ function asciiUri(uri: string): string | null {
   return percentEncoded(front + place + rest);
 }
 
-/** Writes an address with its domain in A-labels; null if it is invalid or needs SMTPUTF8. */
+/** Writes an address with the domain in A-labels; null if it is invalid or needs SMTPUTF8. */
 function asciiAddress(text: string): string | null {
   const address = parseAddress(text.trim());
   return address === null || address.needsSmtpUtf8 ? null : address.email;
@@ -196,7 +196,7 @@ function asciiAddress(text: string): string | null {
 /** Writes an address for a mail that may need SMTPUTF8; null if it is invalid. */
 const anyAddress = (text: string) => parseAddress(text.trim())?.email ?? null;
 
-/** The tokens of one value while it is encoded. */
+/** The tokens of a value while it is encoded. */
 class Encoding {
   readonly tokens: string[] = [];
   readonly #decode: (text: string) => string;
@@ -290,7 +290,7 @@ function writeAngleOf(
   return grammar === 'mixed' ? (inner) => asciiUri(inner) ?? asciiAddress(inner) : refuseAngle;
 }
 
-/** Groups the pieces before a mark or an angle bracket, and encodes each group by its place. */
+/** Groups the pieces before a mark or an angle bracket, and encodes each group by place. */
 function encodePieces(
   encoding: Encoding,
   grammar: Exclude<Grammar, 'tokens' | 'words'>,
@@ -342,7 +342,7 @@ function encodeListId(encoding: Encoding, pieces: readonly Piece[]): boolean {
 }
 
 /**
- * Encodes a structured value; null if that would change its meaning. The field `name` decides only
+ * Encodes a structured value; null if that would change the meaning. The field `name` decides only
  * where lines fold.
  */
 export function encodeStructured(
@@ -355,7 +355,7 @@ export function encodeStructured(
   const isUri = grammar === 'urls' || grammar === 'mixed';
   const { decode = (text: string) => text, encodesUris = true } = options;
   const encoding = new Encoding(decode);
-  // A single URI without its angle brackets, which programs forget.
+  // A single URI without the angle brackets, which programs forget.
   const bareUri = grammar === 'urls' && encodesUris && /^[^\s<>]+$/.test(value);
   const uri = bareUri ? asciiUri(value) : null;
   if (uri !== null) encoding.tokens.push(`<${uri}>`);

@@ -1,5 +1,5 @@
 // The subject of a conversation: a subject line without the words by which mail programs of any
-// language mark a reply or a forward (RFC 5256 2.1 lists the English ones).
+// language mark a reply or a forward (RFC 5256 2.1 lists the English words).
 
 /** Marks of a reply; programs in each language have their own. */
 const answerWords = [
@@ -30,7 +30,7 @@ const mostPrefixes = 50;
 
 /**
  * Returns the subject for comparison: without marks and list names, white space collapsed, case
- * folded. Empty if only those were present.
+ * folded. Empty if the subject has only marks and list names.
  */
 export function baseSubject(subject: string | null): string {
   let text = (subject ?? '')
@@ -72,14 +72,14 @@ function marked(mark: string, words: RegExp, subject: string | null): string {
 }
 
 /**
- * Returns the subject of a reply to this one: a single `Re:` replaces all reply marks of any
+ * Returns the subject of a reply to this subject: a single `Re:` replaces all reply marks of any
  * language.
  */
 export function answerSubject(subject: string | null): string {
   return marked('Re:', answerMark, subject);
 }
 
-/** Returns the subject of a forward of this one: a single `Fwd:` replaces all forward marks. */
+/** Returns the subject of a forward of this subject: a single `Fwd:` replaces all forward marks. */
 export function forwardSubject(subject: string | null): string {
   return marked('Fwd:', forwardMark, subject);
 }

@@ -1,4 +1,4 @@
-// Reads colours of CSS and HTML, and tells those apart that a reader can tell apart. Pure.
+// Reads colours of CSS and HTML, and tells apart the colours that a reader can tell apart. Pure.
 
 /**
  * Red, green and blue from 0 to 255, and the share of the colour that covers what is below, 0 to 1.
@@ -36,7 +36,7 @@ function ofHex(digits: string): Color | null {
   return parts.length === 3 || parts.length === 4 ? [red, green, blue, alpha / 255] : null;
 }
 
-/** Returns a number, or a percentage as its share of `whole`. */
+/** Returns a number, or a percentage as a share of `whole`. */
 const part = (text: string, whole: number) =>
   text.endsWith('%') ? (Number.parseFloat(text) / 100) * whole : Number.parseFloat(text);
 
@@ -66,7 +66,7 @@ export function readColor(text: string): Color | null {
   return color && !color.some(Number.isNaN) ? color : null;
 }
 
-/** Returns the colour of an attribute such as `bgcolor`: its `#` may be missing. */
+/** Returns the colour of an attribute such as `bgcolor`: the `#` may be missing. */
 export function readOldColor(text: string): Color | null {
   const color = text.trim().toLowerCase();
   return readColor(color) ?? readColor(`#${color}`);
@@ -90,7 +90,7 @@ export function colorsIn(value: string): readonly Color[] {
   return colors;
 }
 
-/** Returns the colour that is seen when one lies over an opaque one. */
+/** Returns the colour that is seen when a colour lies over an opaque colour. */
 export function over([red, green, blue, alpha]: Color, below: Color): Color {
   const mix = (top: number, bottom: number) => top * alpha + bottom * (1 - alpha);
   return [mix(red, below[0]), mix(green, below[1]), mix(blue, below[2]), 1];
@@ -109,7 +109,7 @@ const leastContrast = 1.25;
 /** Channels further apart are two colours, such as yellow and white. */
 const nearChannels = 48;
 
-/** Tells whether words of one colour disappear on another. */
+/** Tells whether words of the first colour disappear on the second. */
 export function isNear(one: Color, other: Color): boolean {
   if ([0, 1, 2].some((at) => Math.abs((one[at] ?? 0) - (other[at] ?? 0)) > nearChannels))
     return false;

@@ -1,4 +1,4 @@
-// Finds words that a mail hides from its reader, though programs read them. A preheader does not
+// Finds words that a mail hides from the reader, though programs read them. A preheader does not
 // count: mail programs show it in lists, and the mail hides it before the first visible word.
 import type { Hiding } from './looks.ts';
 import { type HtmlReader, readHtml } from './read-html.ts';
@@ -31,8 +31,8 @@ function readUnshown(text: string): string {
 }
 
 /**
- * Words in pairs with the word before each, so that a repeated sentence is told from a new one, and
- * addresses.
+ * Words in pairs with the word before each, so that a repeated sentence is told from a new
+ * sentence, and addresses.
  */
 class Words {
   readonly pairs = new Set<string>();
@@ -48,7 +48,7 @@ class Words {
     for (const [one] of lower.matchAll(address)) this.addresses.add(one);
   }
 
-  /** Counts the pairs that other words do not have. */
+  /** Counts the pairs that are not in `other`. */
   countBeyond(other: Words): number {
     let count = 0;
     for (const pair of this.pairs) if (!other.pairs.has(pair)) count += 1;
@@ -66,7 +66,7 @@ interface Run {
 const mostSteps = 400_000;
 
 /**
- * Tells whether HTML hides words from its reader beyond a preheader and short labels, in its first
+ * Tells whether HTML hides words from the reader beyond a preheader and short labels, in the first
  * 256 KB. A mail with more style than can be read hides words too. Takes up to half a second for
  * hostile HTML.
  */

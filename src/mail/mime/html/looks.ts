@@ -1,5 +1,5 @@
-// The looks of an element, as far as they decide whether a reader sees its words: from the looks of
-// its parent, its attributes, its style and the rules that apply. Pure.
+// The looks of an element, as far as they decide whether a reader sees the words: from the looks of
+// the parent, the attributes, the style and the rules that apply. Pure.
 import {
   black,
   type Color,
@@ -15,7 +15,7 @@ import type { Declarations } from './style-sheet.ts';
 
 /**
  * Reason why words are not seen. `folded`: as preheaders are hidden. `moved`: out of sight, or in
- * an element that is never shown. `elsewhere`: other screens show them.
+ * an element that is never shown. `elsewhere`: some screens show them.
  */
 export type Hiding = 'folded' | 'moved' | 'elsewhere';
 
@@ -23,12 +23,12 @@ export interface Looks {
   /** Hides the element with all in it. */
   hiding: Hiding | null;
   isInvisible: boolean;
-  /** True if other screens may show words that are invisible or too small here. */
+  /** True if some screens may show words that are invisible or too small here. */
   isElsewhere: boolean;
   opacity: number;
   /** In CSS pixels. */
   fontSize: number;
-  /** In CSS pixels; null for a usual one. */
+  /** In CSS pixels; null for the usual height. */
   lineHeight: number | null;
   /** Null if it is not known. */
   color: Color | null;
@@ -82,7 +82,7 @@ function fontSizeOf(
   outer: number,
 ) {
   const given = style.get('font-size');
-  // The shorthand has its size last before the family, often with a line height.
+  // The shorthand has the size last before the family, often with a line height.
   const short = /(?:^|\s)(0|[\d.]{1,9}(?:px|pt|r?em|%)|[\d.]{1,9}(?=\/))\s*(?:\/\S+)?\s/.exec(
     style.get('font') ?? '',
   );
@@ -178,10 +178,10 @@ function isPreformatted(name: string, style: Declarations, outer: Looks): boolea
   return name === 'pre' || outer.isPreformatted;
 }
 
-/** Elements whose looks differ from those of their parent without any style. */
+/** Elements whose looks differ from the looks of their parent without any style. */
 const styled = new Set([...unseen, ...headings.keys(), 'a', 'mark', 'button', 'dialog', 'pre']);
 
-/** Returns the looks of an element within those of its parent. */
+/** Returns the looks of an element within the looks of the parent. */
 export function looksOf(
   name: string,
   attributes: ReadonlyMap<string, string>,

@@ -1,11 +1,11 @@
-// What HTML has beside the words that a text shows, in sentences for a person who decides on a
+// Contents of HTML beside the words that a text shows, in sentences for a person who decides on a
 // mail. Takes linear time.
 import { mostCharacters, readTokens } from './tokens.ts';
 
 const mostHosts = 3;
 const longestHost = 100;
 
-/** Returns the host of an address on another server; null for a part of the mail. */
+/** Returns the host of an address on a remote server; null for a part of the mail. */
 function hostOf(address: string): string | null {
   const [, host] = /^\s*(?:https?:)?\/\/([^/?#\s]+)/i.exec(address.slice(0, 2_000)) ?? [];
   return host === undefined ? null : host.slice(0, longestHost).toLowerCase();
@@ -16,8 +16,8 @@ function counted(count: number, one: string): string {
 }
 
 /**
- * Returns sentences on what the HTML has and its text lacks, from its first 256 KB; none for plain
- * HTML.
+ * Returns sentences on contents of the HTML that the text lacks, from the first 256 KB; none for
+ * plain HTML.
  */
 export function notesOnHtml(html: string): string[] {
   const hosts = new Set<string>();

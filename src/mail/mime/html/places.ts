@@ -15,7 +15,7 @@ const units: Readonly<Record<string, number>> = {
   ...{ vw: 6, vh: 6, vmin: 6, vmax: 6, ex: 8, ch: 8 },
 };
 
-/** Returns a length in pixels, with `em` and `%` of the sizes given; NaN for other words. */
+/** Returns a length in pixels, with `em` and `%` of the sizes given; NaN for any different word. */
 export function pixels(value: string | undefined, em: number, whole: number): number {
   const [, digits, unit = ''] =
     /^(?:calc\(\s*)?([+-]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}))([a-z%]{0,4})(?:\s*\))?$/.exec(
@@ -26,7 +26,7 @@ export function pixels(value: string | undefined, em: number, whole: number): nu
   return Number(digits) * per;
 }
 
-/** Tells whether the element shows a slit of its words, or nothing. */
+/** Tells whether the element shows a slit of the words, or nothing. */
 export function isShut(
   name: string,
   style: Declarations,
@@ -40,7 +40,7 @@ export function isShut(
   if (!cuts || isCell) return false;
   const isSmall = (one: string) => pixels(style.get(one), fontSize, 600) <= slit;
   if (['width', 'max-width'].some(isSmall)) return true;
-  // A box for pictures of one ratio has no height, but a padding.
+  // A box for pictures of a fixed ratio has no height, but a padding.
   const paddings = ['padding', 'padding-top', 'padding-bottom'].map((one) => style.get(one) ?? '');
   const isPadded = paddings.some((one) => one.match(/[\d.]+/g)?.some((size) => Number(size) > 4));
   if (!isPadded && ['height', 'max-height'].some(isSmall)) return true;

@@ -1,12 +1,12 @@
-// Reads the elements of an HTML mail as its reader sees them: each text with its element, and with
-// the reason if it is not seen. The only reader of looks: the text made from HTML and the mark
-// `hidden-text` follow from it. Takes linear time at any depth of nesting.
+// Reads the elements of an HTML mail as a reader sees them: each text with the element around it,
+// and with the reason if it is not seen. The only reader of looks: the text made from HTML and the
+// mark `hidden-text` follow from it. Takes linear time at any depth of nesting.
 import { type Hiding, hidingOfWords, type Looks, looksOf, plainLooks } from './looks.ts';
 import { keysOf, type SheetElement } from './selectors.ts';
 import { type Declarations, readDeclarations, StyleSheet } from './style-sheet.ts';
 import { type Attributes, readTokens } from './tokens.ts';
 
-/** Open elements among which an end tag searches its own, from the innermost. */
+/** Open elements among which an end tag searches the start tag, from the innermost. */
 const mostSearched = 128;
 const mostStyles = 1_000;
 /** Depth at which Chrome, Firefox and Safari cut the tree. */
@@ -46,7 +46,7 @@ export interface ReadFacts {
   contents: readonly string[];
   /** True if the style sheets are too large to tell what is seen. */
   isTooLarge: boolean;
-  /** True if more elements lie within each other than browsers show. */
+  /** True if more elements are nested than browsers show. */
   isTooDeep: boolean;
 }
 
@@ -76,7 +76,9 @@ const list = (words: string): ReadonlySet<string> => new Set(names(words));
 const blocks =
   'address article aside blockquote center details dir div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
   'header hr main menu nav ol p pre section table ul';
-/** Open elements that a start tag ends (HTML 13.1.2.4), and those that it does not look beyond. */
+/**
+ * Open elements that a start tag ends (HTML 13.1.2.4), and elements that it does not look beyond.
+ */
 const endedBy = new Map<string, { ends: readonly string[]; within: ReadonlySet<string> }>([
   ...blocks
     .split(' ')
@@ -99,7 +101,7 @@ const none: ReadonlySet<string> = new Set();
 const cells = list('td th table');
 const tableParts = list('table tbody thead tfoot tr td th');
 
-/** Tells whether a rule for other screens shows an element that is hidden here. */
+/** Tells whether a rule for some screens shows an element that is hidden here. */
 function isShowing(style: Declarations): boolean {
   const display = style.get('display');
   if (display !== undefined) return display !== 'none';
@@ -147,7 +149,7 @@ class Reading {
     if (end) this.#endOpen(end.ends, end.within);
     const parent = this.#top;
     const element = elementOf(name, attributes, parent);
-    // Only rules ask for siblings, and siblings that know each other all stay in memory.
+    // Only rules ask for siblings, and linked siblings all stay in memory.
     if (!this.#sheet.isEmpty) parent.lastChild = element;
     element.looks = this.#looksOf(element);
     this.#reader.open?.(name, attributes, element);

@@ -1,11 +1,11 @@
-// Selectors of CSS: reads one, and tells whether an element fits its parts. Pure.
+// Selectors of CSS: reads them, and tells whether an element fits. Pure.
 
 interface Attributed {
   name: string;
   attributes: ReadonlyMap<string, string>;
 }
 
-/** An element with its place, as selectors see it. */
+/** An element with a place, as selectors see it. */
 export interface SheetElement extends Attributed {
   parent: SheetElement | null;
   previous: SheetElement | null;
@@ -17,7 +17,7 @@ interface WantedAttribute {
   value: string;
 }
 
-/** A part of a selector that is about one element. */
+/** A part of a selector that is about a single element. */
 export interface Compound {
   name: string;
   id: string;
@@ -28,7 +28,7 @@ export interface Compound {
 }
 
 /**
- * `sometimes`: on other screens, or when a reader acts. `unsure`: for elements that only a browser
+ * `sometimes`: on some screens, or when a reader acts. `unsure`: for elements that only a browser
  * can tell.
  */
 export type Applies = 'always' | 'sometimes' | 'unsure';
@@ -56,7 +56,8 @@ function wantedOf(text: string): WantedAttribute {
 }
 
 /**
- * Reads a selector in lower case; null for one that applies to no element of a mail as it opens.
+ * Reads a selector in lower case; null for a selector that applies to no element of a mail as it
+ * opens.
  */
 export function readSelector(text: string): Selector | null {
   let last: Compound = { name: '', id: '', classes: [], attributes: [], relation: ' ' };
@@ -92,7 +93,7 @@ export function readSelector(text: string): Selector | null {
       specificity += name === '*' ? 0 : 1;
     } else return null;
   }
-  // A reader can act on another element, but not on one that is not seen.
+  // A reader can act on a different element, but not on an unseen element.
   if (acting === last) return null;
   const applies = acting ? 'sometimes' : isUnsure ? 'unsure' : 'always';
   return { compounds, specificity, applies };
@@ -106,13 +107,13 @@ const attributeOf = ({ attributes }: Attributed, name: string) =>
 const idOf = (element: Attributed) => attributeOf(element, 'id') ?? '';
 const classesOf = (element: Attributed) => (attributeOf(element, 'class') ?? '').split(/\s+/);
 
-/** Returns the name of an element, its id behind `#` and its classes behind points. */
+/** Returns the name of an element, the id behind `#` and the classes behind points. */
 export function keysOf(element: Attributed): Set<string> {
   const classes = classesOf(element).map((one) => `.${one}`);
   return new Set([element.name, `#${idOf(element)}`, ...classes]);
 }
 
-/** Returns the keys that an element needs to fit a compound: its id or a class first. */
+/** Returns the keys that an element needs to fit a compound: the id or a class first. */
 export function keysOfCompound({ name, id, classes }: Compound): string[] {
   const keys = [id && `#${id}`, ...classes.map((one) => `.${one}`), name === '*' ? '' : name];
   return keys.filter((one) => one !== '');
@@ -129,7 +130,7 @@ function hasAttribute(element: SheetElement, { name, operator, value }: WantedAt
   return operator === '$=' ? held.endsWith(value) : held.includes(value);
 }
 
-/** Tells whether an element fits a compound, whatever its place. */
+/** Tells whether an element fits a compound, regardless of place. */
 export function fits({ name, id, classes, attributes }: Compound, element: SheetElement): boolean {
   if (name !== '' && name !== '*' && name !== element.name) return false;
   if (id !== '' && idOf(element) !== id) return false;

@@ -1,4 +1,4 @@
-// The style sheets of a mail: their rules, and those that apply to an element. Bounded, and pure.
+// The style sheets of a mail: all rules, and the rules that apply to an element. Bounded, and pure.
 
 import {
   type Applies,
@@ -14,7 +14,7 @@ import {
 export type Declarations = Map<string, string>;
 
 const mostRules = 4_000;
-/** Screens this wide in pixels are those of readers. */
+/** Screens this wide in pixels are screens of readers. */
 const usualWidths = { least: 280, most: 2_000 };
 
 interface Rule {
@@ -27,7 +27,8 @@ interface Rule {
 
 const escapes = /\\(?:([\da-f]{1,6})\s?|([^\n]))/g;
 /**
- * Properties that decide whether words are seen. No others are kept, so that an element has few.
+ * Properties that decide whether words are seen. No further properties are kept, so that an element
+ * has few.
  */
 const properties = new Set(
   (
@@ -99,7 +100,7 @@ export class StyleSheet {
     this.#mostSteps = mostSteps;
   }
 
-  /** True if the mail has more style than is read: then its looks are unknown. */
+  /** True if the mail has more style than is read: then the looks are unknown. */
   get isTooLarge(): boolean {
     return this.#steps > this.#mostSteps || this.#count > mostRules;
   }
@@ -109,12 +110,15 @@ export class StyleSheet {
     return this.#count === 0;
   }
 
-  /** Adds the rules of a `<style>` element, but those for elements whose keys are not `present`. */
+  /**
+   * Adds the rules of a `<style>` element, without the rules for elements with keys that are not
+   * `present`.
+   */
   add(css: string, media: string, present: ReadonlySet<string>): void {
     const contents = css.matchAll(/content\s*:\s*(?:"([^"\n]*)"|'([^'\n]*)')/gi);
     for (const [, one, other] of contents) this.contents.push(one ?? other ?? '');
     const text = css.toLowerCase().replace(/\/\*[\s\S]*?(?:\*\/|$)|<!--|-->/g, ' ');
-    /** Blocks that are open: whether their rules apply; null for those that hold no rules. */
+    /** Blocks that are open: whether their rules apply; null for blocks that hold no rules. */
     const open: (Applies | 'never' | null)[] = [holds(media.toLowerCase())];
     let at = 0;
     for (const { index } of text.matchAll(/[{}]/g)) {

@@ -19,7 +19,7 @@ interface TokenReader {
   isDone?(): boolean;
   open(name: string, attributes: Attributes, isSelfClosing: boolean): void;
   close(name: string): void;
-  /** Takes the whole text between two tags, and its place in the HTML. */
+  /** Takes the whole text between two tags, and the place of the text in the HTML. */
   text(words: string, start: number, end: number): void;
 }
 

@@ -20,7 +20,7 @@ import { readReturnedMessage } from './returned-copy.ts';
 export interface BounceReport {
   /** `report`: machine-readable fields. `notice`: prose. */
   source: 'report' | 'notice';
-  /** The reporting system, by its own name. */
+  /** The reporting system, by the name that it states. */
   reportingMta: string | null;
   /** At least one recipient, at most 100. */
   recipients: BouncedRecipient[];
@@ -75,8 +75,8 @@ function isOfNobody(mail: ParsedMail): boolean {
 }
 
 /**
- * Returns true for prose from a mail system whose subject and text say that it gave up or still
- * tries.
+ * Returns true for prose from a mail system if subject and text say that the system gave up or
+ * still tries.
  */
 function isNotice(mail: ParsedMail, notice: Notice): boolean {
   if (isOtherNotice(mail, notice)) return false;
@@ -100,7 +100,7 @@ function isReport(mail: ParsedMail): boolean {
 }
 
 /**
- * Returns true if the part is known to be complete: another part follows, or the multipart is
+ * Returns true if the part is known to be complete: a further part follows, or the multipart is
  * closed.
  */
 function isWhole(mail: ParsedMail, part: ReportPart): boolean {
@@ -152,8 +152,8 @@ function goesOnBehind(text: string, { quoted }: Notice): boolean {
 }
 
 /**
- * Reads a bounce or a delay notice; returns null for other mail: answers of people and their
- * machines, receipts, challenges. Never throws. An unknown reason is `unknown` and not hard;
+ * Reads a bounce or a delay notice; returns null for any different mail: answers of people and
+ * their machines, receipts, challenges. Never throws. An unknown reason is `unknown` and not hard;
  * `isHard` requires unmistakable words or codes of a complete report. Success reports come with
  * `delivered`, `relayed` or `expanded`.
  */
@@ -183,7 +183,7 @@ export function readBounce(mail: ParsedMail): BounceReport | null {
   }
   if (!isProse) return null;
   const text = notice.lines.join('\n');
-  // Gateways that flatten a report into one text leave its fields readable.
+  // Gateways that flatten a report into a single text leave the fields readable.
   const isCertain = isOfDaemon(mail) && goesOnBehind(text, notice);
   const flat = flatReport.test(text) ? readDeliveryStatus(text, isCertain) : null;
   if (flat && flat.recipients.length > 0) {

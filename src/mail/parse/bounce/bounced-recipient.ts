@@ -1,4 +1,4 @@
-// One recipient of a bounce, and the only place that calls a bounce hard. Finds the SMTP reply in
+// A recipient of a bounce, and the only place that calls a bounce hard. Finds the SMTP reply in
 // the words of any system: answered command, reply code, enhanced code and text.
 // src/mail/smtp/reply-rules/classify-reply.ts classifies it.
 
@@ -12,7 +12,7 @@ export type BounceAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'exp
 export interface BouncedRecipient {
   /**
    * The failed address, after aliases of that system; null if not stated. A bare local part if the
-   * system names a mailbox of its own.
+   * system names a local mailbox.
    */
   email: string | null;
   /** The address that we sent to (Original-Recipient); null if not stated. */
@@ -20,7 +20,8 @@ export interface BouncedRecipient {
   action: BounceAction;
   /**
    * True if `email` is dead: permanently failed with `invalid-recipient` or `invalid-domain`. The
-   * recipient that we sent to may be another address, which is then not blocked (named-address.ts).
+   * recipient that we sent to may be a different address, which is then not blocked
+   * (named-address.ts).
    */
   isHard: boolean;
   /** Null for `delivered`, `relayed` and `expanded`. */
@@ -60,7 +61,7 @@ function errorCodeOf(errorCode: ErrorCode, action: BounceAction): ErrorCode {
   return action === 'delayed' && errorCode === 'expired' ? 'connection' : errorCode;
 }
 
-/** Classifies the facts about one recipient. */
+/** Classifies the facts about a recipient. */
 export function toBouncedRecipient(facts: RecipientFacts): BouncedRecipient {
   const { email, action, reply, status = null, isCertain } = facts;
   const enhancedCode = isGeneric(reply.enhancedCode)
@@ -68,7 +69,8 @@ export function toBouncedRecipient(facts: RecipientFacts): BouncedRecipient {
     : reply.enhancedCode;
   const isBad = action === 'failed' || action === 'delayed';
   const { errorCode, isHard } = classifyReply({ ...reply, enhancedCode });
-  // A system that gives up after a temporary refusal reports 4.x.x, whatever reply it quotes.
+  // A system that gives up after a temporary refusal reports 4.x.x, regardless of the reply that it
+  // quotes.
   const isPermanent = status === null || status.startsWith('5');
   return {
     email,
@@ -115,11 +117,14 @@ const verbs: readonly (readonly [RegExp, string])[] = [
 const code = /(?:^|[\s;:,"'(#>])([45]\d\d)(?:(?:[ -]+#?([45]\.\d{1,3}\.\d{1,3})\b)|(?=[ -]|$))/;
 const enhanced = /(?:^|[\s#(;:[])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;
 
-/** Introduction of another server's answer; the codes and words before it are the system's own. */
+/**
+ * Introduction of an answer of a further server; the reporting system wrote the codes and words
+ * before it.
+ */
 const quotation =
   /(?:said|respond(?:s|ed)(?: with)?|repl(?:ied|ies)(?: with)?|answered|reported|returned):? {0,3}["'(]?(?=[45]\d\d[ -])/gi;
 /**
- * Words of a sender callout: another server checks our return path, so the quoted answer is about
+ * Words of a sender callout: a further server checks our return path, so the quoted answer is about
  * the sender, not about the recipient.
  */
 const ofSender = /sender|\bfrom\b|call-?out|verif|return.?path/i;
@@ -131,7 +136,7 @@ export function lastServer(words: string): string {
   return words.slice(last.index + last[0].length);
 }
 
-/** Removes the code repeated before each line of one reply: `550-5.1.1 first 550 5.1.1 second`. */
+/** Removes the code repeated before each line of a reply: `550-5.1.1 first 550 5.1.1 second`. */
 function withoutRepeats(text: string, replyCode: string): string {
   return text.replace(
     new RegExp(`(^|\\s)${replyCode}[ -](?:[45]\\.\\d{1,3}\\.\\d{1,3}\\s)?`, 'g'),
@@ -145,7 +150,7 @@ function readText(words: string): string {
 }
 
 /**
- * Reads a Diagnostic-Code without its type, or a paragraph of a notice. `verb` is `DSN` if the
+ * Reads a Diagnostic-Code without the type, or a paragraph of a notice. `verb` is `DSN` if the
  * words name no command; `code` and `enhancedCode` are null if absent. `text` is the text after the
  * code, or all of it without a code, at most 1,000 characters.
  */

@@ -12,7 +12,7 @@ import {
 import { findTokenAddresses, readReturnedMessage } from './returned-copy.ts';
 
 /**
- * Types of RFC 5965 7.3 and its registry, lower case. Excludes `not-spam` and `auth-failure`, which
+ * Types of RFC 5965 7.3 and the registry, lower case. Excludes `not-spam` and `auth-failure`, which
  * are not complaints.
  */
 export type FeedbackType =
@@ -129,8 +129,8 @@ function readForward(mail: ParsedMail): Complaint | null {
 }
 
 /**
- * Reads a complaint; returns null for other mail: `not-spam` reports, authentication failure
- * reports (RFC 6591), anything else. Never throws.
+ * Reads a complaint; returns null for any different mail: `not-spam` reports, authentication
+ * failure reports (RFC 6591), anything else. Never throws.
  */
 export function readComplaint(mail: ParsedMail): Complaint | null {
   const part = mail.reports.find(({ contentType }) => contentType === 'message/feedback-report');

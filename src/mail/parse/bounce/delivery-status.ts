@@ -1,5 +1,5 @@
 // Delivery status notifications (RFC 3464, RFC 6533) and their malformed variants: fields without a
-// type, recipients without an empty line in between, several addresses in one Diagnostic-Code.
+// type, recipients without an empty line in between, several addresses in a single Diagnostic-Code.
 
 import { readDate } from '../../mime/headers/header-values.ts';
 import type { RemoteReply } from '../../smtp/outcome.ts';
@@ -67,7 +67,7 @@ function readLocalPart(value: string | null): string | null {
 }
 
 /**
- * Returns the failed address and the one that we sent to. Sendmail names the first in
+ * Returns the failed address and the address that we sent to. Sendmail names the failed address in
  * X-Actual-Recipient, beside a Final-Recipient that is the second.
  */
 function readAddresses(block: ReportBlock): Pick<BouncedRecipient, 'email' | 'originalEmail'> {

@@ -1,7 +1,7 @@
 // Words of mail systems in notices, in their languages (data): that delivery failed or is delayed,
 // the start of the returned copy, and signs of mail that is not a notice.
 
-/** Joins the patterns into one expression that ignores case. */
+/** Joins the patterns into a single expression that ignores case. */
 function anyOf(patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), 'i');
 }
@@ -88,7 +88,7 @@ export const delayOpening = anyOf([
   /遅れ|延迟|지연/,
 ]);
 
-/** Words that promise further attempts: never a final failure, in spite of other words. */
+/** Words that promise further attempts: never a final failure, in spite of further words. */
 export const goesOn = anyOf([
   /(?:will|shall) (?:continue|keep) (?:on )?(?:to )?(?:try|attempt|deliver)/,
   /continue(?:s)? (?:to be )?(?:trying|retr)|attempts will continue|still (?:being|trying|in the queue)/,
@@ -104,7 +104,7 @@ export const gaveUp = anyOf([
   /permanent(?:ly)? (?:fatal )?(?:error|fail)|endg[üu]ltig|definitiv/,
 ]);
 
-/** Start of the returned copy, whose words are not the server's. Tested line by line. */
+/** Start of the returned copy: words in it are not the server's. Tested line by line. */
 const copyTitle = anyOf([
   /(?:below|following|here|this|attached) .{0,40}(?:copy|part|header|beginning|text) .{0,40}(?:message|mail)/,
   /(?:original|unsent|returned|failed|undelivered) (?:message|mail) (?:text|header|follows|content|below)/,

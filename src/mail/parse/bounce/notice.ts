@@ -1,6 +1,6 @@
 // Bounces in prose: qmail, Exim, old Exchange, Domino, webmailers in their languages. Separates the
-// notice from the returned copy, whose words are not the server's, and splits it into a paragraph
-// per address. notice-words.ts has the phrases.
+// notice from the returned copy, in which the words are not the server's, and splits it into a
+// paragraph per address. notice-words.ts has the phrases.
 import { parseAddress } from '../../../platform/net/address.ts';
 import { findHeader, type ParsedMail } from '../../mime/parsed-mail.ts';
 import { classifyReply } from '../../smtp/reply-rules/classify-reply.ts';
@@ -20,7 +20,7 @@ export interface Notice {
 interface Paragraph {
   email: string;
   lines: string[];
-  /** True if the address stood first in its line. */
+  /** True if the address stood first in the line. */
   isOpened: boolean;
 }
 
@@ -45,7 +45,7 @@ function readEmail(text: string): string | null {
 }
 
 /**
- * Returns the address at the end of a match; null if its angle bracket is not closed, as in the
+ * Returns the address at the end of a match; null if the angle bracket is not closed, as in the
  * text `<joe@mail.exam…`.
  */
 function emailOf(match: RegExpExecArray | null): string | null {
@@ -73,8 +73,8 @@ const cuts: ReadonlySet<string> = new Set([
 /** Returns true if the text may end within a line, perhaps within an address. */
 function mayBeCut(mail: ParsedMail, text: string): boolean {
   if (text.endsWith('\n')) return false;
-  // The line end before a delimiter belongs to the delimiter, so the text of a part ends without
-  // one.
+  // The line end before a delimiter belongs to the delimiter, so the text of a part ends without a
+  // line end.
   const isPart = /^\s*multipart\//i.test(findHeader(mail, 'content-type') ?? '');
   return isPart ? mail.parsingErrors.some(({ code }) => cuts.has(code)) : mail.text === text;
 }
@@ -119,7 +119,7 @@ function readList(line: string): string[] {
   return found.map(readEmail).filter((one) => one !== null);
 }
 
-/** Returns one paragraph for each address named by a line, with the lines after it. */
+/** Returns a paragraph for each address named by a line, with the lines after it. */
 function readParagraphs(lines: string[], isOther: (address: string) => boolean): Paragraph[] {
   const paragraphs = new Map<string, Paragraph>();
   let current = null as Paragraph | null;
@@ -155,7 +155,7 @@ function shareWords(paragraphs: Paragraph[]): Paragraph[] {
   return paragraphs;
 }
 
-/** Returns the first address within the prose, for notices without a line that names one. */
+/** Returns the first address within the prose, for notices without a line that names an address. */
 function findMentioned(lines: string[], isOther: (address: string) => boolean): string | null {
   for (const found of lines.join('\n').matchAll(anywhere)) {
     const named = emailOf(found);
@@ -195,8 +195,8 @@ export interface NoticeSigns {
 const roleAddress = /^(?:postmaster|mailer-daemon|abuse|support|helpdesk|noreply|no-reply)@/i;
 
 /**
- * Returns true for a delay. A promise of further attempts outweighs words of giving up; those
- * outweigh words of delay.
+ * Returns true for a delay. A promise of further attempts outweighs words of giving up; words of
+ * giving up outweigh words of delay.
  */
 function isWaiting(text: string): boolean {
   return goesOn.test(text) || (!gaveUp.test(text) && delayOpening.test(text));
@@ -222,7 +222,8 @@ function readRecipientWords(
 }
 
 /**
- * Returns the recipients of a mail known to be a notice; one without an address if it names none.
+ * Returns the recipients of a mail known to be a notice; a recipient without an address if it names
+ * none.
  */
 export function readNoticeRecipients(notice: Notice, signs: NoticeSigns): BouncedRecipient[] {
   const isOther = (address: string) =>

@@ -4,7 +4,7 @@ import { parseAddress } from '../../../platform/net/address.ts';
 import { parseAddressList } from '../../mime/headers/header-addresses.ts';
 import { cleanLine } from '../../mime/headers/header-fields.ts';
 
-/** One group of fields: `first` and `all` return the values of a lower-case name. */
+/** A group of fields: `first` and `all` return the values of a lower-case name. */
 export interface ReportBlock {
   first(name: string): string | null;
   all(name: string): string[];

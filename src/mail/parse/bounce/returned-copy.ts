@@ -46,7 +46,7 @@ function findAttachedCopy(mail: ParsedMail): string | null {
 }
 
 /**
- * Reads the copy attached to a report, else the one quoted in its text (`quoted`), else the
+ * Reads the copy attached to a report, else the copy quoted in the text (`quoted`), else the
  * report's own References: bounces answer the message that they return.
  */
 export function readReturnedMessage(mail: ParsedMail, quoted: string): ReturnedMessage {
@@ -76,7 +76,9 @@ export interface CopySignature {
   signature: string;
   /** The canonical header under the signature. */
   text: string;
-  /** Message-ID of the signed field, with angle brackets: others may have been put in front. */
+  /**
+   * Message-ID of the signed field, with angle brackets: further fields may have been put in front.
+   */
   messageId: string;
 }
 
@@ -87,7 +89,7 @@ export interface OwnCopy {
 
 interface CopyField {
   name: string;
-  /** Value whose folds are CRLF. */
+  /** Value with CRLF in folds. */
   value: string;
 }
 
@@ -119,7 +121,9 @@ function readTags(value: string): Map<string, string> {
   return tags;
 }
 
-/** Returns the fields named by `h=`; repeated ones are taken from the last up (RFC 6376 5.4.2). */
+/**
+ * Returns the fields named by `h=`; repeated fields are taken from the last up (RFC 6376 5.4.2).
+ */
 function signedFields(fields: readonly CopyField[], names: readonly string[]): CopyField[] {
   const left = Map.groupBy(fields, ({ name }) => name);
   return names.flatMap((name) => left.get(name)?.pop() ?? []);
@@ -144,8 +148,8 @@ function readSignature(fields: readonly CopyField[], value: string): CopySignatu
 }
 
 /**
- * Reads at most 5 tokens and 10 signatures of the attached copy; both are empty without one. Never
- * throws.
+ * Reads at most 5 tokens and 10 signatures of the attached copy; both are empty without a copy.
+ * Never throws.
  */
 export function readOwnCopy(mail: ParsedMail): OwnCopy {
   const copy = findAttachedCopy(mail);

@@ -1,5 +1,5 @@
-// The transcript in notices of sendmail: commands to the other server (`>>>`), its answers (`<<<`),
-// and a summary line for each recipient. Pure; notice.ts bounds the lines.
+// The transcript in notices of sendmail: commands to the remote server (`>>>`), answers of the
+// remote server (`<<<`), and a summary line for each recipient. Pure; notice.ts bounds the lines.
 import { parseAddress } from '../../../platform/net/address.ts';
 
 const title = /transcript of (?:the )?session follows/i;
@@ -13,7 +13,7 @@ const summary = new RegExp(
 
 /** The lines of a transcript, grouped by recipient address. */
 export class SessionTranscript {
-  /** RCPT command and its answers, by recipient. */
+  /** RCPT command and the answers to it, by recipient. */
   readonly #answers = new Map<string, string[]>();
   readonly #summaries = new Map<string, string>();
   /** Commands for no single recipient (MAIL, DATA, the message) and their answers. */
@@ -43,7 +43,7 @@ export class SessionTranscript {
     return [...new Set([...this.#answers.keys(), ...this.#summaries.keys()])];
   }
 
-  /** Returns the words for one recipient: the other server's rather than the reporting system's. */
+  /** Returns the words for a recipient: the remote server's rather than the reporting system's. */
   wordsOf(email: string): string {
     const own = this.#answers.get(email);
     if (own && own.length > 1) return [...own, ...this.#repeated(email, own)].join('\n');
@@ -51,7 +51,7 @@ export class SessionTranscript {
     return this.#summaries.get(email) ?? '';
   }
 
-  /** Returns the summary line if it starts with the code of the other server. */
+  /** Returns the summary line if it starts with the code of the remote server. */
   #repeated(email: string, answers: readonly string[]): string[] {
     const code = /<<<\s*(\d{3})/.exec(answers.at(-1) ?? '')?.[1] ?? '';
     const own = this.#summaries.get(email);

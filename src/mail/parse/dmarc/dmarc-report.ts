@@ -60,18 +60,18 @@ export const dmarcLimits = {
   /** Most bytes, packed and unpacked. */
   bytes: 10 * 1024 * 1024,
   records: 10_000,
-  /** Most elements of one record, or of another part directly below the root. */
+  /** Most elements of a record, or of a different part directly below the root. */
   elements: 500,
   /**
-   * Most elements of the document: enough for 10 MB of real records, a third of those in 10 MB of
-   * the smallest.
+   * Most elements of the document: enough for 10 MB of real records, a third of the elements in 10
+   * MB of the smallest records.
    */
   elementsInAll: 1_000_000,
   textCharacters: 1000,
   results: 20,
 } as const;
 
-/** An element below the root, with its content. */
+/** An element below the root, with the content. */
 interface Element {
   name: string;
   text: string;
@@ -79,7 +79,7 @@ interface Element {
 }
 
 /**
- * Yields the elements directly below `<feedback>`, one at a time, so that a large report is never
+ * Yields the elements directly below `<feedback>`, each in turn, so that a large report is never
  * held whole.
  */
 function* readParts(source: string): Generator<Element, void> {
@@ -242,9 +242,9 @@ function unpack(bytes: Buffer): Buffer | null {
 }
 
 /**
- * Reads an aggregate report from its attachment: XML, gzip or a zip with one file, recognized by
- * the first bytes. Returns null for other content, a malformed report, a DTD, or more than 10 MB
- * packed or unpacked. 10 MB take up to 1 s: read large ones off the main thread.
+ * Reads an aggregate report from an attachment: XML, gzip or a zip with a single file, recognized
+ * by the first bytes. Returns null for other content, a malformed report, a DTD, or more than 10 MB
+ * packed or unpacked. 10 MB take up to 1 s: read large reports off the main thread.
  */
 export function readDmarcReport(bytes: Buffer): DmarcReport | null {
   if (bytes.length > dmarcLimits.bytes) return null;

@@ -3,7 +3,7 @@
 // report.
 import type { DmarcRecord, DmarcReport } from './dmarc-report.ts';
 
-/** Mail from one address with one judgement. */
+/** Mail from an address with a judgement. */
 export type DmarcSource = Pick<
   DmarcRecord,
   'count' | 'disposition' | 'dkim' | 'spf' | 'headerFrom'
@@ -14,7 +14,7 @@ export type DmarcSource = Pick<
 export interface DmarcSummary {
   /** Domain of the policy, lower case. */
   domain: string;
-  /** Author of the report: its name, else its address. */
+  /** Author of the report: the name, else the address. */
   reporter: string;
   reportId: string;
   /** Milliseconds since 1970. */
@@ -38,7 +38,7 @@ function sum(sources: readonly DmarcSource[]): number {
   return sources.reduce((total, { count }) => total + count, 0);
 }
 
-/** Merges records that differ only in the count into one source. */
+/** Merges records that differ only in the count into a single source. */
 function mergeRecords(records: readonly DmarcRecord[]): DmarcSource[] {
   const merged = new Map<string, DmarcSource>();
   for (const { sourceIp: ip, count, disposition, dkim, spf, headerFrom } of records) {

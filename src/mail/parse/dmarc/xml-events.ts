@@ -57,7 +57,7 @@ function readTag(source: string, start: number): { match: RegExpExecArray; end: 
 }
 
 /**
- * Yields the events of one document in order, with names without their prefix. Takes linear time.
+ * Yields the events of a document in order, with names without their prefix. Takes linear time.
  * @throws XmlFault at the first malformed construct, a DTD, an unknown entity, or nesting deeper
  * than 32 levels
  */

@@ -44,7 +44,7 @@ function readEntry(zip: Buffer): Entry | null {
 }
 
 /**
- * Returns the packed bytes. Uses the sizes of the central directory, since the local ones may be
+ * Returns the packed bytes. Uses the sizes of the central directory, since the local sizes may be
  * zero.
  */
 function readPacked(zip: Buffer, { localAt, packedBytes }: Entry): Buffer | null {

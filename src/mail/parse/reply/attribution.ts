@@ -41,14 +41,14 @@ const numbers = /\d{1,4}\D{1,12}\d{1,4}/;
 const dateAndTime = /\d{1,4}[^\n]{1,60}\d{1,2}(?:[:.]|\s?h\s?)\d{2}/;
 const addressAtEnd = /[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]]\s{0,3}[:：]$/;
 /**
- * End of a line that names date and author, with its verb wrapped into the next; at most
+ * End of a line that names date and author, with the verb wrapped into the next line; at most
  * `longestEnd` characters.
  */
 const addressAndTime =
   /\d{1,2}(?:[:.]|\s?h\s?)\d{2}[^\n]{1,200}[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]],?$/;
 const longestEnd = 600;
 /**
- * Returns true if a line has a colon. Checked first: every attribution needs one, and few lines
+ * Returns true if a line has a colon. Checked first: every attribution needs a colon, and few lines
  * have it.
  */
 const hasColon = (line: string) => line.includes(':') || line.includes('：');
@@ -59,7 +59,7 @@ const opening =
 /**
  * Removes marks of emphasis and rules around the text, and the links that Outlook adds after an
  * address. The
- * rule at the end of `---- On Tue, Alice wrote ----` stands for its colon.
+ * rule at the end of `---- On Tue, Alice wrote ----` stands for the colon.
  */
 function bare(text: string): string {
   let words = plainLine(text);
@@ -96,14 +96,14 @@ function introducesAll(text: string): boolean {
 
 /**
  * Returns true for a text that introduces lines with bars. Requires a verb, since bars are used for
- * other things too.
+ * further purposes too.
  */
 const introducesBars = (text: string) =>
   colonAtEnd.test(text) && (hasVerb(text) || verbBeforeDate.test(text));
 
 const tests = { marks: introducesMarks, all: introducesAll, bars: introducesBars };
 
-/** Returns true if the line may wrap into the next one. */
+/** Returns true if the line may wrap into the next line. */
 function isWrapped(line: string): boolean {
   return line.length > wrappedLineCharacters && !endsSentence(line);
 }
@@ -112,7 +112,7 @@ const endsSentence = (line: string) => /[.!?。:：]\s*$/.test(line);
 
 /**
  * Returns the first line of the attribution that ends with line `end`, or null. Takes the lines
- * above up to a dated opening; without one, the fewest lines that form an attribution.
+ * above up to a dated opening; without an opening, the fewest lines that form an attribution.
  */
 function findStart(
   lines: readonly string[],

@@ -1,4 +1,4 @@
-// Finds the beginning of a mail that is quoted or forwarded as a whole: its header block (`From:
+// Finds the beginning of a mail that is quoted or forwarded as a whole: the header block (`From:
 // …`, `Sent: …`)
 // in many languages, the rule above it (`-----Original Message-----`), and the lines by which help desks ask
 // for answers above them. Pure and linear: looks at no more than twelve lines below a label.
@@ -82,7 +82,7 @@ function fieldsOf(line: string): ReadonlySet<Field> {
   return (found && fieldsByLabel.get(found.toLowerCase())) || noFields;
 }
 
-/** Labels of a header block, and whether the line of its author has an address. */
+/** Labels of a header block, and whether the line of the author has an address. */
 interface Labels {
   found: ReadonlySet<Field>;
   hasAddress: boolean;
@@ -114,13 +114,13 @@ function readBlock(
   return isBlock ? { found, hasAddress } : null;
 }
 
-/** Returns true if a header block starts at line `at`, whatever stands above it. */
+/** Returns true if a header block starts at line `at`, regardless of the lines above. */
 export function startsHeaderBlock(lines: readonly string[], at: number): boolean {
   return readBlock(lines, at, (line) => fieldsOf(lines[line] ?? '')) !== null;
 }
 
 /**
- * Returns true if a quoted mail starts with its header block at line `at`. Wishes of a journey have
+ * Returns true if a quoted mail starts with a header block at line `at`. Wishes of a journey have
  * `From:`, `To:` and `Date:` too, and contact forms a subject: so a block without a rule belongs to
  * a mail only below an answer or the mark of a forward, with a subject or an address; and a plain
  * rule is drawn by forms too.
@@ -143,7 +143,9 @@ function startsQuotedMail(
   return mayBeBare && (found.has('subject') || hasAddress);
 }
 
-/** Returns true for three lines with labels of any language, one with an address or a time. */
+/**
+ * Returns true for three lines with labels of any language, at least one with an address or a time.
+ */
 function startsUnknownBlock(lines: readonly string[], at: number): boolean {
   const shown = lines
     .slice(at, at + neededFields)
@@ -217,7 +219,8 @@ const introducesMarks = (lines: readonly string[], at: number) =>
   lines.slice(at + 1, at + mostAttributionLines).some((line) => /^[ \t]{0,3}[>＞]/.test(line));
 
 /**
- * Returns true if a rule begins a quoted mail at line `at`, by its words or by the labels below it.
+ * Returns true if a rule begins a quoted mail at line `at`, by the words of the rule or by the
+ * labels below it.
  */
 function opensQuotedMail(lines: readonly string[], at: number, mayBeBare: boolean): boolean {
   const line = lines[at] ?? '';

@@ -42,7 +42,7 @@ function markOfDivision(attributes: Attributes): Mark | null {
   return style && outlookBorder.test(style.slice(0, maxAttribute)) ? 'tail' : null;
 }
 
-/** A quotation or signature with its mark, or a blockquote. */
+/** A quotation or signature with the mark, or a blockquote. */
 interface Part extends Frame {
   outer: Part | null;
   /** Null for a blockquote. */
@@ -50,7 +50,7 @@ interface Part extends Frame {
   depth: number;
 }
 
-/** Most parts within each other: deeper text belongs to the innermost of them. */
+/** Most nested parts: deeper text belongs to the innermost of them. */
 const mostDepth = 20;
 
 const marksBySelector = new Map<string, Mark>(
@@ -66,7 +66,7 @@ const marksBySelector = new Map<string, Mark>(
 const markedNames = new Set([...marksBySelector.keys()].map((one) => one.split(/[.#]/, 1)[0]));
 
 /**
- * Returns the mark of an element: of a `<div>` by any of its names, of other elements by theirs.
+ * Returns the mark of an element: of a `<div>` by class or id, of further elements by element name.
  */
 function markOf({ name, attributes }: ReadElement): Mark | null {
   if (attributes.size === 0) return null;
@@ -99,7 +99,7 @@ function prefixOf({ attributes }: ReadElement, outer: Part | null, isAnswer: boo
   return `${outer?.prefix ?? ''}${isQuoted ? '>' : indentMark} `;
 }
 
-/** Returns the marks from one part to the next: the ends of parts, then the beginnings. */
+/** Returns the marks from a part to the next: the ends of parts, then the beginnings. */
 function marksBetween(from: Part | null, to: Part | null): string[] {
   const around = new Set<Part>();
   for (let one = to; one; one = one.outer) around.add(one);
@@ -148,7 +148,7 @@ function withParts(isAnswer: boolean): TextOptions {
 
 /**
  * Converts the visible words of an HTML part to text of about `most` characters, with `> ` before
- * the lines of a quotation, and with marks. `isAnswer`: the mail answers another, so that all
+ * the lines of a quotation, and with marks. `isAnswer`: the mail is an answer, so that all
  * blockquotes are quotations.
  */
 export function makeMarkedText(html: string, isAnswer: boolean, most: number): MadeText {

@@ -14,29 +14,29 @@ export interface ReplySplit {
   newContent: string;
   quotedContent: string | null;
   hasQuotedContent: boolean;
-  /** Signatures, and the lines that a program adds; in neither of the others. */
+  /** Signatures, and the lines that a program adds; in neither of the further texts. */
   signature: string | null;
 }
 
 /** Facts in the header of the mail about its text. */
 export interface ReplyFacts {
-  /** The mail names another that it answers (In-Reply-To, References). */
+  /** The mail names a mail that it answers (In-Reply-To, References). */
   isAnswer: boolean;
   /** The subject has the mark of a reply or forward, or the mail is an answer. */
   hasSubjectMark: boolean;
-  /** The text was made of HTML, whose `>` stands for a blockquote. */
+  /** The text was made of HTML: a `>` stands for a blockquote. */
   isHtml?: boolean;
 }
 
-/** Facts of a text without its header. */
+/** Facts of a text without the header. */
 const answered: ReplyFacts = { isAnswer: true, hasSubjectMark: true };
 
 type Kind = 'own' | 'quoted' | 'signature';
 
 const quotedLine = /^[ \t]{0,3}[>＞]/;
 /**
- * A line with `| ` in front and no bar at the end, which would be a table; or one with the author's
- * initials: `JD> `.
+ * A line with `| ` in front and no bar at the end, which would be a table; or a line with the
+ * author's initials: `JD> `.
  */
 const barLine = /^[ \t]{0,3}(?:\|(?:$|[^|\n]*[^|\s]\s*$|\s*$)|[A-Z]{1,4}> )/;
 const blankLine = /^\s*$/;
@@ -110,7 +110,7 @@ function resolveIndents(lines: string[]): void {
   }
 }
 
-/** Joins the lines without the empty ones at both ends. */
+/** Joins the lines without the empty lines at both ends. */
 const tidy = (lines: readonly string[]) =>
   withoutMarks(lines.join('\n'))
     .replace(/^\s*\n/, '')
@@ -122,9 +122,9 @@ const pick = (lines: readonly string[], kinds: readonly Kind[], wanted: Kind) =>
 const orNull = (text: string) => (text.trim() === '' ? null : text);
 
 /**
- * Splits `text` (line ends of any kind). `newContent` is empty only if the mail answers another and
+ * Splits `text` (line ends of any kind). `newContent` is empty only if the mail answers a mail and
  * all lines are quoted: a mail that is forwarded without a word, or that consists of a quotation or
- * a signature, is its sender's content as a whole.
+ * a signature, is the sender's content as a whole.
  */
 export function splitReply(text: string, facts = answered): ReplySplit {
   const { lines, declared } = readMarks(text.split(lineEnd));
@@ -152,9 +152,9 @@ export function splitReply(text: string, facts = answered): ReplySplit {
 }
 
 /**
- * Returns the lines of a mail that is one quotation, without the marks of a blockquote. Returns
- * null for a mail with words of another kind, and for the quotation of an answer: an attribution
- * introduces it, or its text has `>`.
+ * Returns the lines of a mail that is a single quotation, without the marks of a blockquote.
+ * Returns null for a mail with words of another kind, and for the quotation of an answer: an
+ * attribution introduces it, or the text has `>`.
  */
 function soleQuotation(lines: readonly string[], facts: ReplyFacts): readonly string[] | null {
   if (!lines.every((line) => isBlank(line) || isMarked(line))) return null;

@@ -1,6 +1,6 @@
 // Finds signatures in the sender's own text: below `-- ` (RFC 3676 4.3), the line that a phone or
 // program adds, the footer of a mailing list, and notices of confidentiality. A greeting and a name
-// stay with the text, because they are its end. Pure and linear.
+// stay with the text, because they end it. Pure and linear.
 import { plainLine } from './header-block.ts';
 
 const blankLine = /^\s*$/;
@@ -21,7 +21,7 @@ const leastSentenceWords = 5;
 const footerRule = /^_{4,120}\s*$/;
 const footerWords =
   /mailing[ -]?list|mailman|unsubscribe|listinfo|subscri(?:be|ption)|google groups|@(?:lists?|googlegroups)\.|\/\/lists?\.|abmelden|désinscri/iu;
-/** A question, or a sentence about its writer: no program adds it. */
+/** A question, or a sentence about the writer: no program adds it. */
 const senderWords = /[?？]\s*$|(?<!\S)(?:i|me|my|ich|mich|mir|mein|je|moi|mon)(?![^\s,.!])/iu;
 
 const device =
@@ -71,14 +71,14 @@ function isMobileLine(line: string): boolean {
   }
   return mobileElsewhere.test(words) || (mobileLine.test(words) && mobileDevice.test(words));
 }
-/** Returns the line after the last one with words in `[start, end)`. */
+/** Returns the line after the last line with words in `[start, end)`. */
 function trimEnd(lines: readonly string[], start: number, end: number): number {
   let last = end;
   while (last > start && isBlank(lines[last - 1])) last -= 1;
   return last;
 }
 
-/** Returns the start of the last paragraph in `[start, end)`, which has words at its end. */
+/** Returns the start of the last paragraph in `[start, end)`, which has words at the end. */
 function lastParagraph(lines: readonly string[], start: number, end: number): number {
   let at = end;
   const first = Math.max(start, end - maxSignatureLines);
@@ -121,7 +121,7 @@ const isFooter = (line: string) =>
 
 /**
  * Returns the line at which the signature of the text in `[start, end)` begins, or `end`. The text
- * is one run of the sender's own lines.
+ * is a run of the sender's own lines.
  */
 export function findSignature(lines: readonly string[], start: number, end: number): number {
   let found = trimEnd(lines, start, end);

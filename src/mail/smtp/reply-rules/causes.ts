@@ -1,6 +1,6 @@
-// Causes of refusals that the words of a server make certain, each with its meaning and its remedy
-// (data): about the form of our mail, its authentication, and our account at a relay. The wordings
-// are in rules-form.ts, rules-proof.ts and rules-account.ts.
+// Causes of refusals that the words of a server make certain, each with meaning and remedy (data):
+// about the form of our mail, the authentication of our mail, and our account at a relay. The
+// wordings are in rules-form.ts, rules-proof.ts and rules-account.ts.
 
 export interface CauseWords {
   /** Follows a colon: "mx.example.com refused it for good: …". */

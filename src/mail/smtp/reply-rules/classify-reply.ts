@@ -20,7 +20,7 @@ export interface ReplyClass {
    * an address.
    */
   isHard: boolean;
-  /** True if the server wants fewer or slower mails: feeds the adaptive back-off of its lane. */
+  /** True if the server wants fewer or slower mails: feeds the adaptive back-off of the lane. */
   isRateLimited: boolean;
 }
 
@@ -110,14 +110,14 @@ export function classifyReply(reply: RemoteReply): ReplyClass {
   };
 }
 
-/** The cause of a refusal, and its remedy without the facts of the mail. */
+/** The cause of a refusal, and the remedy without the facts of the mail. */
 export interface KnownCause extends CauseWords {
   cause: Cause;
 }
 
 /**
- * Returns the cause that the words of a refusal name; null if they name none, or speak of another
- * `errorCode`.
+ * Returns the cause that the words of a refusal name; null if they name none, or speak of a
+ * different `errorCode`.
  */
 export function findCause(reply: RemoteReply, errorCode: string): KnownCause | null {
   const rule = findReplyRule(reply);

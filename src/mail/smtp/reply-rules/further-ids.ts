@@ -1,4 +1,4 @@
-// Message-IDs that a relay names in its 250, because it puts them in place of ours. Answers then
+// Message-IDs that a relay names in the 250, because it puts them in place of ours. Answers then
 // name the new id. The words decide, not the host: relays have many names, and gateways in front of
 // them.
 
@@ -6,8 +6,8 @@ interface IdRule {
   /** Relay that sends these words. */
   source: string;
   /**
-   * Matched against the text of the 250 without its codes; the group is the part of the id before
-   * its domain.
+   * Matched against the text of the 250 without the codes; the group is the part of the id before
+   * the domain.
    */
   words: RegExp;
   /** A real reply, without codes (names changed). */
@@ -29,8 +29,8 @@ export const idRules: readonly IdRule[] = [
 ];
 
 /**
- * Returns the part before the domain of the id that a relay gave a mail; null if its 250 names
- * none.
+ * Returns the part before the domain of the id that a relay gave a mail; null if the 250 names no
+ * id.
  */
 export function furtherIdIn(text: string): string | null {
   for (const { words } of idRules) {

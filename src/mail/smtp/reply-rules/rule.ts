@@ -1,4 +1,4 @@
-// One rule of the classification, and helpers that turn a table of words into rules. The tables are
+// A rule of the classification, and helpers that turn a table of words into rules. The tables are
 // rules-*.ts. classify-reply.ts tries them from the top; the first match wins.
 import type { ErrorCode } from '../outcome.ts';
 import type { Cause } from './causes.ts';
@@ -25,9 +25,11 @@ export interface ReplyRule {
   codes?: readonly number[];
   /** Restricts the rule to answers to these commands. */
   verbs?: readonly string[];
-  /** The server asks for fewer or slower mails, so the pace to its hosts decreases. */
+  /**
+   * The server asks for fewer or slower mails, so the pace to the hosts of the server decreases.
+   */
   isRateLimit?: true;
-  /** The server makes every new sender or recipient wait, whatever its reputation. */
+  /** The server makes every new sender or recipient wait, regardless of reputation. */
   isWait?: true;
   /** A real reply (names changed), preceded by `VERB: ` if the command matters. */
   example: string;

@@ -1,5 +1,5 @@
-// Refusals by policy of the other side, and faults of the dialogue and of the network path (data).
-// Also the fallbacks by enhanced code (RFC 3463, RFC 7372) and reply code (RFC 5321).
+// Refusals by policy of the receiving server, and faults of the dialogue and of the network path
+// (data). Also the fallbacks by enhanced code (RFC 3463, RFC 7372) and reply code (RFC 5321).
 import { type ReplyRule, wordRules } from './rule.ts';
 import { proofsByCode } from './rules-proof.ts';
 
@@ -25,7 +25,7 @@ const relaying: readonly ReplyRule[] = [
     ],
   ]),
   {
-    // Microsoft 365 sends this for recipients that its directory does not know.
+    // Microsoft 365 sends this for recipients that the directory does not know.
     errorCode: 'invalid-recipient',
     source: 'microsoft',
     enhanced: /^4\.1$/,

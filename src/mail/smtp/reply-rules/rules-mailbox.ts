@@ -1,5 +1,6 @@
-// Refusals about a mailbox (full, unknown, closed) or its domain (data). Only the tables of domains
-// and recipients make a bounce hard, so each of their entries must be unmistakable.
+// Refusals about a mailbox (full, unknown, closed) or the domain of a mailbox (data). Only the
+// tables of domains and recipients make a bounce hard, so each of their entries must be
+// unmistakable.
 import { type ReplyRule, wordRules } from './rule.ts';
 
 const full = wordRules('mailbox-full', [
@@ -151,7 +152,7 @@ const recipient = wordRules('invalid-recipient', [
 
 const ambiguous: readonly ReplyRule[] = [
   {
-    // Outlook.com documents its 5.5.0 as an unknown mailbox.
+    // Outlook.com documents 5.5.0 as an unknown mailbox.
     errorCode: 'invalid-recipient',
     source: 'microsoft',
     enhanced: /^5\.0$/,

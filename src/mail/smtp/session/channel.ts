@@ -1,4 +1,4 @@
-// Commands and replies over one socket: matches replies to commands and refuses unsolicited bytes.
+// Commands and replies over a socket: matches replies to commands and refuses unsolicited bytes.
 // Time limits are in patience.ts, the dialogue itself in session.ts and open.ts.
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../platform/runtime/clock.ts';
@@ -10,7 +10,7 @@ import { printable, ReplyParser, type SmtpReply, toRemoteReply } from './reply.t
 import { replyTimeoutMs, type SmtpTimeouts, type Verb } from './timeouts.ts';
 import type { Transcript } from './transcript.ts';
 
-/** One command; `shown` replaces it in the transcript if it carries credentials. */
+/** A command; `shown` replaces it in the transcript if it carries credentials. */
 export interface Command {
   verb: Verb;
   line: string;
@@ -31,7 +31,7 @@ interface ReplyWait extends Settle {
 }
 
 /**
- * Largest data block that is copied into one write. Up to this size a copy is cheaper than a
+ * Largest data block that is copied into a single write. Up to this size a copy is cheaper than a
  * gathered write (by 4 µs for 3 KB). The kernel accepts it at once, so the next message can follow
  * in the same write.
  */
@@ -43,7 +43,7 @@ const copyBytes = 16 * 1024;
  * idle     | none       | none      | unsolicited: closes the channel
  * asking   | commands   | none      | replies to `commands`, in order; any further reply is unsolicited
  * ahead    | dot, next  | none      | the reply to the dot, then the replies to the next envelope
- * sending  | none       | a piece   | unsolicited: the server answers a message only after its dot
+ * sending  | none       | a piece   | unsolicited: the server answers a message only after the dot
  * closed   | none       | none      | ignored; every call rejects with `fault`
  */
 export class SmtpChannel {
@@ -62,7 +62,7 @@ export class SmtpChannel {
   readonly #waits: ReplyWait[] = [];
   #drain: Settle | null = null;
   /**
-   * A data block held until the end of its loop turn: an envelope that arrives by then joins its
+   * A data block held until the end of the loop turn: an envelope that arrives by then joins the
    * write.
    */
   #held: readonly Buffer[] | null = null;
@@ -71,8 +71,8 @@ export class SmtpChannel {
   #deadline = noDeadline;
 
   /**
-   * `isPressed` returns true while other deliveries wait for a place. Without it, every step may
-   * use its full time.
+   * `isPressed` returns true while queued deliveries wait for a place. Without it, every step may
+   * use the full time.
    */
   constructor(
     socket: Socket,
@@ -95,7 +95,7 @@ export class SmtpChannel {
     return this.#socket;
   }
 
-  /** The command that awaits its reply, or the last one that did. */
+  /** The command that awaits a reply, or the last command that did. */
   get verb(): Verb {
     return this.#verb;
   }
@@ -122,7 +122,7 @@ export class SmtpChannel {
   }
 
   /**
-   * Sends one command and returns its reply.
+   * Sends a command and returns the reply.
    * @throws SmtpFault, also for a 421
    */
   async ask(command: Command): Promise<SmtpReply> {
@@ -132,7 +132,7 @@ export class SmtpChannel {
   }
 
   /**
-   * Writes all commands at once (RFC 2920) and resolves once each has its reply in `replies`.
+   * Writes all commands at once (RFC 2920) and resolves once each has a reply in `replies`.
    * Rejects with a fault, also for a 421; `replies` then holds the replies that came before it.
    */
   exchange(commands: readonly Command[], replies: SmtpReply[]): Promise<void> {
@@ -149,8 +149,8 @@ export class SmtpChannel {
   }
 
   /**
-   * Sends a data block (data.ts) and returns the reply to its dot. Calls `onTail` for a small
-   * block: an `exchange` that it begins, directly or within its promises, leaves in the same write,
+   * Sends a data block (data.ts) and returns the reply to the dot. Calls `onTail` for a small
+   * block: an `exchange` that it begins, directly or within the promises, leaves in the same write,
    * as RFC 2920 3.1 allows for commands behind a message.
    * @throws SmtpFault
    */
@@ -178,7 +178,7 @@ export class SmtpChannel {
     return replies[0] as SmtpReply;
   }
 
-  /** Continues over `socket`, which wraps the previous one (STARTTLS). */
+  /** Continues over `socket`, which wraps the previous socket (STARTTLS). */
   replaceSocket(socket: Socket): void {
     const before = this.#socket;
     before.off('data', this.#onData).off('error', this.#onError);
@@ -188,7 +188,7 @@ export class SmtpChannel {
     this.#listen(socket);
   }
 
-  /** Stops reading, so that the TLS handshake receives its own bytes. */
+  /** Stops reading, so that the TLS handshake receives these bytes. */
   stopReading(): void {
     this.#socket.off('data', this.#onData);
   }
@@ -247,7 +247,7 @@ export class SmtpChannel {
 
   /**
    * Judges bytes that arrived while some of ours are still unsent. Over TLS a finished write is
-   * reported one loop turn late. The reply is early only if bytes are still unsent after that turn.
+   * reported a loop turn late. The reply is early only if bytes are still unsent after that turn.
    */
   #judgeLater(chunk: Buffer): void {
     this.#socket.pause();
@@ -305,7 +305,7 @@ export class SmtpChannel {
     }
     const isLast = rest.length === 0 && this.#parser.isBetweenReplies;
     // A farewell may follow the reply to the dot in the same packet. Anything else means that
-    // replies are out of step, and that this one may answer an earlier command.
+    // replies are out of step, and that this reply may answer an earlier command.
     const isFarewell = rest.length === 1 && (rest[0]?.code === 421 || rest[0]?.code === 221);
     const isFinal = this.#verb === 'dot' || this.#verb === 'QUIT';
     if (!isLast && !(isFinal && isFarewell && this.#parser.isBetweenReplies)) {

@@ -7,12 +7,12 @@ const dot = 0x2e;
 const oneDot = Buffer.from('.');
 const end = Buffer.from('.\r\n');
 const endWithLineBreak = Buffer.from('\r\n.\r\n');
-/** Most stuffed dots for which a chunk is cut into views; beyond, one copy is cheaper. */
+/** Most stuffed dots for which a chunk is cut into views; beyond, a single copy is cheaper. */
 const maxViews = 32;
 
 /**
  * Returns the start offsets of lines in `chunk` that begin with a dot. `isAtLineStart` says whether
- * its first byte begins a line.
+ * the first byte begins a line.
  */
 function findLeadingDots(chunk: Buffer, isAtLineStart: boolean): number[] {
   const found = isAtLineStart && chunk[0] === dot ? [0] : [];
@@ -54,8 +54,8 @@ function cutStuffed(chunk: Buffer, dots: readonly number[]): Buffer[] {
 }
 
 /**
- * Returns the message as sent on the wire, with its final dot. Chunks without a leading dot are
- * passed through uncopied. A message that does not end with CRLF gets one (RFC 5321 4.1.1.4).
+ * Returns the message as sent on the wire, with the final dot. Chunks without a leading dot are
+ * passed through uncopied. A message that does not end with CRLF gets a CRLF (RFC 5321 4.1.1.4).
  */
 export function toDataBlock(message: readonly Buffer[]): Buffer[] {
   const block: Buffer[] = [];

@@ -40,7 +40,7 @@ export interface OpenOptions {
   clock: Clock;
   connector: Connector;
   signal?: AbortSignal;
-  /** Returns true while other deliveries wait for a place: a silent server then gets less time. */
+  /** Returns true while queued deliveries wait for a place: a silent server then gets less time. */
   isPressed?: () => boolean;
 }
 
@@ -122,7 +122,7 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
 }
 
 /**
- * Closes the session after an unexpected reply. A reply that is neither the expected one nor a
+ * Closes the session after an unexpected reply. A reply that is neither the expected reply nor a
  * refusal puts the session out of step.
  */
 function refuseReply(channel: SmtpChannel, reply: SmtpReply, verb: Verb): SmtpFault {

@@ -1,8 +1,9 @@
-// Time limits for the steps of a session: the step's own limit, the rest of a limit over several
-// steps, and a shorter one while other deliveries wait for the place. channel.ts defines the steps.
+// Time limits for the steps of a session: the limit of the step, the rest of a limit over several
+// steps, and a shorter limit while further deliveries wait for the place. channel.ts defines the
+// steps.
 import type { Clock } from '../../../platform/runtime/clock.ts';
 
-/** Interval at which a long step checks again whether other deliveries wait. */
+/** Interval at which a long step checks again whether queued deliveries wait. */
 const lookAgainMs = 5_000;
 
 /** The end of a time limit over several steps. */
@@ -14,7 +15,7 @@ export interface Deadline {
 
 export const noDeadline: Deadline = { at: Number.POSITIVE_INFINITY, totalMs: 0 };
 
-/** A step that awaits its end. */
+/** A step that has not ended. */
 interface Step {
   /** Text for the fault if the step takes too long. */
   what: string;
@@ -33,7 +34,7 @@ export class Patience {
   #cancelTimer: (() => void) | null = null;
 
   /**
-   * `isPressed` returns true while other deliveries wait for a place; they get this one after
+   * `isPressed` returns true while queued deliveries wait for a place; they get this place after
    * `pressedMs`.
    */
   constructor(
@@ -49,8 +50,8 @@ export class Patience {
   }
 
   /**
-   * Starts one deadline per step: bytes that trickle in do not extend it. A step with `isFinal`
-   * never yields to other deliveries, because the server may have accepted the message.
+   * Starts a deadline per step: bytes that trickle in do not extend it. A step with `isFinal`
+   * never yields to queued deliveries, because the server may have accepted the message.
    */
   watch(what: string, stepMs: number, isFinal: boolean, { at, totalMs }: Deadline): void {
     const since = this.#clock.elapsed();
@@ -64,7 +65,7 @@ export class Patience {
     });
   }
 
-  /** Ends the step and its timer. */
+  /** Ends the step and the timer. */
   end(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;

@@ -26,8 +26,8 @@ export function cutIntoPieces(block: readonly Buffer[]): Buffer[][] {
 }
 
 /**
- * Writes a group of buffers in one gathered write. Calls `onTaken` once the kernel has accepted the
- * last one.
+ * Writes a group of buffers in a single gathered write. Calls `onTaken` once the kernel has
+ * accepted the last buffer.
  */
 export function gather(socket: Socket, piece: readonly Buffer[], onTaken?: () => void): void {
   const [only] = piece;

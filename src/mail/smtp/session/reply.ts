@@ -3,7 +3,7 @@
 // channel.ts matches replies to commands.
 import type { RemoteReply } from '../outcome.ts';
 
-/** One complete reply; `lines` are the texts after the code, each cut to 2,000 characters. */
+/** A complete reply; `lines` are the texts after the code, each cut to 2,000 characters. */
 export interface SmtpReply {
   code: number;
   lines: string[];
@@ -40,11 +40,11 @@ export class ReplyParser {
 
   /**
    * Takes the next bytes and returns the replies that they complete. Sets `problem` for NUL, a line
-   * without a code, a code that changes within a reply, and more than 100 lines or 64 KB in one
+   * without a code, a code that changes within a reply, and more than 100 lines or 64 KB in a
    * reply.
    */
   push(chunk: Buffer): SmtpReply[] {
-    // One byte becomes one character, so lengths match the wire; a text is decoded when its line is
+    // Each byte becomes a character, so lengths match the wire; a text is decoded when the line is
     // kept.
     const text = chunk.toString('latin1');
     const replies: SmtpReply[] = [];
@@ -103,7 +103,7 @@ function decode(latin1: string): string {
   return plainAscii.test(latin1) ? latin1 : Buffer.from(latin1, 'latin1').toString('utf8');
 }
 
-/** Replaces every run of control, format and separator characters by one space. */
+/** Replaces every run of control, format and separator characters by a single space. */
 export function printable(text: string): string {
   return plainAscii.test(text) ? text : text.replace(unprintable, ' ').trim();
 }

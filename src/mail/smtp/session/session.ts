@@ -1,4 +1,4 @@
-// An open SMTP session: one message after another over one connection, with an answer per recipient
+// An open SMTP session: messages in turn over a single connection, with an answer per recipient
 // (RFC 5321 3.3, pipelined by RFC 2920). open.ts opens it; attempt-record.ts turns answers into
 // outcomes.
 
@@ -11,7 +11,7 @@ import type { SmtpMail } from './transaction.ts';
 import { MailTransaction, type RecipientAnswer } from './transaction.ts';
 import type { Transcript } from './transcript.ts';
 
-/** 503: the reply of a server to MAIL while its previous transaction is still open. */
+/** 503: the reply of a server to MAIL while the previous transaction is still open. */
 const badSequence = 503;
 const emptyMessage = [Buffer.from('.\r\n')];
 
@@ -27,20 +27,22 @@ function isRefusal(reply: SmtpReply): boolean {
 export interface SessionTls {
   /** TLS version and cipher; null in plain text. */
   tls: string | null;
-  /** Certificates of the server, its own first; empty in plain text. */
+  /** Certificate chain of the server, leaf first; empty in plain text. */
   certificates: readonly PeerCertificate[];
 }
 
-/** Called once only the answer to a message is outstanding: the next one may begin behind it. */
+/**
+ * Called once only the answer to a message is outstanding: the next message may begin behind it.
+ */
 type OnTail = () => void;
 
 /*
- * Reason to send the next envelope behind the dot (3 KB messages, one loopback connection, one
- * core): 33,600/s and 15 µs a message, against 18,900/s and 26 µs one by one; over TLS 26,000/s and
- * 20 µs against 14,500/s and 33 µs. On the Internet it saves one of two round trips a message: 23
- * messages/s instead of 11 if the server answers after 40 ms. BDAT (RFC 3030) in one write with its
- * envelope was not faster: 39,000/s and 11 µs against 38,000/s and 12 µs as bare prototypes. It
- * would also give up the 354, which shows that replies are in step.
+ * Reason to send the next envelope behind the dot (3 KB messages, a loopback connection, a core):
+ * 33,600/s and 15 µs a message, against 18,900/s and 26 µs in turn; over TLS 26,000/s and 20 µs
+ * against 14,500/s and 33 µs. On the Internet it halves the round trips, two a message: 23
+ * messages/s instead of 11 if the server answers after 40 ms. BDAT (RFC 3030) in a single write
+ * with the envelope was not faster: 39,000/s and 11 µs against 38,000/s and 12 µs as bare
+ * prototypes. It would also give up the 354, which shows that replies are in step.
  *
  * isOpen | needsReset | meaning
  * -------+------------+--------------------------------------------------------------------------
@@ -52,13 +54,13 @@ export class SmtpSession {
   readonly capabilities: Capabilities;
   /** TLS version and cipher; null in plain text. */
   readonly tls: string | null;
-  /** Certificates of the server, its own first; empty in plain text. */
+  /** Certificate chain of the server, leaf first; empty in plain text. */
   readonly certificates: readonly PeerCertificate[];
   readonly #channel: SmtpChannel;
   readonly #timeouts: SmtpTimeouts;
   #needsReset: boolean = false;
   #deliveries = 0;
-  /** The message that awaits only its answer; null once it is answered. */
+  /** The message that awaits only an answer; null once it is answered. */
   #ahead: Promise<void> | null = null;
   /** True if the server accepted the last message that we sent completely. */
   #tookLast: boolean = false;
@@ -76,7 +78,7 @@ export class SmtpSession {
     this.#timeouts = timeouts;
   }
 
-  /** True if another message can be delivered. Turns false by itself when the server hangs up. */
+  /** True if a further message can be delivered. Turns false by itself when the server hangs up. */
   get isOpen(): boolean {
     return this.#channel.isOpen;
   }
@@ -99,7 +101,7 @@ export class SmtpSession {
   /**
    * Delivers one message and returns the answers in the order of `mail.recipients`. Never rejects.
    *
-   * The next call must wait until this one resolves or calls `onTail`. Small messages call it,
+   * The next call must wait until this call resolves or calls `onTail`. Small messages call it,
    * except the first of a session: the next envelope then leaves together with the end of this
    * message.
    */
@@ -162,7 +164,7 @@ export class SmtpSession {
     this.#needsReset = false;
     this.#channel.limitTotal(this.#timeouts.deliveryMs);
     const block = toDataBlock(transaction.mail.data);
-    // Nothing is sent behind the first message: its replies reveal a server that answers a dot
+    // Nothing is sent behind the first message: the replies reveal a server that answers a dot
     // twice.
     const tail = pipelining && ordinal > 1 ? onTail : undefined;
     const dot = await this.#channel.sendBlock(block, transaction.bytes, tail);
@@ -173,7 +175,7 @@ export class SmtpSession {
     transaction.answerRest(this.#replied(dot, 'dot'));
   }
 
-  /** Sends MAIL, all RCPT and DATA in one write. Returns the reply to DATA. */
+  /** Sends MAIL, all RCPT and DATA in a single write. Returns the reply to DATA. */
   async #sendEnvelopeAtOnce(transaction: MailTransaction): Promise<SmtpReply | null> {
     const ahead = this.#ahead;
     const reset = this.#takeReset();
@@ -201,7 +203,7 @@ export class SmtpSession {
   }
 
   /**
-   * Checks the reply to a MAIL that was sent before the previous message had its answer. A refusal
+   * Checks the reply to a MAIL that was sent before the previous message had an answer. A refusal
    * counts only if this message must be the cause; otherwise the message is retried.
    */
   #checkAhead([mail]: readonly SmtpReply[]): void {
@@ -209,7 +211,7 @@ export class SmtpSession {
     if (!this.#tookLast || mail.code === badSequence) throw this.#outOfStep(mail, 'MAIL');
   }
 
-  /** Sends one command at a time (RFC 5321 4.1.4), without DATA if all recipients were refused. */
+  /** Sends a command at a time (RFC 5321 4.1.4), without DATA if all recipients were refused. */
   async #sendEnvelopeInSteps(transaction: MailTransaction): Promise<SmtpReply | null> {
     for (const command of [...this.#takeReset(), ...transaction.envelope()]) {
       const reply = await this.#channel.ask(command);
@@ -221,7 +223,7 @@ export class SmtpSession {
   }
 
   /**
-   * Returns RSET if the last transaction needs it. The new transaction needs one too until it ends
+   * Returns RSET if the last transaction needs it. The new transaction needs RSET too until it ends
    * well.
    */
   #takeReset(): Command[] {
@@ -243,7 +245,7 @@ export class SmtpSession {
       } else if (!isRefusal(reply) || verb === 'RSET') {
         throw this.#outOfStep(reply, verb);
       } else if (verb === 'MAIL') {
-        // A server that refuses the sender accepts no recipient: these replies belong to other
+        // A server that refuses the sender accepts no recipient: these replies belong to different
         // commands.
         if (replies.slice(index + 1).some((later) => !isRefusal(later))) {
           throw this.#outOfStep(reply, 'MAIL');

@@ -1,8 +1,8 @@
 // Time limits for each step of an SMTP session and for several together; bytes that trickle in do
 // not extend them. Before the dot they are shorter than the minutes of RFC 5321 4.5.3.2: a stalled
-// connection blocks other deliveries, and a retry loses nothing. They still allow for slow servers:
-// greeting delays (half a minute), greylisting and look-ups of each recipient. After the dot an
-// early end would make duplicates, so the limit is that of the RFC.
+// connection blocks waiting deliveries, and a retry loses nothing. They still allow for slow
+// servers: greeting delays (half a minute), greylisting and look-ups of each recipient. After the
+// dot an early end would make duplicates, so the limit follows the RFC.
 
 export interface SmtpTimeouts {
   /** Limit for the TCP connection; the TLS handshake has as long again. */
@@ -23,9 +23,9 @@ export interface SmtpTimeouts {
   envelopeMs: number;
   /** Time added to `envelopeMs` for each recipient, since servers look each of them up. */
   recipientMs: number;
-  /** Limit for one message, from the 354 to the reply to the dot. */
+  /** Limit for a message, from the 354 to the reply to the dot. */
   deliveryMs: number;
-  /** Limit for each step before the dot while other deliveries wait for a place. */
+  /** Limit for each step before the dot while queued deliveries wait for a place. */
   pressedMs: number;
 }
 

@@ -31,7 +31,7 @@ export function describeTls(socket: TLSSocket): string {
   return `${socket.getProtocol() ?? 'TLS'} ${cipher.standardName ?? cipher.name}`;
 }
 
-/** Returns the certificates that the server showed, its own first: five at most. */
+/** Returns the certificates that the server showed, the server certificate first: five at most. */
 export function certificatesOf(socket: TLSSocket): PeerCertificate[] {
   const shown: PeerCertificate[] = [];
   let next = socket.getPeerX509Certificate();

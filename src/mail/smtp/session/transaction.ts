@@ -1,4 +1,4 @@
-// One SMTP transaction: MAIL and RCPT with the parameters that the server's capabilities allow (RFC
+// An SMTP transaction: MAIL and RCPT with the parameters that the server's capabilities allow (RFC
 // 5321, 1870, 6152, 6531, 3461, 8689), refusals before a byte is sent, and the answer of each
 // recipient. Builds text; session.ts sends it.
 
@@ -14,7 +14,7 @@ export interface DsnRequest {
   notify: readonly ('success' | 'failure' | 'delay')[];
 }
 
-/** One message with its envelope. */
+/** A message with the envelope. */
 export interface SmtpMail {
   /** Return path without angle brackets; empty for the null path. */
   from: string;
@@ -119,7 +119,7 @@ function rcptLine(recipient: string, mail: SmtpMail, offered: Capabilities): str
 }
 
 /**
- * The answer for one recipient. `replied`: the server's reply to `reply.verb`; only a 250 at `dot`
+ * The answer for a recipient. `replied`: the server's reply to `reply.verb`; only a 250 at `dot`
  * means that it accepted the message. `refused-here`: not sent to the server, with our reason.
  * `fault`: the session broke before this recipient had an answer; `isLoss` as in SmtpFault.
  */
@@ -128,7 +128,7 @@ export type RecipientAnswer =
   | { kind: 'refused-here'; errorCode: ErrorCode; reply: RemoteReply }
   | { kind: 'fault'; fault: FaultKind; reply: RemoteReply; isLoss: boolean };
 
-/** One message in progress: tracks which recipients still await an answer. */
+/** A message in progress: tracks which recipients still await an answer. */
 export class MailTransaction {
   readonly mail: SmtpMail;
   readonly bytes: number;
@@ -152,7 +152,7 @@ export class MailTransaction {
     });
   }
 
-  /** True if at least one recipient remains for the server. */
+  /** True if a recipient remains for the server. */
   get isWanted(): boolean {
     return this.#named.length > 0;
   }
@@ -161,7 +161,7 @@ export class MailTransaction {
     return this.#accepted > 0;
   }
 
-  /** Builds MAIL and one RCPT per recipient. */
+  /** Builds MAIL and a RCPT per recipient. */
   envelope(): Command[] {
     const { mail, bytes } = this;
     const line = mailLine(mail, bytes, this.#offered, this.#isUtf8());
@@ -196,7 +196,7 @@ export class MailTransaction {
     if (index !== undefined) this.#answers[index] = answer;
   }
 
-  /** Sets the answer of all recipients without one. */
+  /** Sets the answer of all recipients without an answer. */
   answerRest(answer: RecipientAnswer): void {
     for (const index of this.#named) this.#answers[index] ??= answer;
   }

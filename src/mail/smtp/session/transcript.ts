@@ -1,4 +1,4 @@
-// The dialogue of one attempt as shown in the attempt history, at most 4 KB. Callers leave out
+// The dialogue of an attempt as shown in the attempt history, at most 4 KB. Callers leave out
 // message bytes and credentials.
 import { printable, type SmtpReply } from './reply.ts';
 
@@ -9,7 +9,7 @@ const maxLineLength = 500;
 const shortestSecret = 4;
 const cutMark = '(cut)\n';
 
-/** Lines `C: …` (client), `S: …` (server), `* …` (other events). */
+/** Lines `C: …` (client), `S: …` (server), `* …` (further events). */
 export class Transcript {
   #text = '';
   #room = maxLength;
@@ -66,7 +66,7 @@ export function serverLines(transcript: string): string {
   return transcript.replaceAll(/^C: .*\n/gm, '');
 }
 
-/** Joins the transcripts of all hosts of one attempt, within the same limit. */
+/** Joins the transcripts of all hosts of an attempt, within the same limit. */
 export function joinTranscripts(parts: readonly string[]): string {
   const text = parts.join('');
   return text.length <= maxLength ? text : `${text.slice(0, maxLength)}\n${cutMark}`;
