@@ -143,7 +143,7 @@ function isSmall(input: ComposeInput | RawInput): boolean {
   return attachments.length === 0 && (text?.length ?? 0) + (html?.length ?? 0) <= largestText;
 }
 
-/** Composes and signs for a daemon. */
+/** Composes and signs for one daemon. */
 export class Composer {
   #waiting: PendingMessage[] = [];
   #threads: ComposeThread[] = [];

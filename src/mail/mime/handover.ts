@@ -1,6 +1,6 @@
 // Passes messages and signing keys to a worker thread. Bytes that fill their whole memory are
-// transferred, remaining bytes copied. Each key is sent once, under a number, and then named by it:
-// the sender numbers the keys, the receiver keeps them.
+// transferred, other bytes copied. Each key is sent once, under a number, and then named by it: the
+// sender numbers the keys, the receiver keeps them.
 
 import type { KeyObject } from 'node:crypto';
 import { countBytes } from '../smtp/session/transaction.ts';
@@ -26,7 +26,7 @@ export function handedOver({ data }: SignedMessage): ArrayBuffer[] {
   return owned;
 }
 
-/** Restores a Buffer from a different thread: `postMessage` delivers it as a plain Uint8Array. */
+/** Restores a Buffer from another thread: `postMessage` delivers it as a plain Uint8Array. */
 export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

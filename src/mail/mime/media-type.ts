@@ -2,7 +2,7 @@
 // The types of received mail are read by mailparser.
 
 const token = "[!#$%&'*+\\-.^_`{|}~0-9A-Za-z]+";
-/** Without the asterisk of RFC 2231: MailComposer would write such a value as different words. */
+/** Without the asterisk of RFC 2231: MailComposer would change the words of such a value. */
 const attribute = token.replace('*', '');
 const wholeType = new RegExp(`${token}/${token}`, 'y');
 /** A separator with a parameter; the value is a token or a quoted string of printable ASCII. */
@@ -17,7 +17,7 @@ const longest = 255;
 
 /**
  * Returns a media type as `type/subtype; name=value`, without empty parameters at the end; null for
- * any different text. A parameter that is given twice has no meaning, so it is refused.
+ * other texts. A parameter that is given twice has no meaning, so it is refused.
  */
 export function readMediaType(text: string): string | null {
   if (text.length > longest) return null;

@@ -134,7 +134,7 @@ export interface ParsedMail extends HeaderSummary {
   reports: ReportPart[];
   parsingErrors: ParsingError[];
   /**
-   * Set only if the worker ended before it finished the mail; a further try may yield more.
+   * Set only if the worker ended before it finished the mail; another try may yield more.
    * `before`: it had not begun with this mail, which is then not the cause. `within`: it had.
    */
   cutShort?: 'before' | 'within';

@@ -1,6 +1,6 @@
 // Encodes the 8-bit parts of a submitted mail for a server without 8BITMIME (RFC 6152 3). It
 // happens before the mail is signed, since any change afterwards would break the signature. Text
-// becomes quoted-printable or base64, further content base64; composite types are entered, as they
+// becomes quoted-printable or base64, other content base64; composite types are entered, as they
 // may not be encoded (RFC 2045 6.4).
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type FieldSpan, scanFields } from './headers/header-fields.ts';

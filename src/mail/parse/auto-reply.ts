@@ -1,6 +1,6 @@
-// Decides by the header alone whether a machine sent a mail in answer to a mail, and which kind it
-// is (RFC 3834, RFC 6522, headers of the large systems). Our own automatic answers never go to such
-// a mail, so a weak sign counts only with a second sign.
+// Decides by the header alone whether a machine sent a mail in answer to another mail, and which
+// kind it is (RFC 3834, RFC 6522, headers of the large systems). Our own automatic answers never go
+// to such a mail, so a weak sign counts only with a second sign.
 
 import type { HeaderBlock } from '../mime/headers/header-fields.ts';
 import { isForwardSubject } from '../mime/headers/subject.ts';

@@ -78,7 +78,7 @@ const mostBytesPerUnit = 3;
 
 /**
  * Keeps the bytes of a text up to the kept part: otherwise 20 MB would become a single string in a
- * single turn. Counts UTF-8 in characters, and every further charset in bytes.
+ * single turn. Counts UTF-8 in characters, other charsets in bytes.
  */
 class ByteCollector {
   readonly #isUtf8: boolean;
@@ -117,7 +117,7 @@ function watchBytes(decoder: Transform, watch: (chunk: Buffer) => void): void {
   };
 }
 
-/** Takes the output of a decoder away from mailparser, which only sees the end. */
+/** Takes the output of a decoder away from mailparser, which sees only that the output ends. */
 function collect(decoder: Transform, text: ByteCollector): void {
   const push = decoder.push.bind(decoder);
   decoder.push = (chunk: Buffer | null) => {

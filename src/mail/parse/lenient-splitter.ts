@@ -1,6 +1,6 @@
 // mailsplit, adapted to read the parts of a mail as mail programs do: where the header of a part
-// ends, which boundary a multipart has, and which type and transfer encoding. Patches internals of
-// mailsplit, so the version is pinned.
+// ends, which boundary a multipart has, and which type and transfer encoding a part has. Patches
+// internals of mailsplit, so the version is pinned.
 import { withKnownCharsets } from '../mime/charset/charset.ts';
 import { escapeRawWords, scanFields } from '../mime/headers/header-fields.ts';
 import { decodeWords } from '../mime/headers/header-values.ts';

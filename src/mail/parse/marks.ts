@@ -1,6 +1,6 @@
 // Marks in the text of a mail before the reply split: noncharacters of Unicode. Some stand on a
-// separate line, around the parts that a mail program names by class or id; further marks stand
-// before the words of a line.
+// separate line, around the parts that a mail program names by class or id; others stand before the
+// words of a line.
 
 /**
  * `whole`: all of the part is quoted. `lead`: it is quoted up to the first `>`; between later

@@ -3,8 +3,8 @@
 // the parsing. Light to import: the worker starts with the first mail.
 //
 // If the worker ends during a mail, the parser returns the known part: the body without the reply
-// split if the worker had sent it, else the header alone. A report is rejected with an error, for a
-// further try.
+// split if the worker had sent it, else the header alone. A report is rejected with an error, for
+// another try.
 import { CapacityError } from '../../platform/errors.ts';
 import type { DocumentWords, FullTextDocument } from '../../platform/full-text/document.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
@@ -29,7 +29,7 @@ export interface MimeParser {
   /**
    * Reads the report of this kind in a raw mail; returns null without a report. A DMARC report of
    * 10 MB unpacked takes up to 1 s.
-   * @throws CapacityError as `parse` does; Error if it takes too long, for a further try
+   * @throws CapacityError as `parse` does; Error if it takes too long, for another try
    */
   readReport<K extends ReportReading>(
     kind: K,

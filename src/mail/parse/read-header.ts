@@ -36,7 +36,7 @@ interface ListUnsubscribe {
 function readUrl(text: string): URL | null {
   if (text.length > maxUrlCharacters || !/^https?:\/\//i.test(text)) return null;
   const url = URL.parse(text);
-  // Credentials in a link serve only to imitate a different host.
+  // Credentials in a link serve only to imitate another host.
   return url && url.username === '' && url.password === '' ? url : null;
 }
 

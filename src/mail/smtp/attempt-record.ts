@@ -76,7 +76,7 @@ export class AttemptRecord {
     this.#pending = this.#outcomes.map((_, index) => index);
   }
 
-  /** Indices of the recipients for which a further host may be tried. */
+  /** Indices of the recipients for which another host may be tried. */
   get pending(): readonly number[] {
     return this.#pending;
   }
@@ -157,7 +157,7 @@ export class AttemptRecord {
     return this.#outcomes.map((outcome) => outcome ?? { ...rest, trace });
   }
 
-  /** Returns null if a further host may still accept the message. */
+  /** Returns null if another host may still accept the message. */
   #conclude(answer: RecipientAnswer, isOneOfSeveral: boolean): Conclusion | null {
     if (answer.kind === 'replied')
       return concludeReply(answer.reply, this.#isRelay, isOneOfSeveral);

@@ -34,9 +34,9 @@ export interface AttemptMeans {
 }
 
 /**
- * Time after the first host at which no further host or address is started; a running attempt keeps
- * the usual limits. Allows four hosts that do not accept a connection, or two that accept it and
- * stay silent.
+ * Time after the first host at which no further host or address is started; a host already being
+ * tried keeps the usual limits. Allows four hosts that do not accept a connection, or two that
+ * accept it and stay silent.
  */
 const tryHostsMs = 120_000;
 /**
@@ -52,7 +52,7 @@ const maxAddresses = 20;
  * ---------------------------------------------+---------------------------------------------------------
  * it must not be used, or gives no session     | the next host
  * an idle session of the pool was dead         | the same host, once per attempt, on a new connection
- * the connection was lost before the dot       | the next host; with a sole host, the same host again,
+ * the connection was lost before the dot       | the next host; with a single host, that host again,
  *                                              | once per attempt, on a new connection
  * answers                                      | the next host for recipients without an answer; if all
  *                                              | have an answer, the end
@@ -287,7 +287,7 @@ function isLostBeforeDot(answers: readonly RecipientAnswer[]): boolean {
 
 /**
  * The fault after too long a wait for a slow address: a later retry is better than a wait that
- * blocks further deliveries.
+ * blocks other deliveries.
  */
 function slowFault(host: string): SmtpFault {
   const text = `${host} keeps us waiting, and all connections that it gets are in use`;

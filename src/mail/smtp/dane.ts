@@ -76,7 +76,7 @@ async function findRecords(dns: Dns, host: string, port: number) {
 }
 
 /**
- * Returns the demands of DANE on `host`, after the MX and address answers were authenticated.
+ * Returns the demands of DANE on `host`. The MX and address answers must be authenticated.
  * `domain` is the recipient domain of that MX. Never rejects because of a DNS answer.
  */
 export async function findDane(

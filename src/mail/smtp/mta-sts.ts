@@ -187,7 +187,7 @@ class KnownPolicies {
   async keep(domain: string, entry: Entry, text: string): Promise<void> {
     this.#known.set(domain, entry);
     this.#without.delete(domain);
-    // Passes text and numbers only: the store may run in a different thread, which cannot receive
+    // Passes text and numbers only: the store may run in another thread, which cannot receive
     // functions.
     const { policy, fetchedAt, expiresAt } = entry;
     await this.#store?.keep(domain, { id: policy.id, text, fetchedAt, expiresAt });
@@ -276,7 +276,7 @@ async function readId(dns: Dns, domain: string): Promise<string | null> {
   const records = await findRecords(dns, `_mta-sts.${domain}`);
   if (!records.some((record) => record.startsWith('v=STSv1'))) return null;
   const { resolvePolicy } = await reader();
-  // Several records count as none (RFC 8461 3.1); no further error can occur here.
+  // Several records count as none (RFC 8461 3.1); no other error can occur here.
   const resolver = async () => records.map((record) => [record]);
   const id = await resolvePolicy(domain, { strict: true, resolver }).catch(() => false);
   return typeof id === 'string' ? id : null;

@@ -38,9 +38,9 @@ export interface RemoteReply {
 
 /** A certificate that a server showed. */
 export interface PeerCertificate {
-  /** Common name, or else the first name; '' without any. */
+  /** Common name of the certificate, or else the first name; '' without any. */
   subject: string;
-  /** SHA-256 of the DER form, in hex. */
+  /** SHA-256 of the certificate in DER form, in hex. */
   sha256: string;
 }
 

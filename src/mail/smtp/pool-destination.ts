@@ -59,8 +59,8 @@ export function removeIdle({ idle }: Destination, entry: Entry): boolean {
 }
 
 /**
- * Returns the first waiting request whose organization may hold a further connection, or may take
- * over the connection of `holder`.
+ * Returns the first waiting request of an organization that may hold one more connection, or may
+ * take over the connection of `holder`.
  */
 export function firstWaiter(
   { waiters }: Destination,
@@ -75,7 +75,7 @@ export function removeWaiter({ waiters }: Destination, waiter: Waiter): void {
 }
 
 /**
- * Returns true if a further connection may be opened; closing an idle session makes room
+ * Returns true if one more connection may be opened; closing an idle session makes room
  * too.
  */
 export function hasRoom({ open, idle, limits }: Destination): boolean {

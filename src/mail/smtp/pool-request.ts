@@ -24,8 +24,7 @@ export interface SessionRequest<Failure> {
   destination: string;
   limits: DestinationLimits;
   /**
-   * The organization that sends the mail: its share leaves connections for the remaining
-   * organizations.
+   * The organization that sends the mail: its share leaves connections for other organizations.
    */
   organizationId: string;
   /** Longest wait for a place; unlimited if left out. */
@@ -33,8 +32,8 @@ export interface SessionRequest<Failure> {
   /** Keys of idle sessions that serve this request; a new session gets the first. */
   keys: readonly string[];
   /**
-   * Requires a new connection, because an idle session was just found dead. Goes before every
-   * waiting request.
+   * Requires a new connection, because an idle session was just found dead. Goes before all other
+   * requests.
    */
   isFresh: boolean;
   open: () => Promise<{ opening: Opening; peer: Peer } | Failure>;

@@ -30,13 +30,17 @@ const defaultIdleCloseMs = 10_000;
 
 /*
  * The slot of a connection is counted for the destination, in all, and (unless idle) for the
- * organization whose mail uses it: free → opening (acquire) → busy (opened) → idle (all leases
- * released, session good, no request waits) idle → busy (acquire with the same destination and key)
- * busy → busy, with two leases (lendOn, if a request waits for the session) opening, busy, idle →
- * free: opening failed, session spent or dead, idle too long, evicted, closed A session that ends
- * with QUIT counts for the destination until the server has closed it, as the server counts it so
- * long. In all, the slot is free at once. A freed slot goes to the longest waiting request that
- * limits and shares permit.
+ * organization that sends mail over the connection:
+ *
+ *   free → opening (acquire) → busy (opened)
+ *     → idle (all leases released, session good, no request waits)
+ *   idle → busy (acquire with the same destination and key)
+ *   busy → busy, with two leases (lendOn, if a request waits for the session)
+ *   opening, busy, idle → free (opening failed, session spent or dead, idle too long, evicted, closed)
+ *
+ * A session that ends with QUIT counts for the destination until the server has closed it, because
+ * the server counts it that long. In all, the slot is free at once. A freed slot goes to the
+ * longest waiting request that limits and shares permit.
  */
 export class SmtpPool {
   readonly #clock: Clock;
@@ -171,7 +175,7 @@ export class SmtpPool {
   #takeSlot(destination: Destination): boolean {
     const { connections } = destination.limits;
     if (destination.open >= connections) {
-      // The slot of an idle session for different hosts is free once the server has closed it.
+      // The slot of an idle session for other hosts is free once the server has closed it.
       if (staying(destination) >= connections) this.#evict(destination);
       return false;
     }

@@ -3,7 +3,7 @@
 import { type Portion, partOf, wholePortion } from '../../platform/runtime/fairness/portion.ts';
 import type { Provider } from './providers-schema.ts';
 
-/** Limits and TLS demand of a lane, for a daemon. */
+/** Limits and TLS demand of a lane, for one daemon. */
 export interface LaneRule {
   lane: string;
   connections: number;
@@ -12,7 +12,7 @@ export interface LaneRule {
   requireTls: boolean;
 }
 
-/** Plain data, fit for a different thread. */
+/** Plain data, fit for another thread. */
 export interface ProviderRules {
   /** Rules in the order of their trial: the operator's rules before the shipped rules. */
   readonly all: readonly Provider[];
@@ -54,8 +54,7 @@ function isShared(lane: string): boolean {
 }
 
 /**
- * Returns the connections to a lane of mail hosts, by name; undefined for any different
- * destination.
+ * Returns the connections to a lane of mail hosts, by name; undefined for other destinations.
  */
 export function connectionsOf(providers: Providers, lane: string): number | undefined {
   const rules = lane.startsWith('mx ')

@@ -11,7 +11,7 @@ export type SimulatedOutcome = (typeof simulatorOutcomes)[number];
 
 const domain = '@simulator.test';
 
-/** Returns the outcome that a simulator address asks for; null for any different address. */
+/** Returns the outcome that a simulator address asks for; null for other addresses. */
 export function simulatedOutcome(email: string): SimulatedOutcome | null {
   const folded = email.toLowerCase();
   if (!folded.endsWith(domain)) return null;

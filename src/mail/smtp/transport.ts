@@ -24,7 +24,7 @@ export interface TransportConfig {
   maxConnectionsPerDomain: number;
 }
 
-/** The parts of the App that the transport uses, and settings of the transport. */
+/** The parts of the App that the transport uses, and the settings of the transport. */
 export interface TransportOptions {
   dns: Dns;
   clock: Clock;

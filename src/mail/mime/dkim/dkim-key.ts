@@ -94,8 +94,7 @@ export function selectorOf(generation: number | string, algorithm: DkimAlgorithm
 const importedBits = { least: 1024, most: 4096 };
 
 /**
- * Reads a private key in PEM, RSA or Ed25519. Never throws: for any different text it returns a
- * problem.
+ * Reads a private key in PEM, RSA or Ed25519. Never throws: for other texts it returns a problem.
  */
 export function readDkimPrivateKey(
   pem: string,
@@ -155,7 +154,7 @@ export interface DkimRecord {
 }
 
 /**
- * Reads a TXT value as a published key. Never throws: for any different text it returns no tags.
+ * Reads a TXT value as a published key. Never throws: for other texts it returns no tags.
  */
 export function readDkimRecord(text: string): DkimRecord {
   const tags = new Map<string, string>();

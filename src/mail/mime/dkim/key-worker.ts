@@ -1,5 +1,5 @@
-// The thread of dkim-key.ts: generates an RSA key pair and ends. It does not use libuv's threads:
-// every sync of the store needs a thread of the four.
+// The thread of dkim-key.ts: generates an RSA key pair and ends. It uses none of libuv's four
+// threads: every sync of the store needs one.
 import { generateKeyPairSync } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 

@@ -190,7 +190,7 @@ export interface SignedMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
   headerAt: number;
   /**
    * Encodes and signs the message for a server without 8BITMIME; resolves to null if it cannot be
-   * encoded. Absent without 8-bit parts. Stays on the composing thread.
+   * encoded. Absent without 8-bit parts. Stays on the thread that composed the message.
    */
   sevenBit?: () => Promise<SignedMessage | null>;
 }

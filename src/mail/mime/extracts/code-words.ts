@@ -1,12 +1,12 @@
 // Words around numbers in mail (data): names of one-time codes in many languages, and names of
-// further numbers, such as orders and telephones.
+// other numbers, such as orders and telephones.
 
 function anyOf(patterns: readonly RegExp[], flags: string): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), flags);
 }
 
 /**
- * Names of a code. A word of letters may have further letters joined in front: `Sicherheitscode`,
+ * Names of a code. A word of letters may have other letters joined in front: `Sicherheitscode`,
  * `engångskod`.
  */
 export const codeName = anyOf(

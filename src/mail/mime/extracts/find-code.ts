@@ -57,13 +57,13 @@ const bindingEnd = /(?:[:：=]|(?<!\p{L})(?:is|lautet|ist|est|es|é|è|är|er|je
 const opening = /^[\s:：=*_"'“„«‘[({【「『(\-–—>]*$/u;
 const sentenceEnd = /[.!?。!?](?:\s|$)/;
 
-/** Digits of Devanagari begin 6 behind a multiple of 16, all remaining digits at a multiple. */
+/** Digits of Devanagari begin 6 behind a multiple of 16, other digits at a multiple. */
 function asciiDigit(digit: string): string {
   const point = digit.charCodeAt(0);
   return String((point - (/[०-९]/.test(digit) ? 6 : 0)) % 16);
 }
 
-/** Replaces decimal digits of any script by ASCII digits, and links and addresses by spaces. */
+/** Replaces Arabic, Devanagari and wide digits by ASCII digits, links and addresses by spaces. */
 function normalize(text: string): string {
   // Not by NFKC, which makes a decimal of a number before a Chinese comma.
   return text
@@ -78,7 +78,7 @@ function joinGroups(run: string): Pick<Found, 'code' | 'isGrouped' | 'isFirst'> 
   const isEven = groups.every(({ length }) => length === first.length);
   const code = isEven ? groups.join('') : first;
   if (code.length < 4 || code.length > 8) return null;
-  // 555-0123: a telephone number. A code is followed by further numbers only after a space.
+  // 555-0123: a telephone number. A code is followed by other numbers only after a space.
   if (!isEven && run[first.length] !== ' ') return null;
   return { code, isGrouped: isEven && groups.length > 1, isFirst: !isEven };
 }

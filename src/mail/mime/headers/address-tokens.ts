@@ -3,7 +3,7 @@
 // nothing behind it.
 
 /**
- * `text`: characters outside of the further kinds. `quoted` and `comment`: without their
+ * `text`: characters outside of all other kinds. `quoted` and `comment`: without their
  * delimiters, unescaped. `angle`: without the brackets, as written. `mark`: a separator, or the
  * colon of a group.
  */

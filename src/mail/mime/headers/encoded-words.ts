@@ -72,7 +72,7 @@ export const longestLine = 998;
 /**
  * Joins tokens with single spaces and folds before any that would pass column 76. The first token
  * stays on the line of the name, unless the line has a hard limit: 76 for encoded words, 998 for
- * all remaining tokens.
+ * all other tokens.
  */
 export function foldTokens(name: string, tokens: readonly string[]): string {
   let text = '';

@@ -1,5 +1,5 @@
 // Encodes raw UTF-8 in the header of a mail that was handed in (RFC 2047, RFC 2231), so that any
-// server takes it: in words, phrases, comments and file names. All remaining bytes of the mail stay
+// server takes it: in words, phrases, comments and file names. Other bytes of the mail stay
 // as they are, and so do fields that a DKIM-Signature of the author covers.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { encodeExtraHeader } from './header-encoding.ts';

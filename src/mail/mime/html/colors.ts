@@ -1,7 +1,8 @@
 // Reads colours of CSS and HTML, and tells apart the colours that a reader can tell apart. Pure.
 
 /**
- * Red, green and blue from 0 to 255, and the share of the colour that covers what is below, 0 to 1.
+ * Red, green and blue from 0 to 255, and the share of the colour that covers the colour below, 0 to
+ * 1.
  */
 export type Color = readonly [red: number, green: number, blue: number, alpha: number];
 

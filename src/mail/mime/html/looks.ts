@@ -15,7 +15,7 @@ import type { Declarations } from './style-sheet.ts';
 
 /**
  * Reason why words are not seen. `folded`: as preheaders are hidden. `moved`: out of sight, or in
- * an element that is never shown. `elsewhere`: some screens show them.
+ * an element that is never shown. `elsewhere`: other screens show them.
  */
 export type Hiding = 'folded' | 'moved' | 'elsewhere';
 
@@ -23,12 +23,12 @@ export interface Looks {
   /** Hides the element with all in it. */
   hiding: Hiding | null;
   isInvisible: boolean;
-  /** True if some screens may show words that are invisible or too small here. */
+  /** True if other screens may show words that are invisible or too small here. */
   isElsewhere: boolean;
   opacity: number;
   /** In CSS pixels. */
   fontSize: number;
-  /** In CSS pixels; null for the usual height. */
+  /** In CSS pixels; null for the default height. */
   lineHeight: number | null;
   /** Null if it is not known. */
   color: Color | null;
@@ -178,7 +178,7 @@ function isPreformatted(name: string, style: Declarations, outer: Looks): boolea
   return name === 'pre' || outer.isPreformatted;
 }
 
-/** Elements whose looks differ from the looks of their parent without any style. */
+/** Elements that look different from their parent without any style. */
 const styled = new Set([...unseen, ...headings.keys(), 'a', 'mark', 'button', 'dialog', 'pre']);
 
 /** Returns the looks of an element within the looks of the parent. */

@@ -1,4 +1,4 @@
-// Contents of HTML beside the words that a text shows, in sentences for a person who decides on a
+// Contents of HTML beside the words that a text shows, in sentences for a person deciding on a
 // mail. Takes linear time.
 import { mostCharacters, readTokens } from './tokens.ts';
 

@@ -15,7 +15,7 @@ const units: Readonly<Record<string, number>> = {
   ...{ vw: 6, vh: 6, vmin: 6, vmax: 6, ex: 8, ch: 8 },
 };
 
-/** Returns a length in pixels, with `em` and `%` of the sizes given; NaN for any different word. */
+/** Returns a length in pixels, with `em` and `%` of the sizes given; NaN for other words. */
 export function pixels(value: string | undefined, em: number, whole: number): number {
   const [, digits, unit = ''] =
     /^(?:calc\(\s*)?([+-]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}))([a-z%]{0,4})(?:\s*\))?$/.exec(

@@ -44,7 +44,7 @@ export interface HtmlReader {
 export interface ReadFacts {
   /** Texts that style sheets add. */
   contents: readonly string[];
-  /** True if the style sheets are too large to tell what is seen. */
+  /** True if the style sheets are too large to tell which words are seen. */
   isTooLarge: boolean;
   /** True if more elements are nested than browsers show. */
   isTooDeep: boolean;
@@ -101,7 +101,7 @@ const none: ReadonlySet<string> = new Set();
 const cells = list('td th table');
 const tableParts = list('table tbody thead tfoot tr td th');
 
-/** Tells whether a rule for some screens shows an element that is hidden here. */
+/** Tells whether a rule for other screens shows an element that is hidden here. */
 function isShowing(style: Declarations): boolean {
   const display = style.get('display');
   if (display !== undefined) return display !== 'none';

@@ -28,7 +28,7 @@ export interface Compound {
 }
 
 /**
- * `sometimes`: on some screens, or when a reader acts. `unsure`: for elements that only a browser
+ * `sometimes`: on other screens, or when a reader acts. `unsure`: for elements that only a browser
  * can tell.
  */
 export type Applies = 'always' | 'sometimes' | 'unsure';
@@ -93,7 +93,7 @@ export function readSelector(text: string): Selector | null {
       specificity += name === '*' ? 0 : 1;
     } else return null;
   }
-  // A reader can act on a different element, but not on an unseen element.
+  // A reader can act on another element, but not on an unseen element.
   if (acting === last) return null;
   const applies = acting ? 'sometimes' : isUnsure ? 'unsure' : 'always';
   return { compounds, specificity, applies };

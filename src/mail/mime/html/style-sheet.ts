@@ -14,7 +14,7 @@ import {
 export type Declarations = Map<string, string>;
 
 const mostRules = 4_000;
-/** Screens this wide in pixels are screens of readers. */
+/** Widths of readers' screens, in pixels. */
 const usualWidths = { least: 280, most: 2_000 };
 
 interface Rule {
@@ -27,7 +27,7 @@ interface Rule {
 
 const escapes = /\\(?:([\da-f]{1,6})\s?|([^\n]))/g;
 /**
- * Properties that decide whether words are seen. No further properties are kept, so that an element
+ * Properties that decide whether words are seen. Other properties are dropped, so that an element
  * has few.
  */
 const properties = new Set(

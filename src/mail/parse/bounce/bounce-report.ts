@@ -100,7 +100,7 @@ function isReport(mail: ParsedMail): boolean {
 }
 
 /**
- * Returns true if the part is known to be complete: a further part follows, or the multipart is
+ * Returns true if the part is known to be complete: another part follows, or the multipart is
  * closed.
  */
 function isWhole(mail: ParsedMail, part: ReportPart): boolean {
@@ -152,7 +152,7 @@ function goesOnBehind(text: string, { quoted }: Notice): boolean {
 }
 
 /**
- * Reads a bounce or a delay notice; returns null for any different mail: answers of people and
+ * Reads a bounce or a delay notice; returns null for other mail: answers of people and
  * their machines, receipts, challenges. Never throws. An unknown reason is `unknown` and not hard;
  * `isHard` requires unmistakable words or codes of a complete report. Success reports come with
  * `delivered`, `relayed` or `expanded`.

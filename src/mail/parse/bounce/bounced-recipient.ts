@@ -20,7 +20,7 @@ export interface BouncedRecipient {
   action: BounceAction;
   /**
    * True if `email` is dead: permanently failed with `invalid-recipient` or `invalid-domain`. The
-   * recipient that we sent to may be a different address, which is then not blocked
+   * recipient that we sent to may be another address, which is then not blocked
    * (named-address.ts).
    */
   isHard: boolean;
@@ -118,13 +118,13 @@ const code = /(?:^|[\s;:,"'(#>])([45]\d\d)(?:(?:[ -]+#?([45]\.\d{1,3}\.\d{1,3})\
 const enhanced = /(?:^|[\s#(;:[])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;
 
 /**
- * Introduction of an answer of a further server; the reporting system wrote the codes and words
+ * Introduction of another server's answer; the reporting system wrote the codes and words
  * before it.
  */
 const quotation =
   /(?:said|respond(?:s|ed)(?: with)?|repl(?:ied|ies)(?: with)?|answered|reported|returned):? {0,3}["'(]?(?=[45]\d\d[ -])/gi;
 /**
- * Words of a sender callout: a further server checks our return path, so the quoted answer is about
+ * Words of a sender callout: another server checks our return path, so the quoted answer is about
  * the sender, not about the recipient.
  */
 const ofSender = /sender|\bfrom\b|call-?out|verif|return.?path/i;

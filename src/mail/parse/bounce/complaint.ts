@@ -129,7 +129,7 @@ function readForward(mail: ParsedMail): Complaint | null {
 }
 
 /**
- * Reads a complaint; returns null for any different mail: `not-spam` reports, authentication
+ * Reads a complaint; returns null for other mail: `not-spam` reports, authentication
  * failure reports (RFC 6591), anything else. Never throws.
  */
 export function readComplaint(mail: ParsedMail): Complaint | null {

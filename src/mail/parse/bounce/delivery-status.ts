@@ -68,7 +68,7 @@ function readLocalPart(value: string | null): string | null {
 
 /**
  * Returns the failed address and the address that we sent to. Sendmail names the failed address in
- * X-Actual-Recipient, beside a Final-Recipient that is the second.
+ * X-Actual-Recipient, beside a Final-Recipient with the address that we sent to.
  */
 function readAddresses(block: ReportBlock): Pick<BouncedRecipient, 'email' | 'originalEmail'> {
   const final = block.first('final-recipient');

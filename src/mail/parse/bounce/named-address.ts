@@ -1,4 +1,4 @@
-// The address that a refusal is about (RFC 3464 2.3): the recipient that we sent to, or a further
+// The address that a refusal is about (RFC 3464 2.3): the recipient that we sent to, or another
 // address behind it, such as a member of a list or the target of a forward. Pure.
 import { foldAddress, parseAddress } from '../../../platform/net/address.ts';
 import { lastServer } from './bounced-recipient.ts';
@@ -26,7 +26,7 @@ function isRecipient(named: string, recipient: string): boolean {
 /**
  * Returns the first address that the words of a refusal name, if none that they name is the
  * recipient; else null. Contacts for questions and `ours`, the addresses of the sender, do not
- * count. If the words quote a further server, only words of that server count.
+ * count. If the words quote another server, only words of that server count.
  */
 function otherInWords(text: string, recipient: string, ours: readonly string[]): string | null {
   const words = lastServer(text.slice(0, maxCharacters));
@@ -50,7 +50,7 @@ export interface Refusal {
 }
 
 /**
- * Returns the address, different from the recipient, that a refusal is about; null if it is about
+ * Returns the address, other than the recipient, that a refusal is about; null if it is about
  * the recipient. `ours` are the addresses of the sender.
  */
 export function refusedBehind(

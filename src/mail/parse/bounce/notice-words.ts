@@ -88,7 +88,7 @@ export const delayOpening = anyOf([
   /遅れ|延迟|지연/,
 ]);
 
-/** Words that promise further attempts: never a final failure, in spite of further words. */
+/** Words that promise further attempts: never a final failure, in spite of other words. */
 export const goesOn = anyOf([
   /(?:will|shall) (?:continue|keep) (?:on )?(?:to )?(?:try|attempt|deliver)/,
   /continue(?:s)? (?:to be )?(?:trying|retr)|attempts will continue|still (?:being|trying|in the queue)/,

@@ -77,7 +77,7 @@ export interface CopySignature {
   /** The canonical header under the signature. */
   text: string;
   /**
-   * Message-ID of the signed field, with angle brackets: further fields may have been put in front.
+   * Message-ID of the signed field, with angle brackets: other fields may have been put in front.
    */
   messageId: string;
 }
@@ -89,7 +89,7 @@ export interface OwnCopy {
 
 interface CopyField {
   name: string;
-  /** Value with CRLF in folds. */
+  /** Value with CRLF as folds. */
   value: string;
 }
 

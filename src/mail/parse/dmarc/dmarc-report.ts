@@ -60,7 +60,7 @@ export const dmarcLimits = {
   /** Most bytes, packed and unpacked. */
   bytes: 10 * 1024 * 1024,
   records: 10_000,
-  /** Most elements of a record, or of a different part directly below the root. */
+  /** Most elements of a record, or of another part directly below the root. */
   elements: 500,
   /**
    * Most elements of the document: enough for 10 MB of real records, a third of the elements in 10
@@ -71,7 +71,7 @@ export const dmarcLimits = {
   results: 20,
 } as const;
 
-/** An element below the root, with the content. */
+/** An element below the root, with its content. */
 interface Element {
   name: string;
   text: string;

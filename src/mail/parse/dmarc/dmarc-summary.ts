@@ -3,7 +3,7 @@
 // report.
 import type { DmarcRecord, DmarcReport } from './dmarc-report.ts';
 
-/** Mail from an address with a judgement. */
+/** Mail from one address with one judgement. */
 export type DmarcSource = Pick<
   DmarcRecord,
   'count' | 'disposition' | 'dkim' | 'spf' | 'headerFrom'

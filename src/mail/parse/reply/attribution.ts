@@ -96,7 +96,7 @@ function introducesAll(text: string): boolean {
 
 /**
  * Returns true for a text that introduces lines with bars. Requires a verb, since bars are used for
- * further purposes too.
+ * other purposes too.
  */
 const introducesBars = (text: string) =>
   colonAtEnd.test(text) && (hasVerb(text) || verbBeforeDate.test(text));

@@ -66,7 +66,8 @@ const marksBySelector = new Map<string, Mark>(
 const markedNames = new Set([...marksBySelector.keys()].map((one) => one.split(/[.#]/, 1)[0]));
 
 /**
- * Returns the mark of an element: of a `<div>` by class or id, of further elements by element name.
+ * Returns the mark of an element: of a `<div>` by id, name, class or border alone, of other
+ * elements by element name with id or class.
  */
 function markOf({ name, attributes }: ReadElement): Mark | null {
   if (attributes.size === 0) return null;

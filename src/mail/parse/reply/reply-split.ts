@@ -14,7 +14,7 @@ export interface ReplySplit {
   newContent: string;
   quotedContent: string | null;
   hasQuotedContent: boolean;
-  /** Signatures, and the lines that a program adds; in neither of the further texts. */
+  /** Signatures, and the lines that a program adds; in neither of the other texts. */
   signature: string | null;
 }
 
@@ -122,7 +122,7 @@ const pick = (lines: readonly string[], kinds: readonly Kind[], wanted: Kind) =>
 const orNull = (text: string) => (text.trim() === '' ? null : text);
 
 /**
- * Splits `text` (line ends of any kind). `newContent` is empty only if the mail answers a mail and
+ * Splits `text` (line ends of any kind). `newContent` is empty only if the mail is an answer and
  * all lines are quoted: a mail that is forwarded without a word, or that consists of a quotation or
  * a signature, is the sender's content as a whole.
  */

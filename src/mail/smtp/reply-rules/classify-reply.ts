@@ -116,8 +116,8 @@ export interface KnownCause extends CauseWords {
 }
 
 /**
- * Returns the cause that the words of a refusal name; null if they name none, or speak of a
- * different `errorCode`.
+ * Returns the cause that the words of a refusal name; null if they name none, or speak of another
+ * `errorCode`.
  */
 export function findCause(reply: RemoteReply, errorCode: string): KnownCause | null {
   const rule = findReplyRule(reply);

@@ -1,4 +1,4 @@
-// Message-IDs that a relay names in the 250, because it puts them in place of ours. Answers then
+// Message-IDs that a relay names in its 250, because it puts them in place of ours. Answers then
 // name the new id. The words decide, not the host: relays have many names, and gateways in front of
 // them.
 
@@ -29,7 +29,7 @@ export const idRules: readonly IdRule[] = [
 ];
 
 /**
- * Returns the part before the domain of the id that a relay gave a mail; null if the 250 names no
+ * Returns the part before the domain of the id that a relay gave a mail; null if its 250 names no
  * id.
  */
 export function furtherIdIn(text: string): string | null {

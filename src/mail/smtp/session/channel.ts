@@ -150,7 +150,7 @@ export class SmtpChannel {
 
   /**
    * Sends a data block (data.ts) and returns the reply to the dot. Calls `onTail` for a small
-   * block: an `exchange` that it begins, directly or within the promises, leaves in the same write,
+   * block: an `exchange` that it begins, directly or within its promises, leaves in the same write,
    * as RFC 2920 3.1 allows for commands behind a message.
    * @throws SmtpFault
    */
@@ -188,7 +188,7 @@ export class SmtpChannel {
     this.#listen(socket);
   }
 
-  /** Stops reading, so that the TLS handshake receives these bytes. */
+  /** Stops reading, so that the TLS handshake receives its own bytes. */
   stopReading(): void {
     this.#socket.off('data', this.#onData);
   }

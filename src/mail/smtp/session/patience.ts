@@ -1,5 +1,5 @@
 // Time limits for the steps of a session: the limit of the step, the rest of a limit over several
-// steps, and a shorter limit while further deliveries wait for the place. channel.ts defines the
+// steps, and a shorter limit while queued deliveries wait for the place. channel.ts defines the
 // steps.
 import type { Clock } from '../../../platform/runtime/clock.ts';
 

@@ -152,7 +152,7 @@ export class MailTransaction {
     });
   }
 
-  /** True if a recipient remains for the server. */
+  /** True if at least one recipient remains for the server. */
   get isWanted(): boolean {
     return this.#named.length > 0;
   }
@@ -161,7 +161,7 @@ export class MailTransaction {
     return this.#accepted > 0;
   }
 
-  /** Builds MAIL and a RCPT per recipient. */
+  /** Builds MAIL and one RCPT per recipient. */
   envelope(): Command[] {
     const { mail, bytes } = this;
     const line = mailLine(mail, bytes, this.#offered, this.#isUtf8());

@@ -9,7 +9,7 @@ const maxLineLength = 500;
 const shortestSecret = 4;
 const cutMark = '(cut)\n';
 
-/** Lines `C: …` (client), `S: …` (server), `* …` (further events). */
+/** Lines `C: …` (client), `S: …` (server), `* …` (other events). */
 export class Transcript {
   #text = '';
   #room = maxLength;
