@@ -126,7 +126,7 @@ export class MalformedRequestError extends refusal('MalformedRequestError', 'mal
   }
 }
 
-/** Maps a field name (dotted path) to its messages. */
+/** Maps a field name (dotted path) to the messages of the field. */
 export type FieldErrors = Record<string, string[]>;
 
 export class ValidationError extends refusal('ValidationError', 'validation', {
@@ -149,7 +149,7 @@ export class ValidationError extends refusal('ValidationError', 'validation', {
     super(message);
     this.fieldErrors = fieldErrors;
   }
-  /** Returns a refusal of one field. */
+  /** Returns a refusal of a single field. */
   static of(field: string, problem: string): ValidationError {
     return new ValidationError(`${field}: ${problem}`, { [field]: [problem] });
   }
@@ -264,7 +264,7 @@ kinds.set('BillingProviderError', {
   answers: { 502: badGateway },
 });
 
-/** A fault of the service or its store. */
+/** A fault of the service or the store. */
 export class InternalError extends refusal('InternalError', 'internal', {
   fields: { message: text },
   answers: { 500: ['Internal', faultOfService] },
@@ -278,7 +278,7 @@ export class InternalError extends refusal('InternalError', 'internal', {
   }
 }
 
-/** An event could not be queued for its webhook endpoints, so its change was not made. */
+/** An event could not be queued for the webhook endpoints, so the change was not made. */
 export class WebhookEnqueueError extends refusal('WebhookEnqueueError', 'internal', {
   fields: { message: text },
   sendAnswers: { 500: sendFailed },
@@ -320,13 +320,13 @@ export class TimeoutError extends refusal('TimeoutError', 'timeout', {
   }
 }
 
-/** Unusable configuration: stops a start with one readable line; exit code 2. */
+/** Unusable configuration: stops a start with a readable line; exit code 2. */
 export class ConfigError extends Error {}
 
 /** The store or the daemon cannot be reached: exit code 7. */
 export class UnreachableError extends Error {}
 
-/** The store or its secret is missing; only `svc init` and the daemon create them. */
+/** The store or the secret is missing; only `svc init` and the daemon create them. */
 export class NoStoreError extends UnreachableError {
   /** The missing part. */
   readonly lacks: 'store' | 'secret';
@@ -344,7 +344,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns the code of an error of Node.js (`ENOENT`); empty without one. */
+/** Returns the code of an error of Node.js (`ENOENT`); empty without a code. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

@@ -1,4 +1,4 @@
-// Finds the encoding of an imported file and passes its bytes on as UTF-8, in constant memory.
+// Finds the encoding of an imported file and passes the bytes on as UTF-8, in constant memory.
 // Spreadsheets on Windows save CSV in Windows-1252, of which Latin-1 is a part. The bytes of both
 // are ASCII up to the first accent, so the file is decided there, by a sample.
 import { isAscii, isUtf8 } from 'node:buffer';
@@ -16,7 +16,8 @@ const windows1252 = new TextDecoder('windows-1252');
 /** Windows-1252 has no character at these five places. */
 const unassigned = /[\x81\x8d\x8f\x90\x9d]/g;
 /**
- * Accented letters in such a row are words of another alphabet: "Ивано" in Windows-1251 is "Èâàíî".
+ * Accented letters in such a row are words of a different alphabet: "Ивано" in Windows-1251 is
+ * "Èâàíî".
  */
 const foreignWord = /[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]{5}|[^\0-\x7f]{7}/;
 
@@ -42,13 +43,13 @@ function fromWindows1252(bytes: Buffer): Buffer {
   return Buffer.from(text.replace(unassigned, '\uFFFD'));
 }
 
-/** One file. `encoding` is final once `utf8` has ended. */
+/** A single file. `encoding` is final once `utf8` has ended. */
 export class EncodedFile {
   encoding: Encoding = 'utf-8';
 
   /**
    * Yields the file in UTF-8. Bytes without a meaning become U+FFFD here or at the reader.
-   * @throws ValidationError for NUL bytes, and for text in another encoding
+   * @throws ValidationError for NUL bytes, and for text in a different encoding
    */
   async *utf8(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let sample: Buffer[] | null = [];

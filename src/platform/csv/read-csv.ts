@@ -1,11 +1,11 @@
-// Reads imported CSV (RFC 4180 and its common variants) row by row in constant memory. A row that
-// is too long, or an unclosed quotation mark, ends the read with an error that names its line.
+// Reads imported CSV (RFC 4180 and common variants) row by row in constant memory. A row that
+// is too long, or an unclosed quotation mark, ends the read with an error that names the line.
 // Callers interpret the rows. The only importer of csv-parse.
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { ValidationError } from '../errors.ts';
 
-/** One record; `line` is its first line, from 1. */
+/** One record; `line` is the first line, from 1. */
 export interface CsvRow {
   line: number;
   values: string[];
@@ -26,7 +26,7 @@ function occurrences(values: readonly string[], text: RegExp): number {
 }
 
 /**
- * Yields the rows of UTF-8 text, without empty ones and without a byte order mark. Keeps quotation
+ * Yields the rows of UTF-8 text, without empty rows and without a byte order mark. Keeps quotation
  * marks inside a value, since many exports do not double them.
  * @throws ValidationError naming the line at which it cannot continue
  */
@@ -48,7 +48,7 @@ export async function* csvRows(
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: longestRow,
-    // The parser emits this result; its type permits only records.
+    // The parser emits this result; the type permits only records.
     on_record: (values: string[], { lines }) => {
       countedTwice += occurrences(values, /\r\n/g);
       lastLine = lines - countedTwice;

@@ -1,8 +1,8 @@
-// Reads imported JSON Lines (one object on each line) in constant memory. A line that is too long
+// Reads imported JSON Lines (an object on each line) in constant memory. A line that is too long
 // ends the read; a line that is not an object yields null, which callers refuse.
 import { ValidationError } from '../errors.ts';
 
-/** The object on one line, or null if the line holds another value; `line` counts from 1. */
+/** The object on a line, or null if the line holds a different value; `line` counts from 1. */
 export interface JsonRow {
   line: number;
   object: Readonly<Record<string, unknown>> | null;

@@ -17,7 +17,7 @@ const mostNamesShown = 10;
 
 export interface ImportRow {
   line: number;
-  /** Reason to reject the row, whatever its fields are. */
+  /** Reason to reject the row, regardless of the fields. */
   fault?: string;
   /** Returns the trimmed text of a column, or '' if the column is missing. */
   field: (column: string) => string;
@@ -33,7 +33,7 @@ export interface ImportTable {
   rows: AsyncIterable<ImportRow>;
   /** Returns the encoding of the file; final after the last row. */
   encoding(): Encoding;
-  /** Set if the file states that it is one page of a list. */
+  /** Set if the file states that it is a page of a list. */
   isPartial?: true;
 }
 
@@ -53,13 +53,13 @@ export function columnKey(name: string): string {
 const bareColumns = ['email', 'reason'] as const;
 
 /**
- * Cells that spreadsheets would read as formulas; write-csv.ts and others put an apostrophe before
- * them.
+ * Cells that spreadsheets would read as formulas; write-csv.ts and similar programs put an
+ * apostrophe before them.
  */
 const guarded = /^'(?=[=+\-@\t\r'])/;
 
 /**
- * Returns the start of the file, at least its first non-empty line, and a stream of the whole file.
+ * Returns the start of the file, at least the first non-empty line, and a stream of the whole file.
  */
 async function peek(
   chunks: AsyncGenerator<Buffer>,
@@ -105,11 +105,11 @@ function fieldReader(
   };
 }
 
-/** A table without the encoding of its file. */
+/** A table without the encoding of the file. */
 type DecodedTable = Omit<ImportTable, 'encoding'>;
 
 /**
- * Returns why a row of values does not fit the header: its values may be under the wrong columns.
+ * Returns why a row of values does not fit the header: the values may be under the wrong columns.
  */
 function shiftOf(values: readonly string[], columns: number): { fault?: string } {
   if (values.length <= columns) return {};
@@ -188,10 +188,10 @@ async function jsonTable(all: AsyncIterable<Buffer>): Promise<DecodedTable> {
   return { header: Object.keys(object), rows };
 }
 
-/** Output of `aws sesv2 list-suppressed-destinations`: one document over many lines. */
+/** Output of `aws sesv2 list-suppressed-destinations`: a single document over many lines. */
 const sesDocument = /^\{\s*"SuppressedDestinationSummaries"\s*:/;
 /**
- * Most bytes of a document of Amazon SES. One answer has at most 1,000 entries in 150 KB; a file of
+ * Most bytes of a document of Amazon SES. An answer has at most 1,000 entries in 150 KB; a file of
  * many joined answers has more.
  */
 const longestDocument = 64_000_000;
@@ -210,7 +210,7 @@ async function readWhole(all: AsyncIterable<Buffer>): Promise<string> {
 }
 
 /**
- * Reads a document of Amazon SES. Numbers its rows from 1, since the document has no line numbers.
+ * Reads a document of Amazon SES. Numbers the rows from 1, since the document has no line numbers.
  */
 async function sesTable(all: AsyncIterable<Buffer>): Promise<DecodedTable> {
   const text = await readWhole(all);

@@ -1,6 +1,7 @@
-// A set that detects repeated texts among millions. It stores a 53-bit hash of each in one typed
-// array: 13 bytes a text at worst, against 90 for a Set of strings. Two texts with one hash (among
-// 5 million: one chance in 700) count as one text, so use it to count, never to decide.
+// A set that detects repeated texts among millions. It stores a 53-bit hash of each text in a
+// single typed array: 13 bytes a text at worst, against 90 for a Set of strings. Two texts with the
+// same hash (among 5 million: a chance of 1 in 700) count as a single text, so use it to count,
+// never to decide.
 
 const firstSlots = 1_024;
 const fullest = 0.6;

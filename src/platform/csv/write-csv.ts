@@ -13,7 +13,7 @@ function csvValue(value: string | null): string {
   return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
 }
 
-/** Formats one row, with its line end. */
+/** Formats a row, with the line end. */
 export function csvRow(values: readonly (string | null)[]): string {
   return `${values.map(csvValue).join(',')}\n`;
 }

@@ -63,8 +63,8 @@ async function writeDurably(path: string, bytes: Buffer): Promise<void> {
 }
 
 /**
- * Makes a directory and those above it. Each new one is durable, as the entry of the directory
- * above it.
+ * Makes a directory and all directories above it. Each new directory is durable, as the entry of
+ * the directory above it.
  */
 async function makeDirectory(path: string): Promise<void> {
   const isThere = await stat(path).then(

@@ -1,4 +1,4 @@
-// Encryption of blobs: AES-256-GCM in frames, each with its number and a mark on the last one, so
+// Encryption of blobs: AES-256-GCM in frames, each with a number and a mark on the last frame, so
 // that frames can neither change places nor be left out (the STREAM construction of Hoang,
 // Reyhanitabar, Rogaway and Vizár, 2015).
 //
@@ -36,7 +36,7 @@ function nonceOf(prefix: Buffer, number: number, isLast: boolean): Buffer {
   return nonce;
 }
 
-/** Encrypts bytes. A key must not seal more than one content. */
+/** Encrypts bytes. A key must not seal more than a single content. */
 export function seal(key: Buffer, plain: Buffer, random: Random): Buffer {
   const prefix = Buffer.from(random.bytes(prefixBytes));
   const count = frameCount(plain.length);

@@ -1,5 +1,5 @@
-// The port to a place of blobs outside the database. A key names its content, which never changes.
-// Only its encryption may.
+// The port to a place of blobs outside the database. A key names the content, which never changes.
+// Only the encryption may change.
 
 /**
  * Stores bytes by key, as `ORGANIZATION/DIGEST`. Each method may reject with an Error that names
@@ -23,7 +23,7 @@ export class NoBlobError extends Error {
   }
 }
 
-/** Returns the error for content above its stored length. */
+/** Returns the error for content above the stored length. */
 export function tooLong(key: string, mostBytes: number): Error {
   return new Error(`${key} has more than the ${mostBytes} bytes that were stored`);
 }

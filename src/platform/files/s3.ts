@@ -1,7 +1,7 @@
-// Blobs in a bucket of an S3 service: AWS, Garage, SeaweedFS, R2, Ceph and others. s3mini signs the
-// requests (Signature Version 4) and divides large bodies into parts. Rows of the store say what
-// the bucket has, so that nothing here lists a bucket or depends on conditional requests, in which
-// the services differ.
+// Blobs in a bucket of an S3 service: AWS, Garage, SeaweedFS, R2, Ceph and similar services. s3mini
+// signs the requests (Signature Version 4) and divides large bodies into parts. Rows of the store
+// say what the bucket has, so that nothing here lists a bucket or depends on conditional requests,
+// in which the services differ.
 import { S3mini, S3ServiceError } from 's3mini';
 import { messageOf } from '../errors.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
@@ -117,8 +117,8 @@ function statusOf(error: unknown): number | null {
 }
 
 /**
- * Tells whether another try may succeed. A request that outran its time is not repeated: its caller
- * waits.
+ * Tells whether a further try may succeed. A request that outran the time limit is not repeated:
+ * the caller waits.
  */
 function isPassing(error: unknown): boolean {
   const status = statusOf(error);

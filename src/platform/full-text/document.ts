@@ -1,6 +1,6 @@
 // Searchable words of a document by position, as both engines index them. Runs in the parse worker
 // (src/mail/parse), as hostile text costs up to a second. Words for `from:`, `subject:` and
-// `has:` follow the text, each with the mark of its field; no word of a text begins with a mark.
+// `has:` follow the text, each with the mark of the field; no word of a text begins with a mark.
 // PostgreSQL bounds positions (16,383), positions of a word (256) and a whole tsvector (1 MB). The
 // same bounds hold here, so that both engines find the same.
 import { scanAscii } from './scan-ascii.ts';
@@ -115,7 +115,7 @@ class Places {
     this.#characters += characters;
   }
 
-  /** Adds consecutive words, separated from earlier ones by a gap. */
+  /** Adds consecutive words, separated from earlier words by a gap. */
   add(words: readonly string[], mark = ''): void {
     if (words.length === 0) return;
     if (this.isBegun) this.all.push(gap);

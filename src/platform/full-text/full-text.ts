@@ -7,9 +7,9 @@
 // SQLite     | a row for each key, numbered            | FTS5 without contents, by that number
 // PostgreSQL | a row for each key, with its `tsvector` | GIN over it
 //
-// Each word begins with five characters of a hash of its scope. So a word that is rare in one
-// mailbox is found fast even if other mailboxes are full of it. Two scopes may share the five
-// characters: the caller must check the scope of each result.
+// Each word begins with five characters of a hash of the scope. So a word that is rare in a mailbox
+// is found fast even if other mailboxes are full of it. Two scopes may share the five characters:
+// the caller must check the scope of each result.
 import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { amongOf, type Db, engineOf, type Untyped } from '../store/db.ts';
@@ -25,14 +25,14 @@ export interface FullTextEntry {
   words: DocumentWords;
 }
 
-/** Query within one scope. */
+/** Query within a scope. */
 export interface FullTextQuestion {
   scope: string;
   query: FullTextQuery;
 }
 
 const scopeCharacters = 5;
-/** Pages of one merge step, about a millisecond of work. */
+/** Pages of a merge step, about a millisecond of work. */
 const mergedPages = 16;
 
 function prefixOf(scope: string): string {
@@ -41,7 +41,7 @@ function prefixOf(scope: string): string {
 }
 
 /**
- * Returns the words in order for the tokenizer of FTS5, each after the prefix of its scope. At a
+ * Returns the words in order for the tokenizer of FTS5, each after the prefix of the scope. At a
  * gap the prefix stands alone: no query contains it, so no phrase spans the gap.
  */
 function fts5Text({ scope, words }: FullTextEntry): string {
@@ -49,7 +49,7 @@ function fts5Text({ scope, words }: FullTextEntry): string {
 }
 
 /**
- * Returns each word with its positions. Words contain neither `'` nor `\`, so they need no
+ * Returns each word with all positions. Words contain neither `'` nor `\`, so they need no
  * escaping.
  */
 function tsvectorText({ scope, words }: FullTextEntry): string {
@@ -117,7 +117,7 @@ class FullText {
     });
   }
 
-  /** Adds or replaces documents by key; among equal keys the last one counts. */
+  /** Adds or replaces documents by key; among equal keys the last document counts. */
   async index(db: Db, entries: readonly FullTextEntry[]): Promise<void> {
     const byKey = new Map(entries.map((entry) => [entry.key, entry]));
     const sorted = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -127,7 +127,7 @@ class FullText {
       return;
     }
     if (sorted.length === 0) return;
-    // Handles all keys before any words: FTS5 flushes its pending words before each statement that
+    // Handles all keys before any words: FTS5 flushes pending words before each statement that
     // may fail half-way.
     const keys = JSON.stringify(sorted.map(({ key }) => key));
     const { rows } = await this.#insertKeys(db, [keys]);
@@ -207,7 +207,7 @@ class FullText {
     const pages = isBegun ? mergedPages : -mergedPages;
     const name = sql.ref(wordsTable(this.#table));
     await sql`insert into ${words} (${name}, rank) values ('merge', ${pages})`.execute(trx);
-    // The statement itself counts as one change (https://sqlite.org/fts5.html, 6.8).
+    // The statement itself counts as a change (https://sqlite.org/fts5.html, 6.8).
     return (await totalChanges(trx)) - before < 2;
   }
 }

@@ -29,7 +29,7 @@ const leastPrefixCharacters = 3;
 const term = /(?:(from|subject):)?(?:"([^"]*)"(\*?)|([^\s"]+))/giu;
 
 /**
- * @throws ValidationError on `q` if it has too many words, or too many or too short ones with `*`
+ * @throws ValidationError on `q` if it has too many words, or too many or too short words with `*`
  */
 export function parseQuery(text: string): FullTextQuery {
   const phrases = new Map<string, Phrase>();
@@ -66,7 +66,7 @@ function requireLong({ words }: Phrase): void {
 }
 
 interface Term extends Phrase {
-  /** Whether the user wrote the `*`. Short words of scripts without spaces get an implied one. */
+  /** Whether the user wrote the `*`. Short words of scripts without spaces get an implied `*`. */
   isAsked: boolean;
 }
 

@@ -7,7 +7,7 @@ import { wordCharacters } from './words.ts';
 export interface ScanBounds {
   /** Most words to read. */
   words: number;
-  /** Most positions to write of one word. */
+  /** Most positions to write of a word. */
   perWord: number;
   /** Most characters of all new words together. */
   characters: number;
@@ -15,7 +15,7 @@ export interface ScanBounds {
 
 export interface Scanned {
   /**
-   * The words, each after a space. A word beyond `perWord` or `characters` leaves only its space.
+   * The words, each after a space. A word beyond `perWord` or `characters` leaves only the space.
    */
   text: string;
   /** Characters of the new words. */
@@ -33,7 +33,7 @@ for (const character of 'abcdefghijklmnopqrstuvwxyz0123456789') {
 }
 
 /**
- * Hash table of the words of one text. The next text reuses it: the stamp of a slot names its text.
+ * Hash table of the words of a text. The next text reuses it: the stamp of a slot names the text.
  */
 let lastStamp = 0;
 const stamps = new Float64Array(slots);
@@ -43,7 +43,7 @@ const counts = new Uint16Array(slots);
 let bytes = Buffer.alloc(0);
 let out = Buffer.alloc(0);
 
-/** Makes room for all words, and for the text with one more byte that ends its last word. */
+/** Makes room for all words, and for the text with an extra byte that ends the last word. */
 function makeRoom(text: string, words: number): void {
   if (bytes.length <= text.length) bytes = Buffer.alloc(text.length * 2 + 1);
   const most = Math.min(words, text.length / 2 + 1) * (1 + wordCharacters);

@@ -1,4 +1,4 @@
-// Tokenizer for documents and queries: one for both engines, so that both find the same.
+// Tokenizer for documents and queries: the same for both engines, so that both find the same.
 //
 //   text                      | words
 //   --------------------------+--------------------------------------------------------------------
@@ -39,12 +39,12 @@ const stroked = /[æðøþđħłœŧς]/g;
 const excessMarks = /([\p{M}\u0e33\u0eb3\uff9e\uff9f]{30})[\p{M}\u0e33\u0eb3\uff9e\uff9f]+/gu;
 const withoutExcess = (text: string) => text.replace(excessMarks, '$1');
 
-/** Tells whether the text is ASCII: all other characters take more than one byte. */
+/** Tells whether the text is ASCII: all characters beyond ASCII take more than one byte. */
 export const isAscii = (text: string) => Buffer.byteLength(text) === text.length;
 
 /**
  * Folds a text: NFKC, full case folding, without diacritics and without marks beyond 30 in a run.
- * Folding twice changes nothing. Takes linear time; one character may become 18.
+ * Folding twice changes nothing. Takes linear time; a single character may become 18.
  */
 export function folded(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
@@ -57,7 +57,7 @@ export function folded(text: string): string {
     .normalize('NFC');
 }
 
-/** Scripts without spaces: CJK, and those of South-East Asia. */
+/** Scripts without spaces: CJK, and scripts of South-East Asia. */
 const unspaced = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Hangul', 'Thai', 'Lao', 'Khmer']
   .concat('Myanmar', 'Yi')
   .map((script) => `\\p{scx=${script}}`)
@@ -95,7 +95,7 @@ function cut(word: string): string {
   return word.length > wordCharacters ? word.slice(0, wordCharacters).toWellFormed() : word;
 }
 
-/** Consecutive words of a query; with `isPrefix` the last one is only the beginning of a word. */
+/** Consecutive words of a query; with `isPrefix` the last word is only the beginning of a word. */
 export interface Phrase {
   words: readonly string[];
   isPrefix: boolean;
@@ -113,7 +113,7 @@ export function phraseOf(text: string, isPrefix = false): Phrase {
   const words = wordsOf(text);
   const last = words.at(-1) ?? '';
   if (!isUnspaced(last)) return { words, isPrefix };
-  // The last character as a word of its own matches only the end of a run, so it is kept only as
+  // The last character as a separate word matches only the end of a run, so it is kept only as
   // the sole word.
   const before = words.at(-2) ?? '';
   const isInPair = before.length > last.length && before.endsWith(last);

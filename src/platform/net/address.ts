@@ -1,10 +1,10 @@
 // The mail-address grammar of the service: the addresses that the API and the envelope accept, and
-// the one form in which they are stored and sent. Stricter than RFC 5322: no comments, no folding,
-// no white space, no IP literals. Header lists of inbound mail have another parser.
+// the only form in which they are stored and sent. Stricter than RFC 5322: no comments, no folding,
+// no white space, no IP literals. Header lists of inbound mail have a different parser.
 import { domainToASCII } from 'node:url';
 import { foldCase } from '../runtime/fold-case.ts';
 
-/** An address in its normal form; `email` goes on the wire, without angle brackets. */
+/** An address in normal form; `email` goes on the wire, without angle brackets. */
 export interface MailAddress {
   /** `localPart@domain`. */
   email: string;
@@ -63,7 +63,7 @@ function isSafeUnicode(localPart: string): boolean {
 }
 
 /**
- * Returns the local part in its shortest form: `"joe"` becomes `joe`, so that it cannot evade a
+ * Returns the local part in the shortest form: `"joe"` becomes `joe`, so that it cannot evade a
  * block.
  */
 function parseLocalPart(text: string): string | null {
@@ -81,7 +81,7 @@ function parseLocalPart(text: string): string | null {
 }
 
 /**
- * Parses one bare address (`joe@example.com`); null if it is invalid. Limits in octets, from RFC
+ * Parses a bare address (`joe@example.com`); null if it is invalid. Limits in octets, from RFC
  * 5321 4.5.3.1: local part 64, domain 255, the whole 254.
  */
 export function parseAddress(text: string): MailAddress | null {
@@ -111,7 +111,7 @@ export function foldAddress(email: string): string {
   return foldCase(email);
 }
 
-/** Returns whether a text is safe in a header: no CR, LF, NUL or other C0 control except TAB. */
+/** Returns whether a text is safe in a header: no C0 control (CR, LF, NUL, …) except TAB. */
 export function isHeaderSafe(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters
   return !/[\x00-\x08\x0a-\x1f]/.test(text);

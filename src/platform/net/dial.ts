@@ -5,7 +5,8 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
 
 /**
- * Opens a TCP connection. Tests pass one that refuses, to prove that an address is never dialled.
+ * Opens a TCP connection. Tests pass a connector that refuses, to prove that an address is never
+ * dialled.
  */
 export type Connector = (options: { host: string; port: number }) => Socket;
 

@@ -1,6 +1,6 @@
-// Queries the configured DNS servers until one answers, and reports why a question has no answer.
-// Makes two rounds: the second for servers that were silent or sent garbage. Caches nothing and
-// follows no CNAME.
+// Queries the configured DNS servers until a server answers, and reports why a question has no
+// answer. Makes two rounds: the second for servers that were silent or sent garbage. Caches nothing
+// and follows no CNAME.
 import { setMaxListeners } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { messageOf } from '../errors.ts';
@@ -59,7 +59,7 @@ export class DnsError extends Error {
   /** The code of node:dns: ENOTFOUND, ENODATA, ESERVFAIL, … */
   readonly code: string;
 
-  /** `question` is the queried type and name; `why` names the server, if one was queried. */
+  /** `question` is the queried type and name; `why` names the server, if a server was queried. */
   constructor(
     kind: DnsErrorKind,
     question: string,
@@ -80,7 +80,8 @@ export const patience = {
   short: [500, 1_000],
 } as const;
 /**
- * Number of servers used from the list. Later ones could not be reached before a caller gives up.
+ * Number of servers used from the list. Later servers could not be reached before a caller gives
+ * up.
  */
 const maxServers = 8;
 
@@ -96,7 +97,7 @@ type Patience = readonly number[];
 
 export interface DnsAsker {
   /**
-   * Returns the answer of the first server that has one: NOERROR or NXDOMAIN.
+   * Returns the answer of the first server that answers: NOERROR or NXDOMAIN.
    * @throws DnsError, always temporary.
    */
   ask(
@@ -105,7 +106,7 @@ export interface DnsAsker {
     timeoutsMs?: Patience,
     isUnchecked?: boolean,
   ): Promise<WireAnswer>;
-  /** Aborts all pending questions and refuses new ones. */
+  /** Aborts all pending questions and refuses new questions. */
   close(): void;
 }
 
@@ -119,7 +120,7 @@ function readServer(text: string): DnsServer {
 export function createDnsAsker({ servers, clock, random }: DnsAskerOptions): DnsAsker {
   const known = servers.slice(0, maxServers).map(readServer);
   const stopped = new AbortController();
-  // One listener for each pending question, so the usual warning limit does not apply.
+  // A listener for each pending question, so the usual warning limit does not apply.
   setMaxListeners(0, stopped.signal);
   const means = { clock, random, signal: stopped.signal };
 
@@ -146,7 +147,7 @@ export function createDnsAsker({ servers, clock, random }: DnsAskerOptions): Dns
   };
 }
 
-/** One question to one server. */
+/** A question to a single server. */
 interface Question {
   name: string;
   type: RecordType;
@@ -161,7 +162,7 @@ interface Means {
   signal: AbortSignal;
 }
 
-/** Queries one server, again without EDNS if it does not support that. @throws DnsError */
+/** Queries a server, again without EDNS if it does not support that. @throws DnsError */
 async function askServer(server: DnsServer, asked: Question, means: Means): Promise<WireAnswer> {
   const question = `${asked.type} ${asked.name}`;
   try {
@@ -178,7 +179,7 @@ async function askServer(server: DnsServer, asked: Question, means: Means): Prom
   }
 }
 
-/** Sends one message and awaits its answer; repeats it over TCP if UDP truncates the answer. */
+/** Sends a message and awaits the answer; repeats it over TCP if UDP truncates the answer. */
 async function exchange(
   server: DnsServer,
   { name, type, edns, timeoutMs, isUnchecked }: Question & { edns: boolean },

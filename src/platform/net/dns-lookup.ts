@@ -1,4 +1,4 @@
-// Look-ups by name and type: follows CNAMEs, caches answers for their TTL, and shares one query
+// Look-ups by name and type: follows CNAMEs, caches answers for their TTL, and shares a query
 // among equal concurrent questions. Does not interpret the records.
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../runtime/clock.ts';
@@ -25,7 +25,7 @@ export interface Found {
 export type Lookup = (name: string, type: RecordType) => Promise<Found>;
 
 const maxRecordsKept = 200;
-/** CNAMEs from the name to its records; BIND follows 16, Unbound 11. */
+/** CNAMEs from the name to the records; BIND follows 16, Unbound 11. */
 const maxChain = 12;
 const maxTtlMs = 3_600_000;
 const negativeTtlMs = 60_000;
@@ -114,7 +114,7 @@ interface Step {
   ttlMs: number;
 }
 
-/** Follows the CNAMEs within one answer from `name`, adding each name to `chain`. */
+/** Follows the CNAMEs within an answer from `name`, adding each name to `chain`. */
 function follow(answer: WireAnswer, name: string, type: RecordType, chain: Set<string>): Step {
   const byOwner = Map.groupBy(answer.records, (record) => foldName(record.name));
   let end = name;
@@ -136,7 +136,7 @@ function follow(answer: WireAnswer, name: string, type: RecordType, chain: Set<s
   }
 }
 
-/** Returns the TTL in ms. One with the highest bit set counts as 0 (RFC 2181 8). */
+/** Returns the TTL in ms. A TTL with the highest bit set counts as 0 (RFC 2181 8). */
 function ttlOf({ ttl = 0 }: DnsRecord): number {
   return ttl > 0x7fffffff ? 0 : ttl * 1000;
 }

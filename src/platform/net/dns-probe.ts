@@ -1,5 +1,5 @@
 // Questions of a diagnosis: the exact answer of a server, with aliases and times to live. Nothing
-// is asked twice, and all questions end at one deadline. Mail is sent over dns.ts.
+// is asked twice, and all questions end at the same deadline. Mail is sent over dns.ts.
 import { getServers } from 'node:dns';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
@@ -9,7 +9,7 @@ import { type DnsRecord, foldName, isQueryName, type RecordType, rcodes } from '
 /** Types of records that a diagnosis reads. SPF is the type of old (RFC 7208 3.1). */
 export type ProbedType = Extract<RecordType, 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'TXT'> | 'SPF';
 
-/** One question. */
+/** A single question. */
 export interface ProbeQuestion {
   type: ProbedType;
   name: string;
@@ -19,11 +19,11 @@ export interface ProbeQuestion {
   isUnchecked?: boolean;
 }
 
-/** Answer to a question. Values of MX are `10 host`, those of TXT are joined. */
+/** Answer to a question. Values of MX are `10 host`, values of TXT are joined. */
 export interface ProbeAnswer {
   kind: 'found' | 'no-data' | 'not-found' | 'refused' | 'failed' | 'silent';
   values: readonly string[];
-  /** Target of the CNAME of the name; null without one. */
+  /** Target of the CNAME of the name; null without a CNAME. */
   alias: string | null;
   /** Seconds for which the answer may be cached; null without a record. */
   ttlSeconds: number | null;
@@ -53,11 +53,11 @@ interface ProbeOptions {
 
 const mostValues = 20;
 const longestValue = 4_000;
-/** CNAMEs from a name to its records. */
+/** CNAMEs from a name to the records. */
 const longestChain = 12;
 const mostAuthorities = 3;
 
-/** Creates a probe. It opens no socket before its first question. */
+/** Creates a probe. It opens no socket before the first question. */
 export function createProbe(options: ProbeOptions): Probe {
   const { clock, random, deadlineMs, mostQuestions, authorityMs } = options;
   const used = options.servers.length > 0 ? options.servers : getServers();

@@ -1,6 +1,5 @@
-// One question to one DNS server over UDP, or TCP if the answer does not fit (RFC 7766). Each
-// question has its own socket: the source port is random, and nothing stays open after the question
-// ends.
+// A question to a DNS server over UDP, or TCP if the answer does not fit (RFC 7766). Each question
+// has a separate socket: the source port is random, and nothing stays open after the question ends.
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
@@ -16,14 +15,14 @@ export class NoAnswer extends Error {}
 export interface Exchange<T> {
   server: DnsServer;
   question: Buffer;
-  /** Parses an answer. Returns undefined for other bytes; throws for a broken answer. */
+  /** Parses an answer. Returns undefined for unrelated bytes; throws for a broken answer. */
   read: (bytes: Buffer) => T | undefined;
   timeoutMs: number;
   clock: Clock;
   signal: AbortSignal;
 }
 
-/** Runs `start` until it settles, times out, or `signal` aborts; then calls its clean-up. */
+/** Runs `start` until it settles, times out, or `signal` aborts; then calls the clean-up. */
 function bounded<T>(
   { timeoutMs, clock, signal }: Exchange<T>,
   start: (resolve: (value: T) => void, reject: (error: Error) => void) => () => void,
@@ -42,7 +41,7 @@ function bounded<T>(
 }
 
 /**
- * Sends the question and ignores foreign answers while it waits, so that a forged one gains
+ * Sends the question and ignores foreign answers while it waits, so that a forged answer gains
  * nothing.
  * @throws NoAnswer, or the error of the network or of `read`.
  */

@@ -1,4 +1,4 @@
-// DNS messages as bytes (RFC 1035, 6891): encodes one question, decodes one answer, bounded before
+// DNS messages as bytes (RFC 1035, 6891): encodes a question, decodes an answer, bounded before
 // it is parsed. Also checks names: A-labels in text form. Only this file uses dns-packet. Opens no
 // sockets.
 import {
@@ -24,7 +24,7 @@ export interface WireQuestion {
   type: RecordType;
   /** Whether to offer EDNS0 (larger answers, DNSSEC); some old servers refuse it. */
   edns: boolean;
-  /** Asks for the answer even if its DNSSEC signatures are wrong (CD, RFC 4035 3.2.2). */
+  /** Asks for the answer even if the DNSSEC signatures are wrong (CD, RFC 4035 3.2.2). */
   isUnchecked?: boolean;
 }
 
@@ -50,7 +50,7 @@ export const rcodes = {
 
 /** Size of a UDP answer that passes every path unfragmented (DNS flag day 2020). */
 const udpPayloadBytes = 1232;
-/** Most records read of one answer: 200 of the requested type, with their signatures and CNAMEs. */
+/** Most records read of an answer: 200 of the requested type, with their signatures and CNAMEs. */
 const maxRecords = 416;
 
 const headerBytes = 12;
@@ -86,8 +86,8 @@ export function encodeQuestion({
 }
 
 /**
- * Parses `bytes` as the answer to `question`; undefined if they answer another question (late, or
- * forged). If the answer is truncated, only its header is used. May write to `bytes`.
+ * Parses `bytes` as the answer to `question`; undefined if they answer a different question (late,
+ * or forged). If the answer is truncated, only the header is used. May write to `bytes`.
  * @throws Error if the bytes answer the question but cannot be parsed.
  */
 export function decodeAnswer(bytes: Buffer, question: WireQuestion): WireAnswer | undefined {

@@ -4,16 +4,19 @@ import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Question } from
 import { foldName, rcodes } from './dns-wire.ts';
 
 const headerBytes = 12;
-/** Longest message that is read: enough for a question of one name. Longer ones are dropped. */
+/**
+ * Longest message that is read: enough for a question of a single name. Longer messages are
+ * dropped.
+ */
 const mostBytes = 600;
 const answerFlag = 0x8000;
 const opcodeMask = 0x7800;
 const recursionDesired = 0x0100;
-/** Challenges change within minutes, so resolvers must not cache an absent one. */
+/** Challenges change within minutes, so resolvers must not cache an absent challenge. */
 const ttlSeconds = 1;
 const anyType = 'ANY';
 
-/** A zone with its one name server. */
+/** A zone with a single name server. */
 export interface Zone {
   /** Lower case, without a trailing dot. */
   name: string;
@@ -22,7 +25,7 @@ export interface Zone {
   texts(name: string): Promise<readonly string[] | undefined>;
 }
 
-/** A parsed question; null for one that is never answered. */
+/** A parsed question; null for a question that is never answered. */
 interface Asked {
   id: number;
   flags: number;
@@ -32,7 +35,7 @@ interface Asked {
 function readQuestion(bytes: Buffer): Asked | null {
   if (bytes.length < headerBytes || bytes.length > mostBytes) return null;
   const flags = bytes.readUInt16BE(2);
-  // Drops answers: two servers that answered each other's answers would never stop.
+  // Drops answers: two servers that answer answers would never stop.
   if ((flags & answerFlag) !== 0) return null;
   const id = bytes.readUInt16BE(0);
   if ((flags & opcodeMask) !== 0 || bytes.readUInt16BE(4) !== 1) {
@@ -87,7 +90,9 @@ function apex(zone: Zone, type: string): Answer[] {
   return type === anyType ? [soaOf(zone), nameServer] : [];
 }
 
-/** Answers a message; null for one that gets no answer. Rejects if the zone cannot be read. */
+/**
+ * Answers a message; null for a message that gets no answer. Rejects if the zone cannot be read.
+ */
 export async function answerOf(zone: Zone, bytes: Buffer): Promise<Buffer | null> {
   const asked = readQuestion(bytes);
   if (!asked) return null;
@@ -105,7 +110,8 @@ export async function answerOf(zone: Zone, bytes: Buffer): Promise<Buffer | null
   if (texts === undefined) return respond(asked, rcodes.nxDomain, [], soa);
   const isText = question.type === 'TXT' || question.type === (anyType as typeof question.type);
   const answers = texts.map((text): Answer => {
-    // Returns the name in the spelling of the question: resolvers hide randomness in its case.
+    // Returns the name in the spelling of the question: resolvers hide randomness in upper and
+    // lower case.
     return { name: question.name, type: 'TXT', ttl: ttlSeconds, data: text };
   });
   return isText && answers.length > 0 ? respond(asked, 0, answers) : respond(asked, 0, [], soa);

@@ -55,11 +55,11 @@ export interface CaaRecord {
 export interface Dns {
   mx(name: string): Promise<MxAnswer>;
   /**
-   * Looks up A and AAAA together. Rejects if there is neither; a failure of one type leaves the
-   * other.
+   * Looks up A and AAAA together. Rejects if there is neither; if one type fails, the answer has
+   * the addresses of the other type.
    */
   addresses(name: string): Promise<AddressAnswer>;
-  /** Returns each record with its strings joined. */
+  /** Returns each record with all strings joined. */
   txt(name: string): Promise<string[]>;
   /** Returns no records if the name or the type is missing; rejects only for a failed look-up. */
   tlsa(name: string): Promise<TlsaAnswer>;
@@ -70,8 +70,8 @@ export interface Dns {
   caa(name: string): Promise<CaaRecord[]>;
   /**
    * Resolves A, AAAA, CNAME, MX, NS, PTR and TXT as `resolve` of node:dns/promises does; the error
-   * carries its codes (ENOTFOUND, ENODATA, …).
-   * @throws TypeError for another type.
+   * carries the same codes (ENOTFOUND, ENODATA, …).
+   * @throws TypeError for a different type.
    */
   resolve(name: string, type: string): Promise<unknown[]>;
   /**
@@ -79,7 +79,7 @@ export interface Dns {
    * not 8 s.
    */
   resolveSoon(name: string, type: string): Promise<unknown[]>;
-  /** Aborts all pending look-ups; later ones reject. */
+  /** Aborts all pending look-ups; later look-ups reject. */
   close(): void;
 }
 
@@ -170,8 +170,8 @@ async function findAddresses(lookup: Lookup, name: string): Promise<AddressAnswe
 }
 
 /**
- * Returns one of two failures: a temporary one if there is one, then one that proves that the name
- * exists.
+ * Returns the worst failure: a temporary failure if there is any, then a failure that proves that
+ * the name exists.
  */
 function worstOf(errors: readonly unknown[]): unknown {
   const known = errors.filter((error) => error instanceof DnsError);

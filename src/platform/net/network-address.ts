@@ -9,13 +9,13 @@ import ipaddr from 'ipaddr.js';
 export interface AddressRange {
   /** In normal form, such as `203.0.113.0/24` or `2001:db8::/32`. */
   text: string;
-  /** Whether the written address is the first one of its range; a range should begin there. */
+  /** Whether the written address is the first address of the range; a range should begin there. */
   isAligned: boolean;
   network: ipaddr.IPv4 | ipaddr.IPv6;
   bits: number;
 }
 
-/** Global unicast as IANA assigns it. All other IPv6 ranges are special or unassigned. */
+/** Global unicast as IANA assigns it. All remaining IPv6 ranges are special or unassigned. */
 const globalIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
@@ -42,7 +42,7 @@ export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
-/** Returns whether an address is of the loopback network; IPv4-mapped ones included. */
+/** Returns whether an address is of the loopback network; IPv4-mapped addresses included. */
 export function isLoopbackAddress(address: string): boolean {
   return parse(address)?.range() === 'loopback';
 }
@@ -61,7 +61,7 @@ export function urlAt(host: string, port: number): string {
 
 /**
  * Returns whether a connection to this address ends on this machine: loopback, unspecified (0.0.0.0
- * and ::) or the address of one of its interfaces, IPv4-mapped ones included.
+ * and ::) or the address of an interface of this machine, IPv4-mapped addresses included.
  */
 export function isThisMachine(address: string): boolean {
   const parsed = parse(address);
@@ -101,7 +101,7 @@ function parseNetwork(address: string): { network: ipaddr.IPv4 | ipaddr.IPv6; wr
 
 /**
  * IPv4-compatible IPv6 addresses (RFC 4291 2.5.5.1) are deprecated; ipaddr.js takes them for mapped
- * ones.
+ * addresses.
  */
 const deprecatedForm = /^::[0-9]+\./;
 
@@ -110,7 +110,7 @@ function isAddress(text: string): boolean {
   return ipaddr.IPv6.isValid(text) && !deprecatedForm.test(text);
 }
 
-/** Parses a range in CIDR form, or one address as a range of its own; null if it is neither. */
+/** Parses a range in CIDR form, or a single address as a range; null if it is neither. */
 export function parseRange(text: string): AddressRange | null {
   const [, address = '', prefix] = /^([0-9a-f.:]+)(?:\/(0|[1-9][0-9]{0,2}))?$/i.exec(text) ?? [];
   if (!isAddress(address)) return null;
@@ -138,7 +138,7 @@ function isWithin(
 }
 
 /**
- * Returns whether the address is in one of the ranges. IPv4-mapped IPv6 counts as IPv4. False for
+ * Returns whether the address is in any of the ranges. IPv4-mapped IPv6 counts as IPv4. False for
  * an invalid address.
  */
 export function isInRanges(address: string, ranges: readonly AddressRange[]): boolean {
@@ -162,7 +162,10 @@ export function siteOf(address: string): string {
 /** Form of IPv4 addresses at a listener bound to `::` (RFC 4291 2.5.5.2). */
 const mappedForm = /^::ffff:([0-9]{1,3}(?:\.[0-9]{1,3}){3})$/i;
 
-/** Returns the network whose clients count as one: an IPv4 address, a /64 of IPv6 (RFC 6177). */
+/**
+ * Returns the network that counts as a single client: an IPv4 address, a /64 of IPv6 (RFC
+ * 6177).
+ */
 export function networkOf(written: string): string {
   const address = mappedForm.exec(written)?.[1] ?? written;
   if (!isIPv6(address)) return address;

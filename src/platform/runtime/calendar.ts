@@ -66,7 +66,7 @@ export function wallTimeIn(timezone: string, timeMs: number): string {
 }
 
 /**
- * Returns the start of a day in the zone: its midnight, or the first moment after a skipped
+ * Returns the start of a day in the zone: midnight, or the first moment after a skipped
  * midnight.
  */
 export function startOfDayIn(timezone: string, day: Day): number {
@@ -85,8 +85,8 @@ export function minuteIn(timezone: string, timeMs: number): number {
 }
 
 /**
- * Returns the time of a minute of a day in the zone: the first one if the clocks show it twice, and
- * the first moment after it if they skip it.
+ * Returns the time of a minute of a day in the zone: the first time if the clocks show it twice,
+ * and the first moment after it if they skip it.
  */
 export function timeIn(timezone: string, day: Day, minute: number): number {
   const wall = Date.parse(`${day}T00:00:00Z`) + minute * minuteMs;

@@ -1,4 +1,4 @@
-// One JSON text for equal values, so that their digests are equal.
+// The same JSON text for equal values, so that their digests are equal.
 
 /** Returns JSON with the keys of every object sorted; leaves out undefined values. */
 export function canonicalJson(value: unknown): string {

@@ -30,7 +30,7 @@ class ClockJumps {
     return this.#count;
   }
 
-  /** The last jump in ms; 0 without one. */
+  /** The last jump in ms; 0 without a jump. */
   get lastMs(): number {
     return this.#lastMs;
   }

@@ -27,7 +27,7 @@ export interface JoinedWork {
    * whether anything was done since the last call.
    */
   settle(isLast: boolean): Promise<boolean>;
-  /** Returns the next due time, as of the last `settle`; Infinity without one. */
+  /** Returns the next due time, as of the last `settle`; Infinity without due work. */
   nextAt(): number;
 }
 

@@ -1,6 +1,6 @@
 // Identifiers (specification 2.1): a prefix, an underscore and 24 characters of the alphabet
 // 0-9a-hjkmnp-tv-z. Ten characters give the milliseconds, three a counter, and 11 are random.
-// Inserting ascending keys costs half of inserting random ones (docs/making/decisions.md, "Store").
+// Inserting ascending keys costs half of inserting random keys (docs/making/decisions.md, "Store").
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 
@@ -11,8 +11,7 @@ const countsPerMs = 32 ** counterCharacters;
 const randomCharacters = 11;
 
 /**
- * Prefixes of kinds without a noun (src/core/api/noun.ts), and of nouns whose ids lower rooms
- * create.
+ * Prefixes of kinds without a noun (src/core/api/noun.ts), and of nouns with ids from lower rooms.
  */
 export const idPrefixes = {
   organization: 'org',
@@ -85,7 +84,7 @@ function encode(value: number, characters: number): string {
 export const mostAheadMs = 60_000;
 
 /**
- * Creates the id source of one process. Its ids grow: the counter orders them within a millisecond,
+ * Creates the id source of a process. Ids grow: the counter orders them within a millisecond,
  * and a clock that is set back by a minute at most does not affect them.
  */
 export function idSource(clock: Clock, random: Random): NewId {
@@ -122,7 +121,7 @@ export function firstIdAt(kind: IdKind, ms: number): string {
   return `${prefixOf(kind)}_${encode(Math.max(0, ms), timeCharacters)}`;
 }
 
-/** Returns the time of an id in ms since 1970, as accurate as the clock of its process. */
+/** Returns the time of an id in ms since 1970, as accurate as the clock of the process. */
 export function timeOfId(id: string): number {
   const text = id.slice(id.indexOf('_') + 1).slice(0, timeCharacters);
   return [...text].reduce((time, character) => time * 32 + alphabet.indexOf(character), 0);

@@ -1,6 +1,6 @@
 // The root keys of an installation: in a file (`secret.key` under dataDir, or `secret.file`), or in
 // the environment (`SVC_SECRET_KEY`). The file holds keys of 32 bytes each, the newest last. Older
-// ones stay to verify tokens (secrets.ts).
+// keys stay to verify tokens (secrets.ts).
 import {
   closeSync,
   fstatSync,
@@ -18,7 +18,7 @@ import { ConfigError, codeOf, NoStoreError } from '../errors.ts';
 import type { Random } from './random.ts';
 
 export const keyBytes = 32;
-/** Most keys of an installation: each one may cost a forged token one more check. */
+/** Most keys of an installation: each key may cost a forged token a further check. */
 const mostKeys = 16;
 
 /** The keys `secret` of the configuration. */
@@ -107,8 +107,8 @@ function writeKeys(
 }
 
 /**
- * Creates the file. Only one of two processes that start together does it, as a link replaces no
- * file.
+ * Creates the file. Of two processes that start together only the first does it, as a link replaces
+ * no file.
  */
 function createKeys(path: string, bytes: Uint8Array, random: Random): void {
   try {
@@ -222,7 +222,7 @@ export function readSecret(dataDir: string, settings?: SecretSettings): Buffer |
 }
 
 /**
- * Restores the root keys of a backup into a file. Different ones in their place are kept as
+ * Restores the root keys of a backup into a file. Different keys in their place are kept as
  * `keptAs`.
  * @returns true if the file was written, false if it already held these keys
  * @throws ConfigError if the present file is damaged or cannot be read

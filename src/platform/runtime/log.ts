@@ -1,4 +1,4 @@
-// The log: JSON lines on standard error, readable ones on a terminal; never a key, a secret or a
+// The log: JSON lines on standard error, readable lines on a terminal; never a key, a secret or a
 // password. Callers choose the content. The only importer of pino.
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { ConfigError } from '../errors.ts';
@@ -17,8 +17,8 @@ interface LogOptions {
 const hidden = '[hidden]';
 const standardError = 2;
 /**
- * Most bytes kept for a stalled reader. Further lines are dropped, so that the service keeps its
- * memory and pace.
+ * Most bytes kept for a stalled reader. Further lines are dropped, so that the service keeps memory
+ * and pace.
  */
 const longestBacklogBytes = 16_000_000;
 
@@ -67,7 +67,7 @@ export async function createLogger(options: LogOptions): Promise<Logger> {
   );
 }
 
-/** Formats a failure as one text with its causes; joins several failures by semicolons. */
+/** Formats a failure as a single text with all causes; joins several failures by semicolons. */
 export function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   const parts = failure instanceof AggregateError ? failure.errors.map(describeFailure) : [];

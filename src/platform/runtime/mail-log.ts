@@ -18,7 +18,7 @@ const windowMs = 1_000;
 
 /**
  * Bounds lines that outsiders can cause: at most `perSecond`. A written line carries the count of
- * those left out before it.
+ * lines left out before it.
  */
 export class LineLimit {
   readonly #clock: Pick<Clock, 'elapsed'>;

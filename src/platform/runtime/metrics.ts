@@ -1,4 +1,4 @@
-// Prometheus metrics of one process (`GET /metrics`): accepted and refused requests, attempts, and
+// Prometheus metrics of a process (`GET /metrics`): accepted and refused requests, attempts, and
 // the state of the process. Labels are bounded sets, never addresses or organizations.
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { refusalReasons } from '../errors.ts';
@@ -7,8 +7,8 @@ import { loadPrometheus } from './on-demand.ts';
 export interface Metrics {
   registry: Registry;
   /**
-   * Accepted messages, by `direction`; outgoing ones also by `via` (MessageOrigin.via). Messages
-   * accepted by commands are counted once found in the store
+   * Accepted messages, by `direction`; outgoing messages also by `via` (MessageOrigin.via).
+   * Messages accepted by commands are counted once found in the store
    * (src/outbound/messages/lists/search.ts).
    */
   accepted: Counter<'direction' | 'via'>;
@@ -26,7 +26,9 @@ export interface Metrics {
   connections: Gauge;
   /** Number of deliveries in flight. */
   inFlight: Gauge;
-  /** Queued deliveries, by `reason`; ready and not ready ones are each counted up to 100,000. */
+  /**
+   * Queued deliveries, by `reason`; ready and not ready deliveries are each counted up to 100,000.
+   */
   queueWaiting: Gauge<'reason'>;
   /** Age of the oldest queued delivery in seconds, by `reason`. */
   queueOldest: Gauge<'reason'>;
@@ -45,7 +47,9 @@ export interface Metrics {
   findings: Gauge<'check'>;
 }
 
-/** Creates metrics with their own registry, so that two apps in one test do not share counters. */
+/**
+ * Creates metrics with their own registry, so that two apps in the same test do not share counters.
+ */
 export function createMetrics(): Metrics {
   const { Counter, Gauge, Histogram, Registry } = loadPrometheus();
   const registry = new Registry();

@@ -1,7 +1,7 @@
-// Process memory that belongs to one App: created at first use, dropped with the App. Two Apps in
-// one process (as in tests) share nothing.
+// Process memory that belongs to a single App: created at first use, dropped with the App. Two Apps
+// in the same process (as in tests) share nothing.
 
-/** Returns a function that gives each app its own value, built by `make` at the first call. */
+/** Returns a function that gives each app a separate value, built by `make` at the first call. */
 export function perApp<A extends object, T extends {}>(make: (app: A) => T): (app: A) => T {
   const made = new WeakMap<A, T>();
   return (app) => {

@@ -12,7 +12,7 @@ export interface Random {
 const poolBytes = 8192;
 
 /**
- * Creates a source that draws from the operating system in blocks: one system call serves about 500
+ * Creates a source that draws from the operating system in blocks: a system call serves about 500
  * ids.
  */
 export function systemRandom(): Random {

@@ -2,8 +2,8 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * Creates a cache that keeps the `most` entries used last. Its memory grows as it fills; with its
- * own `max`, lru-cache would allot 18 bytes for each possible entry at once.
+ * Creates a cache that keeps the `most` entries used last. Memory grows as the cache fills; with
+ * its own `max`, lru-cache would allot 18 bytes for each possible entry at once.
  */
 export function recentlyUsed<Value extends {}>(most: number): LRUCache<string, Value> {
   return new LRUCache({ maxSize: most, sizeCalculation: () => 1 });

@@ -3,9 +3,9 @@
 // are lost for ever.
 //
 // The store says when each root key was in force (src/core/secrets). A token is made by the key in
-// force at its time (of its message, of its mail), and verified by that key alone. So a replaced
-// key proves old links for ever and can forge none of a later time, and a mail composed again has
-// the same bytes.
+// force at the time of the token (of the message, of the mail), and verified by that key alone. So
+// a replaced key proves old links for ever and can forge none of a later time, and a mail composed
+// again has the same bytes.
 import {
   createCipheriv,
   createDecipheriv,
@@ -21,21 +21,20 @@ import type { Random } from './random.ts';
 
 const ivBytes = 12;
 const tagBytes = 16;
-/** Texts of a store that has had one key only: earlier versions read them too. */
+/** Texts of a store that has had a single key: earlier versions read them too. */
 const textVersion = 'v1.';
 /** Texts that name their key: `v2.<id>.`. */
 const namingVersion = 'v2.';
 const idBytes = 10;
 /**
- * Tolerance around the time of a token: a daemon with a wrong clock, or one that was stopped, may
- * use a key for some time after it was replaced.
+ * Tolerance around the time of a token: a daemon with a wrong clock, or a daemon that was stopped,
+ * may use a key for some time after it was replaced.
  */
 const slackMs = 10 * 60_000;
 
 const macBytes = 16;
 /**
- * Offset of each twin in the digest. The halves are independent: one reveals nothing about the
- * other.
+ * Offset of each twin in the digest. The halves are independent: neither half reveals the twin.
  */
 const halves = { first: 0, second: macBytes } as const;
 const macCharacters = 26;
@@ -46,7 +45,7 @@ export const shortTagCharacters = 16;
 const longestPayload = 512;
 const longestToken = 1024;
 /**
- * Alphabet of ids (specification 2.1): safe in URLs, and in mail addresses, in which other systems
+ * Alphabet of ids (specification 2.1): safe in URLs, and in mail addresses, where other systems
  * may change the case.
  */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -102,7 +101,7 @@ function readPayload(text: string): string | undefined {
   return decodeBase32(text.slice(encodedMark.length))?.toString('utf8');
 }
 
-/** Time for which a root key is in force, ms since 1970; the last one has no end. */
+/** Time for which a root key is in force, ms since 1970; the last key has no end. */
 export interface KeyTerm {
   id: string;
   from: number;
@@ -115,7 +114,7 @@ export interface TokenTime {
   until: number;
 }
 
-/** Returns the time of a token from its payload. */
+/** Returns the time of a token from the payload. */
 export type TimeOfPayload = (payload: string) => TokenTime;
 
 /** Returns a `TokenTime` without duration. */
@@ -134,7 +133,9 @@ class RootKey {
     this.id = encodeBase32(digest);
   }
 
-  /** Derives one key per purpose (HKDF-SHA256, RFC 5869); purposes are constants of the program. */
+  /**
+   * Derives a key for each purpose (HKDF-SHA256, RFC 5869); purposes are constants of the program.
+   */
   keyFor(purpose: string): KeyObject {
     let key = this.#derived.get(purpose);
     if (!key) {
@@ -218,12 +219,12 @@ export class Secrets {
     this.reload();
   }
 
-  /** Ids of the root keys of this process, the oldest first. An id does not reveal its key. */
+  /** Ids of the root keys of this process, the oldest first. An id does not reveal the key. */
   get keyIds(): string[] {
     return this.#ring.map(({ id }) => id);
   }
 
-  /** Reads the root keys again, as another process may have added one. @throws ConfigError */
+  /** Reads the root keys again, as a second process may have added a key. @throws ConfigError */
   reload(): void {
     const known = new Map(this.#ring.map((key) => [key.id, key]));
     this.#ring = this.source.read().map((master) => {
@@ -260,7 +261,7 @@ export class Secrets {
 
   /**
    * Returns the key that signs at this time. A mail whose key was removed is composed with the
-   * newest one.
+   * newest key.
    */
   #signerAt(at: number): RootKey {
     const term = this.#terms.find(({ until }) => until === null || at < until);
@@ -282,7 +283,7 @@ export class Secrets {
     return `${namingVersion}${keyId}.`;
   }
 
-  /** Tells whether this process has the key, if need be after it read its source again. */
+  /** Tells whether this process has the key, if need be after it read the source again. */
   hasKey(id: string): boolean {
     if (!this.#find(id)) this.reload();
     return this.#find(id) !== undefined;
@@ -290,7 +291,7 @@ export class Secrets {
 
   /**
    * Encrypts with AES-256-GCM. `context` names the owner of the value (`domainKey:dkim_…`):
-   * decryption needs the same context, so a text cannot be moved to another row. Only `sealer`
+   * decryption needs the same context, so a text cannot be moved to a different row. Only `sealer`
    * (src/core/secrets) knows whether the key is still in force when the text is stored.
    */
   encrypt(plain: string | Uint8Array, context: string): string {
@@ -305,7 +306,7 @@ export class Secrets {
 
   /**
    * Decrypts a text of `encrypt`.
-   * @throws InternalError if the text was changed, or belongs to another context or root key
+   * @throws InternalError if the text was changed, or belongs to a different context or root key
    */
   decrypt(text: string, context: string): Buffer {
     const kind = context.split(':', 1)[0];
@@ -360,8 +361,8 @@ export class Secrets {
   }
 
   /**
-   * Decrypts a text of `seal`; returns null for any other, and if its key was not in force at its
-   * time.
+   * Decrypts a text of `seal`; returns null for any other text, and if the key was
+   * not in force at the time of the text.
    */
   unseal(purpose: string, text: string, timeOf?: TimeOfPayload): string | null {
     if (text.length > longestToken || !/^[\w-]+$/.test(text)) return null;
@@ -387,8 +388,8 @@ export class Secrets {
   }
 
   /**
-   * Returns two tokens of one payload for the cost of one: knowing either does not help to make the
-   * other.
+   * Returns two tokens of a payload for the cost of a single token: neither token helps to make its
+   * twin.
    */
   twinTokens(purpose: string, payload: string, at = Infinity): Record<Twin, string> {
     const digest = digestOf(this.#signerAt(at), purpose, payload);
@@ -397,9 +398,9 @@ export class Secrets {
   }
 
   /**
-   * Returns six tags of one payload for the cost of one: HMAC-SHA512 cut to 80 bits each, the
-   * minimum of RFC 2104 (5). Knowing some does not help to make the others. An HMAC costs 3 µs,
-   * which a mail with many links would otherwise pay for each link.
+   * Returns six tags of a payload for the cost of a single tag: HMAC-SHA512 cut to 80 bits each,
+   * the minimum of RFC 2104 (5). Knowing some tags does not help to make the rest. An HMAC costs 3
+   * µs, which a mail with many links would otherwise pay for each link.
    */
   sixTags(purpose: string, payload: string, at = Infinity): string[] {
     return tagsOf(this.#signerAt(at), purpose, payload);
@@ -419,7 +420,7 @@ export class Secrets {
 
   /**
    * Returns the payload of a token of this purpose, in upper or lower case. Returns null for any
-   * other text, including the other twin, and if its key was not in force at the time of the
+   * other text, including the twin token, and if the key was not in force at the time of the
    * payload.
    */
   verifyToken(
@@ -450,8 +451,8 @@ interface OpenSecretsOptions {
 /**
  * Opens the root keys of the installation at `dataDir`. On the first start creates the directory
  * (mode 0700) and `secret.key` (32 random bytes, mode 0600) durably, unless `mustExist`.
- * @throws ConfigError if they are damaged, open to others, or cannot be read or made; NoStoreError
- * if they must exist and do not
+ * @throws ConfigError if they are damaged, open to other accounts, or cannot be read or made;
+ * NoStoreError if they must exist and do not
  */
 export function openSecrets(
   dataDir: string,

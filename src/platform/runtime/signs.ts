@@ -14,7 +14,10 @@ export function plainly(text: string): string {
 
 const sign = /⟨U\+([0-9A-F]{4,6})⟩/g;
 
-/** Returns the text that a page showed with signs: a form sends back what its fields had. */
+/**
+ * Returns the text that a page showed with signs: a form sends back the shown contents of the
+ * fields.
+ */
 export function meant(text: string): string {
   return text.replace(sign, (found, hex: string) => {
     const code = Number.parseInt(hex, 16);

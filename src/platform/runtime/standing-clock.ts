@@ -13,7 +13,7 @@ import { type Clock, isoTime, type JoinedWork, systemClock } from './clock.ts';
 
 /** Interval at which work settles while the clock follows the system's. */
 const followEachMs = 1_000;
-/** Rounds of settling at one time after which work counts as endless. */
+/** Rounds of settling at the same time after which work counts as endless. */
 const mostRounds = 100_000;
 
 /** Error of a target in the past. */
@@ -77,7 +77,7 @@ export class StandingClock implements Clock {
     return this.#inTurn(() => this.#advanceTo(() => targetMs));
   }
 
-  /** Advances by `ms`, counted from the time at which its turn comes. */
+  /** Advances by `ms`, counted from the time at which the turn of the call comes. */
   advanceBy(ms: number): Promise<void> {
     return this.#inTurn(() => this.#advanceTo((now) => now + ms));
   }
@@ -135,8 +135,8 @@ export class StandingClock implements Clock {
   }
 
   /**
-   * Work of one loop can make work for another, so it settles in rounds, until one finds nothing to
-   * do.
+   * Work of a loop can make work for a second loop, so it settles in rounds, until a round finds
+   * nothing to do.
    */
   async #settle(isLast: boolean): Promise<void> {
     for (let round = 0; round < mostRounds; round++) {

@@ -16,7 +16,7 @@ export function decodeUtf8(bytes: Buffer): { text: string } | { problem: string 
   return { text: text.startsWith(mark) ? text.slice(mark.length) : text };
 }
 
-/** Finds the first replacement character that stands for other bytes than for itself. */
+/** Finds the first replacement character that stands for bytes that do not encode it. */
 function invalidOffset(bytes: Buffer, text: string): number {
   let offset = 0;
   let passed = 0;

@@ -1,5 +1,5 @@
-// Runs reads whose cost grows with the store (searches, counts by a filter) beside the event loop,
-// with a deadline. They share a few places, of which every organization has its share.
+// Runs reads with a cost that grows with the store (searches, counts by a filter) beside the event
+// loop, with a deadline. They share a few places, of which every organization has its share.
 //
 // read     | event                                     | then
 // ---------+-------------------------------------------+------------------------------------
@@ -22,7 +22,7 @@ const patienceMs = 5_000;
 /** Default deadline of a read. */
 export const asideMs = 500;
 
-/** Error of a read that did not end by its deadline. */
+/** Error of a read that did not end by the deadline. */
 export class OverdueError extends Error {}
 
 /** Returns the result of a read aside; null if it is overdue. */
@@ -140,8 +140,8 @@ export class AsideReads {
 
   #leave(holder: string): void {
     this.#share.letGo(holder);
-    // Serves the organization with the fewest places first, so that one backlog does not delay
-    // others.
+    // Serves the organization with the fewest places first, so that a backlog delays no other
+    // organization.
     const held = (one: Waiting) => this.#share.heldBy(one.holder);
     this.#waiting
       .filter((one) => this.#share.mayHold(one.holder))

@@ -86,7 +86,7 @@ export class Counter<Key extends object, Sums extends object> {
     this.#gather = () => new Gathered(key, empty, write);
   }
 
-  /** Returns the counts that this transaction writes at its end. */
+  /** Returns the counts that this transaction writes at the end. */
   of(trx: Db): Gathered<Key, Sums> {
     return lastly(trx, this.#name, this.#gather);
   }
@@ -103,7 +103,7 @@ export class Counter<Key extends object, Sums extends object> {
 
   /**
    * Locks the rows of these keys until the transaction ends, and makes missing rows. Does nothing
-   * on SQLite, which has one writer at a time.
+   * on SQLite, which has a single writer at a time.
    */
   async lock(trx: Db, keys: readonly Key[]): Promise<void> {
     if (engineOf(trx) === 'sqlite') return;
@@ -113,7 +113,9 @@ export class Counter<Key extends object, Sums extends object> {
   }
 }
 
-/** Returns a function that inserts rows, and adds to the stored row of each key that has one. */
+/**
+ * Returns a function that inserts rows, and adds to the stored row of each key with a stored row.
+ */
 export function addingTo(table: string, key: readonly string[], counted: Counted): Write {
   const { sums, latest = [] } = counted;
   const stored = (column: string) => sql.ref(`${table}.${column}`);

@@ -1,5 +1,6 @@
 // Interface of the store for the areas: a Kysely without tables (each area's queries.ts names only
-// its own), reads on `db`, writes through `write`. Only src/platform/store knows the engine.
+// tables of the area), reads on `db`, writes through `write`. Only src/platform/store knows the
+// engine.
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -36,17 +37,17 @@ export interface Store {
   readonly db: Db;
   /**
    * Runs `work` in a write transaction (`begin immediate`) and resolves after the durable commit.
-   * On SQLite, writes that arrive together share one transaction and one fsync, each in its own
-   * savepoint, so that one that throws never spoils its neighbours. `work` must not await the
-   * network. It may run several times before one commit: PostgreSQL ends one transaction of a
-   * deadlock, and the store runs it again. So `work` must not change memory in a way that a second
-   * run would repeat; effects that depend on the commit come after `write`. Rethrows errors of
-   * `work`, or throws CapacityError if the store cannot write.
+   * On SQLite, writes that arrive together share a transaction and an fsync, each in a separate
+   * savepoint, so that a write that throws never spoils the neighbours. `work` must not await the
+   * network. It may run several times before a commit: PostgreSQL ends a transaction of a deadlock,
+   * and the store runs it again. So `work` must not change memory in a way that a second run would
+   * repeat; effects that depend on the commit come after `write`. Rethrows errors of `work`, or
+   * throws CapacityError if the store cannot write.
    */
   write<T>(work: (trx: Db) => Promise<T>, durability?: Durability): Promise<T>;
   /**
-   * Runs a read whose cost grows with the store, for an organization, on a connection that sees
-   * committed data only. Does not block the event loop.
+   * Runs a read with a cost that grows with the store, for an organization, on a connection that
+   * sees committed data only. Does not block the event loop.
    * @throws OverdueError (aside.ts) after 500 ms; CapacityError if the read gets no place
    * (aside.ts).
    */
@@ -54,8 +55,8 @@ export interface Store {
   /** Empties the log, which keeps earlier versions of rows until it begins anew. SQLite only. */
   emptyLog?(): void;
   /**
-   * Calls `listener` after commits of this process and of others (on PostgreSQL sometimes without
-   * one). Returns the unsubscription.
+   * Calls `listener` after commits of any process (on PostgreSQL sometimes without a commit).
+   * Returns the unsubscription.
    */
   onChange(listener: () => void): () => void;
   /** Tells whether a write can be made now; for /readyz. */
@@ -78,7 +79,7 @@ export function engineOf(db: Engine): StoreKind {
   return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
 }
 
-/** Connections of those Kyselys that have only one. */
+/** Connections of all Kyselys that have a single connection. */
 const directConnections = new WeakMap<Db, DatabaseConnection>();
 
 /**
@@ -108,7 +109,7 @@ function packed(engine: StoreKind, list: readonly unknown[] | JsonList): unknown
 }
 
 /**
- * Packs a list into one parameter, so that lists of every length share one SQL text and one
+ * Packs a list into a single parameter, so that lists of every length share a SQL text and a
  * prepared statement.
  */
 export function packedList(db: Engine, list: readonly unknown[] | JsonList): unknown {
@@ -119,7 +120,7 @@ export function packedList(db: Engine, list: readonly unknown[] | JsonList): unk
 }
 
 /**
- * Returns operator and operand of the condition that a column is one of `list`: `where('id',
+ * Returns operator and operand of the condition that a column is in `list`: `where('id',
  * ...isOneOf(db, ids))`. In SQL text, use `amongOf`.
  */
 export function isOneOf<Value>(

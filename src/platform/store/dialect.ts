@@ -49,7 +49,8 @@ export function kyselyOver(kind: StoreKind, source: ConnectionSource): Db {
 }
 
 /**
- * Returns a Kysely that always runs on one connection; hot statements use the connection directly.
+ * Returns a Kysely that always runs on a single connection; hot statements use the connection
+ * directly.
  */
 export function kyselyOn(kind: StoreKind, connection: DatabaseConnection): Db {
   const db = kyselyOver(kind, { acquire: async () => connection, release: async () => {} });

@@ -1,5 +1,5 @@
-// Group commit for one kind of work: requests that arrive before a transaction begins share it. The
-// work gets the whole batch, which saves round trips to a distant server. Reads of one turn of the
+// Group commit for a kind of work: requests that arrive before a transaction begins share it. The
+// work gets the whole batch, which saves round trips to a distant server. Reads of a turn of the
 // event loop share a batch in the same way.
 import { CapacityError } from '../errors.ts';
 import type { Db, Durability, Store } from './db.ts';
@@ -11,9 +11,9 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Returns a function that adds one item to the next batch and resolves with its result after the
- * durable commit. If a whole batch fails for a fault that one item may have caused, each item is
- * tried again alone, so that only the faulty one fails.
+ * Returns a function that adds an item to the next batch and resolves with the item's result after
+ * the durable commit. If a whole batch fails for a fault that a single item may have caused, each
+ * item is tried again alone, so that only the faulty item fails.
  */
 export function groupWrites<Item, Result>(
   store: Store,
@@ -54,8 +54,9 @@ export function groupWrites<Item, Result>(
     else for (const one of batch) await run(() => [one]);
   };
   const order = () => {
-    // On PostgreSQL one transaction at a time: several would be smaller, and wait for the counters
-    // that all of them change. SQLite has one writer, so that the next one may stand in its queue.
+    // On PostgreSQL a single transaction at a time: several would be smaller, and wait for the
+    // counters that all of them change. SQLite has a single writer, so that the next transaction
+    // may stand in the queue of the writer.
     if (store.kind === 'postgres' && isUnderWay) return;
     isOrdered = true;
     isUnderWay = true;
@@ -72,10 +73,10 @@ export function groupWrites<Item, Result>(
 }
 
 /**
- * Returns a function that adds one item to the next batch of a read, which needs no transaction.
+ * Returns a function that adds an item to the next batch of a read, which needs no transaction.
  * The batch is read once the event loop has handled pending input. Batches pay off because after a
- * commit each statement of a reading connection rereads its pages: 15 µs for a single row. If a
- * batch fails, all of its items fail.
+ * commit each statement of a reading connection rereads pages: 15 µs for a single row. If a
+ * batch fails, all items fail.
  */
 export function groupReads<Item, Result>(
   mostPerBatch: number,

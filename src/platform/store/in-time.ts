@@ -1,4 +1,4 @@
-// Ends overdue reads on SQLite. better-sqlite3 cannot interrupt a statement, and ending its thread
+// Ends overdue reads on SQLite. better-sqlite3 cannot interrupt a statement, and ending the thread
 // waits for the statement. An SQL function of ours that throws does end it. A read that grows with
 // the store calls that function once a row.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
@@ -16,7 +16,7 @@ export function setChecking(db: Db): void {
 
 /**
  * Conditions that end an overdue read. Empty on connections without a deadline, and on PostgreSQL,
- * which has its own deadline. Put them first in a `where`, so that rows excluded by other
+ * which has its own deadline. Put them first in a `where`, so that rows excluded by later
  * conditions are checked too. They cost 0.1 µs a row.
  */
 export function inTime(db: Db): RawBuilder<SqlBool>[] {

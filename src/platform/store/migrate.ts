@@ -1,6 +1,6 @@
-// Runs migrations: forward only, in order, one process at a time, each all or nothing. Kysely's
-// Migrator is not used: it takes no lock on SQLite, and two daemons may start at once. Commands
-// only compare the schema.
+// Runs migrations: forward only, in order, a single process at a time, each all or nothing.
+// Kysely's Migrator is not used: it takes no lock on SQLite, and two daemons may start at once.
+// Commands only compare the schema.
 import { sql } from 'kysely';
 import { CapacityError, codeOf, OlderStoreError, UnreachableError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -9,8 +9,8 @@ import { type Migration, statementsOf } from './migration.ts';
 import { schema } from './schema/schema.ts';
 
 /**
- * All migrations in order. Until 0.1.0 the schema is edited in place, and its name follows from its
- * statements. A released migration is never edited: a change is a new migration.
+ * All migrations in order. Until 0.1.0 the schema is edited in place, and the name of the schema
+ * follows from the statements. A released migration is never edited: a change is a new migration.
  */
 export const migrations: readonly Migration[] = [schema];
 
@@ -51,7 +51,7 @@ export async function hasMigrations(db: Db): Promise<boolean> {
 
 /**
  * Returns every migration that this version knows, with the time when it was applied; then applied
- * migrations of another version.
+ * migrations of a different version.
  */
 export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
   const applied = await appliedMigrations(db);
@@ -61,8 +61,8 @@ export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
 }
 
 /**
- * Returns the applied migrations that this version knows: those of a store of an earlier schema, or
- * all.
+ * Returns the applied migrations that this version knows: the migrations of a store of an earlier
+ * schema, or all.
  */
 export function knownAmong(applied: readonly string[]): Migration[] {
   return migrations.filter(({ name }) => applied.includes(name));
@@ -84,8 +84,8 @@ export function schemaStatements(engine: StoreKind, known: readonly Migration[])
 
 /**
  * Returns the reason why this version cannot use a store with these applied migrations; null if it
- * can. `compatibleFrom` has the migrations of newer versions that some older ones bear. The text
- * continues a sentence that begins with the store.
+ * can. `compatibleFrom` has the migrations of newer versions that some older versions bear. The
+ * text continues a sentence that begins with the store.
  */
 export function foreignSchema(
   applied: readonly string[],
@@ -108,7 +108,7 @@ export function foreignSchema(
   );
 }
 
-/** Returns the foreign schema of a store in words; null for one that this version can use. */
+/** Returns the foreign schema of a store in words; null for a schema that this version can use. */
 export async function foreignSchemaOf(
   db: Db,
   known: readonly Migration[] = migrations,
@@ -119,8 +119,8 @@ export async function foreignSchemaOf(
 }
 
 /**
- * Returns how an earlier schema differs from that of this version, behind "The store"; null for a
- * later one.
+ * Returns how an earlier schema differs from the schema of this version, behind "The store"; null
+ * for a later schema.
  */
 export async function earlierSchemaOf(
   db: Db,
@@ -138,7 +138,7 @@ export const startToMigrate = 'start the daemon of this version first';
 
 /**
  * Compares the schema, and changes nothing.
- * @throws UnreachableError if another version wrote the store; OlderStoreError for an earlier
+ * @throws UnreachableError if a different version wrote the store; OlderStoreError for an earlier
  * schema, unless it is allowed
  */
 export async function checkSchema(
@@ -156,8 +156,8 @@ export async function checkSchema(
  * Brings the schema up to date. `beforeChange` runs first if migrations are pending and the store
  * is not empty (the SQLite snapshot).
  * @returns the names that were applied now.
- * @throws UnreachableError if another version wrote the store, or another process migrates it for
- * over `patienceMs`.
+ * @throws UnreachableError if a different version wrote the store, or a second process migrates it
+ * for over `patienceMs`.
  */
 export async function migrate(
   store: Store,
@@ -182,7 +182,7 @@ export async function migrate(
 }
 
 /**
- * Returns the migrations of newer versions that older ones bear; read only if there are such
+ * Returns the migrations of newer versions that older versions bear; read only if there are such
  * migrations.
  */
 async function compatibleMigrations(
@@ -209,7 +209,7 @@ async function refuseUnfinishedCopy(db: Db): Promise<void> {
 }
 
 /**
- * Keeps other processes from migrating until the transaction ends. The lock belongs to its
+ * Keeps other processes from migrating until the transaction ends. The lock belongs to a
  * connection, so a process that died holds none.
  */
 async function lockMigrations(trx: Db, patienceMs: number): Promise<void> {
@@ -221,7 +221,7 @@ async function lockMigrations(trx: Db, patienceMs: number): Promise<void> {
 /** SQLSTATE of a lock that another transaction held for too long. */
 const lockTaken = '55P03';
 
-/** Describes the process that migrates, as its connection tells. */
+/** Describes the process that migrates, as the connection of the process reports. */
 async function holderOfLock(db: Db): Promise<string> {
   const { rows } = await sql<{ name: string; pid: number; seconds: number }>`
     select coalesce(nullif(application_name, ''), 'without a name') as name, l.pid,

@@ -1,4 +1,4 @@
-// Type of a migration, and its SQL in the dialect of an engine. The list is in migrate.ts.
+// Type of a migration, with SQL in the dialect of an engine. The list is in migrate.ts.
 import type { StoreKind } from './db.ts';
 
 /** SQL words that differ between the engines. */
@@ -26,19 +26,19 @@ const words: Readonly<Record<StoreKind, EngineWords>> = {
 export interface Migration {
   name: string;
   /**
-   * Older versions with this migration go on working beside the new one, which only adds tables and
-   * columns. Left out for a change that breaks them.
+   * Older versions with this migration go on working beside the new version, which only adds tables
+   * and columns. Left out for a change that breaks them.
    */
   compatibleFrom?: string;
   /**
-   * Returns its SQL. A comment has its own line, and a semicolon at the end of a line ends a
-   * statement. The first sentence of the comment above a table is its description in
+   * Returns the SQL. A comment has its own line, and a semicolon at the end of a line ends a
+   * statement. The first sentence of the comment above a table is the table's description in
    * docs/making/tables.md.
    */
   sql(words: EngineWords): string;
 }
 
-/** Returns the SQL of a migration with its comments. */
+/** Returns the SQL of a migration with all comments. */
 export function sqlOf(migration: Migration, engine: StoreKind): string {
   return migration.sql(words[engine]);
 }

@@ -59,7 +59,7 @@ function noStore(location: StoreLocation): NoStoreError {
 }
 
 /**
- * Returns true if the file exists; false if it does not, or its directory does not.
+ * Returns true if the file exists; false if the file or the directory is missing.
  * @throws UnreachableError if this account may not look there.
  */
 export function isStoreFileThere(file: string): boolean {
@@ -122,8 +122,8 @@ interface OpenOptions {
 /**
  * Opens the store, and migrates it unless `earlier` says otherwise; on SQLite an upgrade leaves
  * `<file>.before-migration-<time>` behind. `clock` dates migrations.
- * @throws UnreachableError if it cannot be opened or belongs to another version, or a daemon runs
- * on a file to migrate; OlderStoreError for a refused schema; NoStoreError if it is absent and
+ * @throws UnreachableError if it cannot be opened or belongs to a different version, or a daemon
+ * runs on a file to migrate; OlderStoreError for a refused schema; NoStoreError if it is absent and
  * `mustExist` is set.
  */
 export async function openStore(
@@ -203,7 +203,7 @@ async function withPatience(
 
 /**
  * Creates the file, if it is missing, readable for this account alone; corrects the mode of an
- * existing file. SQLite creates its log and its shared-memory index with the same mode.
+ * existing file. SQLite creates the log and the shared-memory index with the same mode.
  */
 function makePrivate(file: string): void {
   try {
@@ -222,7 +222,7 @@ function snapshotName(file: string, clock: Clock): string {
 }
 
 /**
- * Copies a live SQLite store with its online backup API, as it is now, without blocking readers or
+ * Copies a live SQLite store with the online backup API, as it is now, without blocking readers or
  * writers. The log of the store grows meanwhile.
  */
 export async function backupSqlite(
@@ -232,7 +232,7 @@ export async function backupSqlite(
 ): Promise<void> {
   const source = new Database(file, { readonly: true, fileMustExist: true });
   try {
-    // Creates the target with a private mode first. Otherwise the copy, its log and its index would
+    // Creates the target with a private mode first. Otherwise the copy with log and index would
     // be readable for everybody until the copy ends.
     removeWithCompanions(target);
     closeSync(openSync(target, 'wx', 0o600));
@@ -259,7 +259,7 @@ function pidFileOf(file: string): string {
 
 /**
  * Returns the pid that the last daemon of a SQLite store has left; null after a stop. A killed
- * daemon leaves its own.
+ * daemon leaves its pid.
  */
 export function daemonPid(file: string): number | null {
   const pidFile = pidFileOf(file);
@@ -321,10 +321,10 @@ export function isDaemonRunning(location: StoreLocation): boolean | null {
 }
 
 /**
- * Returns every migration that this version knows or the store has applied, with its time; null if
+ * Returns every migration that this version knows or the store has applied, with the time; null if
  * it was not applied.
- * @throws UnreachableError if the store cannot be opened or is of another version; NoStoreError if
- * it does not exist.
+ * @throws UnreachableError if the store cannot be opened or is of a different version; NoStoreError
+ * if it does not exist.
  */
 export async function readMigrationStatus(
   database: DatabaseSettings,

@@ -1,4 +1,4 @@
-// Declarations of a room on its own tables, typed by their rows: `const own =
+// Declarations of a room on the room's own tables, typed by their rows: `const own =
 // ownTables<DeliveryTables>()`. A statement with an unknown or forgotten column, a wrong type or a
 // column of another table does not compile.
 
@@ -12,7 +12,7 @@ import { type IdsEnding, idsEndingIn } from './rows/ids-ending.ts';
 import { type OwnedRow, rowsOf } from './rows/rows.ts';
 import { type Build, compiledOnce } from './rows/statement.ts';
 
-/** A statement as its callers see it. */
+/** A statement as callers see it. */
 type Statement<Args extends readonly unknown[], Result> = (
   db: Db,
   ...args: Args
@@ -31,7 +31,7 @@ type Filled<Row> = { [Name in keyof Row as null extends Row[Name] ? never : Name
 /** The columns of a row, each with the type that the table gives it. */
 type Known<Row, Stored> = { [Name in keyof Row]: Name extends keyof Stored ? Stored[Name] : never };
 
-/** Insert of rows with the columns of the class and no others. */
+/** Insert of rows with the columns of the class alone. */
 type BulkInsert<Row> = <Given extends Row>(
   db: Db,
   rows: readonly (Given & Record<Exclude<keyof Given, keyof Row>, never>)[],
@@ -51,7 +51,7 @@ interface CounterOptions<Row, Latest> {
 const asIs = (answer: unknown) => answer as never;
 
 class OwnTables<Tables> {
-  /** Declares a statement that returns its rows, or the result of `as` for them. */
+  /** Declares a statement that returns the rows, or the result of `as` for them. */
   all<Args extends unknown[], Row, Result = Row[]>(
     build: Build<Tables, Args, Row>,
     as: (rows: Row[]) => Result = asIs,
@@ -60,7 +60,7 @@ class OwnTables<Tables> {
     return async (db, ...args) => as((await run(db, args)).rows);
   }
 
-  /** Declares a statement that returns its first row, or the result of `as` for it. */
+  /** Declares a statement that returns the first row, or the result of `as` for it. */
   first<Args extends unknown[], Row, Result = Row | undefined>(
     build: Build<Tables, Args, Row>,
     as: (row: Row | undefined) => Result = asIs,
@@ -118,7 +118,7 @@ class OwnTables<Tables> {
     });
   }
 
-  /** Declares a counter within rows that it does not make. `write` adds the sums of one key. */
+  /** Declares a counter within rows that it does not make. `write` adds the sums of a key. */
   counterBy<Key extends object, Sums extends object>(
     name: string,
     key: readonly Column<Key>[],
@@ -130,7 +130,7 @@ class OwnTables<Tables> {
     });
   }
 
-  /** Declares the common queries of a resource's table; `kind` is the noun of its 404. */
+  /** Declares the common queries of a resource's table; `kind` is the noun of the 404. */
   rowsOf<Name extends Column<Tables>>(table: Name & Having<OwnedRow, Tables, Name>, kind: string) {
     return rowsOf<Extract<Tables[Name], OwnedRow>>(table, kind);
   }
@@ -147,12 +147,15 @@ class OwnTables<Tables> {
     return toPresent(table, column);
   }
 
-  /** Declares a lock on rows, by their id and in its order unless `columns` names other columns. */
+  /**
+   * Declares a lock on rows, by id and in the order of ids unless `columns` names different
+   * columns.
+   */
   lockerOf<Name extends Column<Tables>>(table: Name, columns?: Locked<Column<Tables[Name]>>) {
     return lockerOf(table, columns);
   }
 
-  /** Declares the change counter of a table with one row. */
+  /** Declares the change counter of a table with a single row. */
   changeCounter<Name extends Column<Tables>>(
     table: Name & Having<{ counter: number }, Tables, Name>,
   ): ChangeCounter {

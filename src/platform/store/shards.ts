@@ -1,5 +1,5 @@
-// Shards of counters: several rows for one count, so that transactions on PostgreSQL do not wait
-// for each other. Readers add them up. SQLite has one writer, and one shard.
+// Shards of counters: several rows for a count, so that transactions on PostgreSQL do not wait for
+// the same row. Readers add them up. SQLite has a single writer, and a single shard.
 import { hostname } from 'node:os';
 import { type Db, engineOf } from './db.ts';
 
@@ -10,7 +10,7 @@ const shards = 32;
 export const commonShard = 0;
 
 /**
- * Where this process begins to count its connections, so that processes rarely have the same
+ * Where this process begins to count connections, so that processes rarely have the same
  * shards.
  */
 const ofProcess = [...`${hostname()} ${process.pid}`].reduce(
@@ -26,8 +26,8 @@ const connections = new WeakMap<Db, number>();
 let count = 0;
 
 /**
- * Returns the shard to which the transaction adds: that of its connection. Two connections may have
- * the same.
+ * Returns the shard to which the transaction adds: the shard of the connection. Two connections may
+ * have the same.
  */
 export function shardOf(trx: Db): number {
   if (engineOf(trx) === 'sqlite') return commonShard;
@@ -36,7 +36,7 @@ export function shardOf(trx: Db): number {
     number = count++;
     connections.set(trx, number);
   }
-  // A process uses few connections at once: five lie between those of two processes.
+  // A process uses few connections at once: five lie between the shards of two processes.
   return (ofProcess * 5 + number) % shards;
 }
 

@@ -1,5 +1,5 @@
 // Backups as files of SQLite, from both engines. A backup is written whole or not at all. It can be
-// checked with its digests at any time. The command is commands/backup.ts.
+// checked with digests at any time. The command is commands/backup.ts.
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -19,7 +19,7 @@ import { digestsOfFile } from './copying/tables.ts';
  * requested.
  */
 const secretTable = 'backup_secret';
-/** Name of a table that only backups have: it holds the digests of the others. */
+/** Name of a table that only backups have: it holds the digests of all tables of the store. */
 const digestTable = 'backup_digests';
 
 /** Tables that only backups have. A restore removes them. */
@@ -42,7 +42,7 @@ export interface BackupOptions {
   onProgress: (done: number, total: number) => void;
 }
 
-/** Makes the copy one plain file: in WAL mode each access would create two more files. */
+/** Makes the copy a single plain file: in WAL mode each access would create two more files. */
 function finishCopy(
   partial: string,
   { secret, digests }: { secret: Buffer | undefined; digests: readonly TableDigest[] | null },
@@ -64,7 +64,7 @@ function finishCopy(
 }
 
 /**
- * Copies a store into the file `partial`. Returns the digests of its tables if they are known or
+ * Copies a store into the file `partial`. Returns the digests of all tables if they are known or
  * asked for.
  */
 async function copyInto(
@@ -88,7 +88,7 @@ async function copyInto(
  * Copies the live store to `target`, durably, without stopping daemon or commands.
  * @returns the size in bytes.
  * @throws NoStoreError if the store does not exist; ConflictError if `target` exists and
- * `overwrite` is not set, or while another backup writes it; ValidationError if the copy does not
+ * `overwrite` is not set, or while a second backup writes it; ValidationError if the copy does not
  * pass the asked-for check.
  */
 export async function saveBackup(
@@ -111,7 +111,8 @@ export async function saveBackup(
 }
 
 /**
- * Writes `target` under another name first. @throws ConflictError while another backup writes it
+ * Writes `target` under a temporary name first. @throws ConflictError while a second backup writes
+ * it
  */
 async function saveWhole(
   source: BackupSource,
@@ -157,7 +158,7 @@ interface VerifiedBackup {
 }
 
 /**
- * Checks that the backup can be restored, and that its tables have the digests of the day when it
+ * Checks that the backup can be restored, and that the tables have the digests of the day when it
  * was made; changes nothing.
  * @throws ValidationError if the file is damaged or not a backup.
  */
@@ -192,7 +193,7 @@ function readDigestsOf(file: string): TableDigest[] | null {
 }
 
 /**
- * Checks a file and returns its contents.
+ * Checks a file and returns the contents.
  * @throws ValidationError if the file is not a store of ours, or is damaged.
  */
 export function checkBackup(
@@ -204,7 +205,7 @@ export function checkBackup(
   let database: Database.Database | undefined;
   try {
     database = new Database(copy, { fileMustExist: true, readonly });
-    // Folds the log into one plain file.
+    // Folds the log into a single plain file.
     if (!readonly) database.pragma('journal_mode = DELETE');
     const found = database.pragma('integrity_check(1)', { simple: true });
     if (found !== 'ok') throw refuse(`is damaged: ${found}`);

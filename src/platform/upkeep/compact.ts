@@ -18,9 +18,9 @@ export interface Compacted {
 }
 
 /**
- * Rewrites the SQLite file without its free pages. An interruption leaves it as it was.
- * @throws ConflictError while a daemon or another command uses the store; UnreachableError if the
- * disk lacks the room, twice that of the rows
+ * Rewrites the SQLite file without free pages. An interruption leaves it as it was.
+ * @throws ConflictError while a daemon or a second command uses the store; UnreachableError if the
+ * disk lacks the room, twice the room of the rows
  */
 export function compactSqlite(file: string): Compacted {
   const lock = lockStore(file);
@@ -81,8 +81,8 @@ function inWords(error: unknown, file: string): unknown {
 }
 
 /**
- * Rewrites each table of PostgreSQL without its dead rows, with its indexes. Each is locked for its
- * time.
+ * Rewrites each table of PostgreSQL without dead rows, with all indexes. Each table is locked
+ * during its turn.
  * @throws UnreachableError if the server cannot be reached
  */
 export async function compactPostgres(

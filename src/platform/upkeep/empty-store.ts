@@ -8,7 +8,7 @@ import type { DatabaseSettings } from '../store/postgres/settings.ts';
 import { removeWithCompanions } from '../store/sqlite/database-files.ts';
 
 /**
- * Removes the file of the store, or all its tables on PostgreSQL. The secret of the installation
+ * Removes the file of the store, or all tables on PostgreSQL. The secret of the installation
  * stays.
  * @throws UnreachableError while a daemon runs on SQLite
  */

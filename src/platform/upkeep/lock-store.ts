@@ -1,8 +1,8 @@
-// The lock of a SQLite store for commands that rewrite its file.
+// The lock of a SQLite store for commands that rewrite the file.
 import { ConflictError } from '../errors.ts';
 import { lockDaemon, OtherDaemonError } from '../store/open.ts';
 
-/** The error of a command that meets another one. */
+/** The error of a command that meets a second command. */
 export function storeInUse(file: string): ConflictError {
   return new ConflictError(
     'store',

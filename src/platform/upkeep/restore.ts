@@ -50,7 +50,7 @@ function foldLog(file: string): void {
   let database: Database.Database | undefined;
   try {
     database = new Database(file, { fileMustExist: true, timeout: 2_000 });
-    // Fails while another process has the store open.
+    // Fails while a second process has the store open.
     database.pragma('journal_mode = DELETE');
   } catch (error) {
     const code = String((error as { code?: unknown }).code);
@@ -81,7 +81,7 @@ function keepOwner(like: string, files: readonly string[]): void {
   }
 }
 
-/** State of the secret: `restored` from the backup, existing one `kept`, or `missing`. */
+/** State of the secret: `restored` from the backup, existing secret `kept`, or `missing`. */
 export type StateOfSecret = 'restored' | 'kept' | 'missing';
 
 /** Result of a restore. */
@@ -143,10 +143,10 @@ export function restoreSecret(
 }
 
 /**
- * Replaces the store at `file` by a backup. Keeps the old store under another name, and its owner
- * and mode.
+ * Replaces the store at `file` by a backup. Keeps the old store under a new name, with owner and
+ * mode.
  * @throws ValidationError if the file is damaged or not a backup, before any change; ConflictError
- * while a daemon or another command uses the store.
+ * while a daemon or a second command uses the store.
  */
 export function restoreBackup(
   backup: string,

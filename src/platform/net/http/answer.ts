@@ -1,11 +1,11 @@
-// Collects the response to one request, within a bound of bytes: a handler of undici's `dispatch`.
+// Collects the response to a request, within a bound of bytes: a handler of undici's `dispatch`.
 // The streams and signals of undici's `request` would double the cost of a post of a webhook.
 
 /** Response that was received completely. */
 export interface HttpAnswer {
   statusCode: number;
   text: string;
-  /** Returns the first value of a header by its name in lower case; null without it. */
+  /** Returns the first value of a header by the name in lower case; null without it. */
   header(name: string): string | null;
 }
 
@@ -26,12 +26,12 @@ export class HttpError extends Error {
   }
 }
 
-/** Aborts the exchange and closes its connection. */
+/** Aborts the exchange and closes the connection. */
 interface Controller {
   abort(reason: Error): void;
 }
 
-/** Handler of one request. */
+/** Handler of a request. */
 export class AnswerReader {
   readonly #end = Promise.withResolvers<HttpAnswer>();
   readonly #mostBytes: number;

@@ -127,7 +127,7 @@ function openPool(parts: HttpParts, bounds: HttpBounds, url: URL, signal: AbortS
   });
 }
 
-/** Most time of one exchange, in ms. */
+/** Most time of an exchange, in ms. */
 export interface Patience {
   connectMs: number;
   totalMs: number;

@@ -9,7 +9,7 @@ import { isPublicAddress } from '../network-address.ts';
 import { handshake } from '../tls-handshake.ts';
 import { HttpError } from './answer.ts';
 
-/** Addresses of one host to try in turn. */
+/** Addresses of a host to try in turn. */
 const mostAddresses = 3;
 const portOf: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
@@ -28,7 +28,7 @@ export interface Target {
 export interface AddressGuard {
   /** Refuses a target without a look-up. */
   hostProblem(target: Target): string | null;
-  /** Refuses a target by any of its addresses. */
+  /** Refuses a target by any address of the target. */
   addressProblem(target: Target, addresses: readonly string[]): string | null;
 }
 
@@ -45,7 +45,7 @@ export function targetOf(url: URL): Target {
   return { isSecure: url.protocol === 'https:', host, port: port ?? 0 };
 }
 
-/** Tells whether a host means this machine by its name (RFC 6761 6.3). */
+/** Tells whether a host means this machine by name (RFC 6761 6.3). */
 export function isLocalName(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }

@@ -10,7 +10,7 @@ export interface QueuedJob {
   holder: string;
   /** Bytes that the job holds while it is queued. */
   readonly bytes: number;
-  /** Small jobs of one holder are taken together. */
+  /** Small jobs of a holder are taken together. */
   readonly isSmall: boolean;
 }
 
@@ -51,7 +51,7 @@ export class FairQueue<Job extends QueuedJob> {
     this.#count(job);
   }
 
-  /** Puts jobs back that a worker could not end, before the others of their holder. */
+  /** Puts jobs back that a worker could not end, before the remaining jobs of their holder. */
   giveBack(jobs: readonly Job[]): void {
     for (const job of jobs.toReversed()) {
       this.#listOf(job.holder).unshift(job);
@@ -59,7 +59,7 @@ export class FairQueue<Job extends QueuedJob> {
     }
   }
 
-  /** Takes the next jobs of one holder for a worker; an empty list if no job is queued. */
+  /** Takes the next jobs of a single holder for a worker; an empty list if no job is queued. */
   take(): Job[] {
     const holder = this.#jobShare.findNext(this.#waiting.keys());
     if (holder === undefined) return [];
@@ -86,7 +86,7 @@ export class FairQueue<Job extends QueuedJob> {
     return true;
   }
 
-  /** Takes the first job, with the small ones behind it if it is small. */
+  /** Takes the first job, with the small jobs behind it if it is small. */
   #takeTogether(waiting: Job[]): Job[] {
     const large = waiting.findIndex((job) => !job.isSmall);
     const together = large < 0 ? waiting.length : large;

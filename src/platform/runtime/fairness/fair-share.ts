@@ -1,17 +1,18 @@
 // The fair share of a holder in a pool of places or bytes: seven tenths of the pool for a single
-// holder, and less with every further one. Turns in the pool go by the time that the work of a
-// holder took, not by its number. Only counts: callers own the queues, and shared-pool.ts evicts.
+// holder, and less with every further holder. Turns in the pool go by the time that the work of a
+// holder took, not by the number of turns. Only counts: callers own the queues, and shared-pool.ts
+// evicts.
 
 /**
  * Limit of a holder as a multiple of the free places (dynamic thresholds: Choudhury and Hahne,
- * 1998). The number of active holders need not be known: one holder leaves a quarter free, two
+ * 1998). The number of active holders need not be known: a single holder leaves a quarter free, two
  * leave a seventh, n leave 1 / (1 + 3n).
  */
 const timesFree = 3;
 /**
- * Part of the pool reserved for holders without a place, one place each. Earlier holders shrink
- * only as they give places back, so without this reserve four holders in a row would take the whole
- * pool.
+ * Part of the pool reserved for holders without a place, a single place each. Earlier holders
+ * shrink only as they give places back, so without this reserve four holders in a row would take
+ * the whole pool.
  */
 const forNewcomers = 1 / 16;
 
@@ -19,7 +20,7 @@ const forNewcomers = 1 / 16;
 const shortestTurnMs = 1;
 
 /**
- * Counts the places (or bytes) of one pool, and the time of its turns, by the name of their holder.
+ * Counts the places (or bytes) of a pool, and the time of the turns, by the name of their holder.
  */
 export class FairShare {
   readonly #places: number;
@@ -29,15 +30,15 @@ export class FairShare {
   #heldInAll = 0;
   /**
    * Time of the turns so far of each holder, as if all had begun together (start-time fair
-   * queueing: Goyal and others, 1996). A holder that is missing is at `#turnMs`.
+   * queueing: Goyal et al., 1996). A holder that is missing is at `#turnMs`.
    */
   readonly #spentMs = new Map<string, number>();
   /** Value of the holder of the last turn: time without work earns no earlier turn. */
   #turnMs = 0;
 
   /**
-   * `first` is the number of places that each holder may take from the reserve: one place, or the
-   * bytes of a small mail.
+   * `first` is the number of places that each holder may take from the reserve: a single place, or
+   * the bytes of a small mail.
    */
   constructor(places: number, first = 1) {
     this.#places = places;
@@ -63,12 +64,12 @@ export class FairShare {
     const held = this.heldBy(name) - (handedOver === name ? 1 : 0);
     const free = this.#free() + (handedOver === null ? 0 : 1);
     if (held + amount <= this.#first) return free >= amount;
-    // Checks the last place only, as if the holder took the places one by one.
+    // Checks the last place only, as if the holder took the places one at a time.
     const before = amount - 1;
     return held + before < timesFree * (free - before - this.#spare);
   }
 
-  /** Returns the number of further places that a holder may take one by one. */
+  /** Returns the number of further places that a holder may take one at a time. */
   roomFor(name: string): number {
     const held = this.heldBy(name);
     const free = this.#free();
@@ -105,7 +106,7 @@ export class FairShare {
     }
   }
 
-  /** Returns the name with the next turn: of these, the one with the least time. */
+  /** Returns the name with the least time, which has the next turn. */
   findNext(names: Iterable<string>): string | undefined {
     let next: string | undefined;
     let leastMs = Number.POSITIVE_INFINITY;
@@ -118,7 +119,8 @@ export class FairShare {
   }
 
   /**
-   * Records the time of a turn: the next turn of this holder comes after the others had as much.
+   * Records the time of a turn: the next turn of this holder comes after all waiting holders had as
+   * much.
    */
   recordTurn(name: string, ms: number): void {
     this.#spentMs.set(name, this.#spentBy(name) + Math.max(shortestTurnMs, ms));

@@ -1,6 +1,6 @@
 // Measures how fast a client moves bytes while we wait for it. Time in which the client waits for
-// us does not count. However small the pieces of bytes are, a pace sets at most one timer every ten
-// seconds.
+// us does not count. However small the pieces of bytes are, a pace sets at most a single timer
+// every ten seconds.
 import type { Clock } from '../clock.ts';
 
 const windowMs = 10_000;
@@ -51,7 +51,7 @@ export class Pace {
   }
 
   /**
-   * Returns the bytes per second of waiting in this window and the one before; Infinity in the
+   * Returns the bytes per second of waiting in this window and the previous window; Infinity in the
    * first second.
    */
   get bytesPerSecond(): number {

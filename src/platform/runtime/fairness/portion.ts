@@ -1,19 +1,19 @@
-// The part of a limit that one of several daemons may use. Each computes its part alone, from the
-// number of live daemons and its place among them, so that the parts never add up to more than the
-// limit.
+// The part of a limit that each of several daemons may use. Each daemon computes its part alone,
+// from the number of live daemons and its place among them, so that the parts never add up to more
+// than the limit.
 
-/** The place of a daemon among the live ones. */
+/** The place of a daemon among the live daemons. */
 export interface Place {
   count: number;
   /** From 0. */
   rank: number;
 }
 
-/** The parts of a daemon. Plain data, fit for another thread. */
+/** The parts of a daemon. Plain data, fit for a different thread. */
 export interface Portion {
   /**
-   * The place now, and those of the last seconds, which other daemons may still go by: the smallest
-   * part counts. Empty for a daemon that does not know its place: it has no part.
+   * The place now, and the places of the last seconds, which other daemons may still go by: the
+   * smallest part counts. Empty for a daemon without a known place: it has no part.
    */
   readonly places: readonly Place[];
   /** Connections that other daemons have in a lane above their part, by lane. */
@@ -22,7 +22,7 @@ export interface Portion {
 
 /** The portion of a daemon that is alone. */
 export const wholePortion: Portion = { places: [{ count: 1, rank: 0 }], taken: {} };
-/** The portion of a daemon that does not know its place. */
+/** The portion of a daemon without a known place. */
 export const noPortion: Portion = { places: [], taken: {} };
 
 /**

@@ -20,7 +20,7 @@ export interface Occupant {
    * us; null if the place never yields.
    */
   pace(): number | null;
-  /** Ends the work with a clear answer. Its place has been given back already. */
+  /** Ends the work with a clear answer. The place has been given back already. */
   evict(): void;
 }
 
@@ -56,7 +56,7 @@ export class SharedPool {
   }
 
   /**
-   * Takes `amount` more for a place. Returns false beyond the share of its holder, or after an
+   * Takes `amount` more for a place. Returns false beyond the share of the holder, or after an
    * eviction.
    */
   grow(place: Place, amount: number): boolean {
@@ -75,7 +75,7 @@ export class SharedPool {
   }
 
   /**
-   * Evicts the slowest place of a holder, of equal ones the last, unless its pace exceeds
+   * Evicts the slowest place of a holder, of equal places the last, unless the pace exceeds
    * `mostPace`. Returns whether it evicted a place.
    */
   evictSlowestOf(holder: string, mostPace = Number.POSITIVE_INFINITY): boolean {
@@ -114,8 +114,8 @@ export class SharedPool {
   }
 
   /**
-   * Returns the slowest place of another holder that may yield. Ties go to the last place of the
-   * largest holder.
+   * Returns the slowest place of a different holder that may yield. Ties go to the last place of
+   * the largest holder.
    */
   #slowest(newcomer: string, mayYield: (pace: number, held: number) => boolean): Place | null {
     let slowest: Place | null = null;
@@ -136,7 +136,7 @@ export class SharedPool {
   }
 }
 
-/** The part of a pool that one piece of work holds. */
+/** The part of a pool that a piece of work holds. */
 export class Place {
   readonly occupant: Occupant;
   /** Written by the pool alone. */

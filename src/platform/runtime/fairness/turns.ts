@@ -1,12 +1,12 @@
 // Gives the event loop back. SQLite answers synchronously, so work over many rows, or for many
-// callers, would otherwise run in one turn of the loop and delay everything else by its sum. Steps
-// of work ask here before they begin: once a turn has used its time, they wait for later turns, in
-// turns of their holders. The name of the step last begun also tells the meter
+// callers, would otherwise run in a single turn of the loop and delay everything else by the sum.
+// Steps of work ask here before they begin: once a turn has used up the time, they wait for later
+// turns, in turns of their holders. The name of the step last begun also tells the meter
 // (daemon/http/event-loop.ts) what held the loop.
 import { setTimeout as pause } from 'node:timers/promises';
 import { FairQueue, ownHolder, type QueuedJob } from './fair-queue.ts';
 
-/** Time that the steps of one turn may use. */
+/** Time that the steps of a turn may use. */
 export const turnMs = 50;
 
 interface WaitingStep extends QueuedJob {
@@ -16,17 +16,17 @@ interface WaitingStep extends QueuedJob {
 /** A piece of work that asks for the time of a turn before it begins. */
 export interface Step {
   readonly operation: string;
-  /** Organization, or another name of those that take turns. */
+  /** Organization, or the name of another holder of turns. */
   readonly holder: string;
 }
 
-/** The step last begun in this thread, and the time of its begin. */
+/** The step last begun in this thread, and the time of its start. */
 let current: Step & { readonly at: number } = {
   operation: 'unnamed',
   holder: ownHolder,
   at: 0,
 };
-/** Start of the present turn; undefined until its first step. */
+/** Start of the present turn; undefined until the first step. */
 let startedAt: number | undefined;
 let waitingCount = 0;
 const waiting = new FairQueue<WaitingStep>({
@@ -35,14 +35,14 @@ const waiting = new FairQueue<WaitingStep>({
   firstBytes: 0,
 });
 /**
- * Steps in transactions, in the order of waiting. They alternate with the others: the writes of all
- * organizations wait for the transaction of one that is late in turns.
+ * Steps in transactions, in the order of waiting. They alternate with the remaining steps: the
+ * writes of all organizations wait for the transaction of an organization that is late in turns.
  */
 const inTransaction: WaitingStep[] = [];
 let isTransactionNext = true;
 
 /**
- * Names the work that begins now, for the meter. `operation` is one of a bounded set: it labels a
+ * Names the work that begins now, for the meter. `operation` is from a bounded set: it labels a
  * metric.
  */
 export function nameTurn(operation: string, holder: string = ownHolder): void {
@@ -56,9 +56,9 @@ export function operationSince(sinceMs: number): string {
 }
 
 /**
- * Begins a step of an operation: at once, which returns undefined, or in a later turn if this one
- * has used its time or other steps wait. Without an operation the last step continues, ahead of
- * waiting ones while the turn has time.
+ * Begins a step of an operation: at once, which returns undefined, or in a later turn if this turn
+ * has used up the time or steps already wait. Without an operation the last step continues, ahead
+ * of waiting steps while the turn has time.
  */
 export function sliceTurns(
   operation?: string,
@@ -80,8 +80,8 @@ export function stepOfTurn(): Step {
 }
 
 /**
- * Continues a step after a wait, as `sliceTurns` without an operation does for the last one. A step
- * in a transaction goes ahead of other waiting steps.
+ * Continues a step after a wait, as `sliceTurns` without an operation does for the last step. A
+ * step in a transaction goes ahead of all waiting steps.
  */
 export function resumeStep(
   { operation, holder }: Step,
@@ -125,14 +125,17 @@ function endTurn(): void {
   else beginNext(pause(0));
 }
 
-/** Takes a waiting step out of its queue: in transactions and others alternate while both wait. */
+/**
+ * Takes a waiting step out of the queue: steps in transactions and the rest alternate while both
+ * wait.
+ */
 function nextStep(): WaitingStep | undefined {
   isTransactionNext = !isTransactionNext;
   if (isTransactionNext && inTransaction.length > 0) return inTransaction.shift();
   return waiting.take()[0] ?? inTransaction.shift();
 }
 
-/** Begins waiting steps in the rest of the turn, at least one. */
+/** Begins waiting steps in the rest of the turn, at least one step. */
 function beginNext(nextTurn: Promise<void>): void {
   const step = nextStep();
   waitingCount -= 1;
@@ -147,6 +150,6 @@ function beginNext(nextTurn: Promise<void>): void {
     startedAt = performance.now();
     void nextTurn.then(endTurn);
   };
-  // The step runs in microtasks; a tick that one of them queues runs after all of them.
+  // The step runs in microtasks; a tick queued by a microtask runs after all of them.
   queueMicrotask(() => process.nextTick(afterStep));
 }

@@ -1,4 +1,4 @@
-// The one pool of workers: jobs that grow with input from outside run in a thread beside the event
+// The only pool of workers: jobs that grow with input from outside run in a thread beside the event
 // loop, each under a deadline. Organizations have a share of the queue, and turns by the time that
 // their jobs took. Light to import: the worker starts with the first job.
 //
@@ -29,13 +29,13 @@ export interface PoolOptions<Payload> extends ThreadOptions<Payload> {
   refuse(why: Refusal): Error;
 }
 
-/** The part of a job that its caller gives. */
+/** The part of a job that the caller gives. */
 export interface JobRequest<Payload, Part = never> {
   /** The organization, or `ownHolder`. */
   holder: string;
   /** Bytes that the job holds while it is queued. */
   bytes: number;
-  /** Small jobs of one holder go to the worker together. */
+  /** Small jobs of a holder go to the worker together. */
   isSmall: boolean;
   /** Returns the message to the worker; `sent` remembers the parts that this worker has. */
   payload(sent: Set<string>): Payload;

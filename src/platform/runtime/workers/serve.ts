@@ -1,13 +1,13 @@
-// The worker side of thread.ts: does one job after another, in a thread that may be terminated at
+// The worker side of thread.ts: does jobs in sequence, in a thread that may be terminated at
 // any moment.
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
 import { threadName } from './watch.ts';
 
 /**
- * A message to the parent: the worker can take jobs (`thread`: its name for watch.ts), it has a
- * part of an outcome, or the outcomes of its first jobs in their order. Jobs without an outcome
- * were not begun.
+ * A message to the parent: the worker can take jobs (`thread`: the thread's name for watch.ts), it
+ * has a part of an outcome, or the outcomes of the first jobs in their order. Jobs without an
+ * outcome were not begun.
  */
 export type JobReply<Outcome, Part> =
   | { kind: 'ready'; thread: string | null }

@@ -1,4 +1,4 @@
-// Organizations whose jobs ended a worker lately. Each such job takes the time of many others, so
+// Organizations with jobs that ended a worker lately. Each such job takes the time of many jobs, so
 // that an organization that goes on waits a while.
 import type { Clock } from '../clock.ts';
 import { recentlyUsed } from '../recently-used.ts';

@@ -1,6 +1,7 @@
-// The worker of a pool and its current jobs. Small jobs go together: a message to a thread and its
+// The worker of a pool and its current jobs. Small jobs go together: a message to a thread and the
 // answer cost as much as a small job. The index of the current job is in memory shared by both
-// threads. A job that blocks or ends the worker is thus known, and the others do not pay for it.
+// threads. A job that blocks or ends the worker is thus known, and the remaining jobs do not pay
+// for it.
 //
 //   worker   | jobs given  | `ready`       | `done`      | deadline, crash      | close
 //   none     | starting    |               |             |                      | none
@@ -21,7 +22,10 @@ const startDeadlineMs = 30_000;
 
 type JobWorker<Payload, Outcome, Part> = WorkerThread<readonly Payload[], JobReply<Outcome, Part>>;
 
-/** Error of a job that took too long or ended its worker, or whose worker did not start. */
+/**
+ * Error of a job that took too long or ended the worker, or found no worker because the start
+ * failed.
+ */
 export class LostJob extends Error {
   readonly isTimeout: boolean;
   /** False if the worker did not start. */
@@ -46,15 +50,15 @@ export interface PendingJob<Payload, Outcome, Part> extends QueuedJob {
 export interface ThreadOptions<Payload> {
   clock: Clock;
   script: URL;
-  /** Time limit for one job once a worker has it, of CPU time (watch.ts). */
+  /** Time limit for a job once a worker has it, of CPU time (watch.ts). */
   deadlineMs: number;
-  /** Heap limit of the worker: a job that needs more ends its worker, not the daemon. */
+  /** Heap limit of the worker: a job that needs more ends the worker, not the daemon. */
   heapMb: number;
   /** Returns the buffer of a message that moves to the worker instead of a copy. */
   transfer?(payload: Payload): ArrayBuffer;
 }
 
-/** The end of the turn in which a thread had jobs of one holder. */
+/** The end of the turn in which a thread had jobs of a single holder. */
 export interface ThreadTurn<Payload, Outcome, Part> {
   holder: string;
   /** Time that the worker had the jobs. */
@@ -68,7 +72,7 @@ type OnFree<Payload, Outcome, Part> = (turn: ThreadTurn<Payload, Outcome, Part>)
 
 const newPlace = () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** One thread and its current jobs. */
+/** A thread and the current jobs in it. */
 export class JobThread<Payload, Outcome, Part> {
   readonly #options: ThreadOptions<Payload>;
   readonly #onFree: OnFree<Payload, Outcome, Part>;
@@ -93,7 +97,7 @@ export class JobThread<Payload, Outcome, Part> {
     return this.#jobs.length === 0;
   }
 
-  /** Takes jobs of one holder. */
+  /** Takes jobs of a single holder. */
   take(jobs: readonly PendingJob<Payload, Outcome, Part>[]): void {
     this.#jobs = jobs;
     if (!this.#worker) this.#start();
@@ -187,7 +191,7 @@ export class JobThread<Payload, Outcome, Part> {
     return jobs;
   }
 
-  /** Gives up the worker (the next jobs start another) and loses its current job. */
+  /** Gives up the worker (the next jobs start a new worker) and loses the current job. */
   #drop(worker: JobWorker<Payload, Outcome, Part>, isTimeout: boolean): void {
     if (worker !== this.#worker) return;
     this.#worker = null;

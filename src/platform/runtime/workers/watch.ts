@@ -1,6 +1,6 @@
 // The deadline of a job in a worker. It counts the CPU time of the worker's thread: on a machine
 // that is busy with other work, a job gets the time that it needs. A job that waits ends by the
-// wall clock, at a multiple of its deadline. Where the system does not show the time of threads
+// wall clock, at a multiple of the deadline. Where the system does not show the time of threads
 // (only Linux does), the wall clock alone counts.
 //
 //   time                       | then

@@ -1,11 +1,11 @@
-// One worker thread from start to end. The only module that starts a thread: orders and reports,
+// A worker thread from start to end. The only module that starts a thread: orders and reports,
 // limits of the heap, the wait for the end and the hold on the process are the same for all
 // threads.
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 /**
- * Arguments of Node for our workers: none of the process, whose flags shape its memory, but the
+ * Arguments of Node for our workers: no flags of the process, as they shape its memory, but the
  * hook of an installed package (bin/strip-types.js).
  */
 const workerArguments: readonly string[] = process.execArgv.filter((one) =>
@@ -63,7 +63,7 @@ export class WorkerThread<Order, Report> {
     this.#worker.postMessage(order, moved);
   }
 
-  /** Yields the reports from now until the thread ends. Throws its uncaught error. */
+  /** Yields the reports from now until the thread ends. Throws the uncaught error of the thread. */
   reports(): AsyncIterable<Report> {
     const heard = on(this.#worker, 'message', { close: ['exit'] }) as AsyncIterable<[Report]>;
     return reportsOf(heard);

@@ -1,5 +1,5 @@
-// Counter in the store, a table of one row, that grows with every change of rows that processes
-// cache (changes.ts). A transaction that changes such rows must call `note`.
+// Counter in the store, a table of a single row, that grows with every change of rows that
+// processes cache (changes.ts). A transaction that changes such rows must call `note`.
 import { type Db, tables } from '../db.ts';
 import { compiledOnce } from '../rows/statement.ts';
 import { hasGathered, lastly } from './last-writes.ts';
@@ -10,15 +10,15 @@ export interface ChangeCounter {
   /** Reads the counter, which grows with every change. */
   count(db: Db): Promise<number>;
   /**
-   * Increments the counter once, at the end of the transaction: all such transactions lock the one
-   * row.
+   * Increments the counter once, at the end of the transaction: all such transactions lock the
+   * single row.
    */
   note(trx: Db): void;
   /** Whether this transaction has called `note`. */
   isNoted(trx: Db): boolean;
 }
 
-/** Declares the counter of one table; an area names the table in its queries. */
+/** Declares the counter of a table; an area names the table in queries.ts. */
 export function changeCounter(name: string): ChangeCounter {
   const read = compiledOnce<Untyped, [], { counter: number }>((db) =>
     db.selectFrom(name).select('counter'),

@@ -1,6 +1,6 @@
 // In-memory cache of rows that each request needs and that seldom change: keys, plans. A
 // transaction that changes such rows also increments a counter in the store. Each process reads
-// that counter every half second and clears its cache if the counter has moved.
+// that counter every half second and clears the cache if the counter has moved.
 //
 //   cache  | event                                                     | then
 //   -------+-----------------------------------------------------------+------------------------
@@ -42,8 +42,8 @@ export class KnownRows<Row extends {}> {
   }
 
   /**
-   * Reads the counter, once for all callers that arrive meanwhile. Another `countChanges` can be
-   * given, such as one within a transaction. Rejects if the counter cannot be read.
+   * Reads the counter, once for all callers that arrive meanwhile. A different `countChanges` can
+   * be given, such as a read within a transaction. Rejects if the counter cannot be read.
    */
   refresh(countChanges = this.#countChanges): Promise<void> {
     this.#checking ??= this.#check(this.#clock.now(), countChanges).finally(() => {
@@ -90,9 +90,9 @@ export class KnownRows<Row extends {}> {
 
 /**
  * Returns the connection on which a transaction reads committed rows for the cache. On PostgreSQL
- * it is the connection of the transaction: if each transaction needed a second one, a full pool
- * would deadlock. On SQLite it is `db`: the transaction is shared with other writes, which may
- * change the rows and fail.
+ * it is the connection of the transaction: if each transaction needed a second connection, a full
+ * pool would deadlock. On SQLite it is `db`: the transaction is shared with parallel writes, which
+ * may change the rows and fail.
  */
 export function committedIn({ kind, db }: Pick<Store, 'kind' | 'db'>, trx: Db): Db {
   return kind === 'postgres' ? trx : db;

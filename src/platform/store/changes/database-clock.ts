@@ -1,5 +1,5 @@
-// The wall clock of a process on PostgreSQL: that of the server. Leases are times in the store, so
-// that all daemons judge them by one clock, however wrong that of a machine is.
+// The wall clock of a process on PostgreSQL: the clock of the server. Leases are times in the
+// store, so that all daemons judge them by the same clock, however wrong the clock of a machine is.
 //
 //   event                                           | then
 //   ------------------------------------------------+---------------------------------------------------
@@ -11,7 +11,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Db } from '../db.ts';
 
 const followEachMs = 10_000;
-/** Smaller differences may be those of the way to the server. */
+/** Smaller differences may come from the way to the server. */
 const toleranceMs = 100;
 const longestWayMs = 1_000;
 
@@ -73,7 +73,7 @@ export class DatabaseClock implements Clock {
     const next = () => {
       if (isOver) return;
       cancel = this.after(followEachMs, () => {
-        // A server that does not answer is noticed by those who need it.
+        // A server that does not answer is noticed at its next use.
         void this.look(db).then(next, next);
       });
     };

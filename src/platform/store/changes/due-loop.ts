@@ -27,7 +27,7 @@ export interface LoopSurroundings {
   store: Pick<Store, 'onChange'>;
 }
 
-/** A wait of the process, whatever the wall clock shows. */
+/** A wait of the process, independent of the wall clock. */
 export interface Pause {
   pauseMs: number;
 }
@@ -60,7 +60,7 @@ export interface DueLoop {
    * `isQuiet` holds.
    */
   idle(): Promise<void>;
-  /** Starts no further step; resolves when the running one has ended. */
+  /** Starts no further step; resolves when the running step has ended. */
   stop(): Promise<void>;
 }
 

@@ -1,19 +1,19 @@
-// Statements that a write runs last, just before its commit. Rows that many transactions share
+// Statements that a write runs last, just before the commit. Rows that many transactions share
 // (counters) are locked only there, and in a fixed order. On PostgreSQL this avoids deadlocks, and
 // keeps a lock only for the commit.
 import type { Db, Store } from '../db.ts';
 
-/** Changes that a transaction collects and writes at its end. */
+/** Changes that a transaction collects and writes at the end. */
 export interface LastWrite {
   write(trx: Db): Promise<void>;
 }
 
-/** Collected changes by connection; a connection has one transaction at a time. */
+/** Collected changes by connection; a connection has a single transaction at a time. */
 const gathered = new WeakMap<Db, Map<string, LastWrite>>();
 
 /**
  * Returns the changes that this transaction collects under `name`, created at the first call. They
- * are written after all its work, in the order of the names, but only in a write of
+ * are written after all work of the transaction, in the order of the names, but only in a write of
  * `withLastWrites`.
  */
 export function lastly<T extends LastWrite>(trx: Db, name: string, create: () => T): T {
@@ -40,7 +40,7 @@ export function withLastWrites(store: Store): Store {
   const { write } = store;
   const writeAll: Store['write'] = (work, durability) =>
     write(async (trx) => {
-      // Discards changes of an earlier transaction that failed before its end.
+      // Discards changes of an earlier transaction that failed before the end.
       gathered.delete(trx);
       const value = await work(trx);
       const kinds = gathered.get(trx);

@@ -1,4 +1,4 @@
-// The only renewal of leases: a lease lives as long as its holder works. A timer renews it, so that
+// The only renewal of leases: a lease lives as long as the holder works. A timer renews it, so that
 // no work has to end within a lease. Each unit of work is bounded far below; docs/making/states.md
 // lists all leases.
 //
@@ -22,7 +22,7 @@ interface Surroundings {
 export interface HeldLease {
   /** Length of the lease. */
   leaseMs: number;
-  /** Extends it to `until`, ms since 1970. Renews nothing that another holder has taken. */
+  /** Extends it to `until`, ms since 1970. Renews nothing that a different holder has taken. */
   renew(until: number): Promise<unknown>;
   /** Line of the log for a renewal that fails. */
   trouble: string;
@@ -30,7 +30,7 @@ export interface HeldLease {
 
 /**
  * Returns how much later than the clock leases end: after it was set forward, as far as that, for
- * the length of a lease. SQLite has one daemon, which frees the leases of an earlier one at its
+ * the length of a lease. SQLite has one daemon, which frees the leases of an earlier daemon at the
  * start.
  */
 export function leaseDelayMs(

@@ -1,5 +1,5 @@
-// Notifications between processes on one PostgreSQL about each other's commits. NOTIFY runs after
-// the commit, over a connection of its own: inside the transaction it would hold a lock on the
+// Notifications between processes on the same PostgreSQL about each other's commits. NOTIFY runs
+// after the commit, over a separate connection: inside the transaction it would hold a lock on the
 // whole cluster until the commit, and so serialize all commits of all daemons. Polling makes up for
 // lost notifications.
 //
@@ -45,7 +45,7 @@ export class ChangeChannel {
   /** Whether a commit was made that other processes were not notified of. */
   #isUntold = false;
   #isResting = false;
-  /** The last query on the connection; queries run one after the other. */
+  /** The last query on the connection; queries run in sequence. */
   #asked: Promise<unknown> = Promise.resolve();
   #signAt = Number.NEGATIVE_INFINITY;
   #isBusy = false;
@@ -59,7 +59,9 @@ export class ChangeChannel {
     });
   }
 
-  /** Reports a commit of this process: notifies its own listeners at once, other processes soon. */
+  /**
+   * Reports a commit of this process: notifies local listeners at once, other processes soon.
+   */
   committed(): void {
     this.#isUntold = true;
     this.#open();
@@ -82,8 +84,8 @@ export class ChangeChannel {
   }
 
   /**
-   * Closes the connection once other processes were notified of the last commit. Does not wait for
-   * a server that does not answer.
+   * Closes the connection once other processes were notified of the last commit. Does not
+   * wait for a server that does not answer.
    */
   async close(): Promise<void> {
     this.#listeners.clear();
@@ -177,7 +179,7 @@ export class ChangeChannel {
       this.#notify();
     });
     void this.#ask(client, `notify ${channel}`).then((isTold) => {
-      // The connection is broken: the next one sends the notification.
+      // The connection is broken: the next connection sends the notification.
       if (!isTold) this.#isUntold = true;
     });
   }

@@ -1,4 +1,4 @@
-// Errors of PostgreSQL and of its driver. They are classified by their SQLSTATE, or by whether the
+// Errors of PostgreSQL and of the driver. They are classified by SQLSTATE, or by whether the
 // driver or the server raised them; never by a text of the server, which may quote data.
 import pg from 'pg';
 import { CapacityError } from '../../errors.ts';
@@ -20,9 +20,14 @@ const troubleStates = [
   'XX001',
   'XX002',
 ];
-/** The server ended the transaction in favour of another one: serialization failure, deadlock. */
+/**
+ * The server ended the transaction in favour of a different transaction: serialization failure,
+ * deadlock.
+ */
 const rerunStates = ['40001', '40P01'];
-/** A prepared statement returns other columns than before: a newer version has widened a table. */
+/**
+ * A prepared statement returns different columns than before: a newer version has widened a table.
+ */
 const stalePlanState = '0A000';
 
 function isTrouble(state: string): boolean {
@@ -64,7 +69,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Returns the SQLSTATE of a trouble that `inTrouble` has made an error of; '' for another error.
+ * Returns the SQLSTATE of a trouble that `inTrouble` has made an error of; '' for any other error.
  */
 function troubleStateOf(error: unknown): string {
   const cause = error instanceof CapacityError ? error.cause : undefined;
@@ -82,7 +87,7 @@ export function isStalePlan(error: unknown): boolean {
 }
 
 /**
- * Tells whether the server takes no writes: the next connection may find the one that took over.
+ * Tells whether the server takes no writes: the next connection may find the server that took over.
  */
 export function isReadOnly(error: unknown): boolean {
   return troubleStateOf(error) === readOnlyState;

@@ -1,5 +1,5 @@
-// The engine for more than one machine: a pool of connections with one transaction per write (the
-// server does its own group commit). changes.ts notifies of changes.
+// The engine for more than one machine: a pool of connections with a transaction per write (the
+// server itself does group commit). changes.ts notifies of changes.
 import type { DatabaseConnection } from 'kysely';
 import pg from 'pg';
 import { UnreachableError } from '../../errors.ts';
@@ -17,7 +17,7 @@ import { clientSettings, type DatabaseSettings } from './settings.ts';
 const abandonedMs = 60_000;
 /** Time beyond the limit of a statement in which the server answers that it has ended it. */
 const silenceMs = 2_000;
-/** Most runs of a transaction that the server ends in favour of others. */
+/** Most runs of a transaction that the server ends in favour of parallel transactions. */
 const mostRuns = 5;
 /**
  * First pause between two runs. It is lengthened at random to at most twice this, and doubled for
@@ -25,7 +25,7 @@ const mostRuns = 5;
  */
 const firstPauseMs = 10;
 
-/** Runs one transaction on a connection of its own. */
+/** Runs a transaction on a separate connection. */
 async function transact<T>(
   { client, trx }: Seat,
   work: (trx: Db) => Promise<T>,
@@ -79,7 +79,7 @@ async function checkVersion(pool: pg.Pool): Promise<void> {
 /** SQLSTATE of a statement that took too long. */
 const cancelled = '57014';
 
-/** Opens a connection for one read, which the server itself ends at the deadline. */
+/** Opens a connection for a single read, which the server itself ends at the deadline. */
 async function openAside(seat: Seat, mostMs: number): Promise<AsidePlace> {
   const { client, connection } = seat;
   const end = async () => {
@@ -97,7 +97,7 @@ async function openAside(seat: Seat, mostMs: number): Promise<AsidePlace> {
   }
   let isOver = false;
   const executeQuery: DatabaseConnection['executeQuery'] = async (query) => {
-    // Another caller may already use the connection.
+    // A later caller may already use the connection.
     if (isOver) throw new OverdueError();
     try {
       return await connection.executeQuery(query);
@@ -156,7 +156,7 @@ export async function openPostgres(
     ? `; set local idle_in_transaction_session_timeout = ${abandonedMs}` +
       (statementMs === null ? '' : `; set local statement_timeout = ${statementMs}`)
     : '';
-  // The pool replaces a broken connection. Without these listeners its error would end the process:
+  // The pool replaces a broken connection. Without these listeners the error would end the process:
   // an error of the pool while the connection is idle, of the connection while it is lent and runs
   // no query.
   pool.on('error', () => {});

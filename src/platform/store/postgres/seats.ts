@@ -1,4 +1,4 @@
-// Connections of the pool, each with its Kysely and its prepared statements. A connection that does
+// Connections of the pool, each with a Kysely and with prepared statements. A connection that does
 // not answer is closed.
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
@@ -16,7 +16,7 @@ const namedStatements = 500;
 
 /**
  * Names of prepared statements, the same on every connection of the pool. Behind a pooler no
- * statement has a name: the next transaction may run on another connection of the server.
+ * statement has a name: the next transaction may run on a different connection of the server.
  */
 class StatementNames {
   readonly #isPooled: boolean;
@@ -72,7 +72,9 @@ function connectionOver(
   };
 }
 
-/** The connection for statements outside of transactions: one with a stale plan runs again. */
+/**
+ * The connection for statements outside of transactions: a statement with a stale plan runs again.
+ */
 function againOver(connection: DatabaseConnection): DatabaseConnection {
   return {
     executeQuery: (query) =>
@@ -94,9 +96,9 @@ export interface Seat {
 }
 
 /**
- * Returns a function that takes a connection from the pool, with its Kysely. It throws
- * CapacityError. While no connection is open, one caller opens the first and the others share its
- * outcome: a server that comes back is not met by all of them at once.
+ * Returns a function that takes a connection from the pool, with the Kysely of the connection. It
+ * throws CapacityError. While no connection is open, a single caller opens the first and the rest
+ * share the outcome: a server that comes back is not met by all of them at once.
  */
 export function seatsOf(
   pool: pg.Pool,
@@ -140,7 +142,7 @@ export function seatsOf(
   };
 }
 
-/** Runs a query on one connection. @throws the result of `statementError` */
+/** Runs a query on a connection. @throws the result of `statementError` */
 export async function ask(
   client: pg.PoolClient,
   query: pg.QueryConfig | string,
@@ -162,9 +164,9 @@ interface Silence {
 }
 
 /**
- * Whether a connection answers. A silent one has no further use, as the next statement would wait
- * behind the last. One without an answer since the silence of another may be as dead: it is closed
- * unused.
+ * Whether a connection answers. A silent connection has no further use, as the next statement would
+ * wait behind the last. A connection without an answer since another connection fell silent may be
+ * as dead: it is closed unused.
  */
 class Line {
   readonly #silence: Silence;

@@ -6,7 +6,7 @@ import { UnreachableError } from '../../errors.ts';
 import { reasonOf } from './errors.ts';
 
 const connectionSettings = {
-  // In pg_stat_activity, and in the error of a process that waits for this one.
+  // In pg_stat_activity, and in the error of a process that waits for this process.
   fallback_application_name: `svc/${process.pid}@${hostname()}`,
   connectionTimeoutMillis: 5_000,
   // After the initial delay libuv probes each second, so a server that vanished is noticed within

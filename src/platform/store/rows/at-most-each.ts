@@ -1,4 +1,4 @@
-// Throttles notifications of changes: sends the first at once and combines later ones.
+// Throttles notifications of changes: sends the first at once and combines later notifications.
 import type { Clock } from '../../runtime/clock.ts';
 
 /** Shortest time between two notifications of a store's listeners. */

@@ -2,7 +2,7 @@
 import type { CompiledQuery, InsertQueryBuilder } from 'kysely';
 import { type Db, engineOf, runCompiled, tables, type Untyped } from '../db.ts';
 
-/** A class whose fields are the columns of a table, in the order of its inserts. */
+/** A class with the columns of a table as fields, in the order of the inserts. */
 export type RowClass<Row> = new () => Row;
 
 /** Returns the columns of a row. */

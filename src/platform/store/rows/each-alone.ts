@@ -1,9 +1,9 @@
-// Work on several rows in one transaction. A row that always fails stops none of the others.
+// Work on several rows in a single transaction. A row that always fails does not stop the rest.
 import { CapacityError } from '../../errors.ts';
 
 /**
  * Works on all items together. After an error works on each of them alone, and calls `onFailure`
- * for those that fail again. Returns the results of the calls that succeeded.
+ * for items that fail again. Returns the results of the calls that succeeded.
  * @throws CapacityError if the store cannot be used now: no item is the reason
  */
 export async function togetherOrAlone<T, R>(

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { type Db, engineOf } from '../db.ts';
 
 /**
- * Merges the selects in one order, skips `offset` rows and returns up to `limit`.
+ * Merges the selects in a common order, skips `offset` rows and returns up to `limit`.
  */
 export function mergedRanges(
   db: Db,
@@ -11,7 +11,7 @@ export function mergedRanges(
   order: RawBuilder<unknown>,
   { limit, offset }: { limit: number; offset: number },
 ): RawBuilder<unknown> {
-  // Without a limit of its own, PostgreSQL reads and sorts a whole range. SQLite would sort a range
+  // Without a separate limit, PostgreSQL reads and sorts a whole range. SQLite would sort a range
   // with a limit.
   const isBounded = engineOf(db) === 'postgres' && ranges.length > 1;
   const merged = ranges.map((range) =>

@@ -5,14 +5,14 @@ export type Reader = (args: readonly unknown[]) => unknown;
 
 const reader = Symbol('reader');
 
-/** Returns the reader of a placeholder; undefined for any other value. */
+/** Returns the reader of a placeholder; undefined for any ordinary value. */
 export function readerOf(value: unknown): Reader | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   return (value as { [reader]?: Reader })[reader];
 }
 
 /**
- * Returns the placeholder that `read` resolves. Its properties are placeholders of the value's
+ * Returns the placeholder that `read` resolves. The properties are placeholders of the value's
  * fields.
  */
 export function placeholder(read: Reader): object {

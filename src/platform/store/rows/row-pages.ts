@@ -1,6 +1,6 @@
 // Rows of a read that may return many: a page at a time.
 
-/** Reads page after page, each from the last row of the one before, until one is empty. */
+/** Reads page after page, each from the last row of the previous page, until a page is empty. */
 export async function* rowsOfPages<Row>(
   read: (after: string) => Promise<Row[]>,
   keyOf: (row: Row) => string,

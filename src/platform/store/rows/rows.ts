@@ -1,5 +1,5 @@
-// Common queries of a resource's table: rows of one organization, by id or by page. An area names
-// the table in its queries.ts; hot statements and decisions are SQL written there by hand.
+// Common queries of a resource's table: rows of an organization, by id or by page. An area names
+// the table in queries.ts; hot statements and decisions are SQL written there by hand.
 import type { RawBuilder, SqlBool } from 'kysely';
 import { ResourceNotFoundError } from '../../errors.ts';
 import { type Db, tables, type Untyped } from '../db.ts';
@@ -30,7 +30,7 @@ export interface Filter<Row> {
   where?: RawBuilder<SqlBool> | undefined;
 }
 
-/** A page's number, from 1, and its size in rows. */
+/** A page's number, from 1, and the size in rows. */
 interface PageOfRows {
   page: number;
   limit: number;
@@ -142,7 +142,7 @@ class Rows<Row extends OwnedRow> {
 }
 
 /**
- * Returns the queries of a table with `id` and `organization_id`; `kind` is the noun of its 404.
+ * Returns the queries of a table with `id` and `organization_id`; `kind` is the noun of the 404.
  */
 export function rowsOf<Row extends OwnedRow>(table: string, kind: string): Rows<Row> {
   return new Rows<Row>(table, kind);

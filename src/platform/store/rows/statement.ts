@@ -9,7 +9,7 @@ interface Compilable<Row> {
 }
 
 /**
- * Builds a statement. It runs once, so each argument is a placeholder for its value: pass it, or a
+ * Builds a statement. It runs once, so each argument is a placeholder for a value: pass it, or a
  * field of it, as a value of the query; never compute with it. A parameter with a default would
  * keep the default for all calls.
  */

@@ -1,9 +1,9 @@
-// Deletes old rows in batches, each in a `quiet` transaction of its own.
+// Deletes old rows in batches, each in a `quiet` separate transaction.
 import type { Db, Store } from '../db.ts';
 
 const batch = 500;
 
-/** Calls `work` until it deletes fewer rows than its limit; returns the number of deleted rows. */
+/** Calls `work` until it deletes fewer rows than the limit; returns the number of deleted rows. */
 export async function sweep(
   store: Pick<Store, 'write'>,
   work: (trx: Db, limit: number) => Promise<number>,

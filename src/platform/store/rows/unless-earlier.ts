@@ -1,5 +1,5 @@
-// Reads of a store whose schema may be an earlier one: tables and columns of later migrations are
-// missing there.
+// Reads of a store with a possibly earlier schema: tables and columns of later migrations
+// are missing there.
 import { codeOf, messageOf } from '../../errors.ts';
 import type { Db } from '../db.ts';
 import { earlierSchemaOf } from '../migrate.ts';
@@ -17,7 +17,7 @@ export async function isOfEarlierSchema(db: Db, error: unknown): Promise<boolean
   return lacksSchema(error) && (await earlierSchemaOf(db)) !== null;
 }
 
-/** Returns the read rows; null if the schema is an earlier one that lacks them. */
+/** Returns the read rows; null if the schema is an earlier schema that lacks them. */
 export async function unlessEarlier<T>(db: Db, read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();

@@ -1,4 +1,4 @@
-// Tables of deliveries: the queue, its holds and lanes, and the reports of other servers on sent
+// Tables of deliveries: the queue, with holds and lanes, and the reports of other servers on sent
 // mail.
 import type { EngineWords } from '../migration.ts';
 

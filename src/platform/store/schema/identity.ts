@@ -2,7 +2,7 @@
 // health.
 import type { EngineWords } from '../migration.ts';
 
-/** Columns of counted mail, in the hour or day of its acceptance. */
+/** Columns of counted mail, in the hour or day of the acceptance. */
 const metrics = [
   'accepted',
   'emails',

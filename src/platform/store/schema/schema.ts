@@ -33,8 +33,8 @@ const parts = [
 const sql = (words: EngineWords) => parts.map((part) => part(words)).join('\n');
 
 /**
- * First digits of the SHA-256 of the statements of both engines: until 0.1.0, each change is
- * another schema.
+ * First digits of the SHA-256 of the statements of both engines: until 0.1.0, each change is a
+ * different schema.
  */
 function digestOf(migration: Migration): string {
   const texts = (['sqlite', 'postgres'] as const).flatMap((engine) =>

@@ -1,5 +1,4 @@
-// The thread of sqlite-aside.ts: runs statements on a reading connection of its own, one after the
-// other.
+// The thread of sqlite-aside.ts: runs statements on a separate reading connection, in sequence.
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
@@ -24,7 +23,7 @@ export interface AsideWorkerData {
   mostMs: number;
 }
 
-/** Rows between two checks of the clock: one check takes as long as many rows. */
+/** Rows between two checks of the clock: a check takes as long as many rows. */
 const rowsPerLook = 64;
 
 const { file, busyMs, inTimeFunction, mostMs } = workerData as AsideWorkerData;

@@ -1,5 +1,5 @@
 // The thread of checkpointer.ts. At each order it moves pages from the log to the database file
-// over a connection of its own, and reports its progress.
+// over a separate connection, and reports progress.
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 

@@ -9,7 +9,7 @@ import type { CheckpointOrder, CheckpointState } from './checkpoint-worker.ts';
 const lookEachCommits = 16;
 /** Number of pages in the log that are worth an order to the thread (8 MB). */
 const worthPages = 1_000;
-/** Number of pages after which the log should restart from its beginning (32 MB). */
+/** Number of pages after which the log should restart from the beginning (32 MB). */
 const wantedPages = 4_000;
 /**
  * Number of pages at which SQLite checkpoints inside the commit, if the thread has failed or is too
@@ -90,7 +90,7 @@ export class Checkpointer {
         this.#isBusy = false;
         this.#isTailWanted = log >= wantedPages;
       },
-      // A failed thread loses no data: the pages stay in the log. The next order starts another
+      // A failed thread loses no data: the pages stay in the log. The next order starts a new
       // thread.
       onEnd: () => {
         this.#worker = null;

@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 
 /**
- * Suffixes of SQLite's files next to a database: its write-ahead log, the index of the log, and the
+ * Suffixes of SQLite's files next to a database: the write-ahead log, the index of the log, and the
  * journal of a database without a log. A killed process leaves them, and they would be applied to
  * the next database of the name.
  */
@@ -18,7 +18,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** Removes a database and its companions; missing ones are ignored. */
+/** Removes a database and its companions; missing files are ignored. */
 export function removeWithCompanions(file: string): void {
   for (const suffix of ['', ...companions]) rmSync(`${file}${suffix}`, { force: true });
 }

@@ -17,8 +17,8 @@ export function isUnwritable(error: unknown): boolean {
 }
 
 /**
- * Returns the error of a file that cannot be written with the file and the next step; any other as
- * it is.
+ * Returns the error of a file that cannot be written with the file and the next step; any other
+ * error as it is.
  */
 export function asUnwritable(error: unknown, file: string): unknown {
   if (!isUnwritable(error)) return error;

@@ -1,4 +1,4 @@
-// A lock between processes: that of the operating system on a file of its own, by SQLite. A crash
+// A lock between processes: a lock of the operating system on a separate file, by SQLite. A crash
 // leaves no stale lock.
 import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
@@ -16,7 +16,8 @@ export interface FileLock {
 export function lockFile(file: string, waitMs = 0): FileLock | null {
   let lock: Database.Database | undefined;
   try {
-    // Only a new file: the close of another one would end the locks of this process on it (POSIX).
+    // Only a new file: the close of an existing file would end the locks of this process on it
+    // (POSIX).
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
     lock = new Database(file, { timeout: waitMs });
     lock.pragma('journal_mode = DELETE');
@@ -43,7 +44,7 @@ export function lockTarget(target: string): FileLock | null {
   const file = `${target}.lock`;
   const lock = lockFile(file);
   if (!lock) return null;
-  // The holder before removed its file after this process had opened it: the lock would keep nobody
+  // The holder before removed the file after this process had opened it: the lock would keep nobody
   // off.
   if (!statSync(file, { throwIfNoEntry: false })) {
     lock.release();

@@ -1,6 +1,6 @@
 // Durability of SQLite's write-ahead log without blocking the event loop. With `synchronous =
 // FULL`, SQLite would fsync inside each commit, which blocked the loop for 60 to 85 µs of each
-// message at full load. Here the fsync runs on a libuv thread, and the response waits for it. One
+// message at full load. Here the fsync runs on a libuv thread, and the response waits for it. A
 // sync covers every commit before it.
 import { close, fdatasync, open } from 'node:fs';
 import { promisify } from 'node:util';
@@ -13,7 +13,7 @@ export type SyncFile = (handle: number) => Promise<void>;
 const syncFile: SyncFile = promisify(fdatasync);
 const soonMs = 250;
 
-/** Syncs the log at `file`. Tests replace `sync` by one that fails or waits. */
+/** Syncs the log at `file`. Tests replace `sync` by a function that fails or waits. */
 export class LogSync {
   readonly #file: string;
   readonly #sync: SyncFile;
@@ -52,7 +52,7 @@ export class LogSync {
     this.#isDoubtful = false;
   }
 
-  /** Syncs the log within a quarter of a second, unless another call does so first. */
+  /** Syncs the log within a quarter of a second, unless an earlier call does so first. */
   soon(): void {
     this.#cancelSoon ??= systemClock.after(soonMs, () => {
       this.#cancelSoon = null;
@@ -61,7 +61,7 @@ export class LogSync {
     });
   }
 
-  /** Waits for the sync under way. SQLite makes the last one itself, as it closes. */
+  /** Waits for the sync under way. SQLite makes the last sync itself, as it closes. */
   async close(): Promise<void> {
     this.#cancelSoon?.();
     await (this.#next ?? this.#running).catch(() => {});

@@ -1,6 +1,6 @@
 // A place of aside.ts on SQLite: a thread with a reading connection. A statement that checks the
-// time (in-time.ts) ends at the deadline. Any other statement runs to its end, and its thread is
-// then dropped.
+// time (in-time.ts) ends at the deadline. A statement without such checks runs to the end, and the
+// thread is then dropped.
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { WorkerThread } from '../../runtime/workers/worker-thread.ts';
 import { type AsidePlace, OverdueError } from '../aside.ts';
@@ -54,7 +54,7 @@ export async function openSqliteAside(
   await started.promise.catch((error: unknown) => {
     throw errorOf(error);
   });
-  // Does not keep a command alive once it has its answer.
+  // Does not keep a command alive once it has the answer.
   worker.rest();
 
   async function executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
@@ -78,7 +78,7 @@ export async function openSqliteAside(
     db,
     async finish(isOverdue) {
       if (isOverdue) {
-        // After the deadline, a read of several statements starts no further one.
+        // After the deadline, a read of several statements starts no further statement.
         fail(new OverdueError());
         await end();
       }

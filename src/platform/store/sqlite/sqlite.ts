@@ -1,4 +1,4 @@
-// The embedded engine: one writing connection with group commit, one reading connection (WAL: reads
+// The embedded engine: a writing connection with group commit, a reading connection (WAL: reads
 // never wait for writes). better-sqlite3 is synchronous, so each statement may begin a later turn
 // of the event loop (turns.ts); the fsync of a commit blocks none (log-sync.ts). Commits of other
 // processes are noticed through `PRAGMA data_version` (15 µs a poll). This polls in real time even
@@ -38,7 +38,7 @@ const idleMs = 0.3;
 const busyTimeoutMs = 2_000;
 const busyPauseMs = 5;
 
-/** A Kysely connection over better-sqlite3 that keeps its prepared statements. */
+/** A Kysely connection over better-sqlite3 that keeps prepared statements. */
 function connectionOver(
   database: Database.Database,
   slice: () => Promise<void> | undefined = sliceTurns,
@@ -120,7 +120,7 @@ function isBusy(error: unknown): boolean {
 /**
  * Waits up to `gatherMs` while the event loop is busy, so that more writes join the transaction.
  * Uses no timer of `Clock`: such a timer does not keep the process alive, so a command could exit
- * before its writes are stored.
+ * before the writes of the command are stored.
  */
 async function gather(): Promise<void> {
   for (let leftMs = gatherMs; leftMs > 0; leftMs--) {
@@ -131,7 +131,7 @@ async function gather(): Promise<void> {
 }
 
 /**
- * Write queue of one connection: all writes that wait when a turn of it begins share one commit.
+ * Write queue of a connection: all writes that wait when a turn of it begins share a commit.
  */
 class GroupCommit {
   readonly #database: Database.Database;
@@ -239,7 +239,9 @@ class GroupCommit {
     this.#answer(group, answers);
   }
 
-  /** Resolves durable writes after the sync. Resolves the others at once and syncs later. */
+  /**
+   * Resolves durable writes after the sync. Resolves the remaining writes at once and syncs later.
+   */
   #answer(group: readonly PendingWrite[], answers: readonly (() => void)[]): void {
     const afterSync: number[] = [];
     for (const [index, { durability }] of group.entries()) {
@@ -370,7 +372,7 @@ export function openSqlite(
 }
 
 /**
- * Reads the version. Returns null on failure, which the next read or write reports to its caller.
+ * Reads the version. Returns null on failure, which the next read or write reports to the caller.
  */
 function dataVersion(database: Database.Database): number | null {
   try {

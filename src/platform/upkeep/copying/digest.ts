@@ -1,10 +1,10 @@
 // Digests of tables, equal on both engines for equal rows: proof that a copy is complete. The
-// digest of a table is the sum of the SHA-256 of its rows, so that the order of the rows does not
+// digest of a table is the sum of the SHA-256 of all rows, so that the order of the rows does not
 // matter.
 import { hash } from 'node:crypto';
 import { withoutNul } from '../../store/rows/without-nul.ts';
 
-/** Content of a table: its number of rows and their digest in hex. */
+/** Content of a table: the number of rows and their digest in hex. */
 export interface TableDigest {
   table: string;
   rows: number;
@@ -13,7 +13,7 @@ export interface TableDigest {
 
 const modulus = 1n << 256n;
 
-/** Sums the rows of one table. */
+/** Sums the rows of a table. */
 export class DigestOfTable {
   readonly #table: string;
   readonly #order: readonly number[];

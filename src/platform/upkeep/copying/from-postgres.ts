@@ -1,5 +1,5 @@
-// Copies a store on PostgreSQL into one file of SQLite, as of one moment: a transaction that reads
-// one snapshot.
+// Copies a store on PostgreSQL into a file of SQLite, as of a single moment: a transaction that
+// reads a single snapshot.
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import type pg from 'pg';
@@ -23,7 +23,7 @@ export interface CopyOptions {
 /**
  * Writes all rows of the store of `database` into a new SQLite file of the same schema, and reads
  * the file again.
- * @returns the digests of its tables
+ * @returns the digests of all tables
  * @throws UnreachableError if the server cannot be reached, or the file differs from the store
  */
 export async function copyPostgres(

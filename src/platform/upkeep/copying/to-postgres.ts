@@ -25,7 +25,7 @@ import {
   rowsOf,
 } from './tables.ts';
 
-/** Bounds of one insert. */
+/** Bounds of an insert. */
 const most = { rows: 1_000, bytes: 8 * 1024 * 1024 };
 /** Key of the lock of a load among the server's advisory locks; an arbitrary constant. */
 const advisoryLock = 7_304_026;
@@ -41,7 +41,7 @@ interface Load {
  * both.
  * @returns the digests of the tables
  * @throws ConflictError if the schema is in use; UnreachableError if the server cannot be reached,
- * or holds other rows than the file
+ * or holds different rows than the file
  */
 export async function loadIntoPostgres(
   path: string,
@@ -75,7 +75,7 @@ async function lockSchema(client: pg.Client): Promise<void> {
   );
 }
 
-/** Identifies the content of a file: SQLite counts the changes of a file in its header. */
+/** Identifies the content of a file: SQLite counts the changes of a file in the header. */
 function sourceOf(file: Database.Database): string {
   const versions = ['schema_version', 'page_count', 'user_version'].map((name) =>
     file.pragma(name, { simple: true }),
@@ -126,7 +126,7 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
   }
 }
 
-/** Returns the tables so that each stands behind those that it references. */
+/** Returns the tables so that each stands behind the tables that it references. */
 async function inOrderOfReferences({ client, file }: Load): Promise<string[]> {
   const { rows } = await client.query<{ child: string; parent: string }>(
     `select child.relname as child, parent.relname as parent
@@ -149,7 +149,7 @@ async function inOrderOfReferences({ client, file }: Load): Promise<string[]> {
 
 async function loadTables(load: Load, done: readonly string[]): Promise<void> {
   const names = await inOrderOfReferences(load);
-  // Rows that reference others go first: a table that is filled anew is emptied.
+  // Tables with references go first: a table that is filled anew is emptied.
   const open = names.filter((name) => !done.includes(name));
   await inTransaction(load.client, async () => {
     for (const name of open.toReversed()) await load.client.query(`delete from "${name}"`);
