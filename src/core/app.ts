@@ -26,9 +26,9 @@ export interface LoggedEvent {
   organizationId: string;
   /** The kind, such as `message.sent`. */
   type: string;
-  /** Id of its subject: `msg_…`, `dom_…`, `org_…`. */
+  /** Id of the subject: `msg_…`, `dom_…`, `org_…`. */
   subject: string;
-  /** Set for a step of one recipient. */
+  /** Set for a step of a single recipient. */
   recipientId: string | null;
   /** Ms since 1970. */
   timestamp: number;
@@ -90,28 +90,30 @@ export interface ThreadHooks {
    * the content was stored before. Skips mail that is in a thread already or belongs to no mailbox.
    */
   takeIn(app: App, trx: Db, parsed: readonly { id: string; found: object | null }[]): Promise<void>;
-  /** Returns how many messages precede this one in its thread; null if it is in none. */
+  /** Returns how many messages precede this message in the thread; null if it is in none. */
   positionOf(db: Db, messageId: string): Promise<number | null>;
   /**
-   * Takes a message out of its thread, deletes the thread with its last message, and deletes drafts
+   * Takes a message out of the thread, deletes the thread with the last message, and deletes drafts
    * that answer the message. Returns null if it was in no thread.
    */
   forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
-  /** Takes the words of a message's text out of the search, and its preview off its thread. */
+  /** Takes the words of a message's text out of the search, and the preview off the thread. */
   forgetText(app: App, trx: Db, messageId: string): Promise<void>;
 }
 
 /** Creates the initial rows of a new organization, in the transaction that creates it. */
 export type EquipOrganization = (app: App, trx: Db, organizationId: string) => Promise<void>;
 
-/** Returns those of these ids that are campaigns of the organization. */
+/** Returns the campaigns of the organization among these ids. */
 export type FindKnownCampaigns = (
   db: Db,
   organizationId: string,
   ids: readonly string[],
 ) => Promise<string[]>;
 
-/** Returns the namespace of a mailbox of the organization; null for an unknown or deleted one. */
+/**
+ * Returns the namespace of a mailbox of the organization; null for an unknown or deleted mailbox.
+ */
 export type FindNamespaceOf = (
   db: Db,
   organizationId: string,
@@ -119,7 +121,8 @@ export type FindNamespaceOf = (
 ) => Promise<string | null>;
 
 /**
- * Learns, in its transaction, that the endpoint of an installation was disabled for its failures.
+ * Learns, in the same transaction, that the endpoint of an installation was disabled after
+ * failures.
  */
 export type EndpointDisabled = (
   app: App,
@@ -131,24 +134,25 @@ export type EndpointDisabled = (
 export interface OwnedName {
   domain: string;
   organizationId: string;
-  /** The same name as other organizations registered it. */
+  /** Ids of the same name at former organizations. */
   formerIds: readonly string[];
 }
 
 /**
- * Deletes what other organizations had on a name, in transactions of its own; a second call finds
+ * Deletes what former organizations had on a name, in separate transactions; a second call finds
  * nothing.
  */
 export type ReleaseName = (app: App, name: OwnedName) => Promise<void>;
 
-/** Returns the organization whose mailbox has an address (folded). */
+/** Returns the organization with the mailbox of an address (folded). */
 export type FindAddressHolder = (db: Db, address: string) => Promise<string | undefined>;
 
-/** Returns those of these messages that reached nobody. */
+/** Returns the messages among these ids that reached nobody. */
 export type FindLostMails = (db: Db, messageIds: readonly string[]) => Promise<Set<string>>;
 
 /**
- * Operations of higher folders for lower ones, which do not import them; service.ts provides them.
+ * Operations of higher folders for lower folders, which do not import them; service.ts provides
+ * them.
  */
 export interface Hooks {
   /** Receive each event that `events` records, in this order. */
@@ -165,9 +169,9 @@ export interface Hooks {
   /** For `contacts`. */
   readonly findKnownCampaigns: FindKnownCampaigns;
   /**
-   * For `senders`: mails a new sender the token that proves its address, in the transaction that
-   * makes it. `caller` is the Caller of api/route.ts, which stands above this file. @throws as a
-   * send of the caller.
+   * For `senders`: mails a new sender the token that proves the sender's address, in the
+   * transaction that makes the sender. `caller` is the Caller of api/route.ts, which stands above
+   * this file. @throws as a send of the caller.
    */
   askForProof(
     app: App,
@@ -195,7 +199,10 @@ export interface App {
   readonly metrics: Metrics;
   readonly hooks: Hooks;
   readonly connect: Connector | undefined;
-  /** Returns the server at an address of a zone's name servers; null for one that is not asked. */
+  /**
+   * Returns the server at an address of a zone's name servers; null for an address that is not
+   * asked.
+   */
   readonly nameServerAt: NameServerAt | undefined;
   /** Ports on which this process listens, as the system bound them. */
   readonly boundPorts: Set<number>;
@@ -205,7 +212,8 @@ export interface App {
   readonly publicUrl: { current: string };
   /**
    * Makes a resource that ends with the app, for workers of higher folders. Equal names have equal
-   * resources: tests make one for many apps, as the start of a worker takes longer than most tests.
+   * resources: tests share a resource between many apps, as the start of a worker takes longer than
+   * most tests.
    */
   keep: Keep;
   close(): Promise<void>;
@@ -241,7 +249,7 @@ interface OpenOptions {
   earlier: 'migrate' | 'refuse' | 'read';
 }
 
-/** Creates a secret only for a new store: no other secret reads an existing one. */
+/** Creates a secret only for a new store: no new secret reads an existing store. */
 async function openOrMake(config: Config, clock: Clock, options: OpenOptions) {
   const { dataDir, database, secret: settings } = config;
   if (await isStoreThere(database, dataDir)) return openExisting(config, clock, options);

@@ -30,7 +30,7 @@ export const domainName = z
     return z.NEVER;
   });
 
-/** Text bound for one header field. */
+/** Text bound for a header field. */
 export function headerText(maxLength: number) {
   return z.string().max(maxLength).refine(isHeaderSafe, notHeaderSafe);
 }

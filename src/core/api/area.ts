@@ -1,5 +1,5 @@
-// Defaults for the routes of an area, derived from its name, their method and their path. A route
-// declares only its differences.
+// Defaults for the routes of an area, derived from the name of the area, their method and their
+// path. A route declares only differences from the defaults.
 import type { z } from 'zod';
 import type { Noun } from './noun.ts';
 import type { Permission, Resource } from './permission.ts';
@@ -25,7 +25,7 @@ export interface AreaRoute<
    * something; else 200.
    */
   status?: 200 | 201;
-  /** Errors beyond those of every route (401, 403, 404, 422, 429, 5xx). */
+  /** Errors beyond the errors of every route (401, 403, 404, 422, 429, 5xx). */
   throws?: readonly ErrorClass[];
 }
 
@@ -38,11 +38,11 @@ const actions = {
 } as const;
 
 interface AreaParts {
-  /** Description of the area for the reference; only one file of an area needs it. */
+  /** Description of the area for the reference; only a single file of an area needs it. */
   about?: string;
   /** Resource of the permissions, the name of the area by default. */
   resource?: Resource;
-  /** Noun of these routes. The audit lists its changes. */
+  /** Noun of these routes. The audit lists changes of the noun. */
   noun?: Noun;
 }
 

@@ -3,7 +3,7 @@
 // by itself.
 import { z } from 'zod';
 
-/** Limits `map` to `most` keys; a larger one is refused as a whole. */
+/** Limits `map` to `most` keys; a larger map is refused as a whole. */
 export function boundedMap<Map extends z.ZodRecord>(
   map: Map,
   most: number,

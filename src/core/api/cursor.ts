@@ -1,5 +1,6 @@
 // Cursor lists (specification 2.3): newest first; the next page begins after the last row of the
-// previous one. A cursor is opaque and belongs to one list with its filters; any other is refused.
+// previous page. A cursor is opaque and belongs to a list with filters; a cursor of another list is
+// refused.
 import { createHash } from 'node:crypto';
 import { ValidationError } from '../../platform/errors.ts';
 import { anyIdPattern, timeOfId } from '../../platform/runtime/ids.ts';
@@ -18,8 +19,8 @@ export interface CursorPosition {
 }
 
 /**
- * Cuts rows to a page of `limit`. One row more tells that another page follows; `positionOf`
- * returns the position of the last row of this one.
+ * Cuts rows to a page of `limit`. An extra row tells that a further page follows; `positionOf`
+ * returns the position of the last row of this page.
  */
 export function cutPage<Row>(
   scope: readonly unknown[],
@@ -35,7 +36,7 @@ export function cutPage<Row>(
 /** Returns the position of a row in a list by id. */
 export const positionOfId = ({ id }: { id: string }): CursorPosition => ({ at: timeOfId(id), id });
 
-/** Returns a digest of the list and its filters. `scope` has them in a fixed order. */
+/** Returns a digest of the list and the filters. `scope` has them in a fixed order. */
 function bindingOf(scope: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(scope)).digest('base64url').slice(0, 12);
 }
@@ -44,7 +45,10 @@ export function cursorAfter(scope: readonly unknown[], { at, id }: CursorPositio
   return Buffer.from(`${bindingOf(scope)} ${at} ${id}`).toString('base64url');
 }
 
-/** @throws ValidationError on `cursor` if it is malformed, or of another list or other filters. */
+/**
+ * @throws ValidationError on `cursor` if it is malformed, or of a different list or different
+ * filters.
+ */
 export function readCursor(scope: readonly unknown[], cursor: string): CursorPosition {
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const [binding, at = '', id = ''] = text.split(' ');

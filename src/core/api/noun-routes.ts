@@ -1,5 +1,5 @@
 // The five routes of a noun: list, create, show, change and delete. Names of operations follow from
-// the noun, and summaries from its words. A route states its differences.
+// the noun, and summaries from the words of the noun. A route states only differences.
 import type { z } from 'zod';
 import type { App } from '../app.ts';
 import type { Area, AreaRoute } from './area.ts';
@@ -23,11 +23,11 @@ interface NounParts<
   Update extends z.ZodType,
   Output extends z.ZodType,
 > {
-  /** The noun in summaries, with its article: `a sender identity`. */
+  /** The noun in summaries, with the article: `a sender identity`. */
   one: string;
-  /** Its plural in summaries. */
+  /** The plural of the noun in summaries. */
   many: string;
-  /** The noun in errors about its id, with its article; default `one`. */
+  /** The noun in errors about an id, with the article; default `one`. */
   named?: string;
   output: Output;
   list: Calling<

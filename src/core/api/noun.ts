@@ -1,11 +1,11 @@
-// Nouns: the kinds of resources. One declaration in the schema.ts of a room gives the prefix of the
-// noun's ids and its audited changes. The area of the noun carries it (area.ts), so that
+// Nouns: the kinds of resources. A declaration in the schema.ts of a room gives the prefix
+// of the noun's ids and the audited changes. The area of the noun carries it (area.ts), so that
 // daemon/http/routes.ts finds all nouns.
 import type { IdSpace } from '../../platform/runtime/ids.ts';
 
 declare const audited: unique symbol;
 
-/** An audited change of a noun, such as `sender.created`. Only `noun` makes one. */
+/** An audited change of a noun, such as `sender.created`. Only `noun` makes an action. */
 export type NounAction = string & { readonly [audited]: true };
 
 export interface Noun extends IdSpace {
@@ -16,7 +16,7 @@ export interface Noun extends IdSpace {
   readonly deleted: NounAction;
 }
 
-/** Declares a noun; `prefix` begins its ids. */
+/** Declares a noun; `prefix` begins the ids of the noun. */
 export function noun(name: string, prefix: string): Noun {
   const action = (change: string) => `${name}.${change}` as NounAction;
   return {

@@ -9,7 +9,7 @@ export interface OperationName {
   verb: string;
 }
 
-/** Returns the names of all routes. @throws Error for two routes with one name */
+/** Returns the names of all routes. @throws Error for two routes with the same name */
 export function operationNames(routes: readonly Route[]): Map<Route, OperationName> {
   const collections = new Set(routes.flatMap(({ path }) => collectionsIn(path)));
   const taken = new Map<string, Route>();
@@ -34,7 +34,7 @@ function segmentsOf(path: string): string[] {
   return path.replace(/^\/v1\/(?:email\/)?/, '').split('/');
 }
 
-/** Returns the first segment of a path, and those that a parameter follows. */
+/** Returns the first segment of a path, and all segments that a parameter follows. */
 function collectionsIn(path: string): string[] {
   const segments = segmentsOf(path);
   return segments.filter(

@@ -1,4 +1,4 @@
-// Schemas of lists (specification 2.3, 8.3): page-based ones with `page` from 1, and lists by
+// Schemas of lists (specification 2.3, 8.3): page-based lists with `page` from 1, and lists by
 // cursor (cursor.ts). `limit` is 20 by default and at most 100; a value out of range is refused,
 // never clamped.
 import { z } from 'zod';
@@ -55,7 +55,7 @@ export function pageOf<T extends z.ZodType>(item: T) {
 }
 
 /**
- * Wraps the rows of one page. A null total was not counted; the response gives the known lower
+ * Wraps the rows of a page. A null total was not counted; the response gives the known lower
  * bound.
  */
 export function toPage<T>(items: T[], total: number | null, { page, limit }: PageRequest): Page<T> {

@@ -1,4 +1,4 @@
-// What each permission lets a program do, in words for the person who grants it. Each completes the
+// Effects of each permission, in words for the granting person. Each text completes the
 // sentence "it may …".
 import type { Permission } from './permission.ts';
 

@@ -1,5 +1,5 @@
 // The vocabulary of permissions: resource → actions, as `resource:action`.
-// Roles and the rule that no key can make a stronger one live in src/access/keys.
+// Roles and the rule that no key can make a stronger key live in src/access/keys.
 
 export const resources = [
   'messages',
@@ -24,7 +24,7 @@ export type Resource = (typeof resources)[number];
 
 type CommonAction = 'read' | 'write' | 'delete';
 
-/** One permission, e.g. `messages:send`. */
+/** A permission, e.g. `messages:send`. */
 export type Permission =
   | `${Resource}:${CommonAction}`
   | 'messages:send'

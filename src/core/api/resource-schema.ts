@@ -14,8 +14,8 @@ export function idOf(kind: IdKind, problem: string) {
 }
 
 /**
- * Parameters of a path with `{id}`. The error for an id of another kind names the kind in `what`:
- * `a block`.
+ * Parameters of a path with `{id}`. The error for an id of a different kind names the kind in
+ * `what`: `a block`.
  */
 export function idPath(kind: IdKind, what: string) {
   return z.strictObject({ id: idOf(kind, `is not ${what} id`) });

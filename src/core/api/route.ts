@@ -42,7 +42,7 @@ export interface CallingInstallation {
 export interface Caller {
   organizationId: string;
   keyId: string | null;
-  /** Id of the first key of its rotations; null for the operator. */
+  /** Id of the first key in the chain of rotations; null for the operator. */
   lineage: string | null;
   /** Name of the key; up to half a second old. */
   keyName: string | null;
@@ -63,21 +63,21 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Request body in chunks, read on demand. */
 export interface StreamedBody {
-  /** One of the media types that the route takes. */
+  /** A media type that the route takes. */
   type: string;
   chunks: AsyncIterable<Buffer>;
 }
 
-/** Response in chunks; each is made once the previous one was taken. */
+/** Response in chunks; each is made once the previous chunk was taken. */
 export interface StreamedAnswer {
-  /** One of the media types that the route streams. */
+  /** A media type that the route streams. */
   type: string;
   texts: AsyncIterable<string | Buffer>;
 }
 
 /** Request body of a route that is not JSON. */
 export interface Takes {
-  /** Media types in lower case, the usual one first. */
+  /** Media types in lower case, the usual type first. */
   types: readonly string[];
   mostBytes: number;
 }
@@ -131,7 +131,7 @@ export interface DryRun<Body = unknown> {
   ): Promise<unknown>;
 }
 
-/** Declaration of a route, independent of its area. */
+/** Declaration of a route, independent of the area. */
 export interface RouteParts<
   Params extends z.ZodType,
   Query extends z.ZodType,
@@ -157,8 +157,8 @@ export interface RouteParts<
   /** Media types of a streamed answer: `run` then returns a StreamedAnswer. */
   streams?: readonly string[];
   /**
-   * Whether a request draws on the send rate limit (specification 8.1). A batch draws for its first
-   * entry here, and for the others when it runs.
+   * Whether a request draws on the send rate limit (specification 8.1). A batch draws for the first
+   * entry here, and for the rest when it runs.
    */
   drawsOnSendRate?: boolean | 'batch';
   /** Whether `run` returns a FileAnswer; `output` then only stands for it. */
@@ -188,11 +188,13 @@ interface RouteDefinition<
   noun?: Noun;
   permission: Permission;
   status: 200 | 201;
-  /** Error statuses beyond those that every route may answer (401, 403, 404, 422, 429, 5xx). */
+  /**
+   * Error statuses beyond the statuses that every route may answer (401, 403, 404, 422, 429, 5xx).
+   */
   errors?: readonly number[];
 }
 
-/** A route with its types erased, as the dispatcher mounts it. */
+/** A route with types erased, as the dispatcher mounts it. */
 export interface Route {
   readonly method: Method;
   readonly path: RoutePath;
@@ -221,7 +223,7 @@ export interface Route {
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<unknown>;
 }
 
-/** Route with the type of its response. */
+/** Route with the type of the response. */
 export interface Answering<Answer> extends Route {
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<Answer>;
 }
@@ -251,7 +253,7 @@ export interface Doorway<Answer = unknown>
 
 /**
  * Declares a route that faces ask within the process: it has no path over HTTP, and no place in the
- * reference. A key that is bound to mailboxes never reaches one.
+ * reference. A key that is bound to mailboxes never reaches such a route.
  */
 export function internalRoute<
   Answer,

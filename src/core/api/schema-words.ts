@@ -1,6 +1,6 @@
-// Problems of zod schemas in plain words, for requests and typed flags alike. Each reads on after
-// the name of its field: "subject: is required". A message that a schema gives itself goes before
-// these.
+// Problems of zod schemas in plain words, for requests and typed flags alike. Each problem reads on
+// after the name of the field: "subject: is required". A message that a schema gives itself goes
+// before these.
 import type { z } from 'zod';
 import { findNearest } from '../config/nearest.ts';
 
@@ -156,12 +156,12 @@ function fieldsOf(schema: z.core.$ZodType): readonly string[] {
 const nameOf = (field: string) => field.slice(field.lastIndexOf('.') + 1);
 
 /**
- * Returns the field that an unknown one probably means: the same name elsewhere, a similar one
+ * Returns the field that an unknown field probably means: the same name elsewhere, a similar one
  * beside it, or a similar one elsewhere.
  */
 function nearestField(schema: z.core.$ZodType, path: readonly string[], key: string) {
   const beside = path.map((part) => `${/^\d+$/.test(part) ? '0' : part}.`).join('');
-  // Other variants of a union may know the field itself.
+  // Further variants of a union may know the field itself.
   const fields = fieldsOf(schema).filter((field) => field !== beside + key);
   const elsewhere = fields.find((field) => nameOf(field) === key);
   if (elsewhere !== undefined) return elsewhere;
@@ -177,7 +177,7 @@ function nearestField(schema: z.core.$ZodType, path: readonly string[], key: str
   return nearest && fields.find((field) => nameOf(field) === nearest);
 }
 
-/** Returns a function that words unknown fields of one request: the first few with a suggestion. */
+/** Returns a function that words unknown fields of a request: the first few with a suggestion. */
 export function unknownFieldWords(schema: z.core.$ZodType) {
   let left = mostSuggestions;
   return (path: readonly string[], key: string): string => {

@@ -1,5 +1,5 @@
-// A check of a send: one reason to refuse it, evaluated for a whole batch at once. Each area owns
-// its checks, in a file `send-checks.ts` or one named for the subject.
+// A check of a send: a single reason to refuse it, evaluated for a whole batch at once. The checks
+// of an area are in a file `send-checks.ts` or a file named for the subject.
 // src/outbound/queue/schedule/send-checks.ts states their order.
 
 import type { ServiceError } from '../../platform/errors.ts';
@@ -12,7 +12,7 @@ import type { App } from '../app.ts';
  */
 export type Asked = 'accepting' | 'due' | 'both';
 
-/** Returns the refusal of one send of the batch, or null. */
+/** Returns the refusal of a send of the batch, or null. */
 export type Refuse<Send> = (send: Send) => ServiceError | null;
 
 /** Check of a send; `Send` has the fields that it reads. */
@@ -22,7 +22,7 @@ export interface SendCheck<When extends Asked, Send> {
   asked: When;
   /**
    * Reads the data that the whole batch needs, once, and may complete its sends for later checks.
-   * Refuses nothing itself, so that one bad send does not fail the others: the returned function
+   * Refuses nothing itself, so that a bad send does not fail the batch: the returned function
    * refuses.
    */
   prepare: (app: App, trx: Db, sends: readonly Send[]) => Refuse<Send> | Promise<Refuse<Send>>;

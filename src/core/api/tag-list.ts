@@ -5,7 +5,7 @@ import { foldCase } from '../../platform/runtime/fold-case.ts';
 
 export type TagsAfter = (had: readonly string[]) => readonly string[];
 
-/** Returns the tags without repeats in another case; the first of them stays. */
+/** Returns the tags without repeats in a different case; the first spelling stays. */
 export function uniqueTags(tags: readonly string[] = []): string[] {
   const byFolded = new Map<string, string>();
   for (const tag of tags) {
@@ -30,7 +30,7 @@ export function withTags(tags: readonly string[], most: number, what: string): T
   };
 }
 
-/** Removes tags; absent ones are ignored. */
+/** Removes tags; absent tags are ignored. */
 export function withoutTags(tags: readonly string[]): TagsAfter {
   const removed = new Set(tags.map(foldCase));
   return (had) => had.filter((tag) => !removed.has(foldCase(tag)));

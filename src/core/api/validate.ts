@@ -19,7 +19,7 @@ export type Checked<T> = { data: T } | { error: ValidationError };
 
 /**
  * Checks `value`. `where` names the part in the message (body, query, path, headers, entry). With
- * `hasPlainTexts`, its texts are known to have no forbidden characters.
+ * `hasPlainTexts`, the texts are known to have no forbidden characters.
  */
 export function checkWith<T extends z.ZodType>(
   schema: T,
@@ -50,7 +50,7 @@ export function parseWith<T extends z.ZodType>(
   return checked.data;
 }
 
-/** Part of a request: its schema and its value. */
+/** Part of a request: a schema and a value. */
 interface Part {
   schema: z.ZodType | undefined;
   value: unknown;
@@ -59,8 +59,8 @@ interface Part {
 }
 
 /**
- * Checks all parts of a request, so that one 422 names all problems. A part without a schema gives
- * undefined.
+ * Checks all parts of a request, so that a single 422 names all problems. A part without a schema
+ * gives undefined.
  * @throws ValidationError
  */
 export function parseParts<Name extends string>(
@@ -100,8 +100,8 @@ function newFields(): FieldErrors {
 }
 
 /**
- * Returns the problems by field, as the API answers them. An unknown field is named by its own
- * path.
+ * Returns the problems by field, as the API answers them. An unknown field is named by the path of
+ * the field.
  */
 function fieldsOf(error: z.ZodError, schema: z.ZodType, where: string): FieldErrors {
   const fields = newFields();
@@ -126,7 +126,7 @@ function add(fields: FieldErrors, path: readonly string[], problem: string): voi
   fields[name] = [...(fields[name] ?? []), problem];
 }
 
-/** Tells whether a schema is a list whose entries are checked one by one later. */
+/** Tells whether a schema is a list whose entries are checked later, one at a time. */
 function isOpenList(schema: z.ZodType): boolean {
   return schema instanceof z.ZodArray && schema.element instanceof z.ZodUnknown;
 }
@@ -136,7 +136,7 @@ function textProblem(text: string): string | null {
   return text.isWellFormed() ? null : 'must not contain half of a surrogate pair';
 }
 
-/** Adds problems of texts, including keys, to fields without another problem. */
+/** Adds problems of texts, including keys, to fields without an earlier problem. */
 function addTextProblems(
   fields: FieldErrors,
   value: unknown,

@@ -1,5 +1,5 @@
 // Blobs: attachments and raw mail. Content of at least `storage.inlineBytes` lies as an object
-// outside the database, where `storage.driver` says so; all other content lies in the row.
+// outside the database, where `storage.driver` says so; all remaining content lies in the row.
 //
 // An object is durable before the blob that names it is committed:
 //
@@ -80,7 +80,7 @@ function openedKey(
 
 type PlacedObject = Pick<BlobObjectRow, 'key' | 'driver' | 'sealed_key' | 'size'>;
 
-/** Makes the content of an object durable in its place. */
+/** Makes the content of an object durable in the file store. */
 export async function putObject(app: App, object: PlacedObject, content: Buffer): Promise<void> {
   const place = await placeOf(app, object.driver);
   const objectKey = openedKey(app, object);
@@ -116,7 +116,7 @@ async function stageAll(
   contents: readonly Buffer[],
   driver: ObjectDriver,
 ): Promise<void> {
-  // One after another: a mail has few large files, and all of them are in memory already.
+  // Sequentially: a mail has few large files, and all of them are in memory already.
   for (const content of contents) {
     const key = await storeObject(app, organizationId, content, driver);
     if (key === null) continue;
@@ -126,9 +126,9 @@ async function stageAll(
 }
 
 /**
- * Makes content durable as an object and returns its key; null while an equal object is being
+ * Makes content durable as an object and returns the key; null while an equal object is being
  * removed.
- * @throws CapacityError if its place does not take it
+ * @throws CapacityError if the file store does not take it
  */
 export async function storeObject(
   app: App,
@@ -150,7 +150,7 @@ export async function storeObject(
   return key;
 }
 
-/** Returns the object of a key, a new one if there was none. */
+/** Returns the object of a key, a new object if there was none. */
 async function wantedObject(
   app: App,
   trx: Db,
@@ -212,8 +212,8 @@ export async function insertBlobs(trx: Db, rows: readonly BlobRow[]): Promise<vo
 }
 
 /**
- * Reads a blob; undefined for a missing one.
- * @throws ExternalServiceError if its object cannot be read
+ * Reads a blob; undefined for a missing blob.
+ * @throws ExternalServiceError if the object cannot be read
  */
 export async function readBlob(app: App, id: string): Promise<Buffer | undefined> {
   const blob = await findPlacedBlob(app.store.db, id);
@@ -225,7 +225,7 @@ export async function readBlob(app: App, id: string): Promise<Buffer | undefined
     return Buffer.concat([data, await readObject(app, { key, driver, sealed_key, size })]);
   } catch (error) {
     if (error instanceof NoBlobError) {
-      // It may have moved since its row was read.
+      // It may have moved since the row was read.
       const now = await findPlacedBlob(app.store.db, id);
       if (now && now.driver !== driver) return readBlob(app, id);
     }
@@ -233,7 +233,7 @@ export async function readBlob(app: App, id: string): Promise<Buffer | undefined
   }
 }
 
-/** Reads the content of an object and compares it with its digest. @throws NoBlobError; Error */
+/** Reads the content of an object and compares it with the digest. @throws NoBlobError; Error */
 export async function readObject(app: App, object: PlacedObject): Promise<Buffer> {
   const { key, driver, size } = object;
   const objectKey = openedKey(app, object);

@@ -1,5 +1,5 @@
-// Moves large contents to another place while daemons run. Each step is one commit that changes a
-// blob or an object only if it is as it was read. A repetition finds what is left.
+// Moves large contents to a different place while daemons run. Each step is a single commit that
+// changes a blob or an object only if it is as it was read. A repetition finds what is left.
 import { NoBlobError } from '../../platform/files/place.ts';
 import { rowsOfPages } from '../../platform/store/rows/row-pages.ts';
 import type { App } from '../app.ts';
@@ -58,7 +58,7 @@ export async function moveBlobs(app: App, to: StorageDriver, onMoved: OnMoved): 
   return moved;
 }
 
-/** Learns the size of a file that was moved; null for one that was deleted meanwhile. */
+/** Learns the size of a file that was moved; null for a file that was deleted meanwhile. */
 type Count = (bytes: number | null) => void;
 
 async function moveInside(app: App, count: Count): Promise<void> {
@@ -114,13 +114,14 @@ async function readUnmoved(app: App, row: BlobObjectRow): Promise<Buffer | null>
 }
 
 /**
- * Copies an object, then names its new place, then removes the old copy. Other moves may do the
- * same at once: the object keeps its key, so that all copies are the same. A copy without a row
- * costs only space.
+ * Copies an object, then names the new place, then removes the old copy. Parallel moves may do the
+ * same: the object keeps the key, so that all copies are the same. A copy without a row costs only
+ * space.
  *
- * A move in the other direction may remove the copy that this one made, as its old copy has the
- * same name. If it did so before this move looks for the copy, this move makes it again. If it does
- * so later, the row names its old place by then, and the other move makes the copy again.
+ * A move in the opposite direction may remove the copy that this move made, as the old copy there
+ * has the same name. If that happens before this move looks for the copy, this move makes it again.
+ * If that happens later, the row names the old place by then, and the opposite move makes the copy
+ * again.
  */
 async function moveObject(app: App, row: BlobObjectRow, to: ObjectDriver): Promise<boolean> {
   const { store } = app;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type Db, isOneOf } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
-/** A blob is `data`, followed by the content of its object, if it has one. */
+/** A blob is `data`, followed by the content of the object, if the blob has an object. */
 export class BlobRow {
   id!: string;
   organization_id!: string;
@@ -17,7 +17,7 @@ export class BlobRow {
 /** Where an object lies. */
 export type ObjectDriver = 'filesystem' | 's3';
 
-/** `writing`: it may be missing in its place; `removing`: no blob may refer to it any more. */
+/** `writing`: it may be missing in the file store; `removing`: no blob may refer to it any more. */
 export type ObjectState = 'writing' | 'stored' | 'removing';
 
 export class BlobObjectRow {
@@ -27,7 +27,9 @@ export class BlobObjectRow {
   state!: ObjectState;
   /** Length of the content. */
   size!: number;
-  /** Its key, encrypted with the root key; null for an object that is not encrypted. */
+  /**
+   * The key of the object, encrypted with the root key; null for an object that is not encrypted.
+   */
   sealed_key!: string | null;
   /** Time since which it may be without a blob; null while a blob refers to it. */
   unused_at!: number | null;
@@ -40,12 +42,12 @@ interface BlobTables {
 
 const own = ownTables<BlobTables>();
 
-/** Dates objects as unused now whose date is after `latest`. */
+/** Dates objects with a date after `latest` as unused now. */
 export const bringUnusedToPresent = own.toPresent('blob_objects', 'unused_at');
 
 export const insertBlobRows = own.bulkInsert('blobs', BlobRow);
 
-/** Returns a blob with the place and the size of its object. */
+/** Returns a blob with the place and the size of the object. */
 export const findPlacedBlob = own.first((db, id: string) =>
   db
     .selectFrom('blobs')
@@ -79,7 +81,7 @@ export interface StoredBytes {
   bytes: number;
 }
 
-/** Sums attachments and raw mail by organization. Reads the whole table, without its data. */
+/** Sums attachments and raw mail by organization. Reads the whole table, without the data. */
 export const sumBlobs = own.all((db) =>
   db
     .selectFrom('blobs')
@@ -101,7 +103,7 @@ const setUsed = own.change((db, keys: readonly string[]) =>
     .where('state', '<>', 'removing'),
 );
 
-/** Keeps objects for blobs of this transaction. Returns false if one of them is being removed. */
+/** Keeps objects for blobs of this transaction. Returns false if any of them is being removed. */
 export async function useObjects(db: Db, keys: readonly string[]): Promise<boolean> {
   await lockObjects(db, keys);
   return (await setUsed(db, keys)) === keys.length;
@@ -111,7 +113,7 @@ export const findObject = own.first((db, key: string) =>
   db.selectFrom('blob_objects').selectAll().where('key', '=', key),
 );
 
-/** Inserts an object, unless there is one with its key. */
+/** Inserts an object, unless there is an object with the same key. */
 export const insertObject = own.change((db, row: BlobObjectRow) =>
   db
     .insertInto('blob_objects')
@@ -140,7 +142,7 @@ const isUnused = sql<boolean>`not exists (
   select 1 from blobs where blobs.object_key = blob_objects.key)`;
 
 /**
- * Returns objects without a blob whose time is not known, in the order of their keys. Looks at
+ * Returns objects without a blob whose time is not known, in the order of keys. Looks at
  * `limit` objects.
  */
 export const findNewlyUnused = own.all((db, after: string, limit: number) =>
@@ -199,7 +201,7 @@ export const clearUnused = own.run((db, key: string, before: number) =>
     .where('state', '<>', 'removing'),
 );
 
-/** Deletes the row of an object that its place no longer has. */
+/** Deletes the row of an object that the file store no longer has. */
 export const endRemoval = own.run((db, key: string) =>
   db.deleteFrom('blob_objects').where('key', '=', key).where('state', '=', 'removing'),
 );
@@ -229,7 +231,7 @@ export const findWithObject = own.all((db, after: string, limit: number) =>
     .limit(limit),
 );
 
-/** Returns stored objects after `after` of another driver, by key. */
+/** Returns stored objects after `after` of a different driver, by key. */
 export const findObjectsElsewhere = own.all(
   (db, after: string, driver: ObjectDriver, limit: number) =>
     db
@@ -251,7 +253,7 @@ export const putOutside = own.change((db, id: string, key: string) =>
     .where('object_key', 'is', null),
 );
 
-/** Puts the whole of a blob into its data. Returns 0 for a blob that was changed. */
+/** Puts the whole of a blob into the data of the row. Returns 0 for a blob that was changed. */
 export const putInside = own.change((db, id: string, key: string, data: Buffer) =>
   db
     .updateTable('blobs')
@@ -261,8 +263,8 @@ export const putInside = own.change((db, id: string, key: string, data: Buffer) 
 );
 
 /**
- * Records that an object lies in another place. Returns 0 for an object that was moved or removed
- * meanwhile.
+ * Records that an object lies in a different place. Returns 0 for an object that was moved or
+ * removed meanwhile.
  */
 export const replaceDriver = own.change((db, was: BlobObjectRow, driver: ObjectDriver) =>
   db
@@ -273,7 +275,7 @@ export const replaceDriver = own.change((db, was: BlobObjectRow, driver: ObjectD
     .where('state', '=', 'stored'),
 );
 
-/** Counts what `svc storage move` will look at. Reads the whole table, without its data. */
+/** Counts the blobs that `svc storage move` will check. Reads the whole table, without the data. */
 export const countBlobs = own.first(
   (db, leastBytes: number) =>
     db
@@ -287,7 +289,7 @@ export const countBlobs = own.first(
   (row) => ({ inside: Number(row?.inside ?? 0), outside: Number(row?.outside ?? 0) }),
 );
 
-/** Counts the stored objects of another driver. */
+/** Counts the stored objects of a different driver. */
 export const countObjectsElsewhere = own.first(
   (db, driver: ObjectDriver) =>
     db

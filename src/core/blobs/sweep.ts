@@ -1,5 +1,5 @@
-// Removes objects that no blob refers to, a day after the last one. Looks at all of them: deletions
-// of mail then need not lock what others share.
+// Removes objects that no blob refers to, a day after the last blob is gone. Looks at all objects:
+// deletions of mail then need not lock shared objects.
 import { messageOf } from '../../platform/errors.ts';
 import type { App } from '../app.ts';
 import { timeOfAge } from '../clock/age.ts';
@@ -14,15 +14,15 @@ import {
 } from './queries.ts';
 
 /**
- * Time between the last blob of an object and its removal: more than any request or attempt takes.
+ * Time between the last blob of an object and the removal: more than any request or attempt takes.
  */
 export const unusedForMs = 86_400_000;
 const perLook = 500;
 const perRemoval = 100;
 
 /**
- * Dates objects that became unused, and removes those that have been for a day. Ends after the
- * current one if the signal aborts.
+ * Dates objects that became unused, and removes objects that have been unused for a day. Ends after
+ * the current object if the signal aborts.
  * @returns the number of removed objects
  */
 export async function sweepObjects(app: App, signal: AbortSignal): Promise<number> {
@@ -63,7 +63,8 @@ async function removeLongUnused(app: App, signal: AbortSignal): Promise<number> 
       try {
         await (await placeOf(app, driver)).remove(key);
       } catch (error) {
-        // The next sweep goes on. Its place is out of order, so that others would fail too.
+        // The next sweep continues. The file store is out of order, so that further removals would
+        // fail too.
         log.warn({ err: error, driver }, `an unused file is not removed: ${messageOf(error)}`);
         return removed;
       }

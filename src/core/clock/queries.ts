@@ -1,4 +1,4 @@
-// Owner of `clock_state`, a table of one row.
+// Owner of `clock_state`, a table of a single row.
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -26,7 +26,9 @@ const own = ownTables<ClockTables>();
 
 export const findClockState = own.first((db) => db.selectFrom('clock_state').selectAll());
 
-/** Stores a heartbeat, and adds the time since the last one to `agreed_ms`: at most `mostMs`. */
+/**
+ * Stores a heartbeat, and adds the time since the last heartbeat to `agreed_ms`: at most `mostMs`.
+ */
 export async function storeBeat(db: Db, now: number, mostMs: number): Promise<void> {
   const added = sql<number>`case when beat_at > ${now} then 0
     when ${now} - beat_at > ${mostMs} then ${mostMs} else ${now} - beat_at end`;

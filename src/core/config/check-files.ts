@@ -6,7 +6,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { loadProviders } from '../../mail/smtp/load-providers.ts';
 import type { LoadedConfig } from './config.ts';
 
-/** Findings, one readable line each: place, key and fault. */
+/** Findings, a readable line each: place, key and fault. */
 export interface FileFindings {
   /** Faults that prevent the daemon from starting. */
   problems: string[];

@@ -1,4 +1,4 @@
-// Loads the configuration from its layers: defaults, then the file, then SVC_ variables of the
+// Loads the configuration from several layers: defaults, then the file, then SVC_ variables of the
 // environment, then overrides of a command or test. Validates all of it at once and keeps the
 // origin of every value. schema.ts has the keys, file.ts reads the file.
 import { resolve } from 'node:path';
@@ -35,10 +35,10 @@ interface LoadRequest {
   file?: string | undefined;
   env: Environment;
   cwd: string;
-  /** Overrides all other sources; for flags of a command and for tests. */
+  /** Overrides defaults, file and environment; for flags of a command and for tests. */
   overrides?: ConfigInput;
   /**
-   * Accepts missing secrets, and a user name without its password: for commands, which use only the
+   * Accepts missing secrets, and a user name without a password: for commands, which use only the
    * store.
    */
   withoutSecrets?: boolean;
@@ -48,11 +48,11 @@ export interface LoadedConfig {
   config: Config;
   /** Origin of each key: `default`, `config.yaml:3`, `env SVC_HTTP_PORT` or `override`. */
   origin: ReadonlyMap<string, string>;
-  /** Absolute path of the file that was read; null without one. */
+  /** Absolute path of the file that was read; null without a file. */
   file: string | null;
   /** Places where a file is looked for, as absolute paths in order of precedence. */
   usualPlaces: readonly string[];
-  /** Warnings, one readable line each. */
+  /** Warnings, a readable line each. */
   warnings: string[];
 }
 
@@ -90,7 +90,7 @@ function fillEmptySections(tree: Tree, section: ConfigSection): void {
   }
 }
 
-/** Merges given plans into the built-in ones, so that a single limit can be changed. */
+/** Merges given plans into the built-in plans, so that a single limit can be changed. */
 function mergePlans(given: unknown): unknown {
   if (!isTree(given)) return given;
   const builtIn: Tree = builtInPlans;
@@ -182,9 +182,9 @@ function withAbsolutePaths(config: Config, cwd: string): Config {
 }
 
 /**
- * Loads the configuration of this process. Reads one file, the given environment, and files that
+ * Loads the configuration of this process. Reads a file, the given environment, and files that
  * `SVC_…_FILE` variables name.
- * @throws ConfigError with one line per mistake: place, key, found and expected value
+ * @throws ConfigError with a line per mistake: place, key, found and expected value
  */
 export function loadConfig(request: LoadRequest): LoadedConfig {
   const { file, env, cwd, overrides = {}, withoutSecrets = false } = request;
@@ -214,7 +214,7 @@ const numberPattern = /^-?\d+(\.\d+)?$/;
 
 /**
  * Parses a value. Keeps text that does not fit the key's type, so that validation states the
- * expected one.
+ * expected value.
  */
 function readValue(key: ConfigKey, text: string): unknown {
   if (key.nullable && text === 'null') return null;
@@ -252,7 +252,7 @@ function unknownVariable(name: string): string {
 }
 
 /**
- * Returns the keys set by the environment, and one line for each unknown SVC_ variable. An empty
+ * Returns the keys set by the environment, and a line for each unknown SVC_ variable. An empty
  * variable counts as unset; `null` is the null of a nullable key. A secret may come from the file
  * named by `SVC_…_FILE`.
  */

@@ -19,7 +19,7 @@ export interface ConfigFile {
   shownAs: string;
   values: Record<string, unknown>;
   /**
-   * Returns the position of the deepest part of `path` in the file: its value, or with `ofKey` its
+   * Returns the position of the deepest part of `path` in the file: the value, or with `ofKey` the
    * key. Lines and columns count from 1; `complete` is true if the whole path exists.
    */
   locate(path: readonly PropertyKey[], ofKey?: boolean): FilePosition;
@@ -57,8 +57,8 @@ function readIfThere(path: string, shownAs: string): string | undefined {
 const largestSecretBytes = 65_536;
 
 /**
- * Reads a file that holds one secret, and drops its line end. Returns the problem if it cannot be
- * read.
+ * Reads a file that holds a single secret, and drops the line end. Returns the problem if it cannot
+ * be read.
  */
 export function readSecretFile(path: string): { text: string } | { problem: string } {
   let descriptor: number | undefined;

@@ -1,22 +1,22 @@
 // Lists the keys of the configuration, derived from the schema: path, environment variable, default
-// and one-line reason. Loading, the example file and `config show` use this list, so none can miss
-// a key.
+// and single-line reason. Loading, the example file and `config show` use this list, so none can
+// miss a key.
 import { z } from 'zod';
 import { configSchema, secretKeys } from './schema.ts';
 
-/** One key with a value (never a section). */
+/** A key with a value (never a section). */
 export interface ConfigKey {
   /** Dotted path: `http.port`. */
   path: string;
   /** Environment variable: `SVC_HTTP_PORT`. */
   variable: string;
   defaultValue: unknown;
-  /** Reason in one line, for the example file. */
+  /** Reason in a single line, for the example file. */
   reason: string;
   /** Form in which an environment variable is parsed. */
   form: 'text' | 'number' | 'boolean' | 'json';
   nullable: boolean;
-  /** Names of the fields in each entry of a list or map; empty for other keys. */
+  /** Names of the fields in each entry of a list or map; empty for all remaining keys. */
   entryNames: string[];
 }
 

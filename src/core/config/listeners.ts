@@ -2,10 +2,10 @@
 import type { Config } from './schema.ts';
 
 interface ConfiguredListener {
-  /** The field of its port. */
+  /** The field of the port. */
   path: string;
   host: string;
-  /** 0: the system picks one; null: off. */
+  /** 0: the system picks a port; null: off. */
   port: number | null;
 }
 

@@ -1,7 +1,7 @@
-// Mistakes in a configuration. Formats those found by the schema for the author of the file: place,
-// key, found and expected value, never a secret. Then checks the rules between keys, once each
-// value is valid by itself: a contradiction prevents the start, a doubt causes a warning. schema.ts
-// has the bounds of single values.
+// Mistakes in a configuration. Formats the mistakes found by the schema for the author of the file:
+// place, key, found and expected value, never a secret. Then checks the rules between keys, once
+// each value is valid by itself: a contradiction prevents the start, a doubt causes a warning.
+// schema.ts has the bounds of single values.
 
 import type { z } from 'zod';
 import { isLoopbackHost, parseRange } from '../../platform/net/network-address.ts';
@@ -29,7 +29,7 @@ function describeFound(value: unknown, secret: boolean): string {
   return JSON.stringify(quoted);
 }
 
-/** Returns the known names in the section of an unknown one. */
+/** Returns the known names in the section of an unknown name. */
 function siblingsOf(section: string): string[] {
   const prefix = section === '' ? '' : `${section}.`;
   const names = configKeys
@@ -60,7 +60,7 @@ function unknownKeys(path: readonly PropertyKey[], keys: string[], locate: Locat
   });
 }
 
-/** Formats one line per mistake found by the schema. */
+/** Formats a line per mistake found by the schema. */
 export function describeIssue(issue: Issue, locate: Locate): string[] {
   if (issue.code === 'unrecognized_keys') return unknownKeys(issue.path, issue.keys, locate);
   const path = issue.path.join('.');
@@ -120,7 +120,7 @@ function databaseContradictions({ database }: Config): Contradiction[] {
   return found;
 }
 
-/** Finds a certificate without its key, or a key without its certificate. */
+/** Finds a certificate without a key, or a key without a certificate. */
 function pairContradictions(
   at: string,
   { certFile, keyFile }: Config['smtp']['inbound']['tls'],
@@ -240,7 +240,8 @@ export function findContradictions(config: Config): Contradiction[] {
 }
 
 /**
- * Tells whether mail to some recipients is handed to another server, be it a relay on this machine.
+ * Tells whether mail to some recipients is handed to a different server, be it a relay on this
+ * machine.
  */
 export function doesMailLeave({ mode, routes }: Config['delivery']): boolean {
   return mode !== 'capture' || routes.some(({ via }) => via !== 'capture');
@@ -274,7 +275,7 @@ export function returnPathDoubt({ delivery, smtp }: Config): string | null {
   );
 }
 
-/** Returns the doubts about settings that work but are probably unintended, one line each. */
+/** Returns the doubts about settings that work but are probably unintended, a line each. */
 export function findDoubts(config: Config): string[] {
   const { delivery, smtp } = config;
   const { mode, hostname, relay, routes } = delivery;

@@ -1,5 +1,5 @@
 // The configuration file that `svc init --production` writes: the keys that a server on the
-// Internet needs, each with its reason.
+// Internet needs, each with a reason.
 import { stringify } from 'yaml';
 import { configKeys } from './keys.ts';
 
@@ -39,7 +39,7 @@ export function productionConfig(answers: ProductionAnswers): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Returns a key below the comment with its reason. */
+/** Returns a key below the comment with the reason. */
 function line(path: string, value: string | number, depth: number): string {
   const indent = '  '.repeat(depth);
   const reason = configKeys.find((key) => key.path === path)?.reason;

@@ -1,6 +1,6 @@
 // Keys that a running daemon takes from a changed configuration (SIGHUP). Their values are replaced
-// in the configuration in use, which every part reads at the time of need. All other keys need a
-// restart.
+// in the configuration in use, which every part reads at the time of need. All remaining keys need
+// a restart.
 import { isDeepStrictEqual } from 'node:util';
 import { type Config, setAt, valueAt } from './config.ts';
 import { configKeys } from './keys.ts';
@@ -13,7 +13,7 @@ const reloadable: readonly string[] = [
   'plans',
 ];
 
-/** A file can be replaced by another. A listener learns of TLS itself only at its start. */
+/** A file can be replaced by a new file. A listener learns of TLS itself only at the start. */
 const tlsFiles = /^smtp\.(inbound|submission)\.tls\.(certFile|keyFile)$/;
 
 /** Keys with a changed value. */
@@ -28,8 +28,8 @@ function mayChange(path: string, before: unknown, after: unknown): boolean {
 }
 
 /**
- * Puts the reloadable values of `next` into `current`. Returns the changed keys, and those left as
- * they are.
+ * Puts the reloadable values of `next` into `current`. Returns the changed keys, and the keys left
+ * as they are.
  */
 export function reloadConfig(current: Config, next: Config): ReloadedKeys {
   const keys: ReloadedKeys = { changed: [], needRestart: [] };

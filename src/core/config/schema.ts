@@ -1,4 +1,4 @@
-// Every key of the configuration with its bounds, default and one-line reason. The reasons become
+// Every key of the configuration with bounds, default and one-line reason. The reasons become
 // config.example.yaml, so they address readers of that file. problems.ts has the rules between
 // keys.
 import { z } from 'zod';

@@ -149,12 +149,11 @@ const route = z
         ...routePattern,
         via: z.literal('relay'),
         /**
-         * Host of the smarthost; null for the smarthost of `delivery.relay` with all of its
-         * settings.
+         * Host of the smarthost; null for the smarthost of `delivery.relay` with all settings.
          */
         host: host.nullable().default(null),
         ...relayAccess,
-        /** Absent for those of `delivery.relay` without a host, else for all. */
+        /** Absent for the keys of `delivery.relay` without a host, else for all. */
         dkim: dkimKeys.optional(),
       }),
     ],

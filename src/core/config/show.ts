@@ -7,7 +7,7 @@ import { secretKeys } from './schema.ts';
 
 const hidden = '***';
 
-/** One key in the output of `svc config show --origin`. */
+/** A key in the output of `svc config show --origin`. */
 export interface ConfigRow {
   key: string;
   value: unknown;
@@ -34,7 +34,7 @@ function withoutSecret(path: string, value: unknown): unknown {
   );
 }
 
-/** Returns every key with its value and origin; `***` replaces secrets. */
+/** Returns every key with value and origin; `***` replaces secrets. */
 export function describeConfig({ config, origin }: LoadedConfig): ConfigRow[] {
   return configKeys.map(({ path }) => {
     const value = valueAt(config, path);
@@ -78,7 +78,7 @@ function sectionLines(section: ConfigSection): string[] {
   });
 }
 
-/** Returns the text of config.example.yaml: every key with its default and a one-line reason. */
+/** Returns the text of config.example.yaml: every key with the default and a one-line reason. */
 export function configExample(): string {
   return `${[head, ...sectionLines(configTree)].join('\n')}\n`;
 }

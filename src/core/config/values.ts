@@ -1,4 +1,4 @@
-// The kinds of configuration values. Each validator carries one text about the expected value, so
+// The kinds of configuration values. Each validator carries a text about the expected value, so
 // that every mistake reads "found X, expected Y". schema.ts defines the keys.
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -45,21 +45,22 @@ export function rate() {
   return z.number(expected).gt(0, expected).max(1, expected);
 }
 
-/** A port to listen on; 0 lets the system pick a free one. */
+/** A port to listen on; 0 lets the system pick a free port. */
 export const listenPort = wholeNumber(0, 65_535);
 
-/** A port of another machine. */
+/** A port of a remote machine. */
 export const remotePort = wholeNumber(1, 65_535);
 
 export const onOff = z.boolean('true or false');
 
-/** Accepts one of the given words. */
+/** Accepts any of the given words. */
 export function choice<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z.enum(words, `one of ${words.join(', ')}`);
 }
 
 /**
- * Accepts one non-empty line of text. `expected` describes the value in error texts: "expected …".
+ * Accepts a single non-empty line of text. `expected` describes the value in error texts: "expected
+ * …".
  */
 export function lineOfText(expected = 'text') {
   return z
@@ -112,7 +113,7 @@ export const dnsServer = z.string(serverExpected).refine((text) => {
 
 const networkExpected = 'an IP address or a network: 10.1.0.0/16, fd00::/8';
 
-/** One address, or a block of addresses (CIDR) given by its first address. */
+/** A single address, or a block of addresses (CIDR) given by the first address. */
 export const network = z.string(networkExpected).superRefine((text, context) => {
   const range = parseRange(text);
   if (range?.isAligned) return;
@@ -144,7 +145,7 @@ const senderExpected =
   'a domain (example.com), *.example.com, an address (a@example.com) or the id of an organization (org_…)';
 
 /**
- * Returns the sender of a route in the form of stored addresses; null for one that no mail can
+ * Returns the sender of a route in the form of stored addresses; null for a sender that no mail can
  * have.
  */
 function parseSender(text: string): string | null {

@@ -19,7 +19,7 @@ interface RootKeyTables {
 
 const own = ownTables<RootKeyTables>();
 
-/** Returns all keys in the order of their use; one that is not yet in use comes last. */
+/** Returns all keys in the order of their use; a key that is not yet in use comes last. */
 export const selectRootKeys = own.all(
   (db) => db.selectFrom('root_keys').selectAll(),
   (rows: RootKeyRow[]) =>

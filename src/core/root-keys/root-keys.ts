@@ -1,9 +1,10 @@
-// The root keys of this process against those of the store. The store names the key in force; its
-// bytes lie in a file or in the environment (src/platform/runtime/key-ring.ts).
+// The root keys of this process against the root keys of the store. The store names the key in
+// force; the bytes of the key lie in a file or in the environment
+// (src/platform/runtime/key-ring.ts).
 //
-// An encrypted text is stored only under `holdRootKey`, a lock that its transactions share. A
+// An encrypted text is stored only under `holdRootKey`, a lock that all such transactions share. A
 // rotation takes the lock alone to change the key, so no text of the earlier key is stored after
-// that, whatever a daemon knows.
+// that, even if a daemon does not know the change.
 //
 //   a key      | event                                              | then
 //   -----------+----------------------------------------------------+------------------------------------
@@ -37,13 +38,13 @@ function learn({ secrets }: Pick<KeyUser, 'secrets'>, rows: readonly RootKeyRow[
   );
 }
 
-/** Returns the key in force, and the earlier ones that rows may still have. */
+/** Returns the key in force, and the earlier keys that rows may still have. */
 function neededKeys(used: readonly RootKeyRow[]): string[] {
   const done = used.findLastIndex(({ rows_done_at }) => rows_done_at !== null);
   return used.slice(Math.max(0, done)).map(({ id }) => id);
 }
 
-/** Explains that the root keys of this process are not those of the store. */
+/** Explains that the root keys of this process differ from the root keys of the store. */
 export function foreignKey({ source }: Secrets, id: string | null): UnreachableError {
   const named = id === null ? '' : `. The store needs the root key ${id}`;
   const remedy =
@@ -55,7 +56,7 @@ export function foreignKey({ source }: Secrets, id: string | null): UnreachableE
 
 /**
  * Reads which keys are in force.
- * @throws UnreachableError if this process lacks one that the store needs
+ * @throws UnreachableError if this process lacks a key that the store needs
  */
 export async function learnRootKeys(user: KeyUser): Promise<void> {
   learn(user, await selectRootKeys(user.store.db));
@@ -74,8 +75,8 @@ async function insertFirst(
 }
 
 /**
- * Records the key `first`, or else the newest one, in a store without a key, and learns which keys
- * are in force. @throws UnreachableError if this process lacks one that the store needs
+ * Records the key `first`, or else the newest key, in a store without a key, and learns which keys
+ * are in force. @throws UnreachableError if this process lacks a key that the store needs
  */
 export async function settleRootKeys(user: KeyUser, first?: string): Promise<void> {
   if ((await selectRootKeys(user.store.db)).length === 0) {
@@ -84,7 +85,9 @@ export async function settleRootKeys(user: KeyUser, first?: string): Promise<voi
   await learnRootKeys(user);
 }
 
-/** Encrypts a text of an earlier key with the key in force; returns any other text unchanged. */
+/**
+ * Encrypts a text of an earlier key with the key in force; returns any newer text unchanged.
+ */
 export type Renew = (text: string, context: string) => string;
 
 /**
@@ -97,7 +100,7 @@ export async function holdRootKey(user: KeyUser, trx: Db): Promise<Renew> {
   const { secrets } = user;
   let held = await lockKeyInForce(trx, 'share');
   if (!held) {
-    // The store has none yet, or another one came into force while this call waited.
+    // The store has no key yet, or a different key came into force while this call waited.
     await settleFirst(user, trx);
     held = await lockKeyInForce(trx, 'share');
   }
