@@ -103,7 +103,7 @@ const roads: readonly Road[] = [
       },
   },
   {
-    ...{ name: 'a scheduled message', file: `${sending}/schedule.ts`, without: 'waits' },
+    ...{ name: 'a scheduled message', file: `${sending}/schedule/schedule.ts`, without: 'waits' },
     prepare:
       async ({ api, test }) =>
       () => {
@@ -114,7 +114,7 @@ const roads: readonly Road[] = [
     reason: waitOfDelivery,
   },
   {
-    ...{ name: 'submission and sendmail', file: `${sending}/hand-in.ts`, without: 'refused' },
+    ...{ name: 'submission and sendmail', file: `${sending}/hand-in/hand-in.ts`, without: 'refused' },
     prepare:
       async ({ test }) =>
       () => {
