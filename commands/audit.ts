@@ -7,7 +7,7 @@ import { print, type TableChoice, tableText } from './base/output/output.ts';
 import { callRoute } from './base/route.ts';
 
 /**
- * Formats details: `plan: free → growth`. A detail without a previous value shows only its value.
+ * Formats details: `plan: free → growth`. A detail without a previous value shows only the value.
  */
 async function detailsInWords(details: AuditEntry['details']): Promise<string> {
   const { inWords } = await import('./base/output/format.ts');

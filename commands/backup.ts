@@ -15,7 +15,7 @@ import { asUnreachable, readStoreConfig } from './base/session.ts';
 import { inContext } from './base/store-place.ts';
 
 const standardOutput = '-';
-/** Lower than the daemon, whose mail is more urgent than a copy. */
+/** Lower than the daemon: mail is more urgent than a copy. */
 const priority = 10;
 
 export default class Backup extends BaseCommand {
@@ -93,7 +93,7 @@ export default class Backup extends BaseCommand {
     const { overwrite, verify } = flags;
     const options = { overwrite, secret, verify, digests: true, onProgress: progress.update };
     try {
-      // Refuses a store of another version, of which the copy could not be restored.
+      // Refuses a store of another version: the copy could not be restored.
       await readMigrationStatus(database, dataDir);
       const bytes = await saveBackup(source, target, options).finally(progress.stop);
       recordBackup(dataDir, { at: systemClock.now(), file: toOutput ? standardOutput : target });

@@ -1,4 +1,4 @@
-// `svc daemon`. Its parts and their order: daemon/daemon.ts.
+// `svc daemon`. Parts and their order: daemon/daemon.ts.
 import { Flags } from '@oclif/core';
 import type { Daemon as RunningDaemon } from '../daemon/daemon.ts';
 import type { Config } from '../src/core/config/config.ts';
@@ -139,7 +139,7 @@ export default class Daemon extends BaseCommand {
       await app.close();
     }
     log.info('stopped');
-    // Lines are written in the background: without this flush the last ones would be lost.
+    // Lines are written in the background: without this flush the last lines would be lost.
     await new Promise((resolve) => log.flush(resolve));
     // Ends the process even if a library still holds a handle.
     process.exit(0);

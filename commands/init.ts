@@ -1,4 +1,4 @@
-// `svc init`: the setup of a daemon's first start, without starting one. Its steps:
+// `svc init`: the setup of a daemon's first start, without starting the daemon. Steps:
 // src/service/first-start.ts. With --production it writes the configuration file first, and
 // registers the first domain last.
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
@@ -136,7 +136,7 @@ async function answersOf(flags: ProductionFlags): Promise<ProductionAnswers & { 
   return { domain: read.domain, hostname, publicUrl, mode, relayHost, dataDir };
 }
 
-/** Writes a new file. @throws ValidationError if there is one already */
+/** Writes a new file. @throws ValidationError if the file exists already */
 async function writeConfig(file: string, answers: ProductionAnswers): Promise<void> {
   if (existsSync(file)) {
     throw new ValidationError(
@@ -148,7 +148,7 @@ async function writeConfig(file: string, answers: ProductionAnswers): Promise<vo
   writeFileSync(file, productionConfig(answers), { mode: 0o644, flag: 'wx' });
 }
 
-/** Creates what is missing. Leaves a store of an earlier schema to the next daemon. */
+/** Creates all missing parts. Leaves a store of an earlier schema to the next daemon. */
 async function createStore(flags: CommonFlags): Promise<Made> {
   const loaded = await readStoreConfig(flags);
   const { config, file } = loaded;

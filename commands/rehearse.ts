@@ -1,4 +1,4 @@
-// `svc rehearse`. The days are played by daemon/rehearsal.ts, on a copy in a directory of its own.
+// `svc rehearse`. The days are played by daemon/rehearsal.ts, on a copy in a separate directory.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// `svc sendmail`: the /usr/sbin/sendmail of cron, PHP and others (bin/sendmail). The only command
-// with the exit codes of sysexits.h. src/outbound/sending/hand-in/piped-mail.ts reads the mail.
+// `svc sendmail`: the /usr/sbin/sendmail of cron, PHP and similar programs (bin/sendmail). The only
+// command with the exit codes of sysexits.h. src/outbound/sending/hand-in/piped-mail.ts reads the
+// mail.
 import { userInfo } from 'node:os';
 import { Args, Flags } from '@oclif/core';
 import type { Caller } from '../src/core/api/route.ts';

@@ -79,7 +79,7 @@ function periodOf({ items, interval, timezone }: Timeseries): string {
   return `${from === to ? from : `${from} to ${to}`}, ${timezone}`;
 }
 
-/** Prints a table below its period and a line of bars. */
+/** Prints a table below the period and a line of bars. */
 function printSeries(flags: CommonFlags & TableChoice, series: Timeseries): Promise<void> {
   return print(flags, series, async () => {
     const line = sparkline(series.items.map(({ emails }) => emails));

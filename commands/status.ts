@@ -1,4 +1,4 @@
-// `svc status`: the service on one screen. --wait is for supervisors: Dockerfile, scripts.
+// `svc status`: the service on a single screen. --wait is for supervisors: Dockerfile, scripts.
 import { Flags } from '@oclif/core';
 import type { JobStatus } from '../src/service/jobs/jobs.ts';
 import type { ServiceStatus } from '../src/service/status.ts';

@@ -1,4 +1,4 @@
-// Shared by commands on one action of a mailbox: they take only the action's id, and look up the
+// Shared by commands on an action of a mailbox: they take only the action's id, and look up the
 // mailbox that the routes need.
 import { Args } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
@@ -7,7 +7,7 @@ import type { CommonFlags } from './command.ts';
 import { type Input, type LoadRoute, runRoute } from './route.ts';
 import { withCaller } from './session.ts';
 
-/** The argument of commands on one action. */
+/** The argument of commands on a single action. */
 export const actionArgs = {
   action: Args.string({ description: 'Id of the action (act_…)', required: true }),
 };

@@ -17,7 +17,7 @@ function readSystemFile(path: string): string {
 }
 
 /**
- * Returns the host name and its other names in `hosts` (the full name, as `hostname -f` finds it),
+ * Returns the host name and the aliases in `hosts` (the full name, as `hostname -f` finds it),
  * lower case.
  */
 export function namesInHosts(host: string, hosts: string): string[] {
@@ -30,7 +30,7 @@ export function namesInHosts(host: string, hosts: string): string[] {
 }
 
 /**
- * Returns the names of this machine, except those with a verified domain of the organization. At a
+ * Returns the names of this machine, except names with a verified domain of the organization. At a
  * returned name `root@HOST` is a user of the machine, not a sender.
  */
 export async function findMachineNames(

@@ -6,7 +6,7 @@ import { ConflictError } from '../../src/platform/errors.ts';
 const watchMs = 2_500;
 
 /**
- * Returns true if a daemon writes heartbeats into the store, or stands still there by its virtual
+ * Returns true if a daemon writes heartbeats into the store, or stands still there by the virtual
  * clock.
  */
 export async function isDaemonAlive(config: Config): Promise<boolean> {

@@ -1,4 +1,4 @@
-// A command runs the API route of its operation as the operator: the route's schemas parse the
+// A command runs the API route of the operation as the operator: the route's schemas parse the
 // arguments, and refusals are the same as over HTTP. Routes are loaded only when a command runs.
 import type { z } from 'zod';
 import type { Answering, Caller, Doorway } from '../../src/core/api/route.ts';
@@ -6,7 +6,7 @@ import type { App } from '../../src/core/app.ts';
 import type { CommonFlags } from './command.ts';
 import { withCaller } from './session.ts';
 
-/** Loads the route, and with it its area. */
+/** Loads the route, and thereby the area. */
 export type LoadRoute<Answer> = () => Promise<Answering<Answer>>;
 
 /** The parts of a request, as the person typed them. */

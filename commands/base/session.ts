@@ -1,4 +1,4 @@
-// Opens the service for one command and closes it after: configuration, store, and the operator as
+// Opens the service for a command and closes it after: configuration, store, and the operator as
 // the caller in `--org`. Large modules are imported here, when a command runs, never before.
 
 import type { Caller } from '../../src/core/api/route.ts';
@@ -56,7 +56,7 @@ export async function withApp<T>(
     import('../../src/platform/runtime/log.ts'),
   ]);
   const clock = await clockOf(loaded);
-  // No log: a command reports by its own output.
+  // No log: a command reports by standard output and error.
   const log = await createLogger({ level: 'silent', pretty: false });
   const options = { mustExist: true, readsEarlier, ...(clock && { clock }) };
   const app = await openService(loaded.config, log, options).catch(async (error: unknown) => {
@@ -69,7 +69,7 @@ export async function withApp<T>(
   }
 }
 
-/** Returns the clock of a store whose times are virtual: it stands at the time of the daemon. */
+/** Returns the clock of a store with virtual time: the clock stands at the time of the daemon. */
 async function clockOf({ config }: LoadedConfig): Promise<Clock | undefined> {
   const { readClockFile } = await import('../../src/service/virtual-clock/clock-file.ts');
   const file = readClockFile(config.dataDir);

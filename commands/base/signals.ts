@@ -30,7 +30,7 @@ export function beforeInterrupt(tell: () => void): () => void {
 
 /**
  * Signals within this time count once. npm passes on the Ctrl-C that the terminal has already sent
- * to the whole group, so one press arrives twice within milliseconds.
+ * to the whole group, so a press arrives twice within milliseconds.
  */
 const samePressMs = 250;
 
@@ -70,7 +70,7 @@ function onSignal(signal: NodeJS.Signals): LaterCall {
 /** The signal by which `svc daemon drain` reaches a daemon. */
 export const drainSignal = 'SIGUSR2';
 
-/** Resolves with the first SIGTERM or SIGINT; the next one ends the process at once. */
+/** Resolves with the first SIGTERM or SIGINT; the next signal ends the process at once. */
 export function firstStopSignal(): Promise<NodeJS.Signals> {
   process.off('SIGINT', exitInterrupted);
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// From the command line to a finished command: finds its file and loads only that one (loading all
+// From the command line to a finished command: finds the file and loads only that file (loading all
 // 150 commands would cost more than all the rest), and ends with the exit codes of
 // docs/commands.md. Code shared by commands is next to this file.
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ function versionLine({ name, version }: Interfaces.PJSON): string {
   return `${name}/${version} ${process.platform}-${process.arch} node-${process.version}`;
 }
 
-/** Returns the files that oclif needs. It would load every command to learn its flags. */
+/** Returns the files that oclif needs. By default oclif would load all. */
 function filesFor(typed: Typed): string[] {
   if (typed.kind === 'topic')
     return [typed.id === '' ? '**/*.ts' : `${typed.id}/**/*.ts`, '!base/**'];
@@ -34,7 +34,7 @@ async function loadOclif(pjson: Interfaces.PJSON, typed: Typed) {
   const commands = { strategy: 'pattern', target: './commands', globPatterns: filesFor(typed) };
   const config = await Config.load({
     root,
-    // oclif would load the plugins of a package.json in its presumed data directory: $SVC_DATA_DIR,
+    // oclif would load the plugins of a package.json in the presumed data directory: $SVC_DATA_DIR,
     // which is ours.
     userPlugins: false,
     pjson: { ...pjson, oclif: { ...pjson.oclif, commands } } as Interfaces.PJSON,
@@ -63,7 +63,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
 
-/** Ends the process where standard output cannot be written: its disk is full. */
+/** Ends the process where standard output cannot be written: the disk is full. */
 function endOnLostOutput(error: NodeJS.ErrnoException, argv: readonly string[]): void {
   if (error.code === 'EPIPE') return;
   const lost = new Error(`Standard output cannot be written: ${error.message}`, { cause: error });

@@ -1,5 +1,5 @@
 // Describes the store and the configuration of a command: for `config show --origin`, and for
-// errors about a missing store, or one of an earlier schema.
+// errors about a missing store, or a store of an earlier schema.
 import type { LoadedConfig } from '../../src/core/config/config.ts';
 import { NoStoreError, OlderStoreError } from '../../src/platform/errors.ts';
 
@@ -24,7 +24,7 @@ export async function storeInWords({ config }: LoadedConfig): Promise<string> {
 
 /**
  * Adds to the error of a missing store which configuration named it, and how to name the daemon's;
- * to that of an earlier schema the daemon that runs on it. Returns any other error unchanged.
+ * to the error of an earlier schema the daemon on that store. Returns any other error unchanged.
  */
 export async function inContext(error: unknown, loaded: LoadedConfig): Promise<unknown> {
   if (error instanceof OlderStoreError) return withDaemon(error, loaded);
@@ -41,7 +41,7 @@ async function withDaemon(error: OlderStoreError, { config }: LoadedConfig): Pro
   const isRunning = isDaemonRunning(location);
   if (isRunning === false) return error;
   const answer = await readiness(config);
-  // The daemon of another store may answer at this address.
+  // The daemon of a different store may answer at this address.
   const isOfStore = location.kind === 'postgres' || answer.pid === daemonPid(location.file);
   if (isRunning === null && (answer.pid === null || !isOfStore)) return error;
   const { version } = answer;

@@ -1,5 +1,5 @@
-// Builds the commands of a noun: list, show, create, update and delete. Each needs help texts, the
-// schema of its flags and the route that it runs. The path of its file is the name of the command.
+// Builds the commands of a noun: list, show, create, update and delete. A command needs help texts,
+// the schema of the flags and a route. The path of a file is the name of the command.
 import { Args, type Interfaces } from '@oclif/core';
 import type { z } from 'zod';
 import type { Deleted } from '../../src/core/api/resource-schema.ts';
@@ -27,7 +27,7 @@ interface Words {
   /** Description and command of each example. */
   examples: readonly (readonly [string, string])[];
   args?: Interfaces.ArgInput;
-  /** Flags that the schema cannot express. They replace derived ones of the same name. */
+  /** Flags that the schema cannot express. They replace derived flags of the same name. */
   flags?: Interfaces.FlagInput;
 }
 
@@ -46,7 +46,7 @@ export interface Operation {
   fields?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Builds a command from these words. Errors of `run` end it like any other command. */
+/** Builds a command from these words. Errors of `run` end the command as usual. */
 function command(words: Words & Operation, run: (typed: Typed) => Promise<void>) {
   const { route, query, body, fields } = words;
   return class extends BaseCommand {
@@ -68,12 +68,12 @@ function command(words: Words & Operation, run: (typed: Typed) => Promise<void>)
   };
 }
 
-/** Returns the argument of commands on one resource. */
+/** Returns the argument of commands on a single resource. */
 export function idArg(description: string) {
   return { id: Args.string({ description, required: true }) };
 }
 
-/** Returns the typed values by field; `fields` maps the name of a flag or argument to its field. */
+/** Returns the typed values by field; `fields` maps the name of a flag or argument to the field. */
 export function valuesOf(
   typed: Readonly<Record<string, unknown>>,
   fields: Readonly<Record<string, string>>,
@@ -82,7 +82,7 @@ export function valuesOf(
   return given(Object.fromEntries(entries));
 }
 
-/** Presentation of one resource to people; `fields` as dotted paths. */
+/** Presentation of a resource to people; `fields` as dotted paths. */
 interface Card<Answer> {
   card?: readonly string[];
   /** Text below the card. */
@@ -105,8 +105,8 @@ async function show<Answer extends object>(
 }
 
 /**
- * Finds a resource that people may also name by something other than its id. Returns its id, or the
- * parameters of its path.
+ * Finds a resource that people may also name by something else than the id. Returns the id, or the
+ * parameters of the path.
  * @throws ResourceNotFoundError
  */
 export type Find = (app: App, caller: Caller, named: string) => Promise<string | object>;
@@ -120,15 +120,18 @@ async function paramsOf(app: App, caller: Caller, { args }: Typed, find?: Find):
 
 interface ReadWords<Answer, Query extends z.ZodObject> extends Words {
   find?: Find;
-  /** Query of the route; its fields are flags. */
+  /** Query of the route; the fields are flags. */
   query?: Query;
   names?: FlagNames<Query>;
-  /** Time fields whose flags also take an age, such as `10m`. */
+  /** Time fields with flags that also take an age, such as `10m`. */
   ages?: readonly (keyof z.input<Query> & string)[];
   route: LoadRoute<Answer>;
 }
 
-/** Runs a route without a body, on the resource of the first argument if there is one. */
+/**
+ * Runs a route without a body, on the resource of the first argument if the command has an
+ * argument.
+ */
 function readCommand<Answer, Query extends z.ZodObject>(
   words: ReadWords<Answer, Query>,
   shown: (flags: CommonFlags, answer: Answer) => Promise<void>,
@@ -151,11 +154,11 @@ interface ListWords<Answer, Query extends z.ZodObject> extends ReadWords<Answer,
   columns: readonly string[];
   /** Text for an empty list, with the way to the first item. */
   whenEmpty: string;
-  /** Presents the page to people, if it differs from its items. */
+  /** Presents the page to people, if it differs from the items. */
   looks?: (page: Answer) => Looks;
 }
 
-/** Builds a command that lists a page; its flags are filters. */
+/** Builds a command that lists a page; the flags are filters. */
 export function listCommand<Answer extends Listing, Query extends z.ZodObject>(
   words: ListWords<Answer, Query>,
 ) {
@@ -172,7 +175,7 @@ export function showCommand<Answer extends object, Query extends z.ZodObject>(
 }
 
 interface BodyWords<Answer, Body extends z.ZodObject> extends Words, Card<Answer> {
-  /** Body of the route; its flat fields are flags. */
+  /** Body of the route; the flat fields are flags. */
   body: Body;
   names?: FlagNames<Body>;
   /** Builds the parts of the body that no single flag expresses; `data` is the body of `--data`. */
@@ -181,7 +184,7 @@ interface BodyWords<Answer, Body extends z.ZodObject> extends Words, Card<Answer
 }
 
 /**
- * Derives the flags of the body, and its reader; `argNames` are arguments with the name of a field.
+ * Derives the flags of the body, and the reader; `argNames` are arguments with the name of a field.
  */
 function bodyInput<Body extends z.ZodObject>(
   { body, names, more, flags }: Pick<BodyWords<never, Body>, 'body' | 'names' | 'more' | 'flags'>,
@@ -217,7 +220,7 @@ export function createCommand<Answer extends object, Body extends z.ZodObject>(
 }
 
 interface UpdateWords<Answer, Body extends z.ZodObject> extends BodyWords<Answer, Body> {
-  /** The first argument names the resource; others are fields of the body. */
+  /** The first argument names the resource; further arguments are fields of the body. */
   args: Interfaces.ArgInput;
   find?: Find;
 }
@@ -239,7 +242,7 @@ export function updateCommand<Answer extends object, Body extends z.ZodObject>(
 
 interface DeleteWords<Shown> extends Words {
   args: Interfaces.ArgInput;
-  /** Reads the resource before its removal, to show it. */
+  /** Reads the resource before the removal, to show it. */
   shows: LoadRoute<Shown>;
   route: LoadRoute<Deleted>;
   /** Returns the question to the person; null if no question is needed. */
@@ -256,7 +259,8 @@ export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
       const { withWholeIds } = await import('./input/whole-id.ts');
       const named = await paramsOf(app, caller, typed, words.find);
       const shows = await words.shows();
-      // Completed once: the removed resource is the shown one, whatever is created in between.
+      // Completed once: the removed resource is the shown resource, even if a resource is created
+      // in between.
       const whole = await withWholeIds(app, caller.organizationId, shows.params, named);
       const params = whole as object;
       const shown = await runRoute(app, caller, shows, { params });

@@ -1,4 +1,4 @@
-// `svc campaigns run`: now, later, or followed to its end.
+// `svc campaigns run`: now, later, or followed to the end.
 import { Flags } from '@oclif/core';
 import type { Run } from '../../src/campaigns/setup/run-schema.ts';
 import type { Caller } from '../../src/core/api/route.ts';
@@ -77,7 +77,7 @@ export default class CampaignsRun extends BaseCommand {
   }
 }
 
-/** Describes a run in one line. */
+/** Describes a run in a single line. */
 function lineOf({ status, waitReason, holdReason, ...run }: Run): string {
   const judged = run.dispatchedCount + run.failedCount + run.skippedCount;
   const reason = waitReason ?? holdReason;

@@ -1,4 +1,4 @@
-// `svc campaigns show`: a campaign with its newest run, or a run.
+// `svc campaigns show`: a campaign with the newest run, or a run.
 
 import type { RunSummary } from '../../src/campaigns/setup/run-schema.ts';
 import type { Campaign } from '../../src/campaigns/setup/schema.ts';
@@ -59,7 +59,7 @@ export default class CampaignsShow extends BaseCommand {
   }
 }
 
-/** Returns a function that reads what was named. @throws ResourceNotFoundError. */
+/** Returns a function that reads the named campaign or run. @throws ResourceNotFoundError. */
 async function reader(app: App, caller: Caller, named: string): Promise<() => Promise<Shown>> {
   const routes = await import('../../src/campaigns/setup/routes.ts');
   const get = { campaign: routes.campaignRoutes.get, run: routes.campaignRunRoutes.get };

@@ -9,8 +9,8 @@ import { print } from '../base/output/output.ts';
 import { readConfig, withApp } from '../base/session.ts';
 
 /**
- * Returns the warning about a default sender that may not send to others. Leaves alone a store that
- * cannot be reached, or that lacks the tables for the answer.
+ * Returns the warning about a default sender that may not send to others. Leaves alone a store
+ * that cannot be reached, or that lacks the tables for the answer.
  */
 async function sandboxDoubts(flags: CommonFlags, { config }: LoadedConfig): Promise<string[]> {
   const [{ doesMailLeave }, { newStoreDoubt, sandboxDoubt }] = await Promise.all([

@@ -54,7 +54,7 @@ export default class ConfigShow extends BaseCommand {
   }
 }
 
-/** A longer value moves the origin of its own line alone. */
+/** A longer value moves the origin of the same line alone. */
 const widestValue = 24;
 
 /** Returns a line for each key, so that a long value widens no other line. */

@@ -57,7 +57,8 @@ export default class DaemonDrain extends BaseCommand {
         `The daemon at ${target.url} is of a version without a drain: stop it by SIGTERM`,
       );
     }
-    // A daemon that was killed leaves its files, whose pid may be that of another process by now.
+    // A daemon that was killed leaves a ready file. The pid in it may belong to a new process by
+    // now.
     if (before.pid !== target.pid) {
       throw new ConflictError(
         'daemon',
@@ -103,7 +104,7 @@ function readTarget(file: string): Target {
   }
 }
 
-/** Asks a daemon for its readiness. @throws UnreachableError */
+/** Asks a daemon for readiness. @throws UnreachableError */
 async function readinessOf({ url }: Target): Promise<Readiness> {
   try {
     const answer = await fetch(`${url}/readyz?verbose`, { signal: AbortSignal.timeout(askMs) });

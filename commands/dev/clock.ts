@@ -1,4 +1,4 @@
-// `svc dev clock`. The daemon moves its clock: daemon/http/paths/dev-clock.ts.
+// `svc dev clock`. The daemon moves the clock: daemon/http/paths/dev-clock.ts.
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Args } from '@oclif/core';

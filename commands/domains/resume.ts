@@ -1,4 +1,4 @@
-// `svc domains resume`. Effect of a hold: src/outbound/queue/claiming/stops.ts; its causes:
+// `svc domains resume`. Effect of a hold: src/outbound/queue/claiming/stops.ts; causes of a hold:
 // src/identity/reputation/domain-holds.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';

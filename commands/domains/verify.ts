@@ -103,7 +103,7 @@ function watched({ clock }: App, check: () => Promise<Domain>, timeoutMs: number
   });
 }
 
-/** Checks the domain by its operation; `force` is for the operator alone. */
+/** Checks the domain by the API operation; `force` is for the operator alone. */
 async function verified(app: App, caller: Caller, id: string, force: boolean): Promise<Domain> {
   if (force) {
     const { verifyDomain } = await import('../../src/identity/domains/verification.ts');

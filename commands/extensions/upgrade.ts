@@ -1,5 +1,5 @@
 // `svc extensions upgrade`: shows the difference of the grants in words, and changes the version
-// once a person accepts the new ones.
+// once a person accepts the new grants.
 import { Flags } from '@oclif/core';
 import type { Upgraded } from '../../src/extensions/installation-schema.ts';
 import { BaseCommand } from '../base/command.ts';

@@ -9,7 +9,7 @@ const card = [
   ...['withdrawnAt', 'createdAt'],
 ];
 
-/** Shows a version with its grants in words. */
+/** Shows a version with the grants in words. */
 export async function versionView(version: ExtensionVersion): Promise<string> {
   const lines = await grantLines(grantsOf(version));
   return [cardOf(version, card), '', 'Grants:', ...(lines.length > 0 ? lines : ['  none'])].join(

@@ -1,4 +1,4 @@
-// `svc extensions withdraw`: the extension and the version are its arguments.
+// `svc extensions withdraw`: the extension and the version are the arguments.
 import { BaseCommand } from '../base/command.ts';
 import { versionArgs } from '../base/nouns/extension.ts';
 import { print } from '../base/output/output.ts';

@@ -1,4 +1,4 @@
-// `svc families remove`: the family and the template are its arguments.
+// `svc families remove`: the family and the template are the arguments.
 import { BaseCommand } from '../base/command.ts';
 import { changeMember, memberArgs } from '../base/nouns/family.ts';
 

@@ -1,5 +1,5 @@
 // `svc mailboxes receive`: accepts a mail as if by SMTP (src/inbox/receiving/receive.ts) and puts
-// it into its thread at once.
+// it into a thread at once.
 import { Flags } from '@oclif/core';
 import type { App } from '../../src/core/app.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -73,7 +73,7 @@ async function takeIn(app: App, address: string, mailFrom: string, raw: Buffer):
   throw new ExpectationError(`the mail was refused: ${result.code} ${result.text}`);
 }
 
-/** Assigns the message to its thread at once; a daemon does this soon after the 250. */
+/** Assigns the message to a thread at once; a daemon does this soon after the 250. */
 async function threaded(app: App, messageId: string) {
   const { findMessageRow } = await import('../../src/outbound/messages/queries.ts');
   const { finishProjection, readProjection } = await import(

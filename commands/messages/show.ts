@@ -1,4 +1,4 @@
-// `svc messages show`: a message, its content, or the bytes of its mail.
+// `svc messages show`: a message, the content, or the bytes of the mail.
 import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';

@@ -8,7 +8,7 @@ import { writeLine } from '../base/output/output.ts';
 import { logLine, tailLog } from '../base/output/tail-log.ts';
 import { withCaller } from '../base/session.ts';
 
-/** The data of a message in its events. */
+/** The data of a message in events. */
 interface Told {
   id: string;
   direction: 'inbound' | 'outbound';
@@ -19,7 +19,7 @@ interface Told {
 
 const arrow = { inbound: '<-', outbound: '->' } as const;
 
-/** Returns the message of its first event; null for later events and deleted messages. */
+/** Returns the message in the first event; null for later events and deleted messages. */
 function begun({ type, data }: LogItem): Told | null {
   const told = data as Partial<Told>;
   if (told.direction === undefined) return null;

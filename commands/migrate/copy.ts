@@ -109,7 +109,7 @@ async function toSqlite(config: Config, file: string, progress: Progress): Promi
   const { systemClock: clock } = await import('../../src/platform/runtime/clock.ts');
   const { saveBackup } = await import('../../src/platform/upkeep/backup.ts');
   const { digestsOfFile } = await import('../../src/platform/upkeep/copying/tables.ts');
-  // A backup appears under its name once it is whole, and was compared with the database.
+  // A backup appears under the final name once it is whole, and was compared with the database.
   const source = { kind: 'postgres', database: config.database, clock } as const;
   await saveBackup(source, file, { overwrite: false, onProgress: progress.update });
   return digestsOfFile(file);

@@ -1,4 +1,4 @@
-// `svc templates lint`: advice about a template, or about a folder before it becomes one.
+// `svc templates lint`: advice about a template, or about a folder before it becomes a template.
 import { Args } from '@oclif/core';
 import type { Rendered } from '../../src/content/templates/schema.ts';
 import { BaseCommand } from '../base/command.ts';

@@ -14,7 +14,7 @@ import { withCaller } from '../base/session.ts';
 /** The preview in the folder; hidden files are not pushed. */
 const previewFile = '.svc-preview.html';
 
-/** Time in which the writes of an editor count as one change. */
+/** Time in which the writes of an editor count as a single change. */
 const settleMs = 150;
 
 interface Pushed {
@@ -87,7 +87,7 @@ function inWords({ commit, files }: Pushed): string {
     : `Saved ${files.join(', ')} as ${commit}`;
 }
 
-/** Yields after each change of a file in the folder, once its writes have settled. */
+/** Yields after each change of a file in the folder, once the writes have settled. */
 async function* changesOf(folder: string): AsyncGenerator<void> {
   const changes = watch(folder, { recursive: true });
   for await (const { filename } of changes) {

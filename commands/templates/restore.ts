@@ -1,4 +1,4 @@
-// `svc templates restore`: the files of an earlier commit as a new one.
+// `svc templates restore`: the files of an earlier commit as a new commit.
 import { randomUUID } from 'node:crypto';
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc webhooks events`. The kinds are those of daemon/http/event-kinds.ts.
+// `svc webhooks events`. The kinds are listed in daemon/http/event-kinds.ts.
 import { Args, Flags } from '@oclif/core';
 import type { PresentedKind } from '../../src/history/events/schema.ts';
 import { BaseCommand, tableFlags } from '../base/command.ts';
@@ -21,7 +21,7 @@ interface Shape {
 
 const longestRefs = 5;
 
-/** Follows the references of a shape, and takes the first of its alternatives that has fields. */
+/** Follows the references of a shape, and takes the first alternative that has fields. */
 function resolved(shape: Shape, root: Shape): Shape {
   let found = shape;
   for (let refs = 0; refs < longestRefs; refs++) {
@@ -41,7 +41,7 @@ function typeOf(shape: Shape, root: Shape): string {
   return [type ?? (values ? 'string' : 'object')].flat().join(' or ');
 }
 
-/** Returns the fields of `data`; those of an object in it have a dotted name. */
+/** Returns the fields of `data`; fields of an object in it have a dotted name. */
 function fieldsOf(root: Shape): object[] {
   const rows = (shape: Shape, prefix: string): object[] =>
     Object.entries(resolved(shape, root).properties ?? {}).flatMap(([name, field]) => [

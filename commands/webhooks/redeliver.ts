@@ -1,4 +1,4 @@
-// `svc webhooks redeliver`: one attempt now, or many events queued again.
+// `svc webhooks redeliver`: a single attempt now, or many events queued again.
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { given } from '../base/input/body.ts';

@@ -44,7 +44,7 @@ export function canShowAndAsk(): boolean {
   return canAsk() && process.stdout.isTTY === true;
 }
 
-/** A letter to press, with its meaning. */
+/** A letter to press, with a meaning. */
 interface Choice<Value> {
   key: 'a' | 'e' | 'q' | 'r' | 's';
   name: string;
@@ -55,7 +55,7 @@ interface Choice<Value> {
 const standing = 'stopped; decisions already made stay';
 
 /**
- * Asks for one of these choices by its letter; Enter alone lists them.
+ * Asks for a choice by letter; Enter alone lists the choices.
  * @throws InterruptedError.
  */
 export async function chosen<const Value>(

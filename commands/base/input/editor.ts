@@ -9,7 +9,7 @@ import { beforeInterrupt } from '../signals.ts';
 import { readText } from './files.ts';
 
 /**
- * Returns the text as the person edited it. The file is readable only by its owner, and deleted
+ * Returns the text as the person edited it. The file is readable only by the owner, and deleted
  * afterwards.
  * @throws UsageError if the editor cannot be started or reports a failure.
  */

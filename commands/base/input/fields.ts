@@ -1,5 +1,6 @@
-// Fields of resources that people see: `…Columns` in lists, `…Card` for one. They have the names of
-// the API, so that people can look them up there. `--json` always shows all fields.
+// Fields of resources that people see: `…Columns` in lists, `…Card` for a single resource. They
+// have the names of the API, so that people can look them up there. `--json` always shows all
+// fields.
 
 export const organizationColumns = ['id', 'name', 'plan', 'sendingStatus', 'createdAt'];
 export const organizationCard = [
@@ -40,7 +41,7 @@ export const dnsRecordCard = [
 
 /**
  * Explains records that were not checked. Without a look-up the domain's existing records are
- * unknown, so the shown ones are not merged with them.
+ * unknown, so the shown records are not merged with them.
  */
 export function uncheckedNote(records: readonly { status: string }[], domain: string): string {
   if (!records.every(({ status }) => status === 'pending')) return '';
@@ -50,7 +51,9 @@ The records in DNS have not been checked yet. If the domain already has an SPF o
 publish a second one: "svc domains verify ${domain}" checks, and shows the merged record.`;
 }
 
-/** Returns the warning that the MX record names a host that other servers cannot reach, or null. */
+/**
+ * Returns the warning that the MX record names a host that remote servers cannot reach, or null.
+ */
 export function localhostWarning(
   records: readonly { type: string; value: string }[],
 ): string | null {

@@ -1,4 +1,4 @@
-// The files and pipes of all commands: no other file of commands reads any. Texts are UTF-8, and
+// The files and pipes of all commands: only this file of commands reads any. Texts are UTF-8, and
 // large files are read and written piece by piece.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -36,7 +36,7 @@ function unreadable(name: string, error: unknown): UsageError {
 }
 
 /**
- * Yields the bytes of a file, or of standard input for `-` and `@-`. A pipe has no size, so its
+ * Yields the bytes of a file, or of standard input for `-` and `@-`. A pipe has no size, so the
  * progress has no end.
  */
 export async function* readFile(name: string, progress: Progress): AsyncGenerator<Buffer> {
@@ -107,7 +107,7 @@ export async function writeFile(
   });
 }
 
-/** Tells whether the text names a folder: only one with a slash, so that a slug never does. */
+/** Tells whether the text names a folder: it must have a slash, so that a slug never does. */
 export async function isFolder(name: string): Promise<boolean> {
   if (!name.includes('/') && name !== '.') return false;
   return stat(name).then(
@@ -116,7 +116,7 @@ export async function isFolder(name: string): Promise<boolean> {
   );
 }
 
-/** Writes a text to a file, over another one. @throws UsageError if it cannot be written */
+/** Writes a text to a file, over an existing file. @throws UsageError if it cannot be written */
 export async function writeTextFile(text: string, name: string): Promise<void> {
   await writeFile(
     (async function* () {

@@ -1,11 +1,11 @@
-// Flags of a command, derived from the schema of its operation: one for each field that a value, or
-// a list of values, can express. Structured fields need `--data`. The schema of the route checks
+// Flags of a command, derived from the schema of the operation: a flag for each field that a value,
+// or a list of values, can express. Structured fields need `--data`. The schema of the route checks
 // the values.
 import { Flags, type Interfaces } from '@oclif/core';
 import { z } from 'zod';
 import { timeFrom } from './since.ts';
 
-/** Keywords of a JSON Schema that decide how a flag looks, of one type. */
+/** Keywords of a JSON Schema that decide how a flag looks, of a single type. */
 interface FieldSchema {
   type: string;
   format?: string;
@@ -16,13 +16,13 @@ interface FieldSchema {
   items?: FieldSchema;
 }
 
-/** A field as zod renders it: of one type, of several, or a union. */
+/** A field as zod renders it: of a single type, of several, or a union. */
 interface RawSchema extends Omit<FieldSchema, 'type'> {
   type?: string | readonly string[];
   anyOf?: readonly RawSchema[];
 }
 
-/** Flag names that differ from the derived ones; null for a field without a flag. */
+/** Flag names that differ from the derived names; null for a field without a flag. */
 export type FlagNames<Schema extends z.ZodObject> = Readonly<
   Partial<Record<keyof z.input<Schema>, string | null>>
 >;
@@ -40,7 +40,7 @@ function flagName(field: string, { type }: FieldSchema): string {
   return type === 'array' ? name.replace(/ies$/, 'y').replace(/s$/, '') : name;
 }
 
-/** Splits a field into variants of one type each. */
+/** Splits a field into variants of a single type each. */
 function variantsOf(schema: RawSchema): FieldSchema[] {
   const parts = schema.anyOf ?? [schema];
   return parts.flatMap((part) => [part.type ?? []].flat().map((type) => ({ ...part, type })));
@@ -103,7 +103,7 @@ function hasChoice({ enum: values, const: only, items }: FieldSchema): boolean {
   return only === undefined && (values ?? items?.enum)?.length !== 1;
 }
 
-/** Derives the flags of an object schema, without those fields that are arguments. */
+/** Derives the flags of an object schema, without the fields that are arguments. */
 export function flagsOf<Schema extends z.ZodObject>(
   schema: Schema,
   names?: FlagNames<Schema>,
@@ -123,7 +123,9 @@ export function flagsOf<Schema extends z.ZodObject>(
   return { flags, fields };
 }
 
-/** Returns the flags; the descriptions of those in `ages` mention that they also take an age. */
+/**
+ * Returns the flags; the descriptions of the flags in `ages` mention that they also take an age.
+ */
 export function agesAllowed(
   { flags, fields }: SchemaFlags,
   ages: readonly string[],

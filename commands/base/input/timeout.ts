@@ -2,7 +2,7 @@
 import { Flags } from '@oclif/core';
 import { UsageError } from '../output/failure.ts';
 
-/** Describes `--timeout`, with `seconds` as its default. */
+/** Describes `--timeout`, with `seconds` as the default. */
 export function timeoutFlag(seconds: number) {
   return Flags.string({
     description: 'Longest time to wait in seconds; 0: no limit',

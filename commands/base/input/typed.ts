@@ -1,5 +1,5 @@
-// Matches the command line to the files under commands/: finds the command, or the nearest one to
-// an unknown name. The path of a file is the name of its command.
+// Matches the command line to the files under commands/: finds the command, or the nearest command
+// to an unknown name. The path of a file is the name of the command.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findNearest } from '../../../src/core/config/nearest.ts';
@@ -49,7 +49,7 @@ function splitLeadingFlags(argv: readonly string[]): { leading: string[]; words:
 
 /**
  * Finds the command. `help keys create` and `keys create --help` mean the same.
- * @throws UsageError naming the nearest command to an unknown one.
+ * @throws UsageError naming the nearest command to an unknown name.
  */
 export function interpret(argv: readonly string[], ids: readonly string[]): Typed {
   const split = splitLeadingFlags(argv);

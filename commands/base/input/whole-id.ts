@@ -1,5 +1,5 @@
-// How commands name a resource: its id, the last characters of its id, or `@last` for the newest of
-// its kind. The schemas of a route say which of its fields are ids, so flags and `--data` take the
+// How commands name a resource: the id, the last characters of the id, or `@last` for the newest of
+// the kind. The schemas of a route mark the fields that are ids, so flags and `--data` take the
 // same forms.
 import { mapIds } from '../../../src/core/api/id-schema.ts';
 import { parseWith } from '../../../src/core/api/validate.ts';
@@ -23,7 +23,7 @@ const mostNamed = 3;
 
 type Where = 'body' | 'query' | 'path' | 'headers';
 
-/** The searches by the prefix of the ids; each loads the room of its noun. */
+/** The searches by the prefix of the ids; each loads the room of the noun. */
 const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
   org: async () =>
     (await import('../../../src/access/organizations/queries.ts')).organizationIdsEnding,
@@ -63,7 +63,7 @@ const searches: Readonly<Record<string, () => Promise<IdsEnding>>> = {
   act: async () => (await import('../../../src/inbox/approvals/queries.ts')).actions.idsEnding,
 };
 
-/** Kinds whose ids can be completed, by prefix. */
+/** Kinds with ids that can be completed, by prefix. */
 export const completedPrefixes = Object.keys(searches);
 
 async function idsEnding(
@@ -91,9 +91,9 @@ function wordFor(kind: IdKind): string {
 }
 
 /**
- * Returns the id that the typed text stands for, and says on standard error which one it took. Any
- * other text stays as it is: the schema judges it. Without an organization all of them are
- * searched.
+ * Returns the id for the typed text, and prints the chosen id to standard error. Any other text
+ * stays as it is: the schema judges it. Without an organization all
+ * organizations are searched.
  * @throws ValidationError for the ending of several ids; ResourceNotFoundError
  */
 export async function wholeId(

@@ -62,8 +62,8 @@ async function mailFrom({ data, text, html, attach, to, cc, bcc }: ContentFlags)
 }
 
 /**
- * Runs a route on a message of a thread: the named one, else the newest received one, else the
- * newest.
+ * Runs a route on a message of a thread: the named message, else the newest received message, else
+ * the newest.
  * @throws ResourceNotFoundError
  */
 export async function callOnMessage<Answer>(

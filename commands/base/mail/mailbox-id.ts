@@ -12,10 +12,10 @@ function argOf(byDefault: string) {
   };
 }
 
-/** The argument of commands on one mailbox. */
+/** The argument of commands on a single mailbox. */
 export const mailboxArg = argOf('the oldest');
 
-/** The argument of commands on one mailbox or all. */
+/** The argument of commands on a single mailbox or all. */
 export const mailboxOrAllArg = argOf('all mailboxes');
 
 /**

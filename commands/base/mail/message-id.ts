@@ -1,9 +1,9 @@
-// How commands name a message: its id, or `@last` for the latest sent one (whole-id.ts).
+// How commands name a message: the id, or `@last` for the latest sent message (whole-id.ts).
 import { Args } from '@oclif/core';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
 
-/** The argument of commands on one message. */
+/** The argument of commands on a single message. */
 export const messageArg = {
   id: Args.string({
     description: 'Id of the message (msg_…), or @last for the latest sent one',

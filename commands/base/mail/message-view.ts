@@ -1,4 +1,4 @@
-// Shows a message to people like its fields, except that mail which stayed on this machine has the
+// Shows a message to people by the fields, except that mail which stayed on this machine has the
 // status `captured` instead of `delivered`, with the reason.
 import type { Delivery, Message } from '../../../src/outbound/messages/schema.ts';
 import type { CommonFlags } from '../command.ts';
@@ -41,7 +41,7 @@ export function shownMessage(
   };
 }
 
-/** Returns the other party of the message, with an arrow for the direction. */
+/** Returns the remote party of the message, with an arrow for the direction. */
 export function counterpartOf({ direction, from, recipients }: Message): string {
   if (direction === 'inbound') return `← ${from.email}`;
   const [first, ...others] = recipients;

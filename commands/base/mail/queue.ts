@@ -1,6 +1,6 @@
-// Shared by the commands on the queue. They see all organizations unless `--org` names one, show
-// entries and counts alike, and report progress of long work. src/outbound/queue/desk/queue.ts has
-// the queue.
+// Shared by the commands on the queue. They see all organizations unless `--org` names an
+// organization, show entries and counts alike, and report progress of long work.
+// src/outbound/queue/desk/queue.ts has the queue.
 import { Args, Command, Flags } from '@oclif/core';
 import type { App } from '../../../src/core/app.ts';
 import type { QueueCounts } from '../../../src/outbound/deliveries/queue-queries.ts';
@@ -59,7 +59,7 @@ export interface QueueSession {
   flags: CommonFlags;
 }
 
-/** Opens the service for one command on the queue, as the operator. */
+/** Opens the service for a command on the queue, as the operator. */
 export function withQueue<T>(
   flags: CommonFlags,
   work: (session: QueueSession) => Promise<T>,

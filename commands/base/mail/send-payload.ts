@@ -32,7 +32,7 @@ export function party(text: string): { email: string; name?: string } {
   return name === '' ? { email } : { email, name };
 }
 
-/** Splits `X-Campaign: spring` or `order=7` at its first separator. */
+/** Splits `X-Campaign: spring` or `order=7` at the first separator. */
 function pair(text: string, separator: string, flag: string): [string, string] {
   const at = text.indexOf(separator);
   if (at < 1) throw new UsageError(`--${flag} ${text}: expected NAME${separator}VALUE`);
@@ -57,14 +57,14 @@ async function emailContent(flags: SendFlags) {
   });
 }
 
-/** Names a template by its id or slug, and gives it the data that would else be the body. */
+/** Names a template by id or slug, and gives it the data that would else be the body. */
 function templateFields({ template }: SendFlags, templateData: Record<string, unknown>) {
   if (template === undefined) return {};
   const name = template.startsWith('tmpl_') ? { templateId: template } : { templateSlug: template };
   return { ...name, templateData };
 }
 
-/** @throws UsageError for a file that cannot be read or a pair without its separator. */
+/** @throws UsageError for a file that cannot be read or a pair without a separator. */
 export async function sendPayloadFrom(
   data: Record<string, unknown>,
   flags: SendFlags,

@@ -1,4 +1,4 @@
-// The words of `svc sendmail`, read as other programs write them for /usr/sbin/sendmail: clusters
+// The words of `svc sendmail`, read as programs write them for /usr/sbin/sendmail: clusters
 // of letters, values attached or not (`-ti -fwww -oi -FCron`), many options that mean nothing here.
 import { UsageError } from '../output/failure.ts';
 
@@ -21,14 +21,14 @@ export interface SendmailWords {
 
 /** Options of sendmail, Postfix and Exim that take a value and change nothing here. */
 const ignoredWithValue = 'ABCDLMNORVXehp';
-/** Options whose value, if any, is attached: `-d0.1`. */
+/** Options with an optional value, always attached: `-d0.1`. */
 const ignoredWithAttached = 'Qd';
 const ignored = 'EGTUcmnswx';
 
-/** Reads the value of an option: the rest of its word or, unless `attached`, the next word. */
+/** Reads the value of an option: the rest of the word or, unless `attached`, the next word. */
 type ReadValue = (attached?: 'attached') => string;
 
-/** Applies one option letter. */
+/** Applies an option letter. */
 function take(words: SendmailWords, letter: string, value: ReadValue): void {
   switch (letter) {
     case 't':
@@ -67,13 +67,13 @@ function take(words: SendmailWords, letter: string, value: ReadValue): void {
   }
 }
 
-/** Returns the sender; null for an empty one and for `<>`, which asks for no bounces. */
+/** Returns the sender; null for an empty sender and for `<>`, which asks for no bounces. */
 function readReversePath(text: string): string | null {
   const path = text.trim();
   return path === '' || /^<\s*>$/.test(path) ? null : path;
 }
 
-/** Refuses all modes but reading one mail, and upkeep. */
+/** Refuses all modes but reading a single mail, and upkeep. */
 function takeMode(words: SendmailWords, mode: string): void {
   if (mode === 'i') words.asksUpkeep = true;
   if (mode === 'm' || mode === 'i') return;

@@ -1,4 +1,4 @@
-// Shared by commands on one thread: they take only the thread's id, and look up the mailbox that
+// Shared by commands on a thread: they take only the thread's id, and look up the mailbox that
 // the routes need.
 import { Args } from '@oclif/core';
 import type { Caller } from '../../../src/core/api/route.ts';
@@ -8,7 +8,7 @@ import type { CommonFlags } from '../command.ts';
 import { type Input, type LoadRoute, runRoute } from '../route.ts';
 import { withCaller } from '../session.ts';
 
-/** The argument of commands on one thread. */
+/** The argument of commands on a single thread. */
 export const threadArg = {
   thread: Args.string({ description: 'Id of the thread (thread_…)', required: true }),
 };

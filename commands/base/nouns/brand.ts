@@ -1,5 +1,5 @@
 // Shared parts of the commands on brands: the argument, the card, and the flags of fields that lie
-// in others.
+// in objects.
 import { Args, Flags } from '@oclif/core';
 import { given, textFrom } from '../input/body.ts';
 import { UsageError } from '../output/failure.ts';

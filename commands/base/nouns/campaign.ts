@@ -7,7 +7,7 @@ import { attachmentsFrom, given, textFrom } from '../input/body.ts';
 import { party } from '../mail/send-payload.ts';
 import type { Find } from '../verbs.ts';
 
-/** The argument of commands on one campaign. */
+/** The argument of commands on a single campaign. */
 export const campaignArg = {
   id: Args.string({
     description: 'Id of the campaign (camp_…), or @last for the newest',
@@ -15,7 +15,7 @@ export const campaignArg = {
   }),
 };
 
-/** The argument of commands on one run. */
+/** The argument of commands on a single run. */
 export const runArg = {
   run: Args.string({
     description: 'Id of the run (run_…), or @last for the newest',
@@ -137,7 +137,7 @@ export async function campaignFrom(
   });
 }
 
-/** Returns the warnings of a campaign in one text; null without any. */
+/** Returns the warnings of a campaign in a single text; null without any. */
 export function campaignWarning({
   warnings,
 }: {
@@ -147,7 +147,7 @@ export function campaignWarning({
 }
 
 /**
- * Returns the parts of the mail of a campaign as people see it: all that leaves, with notes on its
+ * Returns the parts of the mail of a campaign as people see it: all that leaves, with notes on the
  * HTML.
  */
 export async function campaignMailShown({

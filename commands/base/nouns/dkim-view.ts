@@ -1,4 +1,4 @@
-// The view of a domain whose DKIM keys have changed: the domain, and the records of its keys.
+// The view of a domain after a change of DKIM keys: the domain, and the records of the keys.
 import type { Domain } from '../../../src/identity/domains/schema.ts';
 import { dnsRecordCard, domainCard } from '../input/fields.ts';
 

@@ -4,7 +4,7 @@ import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
 
-/** The argument of commands on one domain. */
+/** The argument of commands on a single domain. */
 export const domainArg = {
   domain: Args.string({ description: 'Id (dom_…) or name of the domain', required: true }),
 };

@@ -30,7 +30,7 @@ export const credentials = {
   note: 'The key and the secret are never shown again: give them to the extension now.',
 } satisfies { card: readonly string[]; note: string };
 
-/** Describes grants in words, one in a line; each grant is `permission:…` or `event:…`. */
+/** Describes grants in words, each on a line; a grant is `permission:…` or `event:…`. */
 export async function grantLines(grants: readonly string[]): Promise<string[]> {
   const { permissionWords } = await import('../../../src/core/api/permission-words.ts');
   const { eventKinds } = await import('../../../daemon/http/event-kinds.ts');

@@ -1,5 +1,5 @@
-// An organization is named by its name, its id, or the ending of its id. Without a name the first
-// one is meant, and by `default` while no organization has that name.
+// An organization is named by name, id, or the ending of the id. Without a name the first
+// organization is meant, and by `default` while no organization has that name.
 import type { App } from '../../../src/core/app.ts';
 import { ResourceNotFoundError, UnreachableError } from '../../../src/platform/errors.ts';
 

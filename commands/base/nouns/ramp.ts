@@ -5,7 +5,7 @@ import type { Warming } from '../../../src/identity/warming/schema.ts';
 const width = 40;
 const mostWindows = 30;
 
-/** Draws `sent` in full blocks and the rest of `allowance` in light ones; `+` marks an excess. */
+/** Draws `sent` in full blocks and the rest of `allowance` in light blocks; `+` marks an excess. */
 function bar(sent: number, allowance: number, largest: number): string {
   const cells = (count: number) => Math.ceil((Math.min(count, largest) / largest) * width);
   const full = cells(Math.min(sent, allowance));
@@ -42,7 +42,7 @@ const directNotes = {
     'for a later window, at most until their age limit.',
 };
 
-/** Shows the plan against the sent mail and its outcomes. */
+/** Shows the plan against the sent mail and the outcomes. */
 export async function warmingView(warming: Warming): Promise<string> {
   const { card, table } = await import('../output/format.ts');
   const { plan, batches, decisions, evidence, holds } = warming;

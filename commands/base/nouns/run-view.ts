@@ -1,11 +1,11 @@
-// A run as people see it: its standing, progress, pace, and bars of what became of its contacts and
+// A run as people see it: standing, progress, pace, and bars for the outcome of contacts and
 // messages.
 import type { RunSummary } from '../../../src/campaigns/setup/run-schema.ts';
 
 const width = 30;
 const minuteMs = 60_000;
 
-/** Draws `part` of `whole` in full blocks and the rest in light ones. */
+/** Draws `part` of `whole` in full blocks and the rest in light blocks. */
 function bar(part: number, whole: number): string {
   const full = whole === 0 ? 0 : Math.round((Math.min(part, whole) / whole) * width);
   // A part that is there shows.
@@ -23,7 +23,7 @@ interface Line {
   of: number;
 }
 
-/** Draws counts as bars, one a line. */
+/** Draws counts as bars, each on a line. */
 export function countLines(rows: readonly Line[]): string {
   const shown = rows.map(({ name, count, of }) => {
     const number = count.toLocaleString('en').padStart(9);

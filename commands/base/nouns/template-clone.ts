@@ -43,8 +43,8 @@ function isHidden(path: string): boolean {
 }
 
 /**
- * Splits the files of a commit into those that a clone has, and hidden ones. Hidden files stay in
- * the repository: `.envrc` or `.vscode/tasks.json` of another author would run on this machine.
+ * Splits the files of a commit into files that a clone has, and hidden files. Hidden files stay in
+ * the repository: `.envrc` or `.vscode/tasks.json` of a foreign author would run on this machine.
  */
 export function visibleAndHidden(files: TemplateFiles): [TemplateFiles, TemplateFiles] {
   const all = Object.entries(files);
@@ -53,7 +53,7 @@ export function visibleAndHidden(files: TemplateFiles): [TemplateFiles, Template
   return [Object.fromEntries(visible), Object.fromEntries(hidden)];
 }
 
-/** Writes the files that differ from `before`, and deletes those that are no longer there. */
+/** Writes the files that differ from `before`, and deletes files that are no longer there. */
 export async function writeFiles(
   folder: string,
   before: TemplateFiles,

@@ -1,4 +1,4 @@
-// Reads the folder of a template: its text files by path, with `/` in paths on every system. Hidden
+// Reads the folder of a template: the text files by path, with `/` in paths on every system. Hidden
 // files and folders are left out, `.git` among them.
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -6,13 +6,13 @@ import type { App } from '../../../src/core/app.ts';
 import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
 import type { Find } from '../verbs.ts';
 
-/** The argument of commands on one template. */
+/** The argument of commands on a single template. */
 export const templateArg = {
   template: Args.string({ description: 'Id (tmpl_…) or slug of the template', required: true }),
 };
 
 /**
- * Returns the id of the template with this slug; returns an id, or the ending of one, unchanged.
+ * Returns the id of the template with this slug; returns an id, or the ending of an id, unchanged.
  * @throws ResourceNotFoundError for an unknown slug
  */
 export async function templateId(app: App, caller: Caller, idOrSlug: string): Promise<string> {
@@ -28,7 +28,7 @@ export async function templateId(app: App, caller: Caller, idOrSlug: string): Pr
 /** The argument as the parameter of the path. */
 export const findTemplate: Find = templateId;
 
-/** Returns advice about a template as one line: `body.html:3: text (code)`. */
+/** Returns advice about a template as a single line: `body.html:3: text (code)`. */
 export function warningLine({ code, message, path, line }: TemplateWarning): string {
   const place = [path, line].filter((part) => part !== null).join(':');
   return `${place === '' ? '' : `${place}: `}${message} (${code})`;

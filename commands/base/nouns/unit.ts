@@ -8,7 +8,7 @@ export interface UnitPlaces {
   config: string;
 }
 
-/** Returns a systemd unit that runs the daemon with few rights, as a user of its own. */
+/** Returns a systemd unit that runs the daemon with few rights, as a dedicated user. */
 export function systemdUnit({ home, config }: UnitPlaces): string {
   return `# Runs the daemon with few rights, as a user that exists only while it runs. It can write to /var/lib/svc only:
 # docs/operations.md. Made by "svc daemon unit".

@@ -5,7 +5,7 @@ import { findNearest } from '../../../src/core/config/nearest.ts';
 import { ValidationError } from '../../../src/platform/errors.ts';
 import { UsageError } from '../output/failure.ts';
 
-/** The declarations of a command from which its usage errors are worded. */
+/** The declarations of a command from which usage errors are worded. */
 interface CommandWords {
   args?: Readonly<Record<string, unknown>>;
   flags?: Readonly<Record<string, unknown>>;
@@ -40,8 +40,8 @@ interface ParserError extends Error {
 }
 
 /**
- * Names all missing required arguments and flags. Each of oclif's two errors for them names one
- * kind only.
+ * Names all missing required arguments and flags. Each of oclif's two errors for them names a
+ * single kind only.
  */
 function missingInputs(error: unknown): string[] {
   if (!(error instanceof Error)) return [];

@@ -37,7 +37,7 @@ const deliveryCard = [
 ];
 const attemptColumns = ['at', 'trigger', 'outcome', 'statusCode', 'errorClass', 'durationMs'];
 
-/** Renders a delivery with its attempts. */
+/** Renders a delivery with the attempts. */
 export async function deliveryText(delivery: WebhookDeliveryWithAttempts): Promise<string> {
   const { card, table } = await import('../output/format.ts');
   const shown = card(delivery, deliveryCard);

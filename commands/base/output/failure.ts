@@ -1,4 +1,4 @@
-// The end of a command after an error: its exit code, and the message as text or as the flat error
+// The end of a command after an error: the exit code, and the message as text or as the flat error
 // object of the API. Only this file of the commands knows the error classes.
 import {
   CapacityError,
@@ -22,7 +22,7 @@ export class DeclinedError extends Error {}
 /** The person stopped the command at the terminal. Exit code 130. */
 export class InterruptedError extends Error {}
 
-/** Returns the error of a check of a file as an unmet condition; any other as it is. */
+/** Returns the error of a check of a file as an unmet condition; any other error as it is. */
 export function asUnmet(error: unknown): unknown {
   if (!(error instanceof ValidationError)) return error;
   return new ExpectationError(error.message, { cause: error });
@@ -53,7 +53,7 @@ function isOclifUsage(error: unknown): error is Error {
 }
 
 /**
- * Returns true if the store, or another file that the command writes, cannot be used now: a full
+ * Returns true if the store, or a file that the command writes, cannot be used now: a full
  * disk.
  */
 function isStoreTroubled(error: unknown): boolean {
@@ -61,7 +61,7 @@ function isStoreTroubled(error: unknown): boolean {
   return isUnwritable(error);
 }
 
-/** Returns the exit code; an unknown error is an internal one, 1. */
+/** Returns the exit code; an unknown error is an internal error, 1. */
 export function exitCodeOf(error: unknown): number {
   if (isStoreTroubled(error)) return 7;
   if (error instanceof ServiceError) return codeOfStatus.get(error.status) ?? 1;
@@ -108,7 +108,7 @@ function errorText(error: unknown): string {
   if (error instanceof ValidationError) return validationText(error);
   if (isOclifUsage(error)) return `${usageText(error)} ("--help" explains)`;
   if (!(error instanceof Error)) return String(error);
-  // A fault of ours is reported with its stack; trouble of the store is not.
+  // A fault of ours is reported with a stack; trouble of the store is not.
   const isKnown = error instanceof CapacityError || error instanceof DeclinedError;
   const isOurs = exitCodeOf(error) === 1 && !isKnown;
   return isOurs ? (error.stack ?? error.message) : error.message;
@@ -120,7 +120,7 @@ function wantsJson(argv: readonly string[]): boolean {
   return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
 }
 
-/** Returns the text for standard error: one flat JSON object with `--json`, else text. */
+/** Returns the text for standard error: a flat JSON object with `--json`, else text. */
 export function describeError(error: unknown, argv: readonly string[]): string {
   if (wantsJson(argv)) return jsonText(errorObject(error), 2, process.stderr);
   return `svc: ${errorText(error)}`;

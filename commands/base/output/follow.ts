@@ -9,7 +9,7 @@ import { plainText } from './format.ts';
 export interface FollowOptions {
   /** Longest wait in milliseconds; undefined for no limit. */
   timeoutMs: number | undefined;
-  /** Called with the message at the first read and at each later one. */
+  /** Called with the message at the first read and at each later read. */
   onRead(message: Message): void;
 }
 
@@ -40,7 +40,7 @@ export function followMessage(
   });
 }
 
-/** Returns the reply of the last attempt with its server; empty without an answer. */
+/** Returns the reply of the last attempt with the server; empty without an answer. */
 function saidWords({ attempts, errorMessage }: Delivery): string {
   const last = attempts.at(-1);
   if (!last) return errorMessage ?? '';
@@ -49,7 +49,8 @@ function saidWords({ attempts, errorMessage }: Delivery): string {
 }
 
 /**
- * Describes a delivery in one line: its status, the words of the other server, and the next step.
+ * Describes a delivery in a single line: the status, the words of the remote server, and the next
+ * step.
  */
 export function standingOf(delivery: Delivery, now: number): string {
   const { status, metadata, attempts, nextRetryAt, scheduling, attemptCount } = delivery;

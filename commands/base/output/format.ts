@@ -20,7 +20,7 @@ const colour = new Ansis(process.stdout.isTTY && !process.env.NO_COLOR ? 1 : 0);
 const goodWords = ['delivered', 'sent', 'read', 'verified', 'enabled', 'valid'];
 const badWords = ['bounced', 'failed', 'complained', 'rejected', 'missing', 'invalid', 'paused'];
 
-/** Control characters, and those that reverse the direction of writing. */
+/** Control characters, and characters that reverse the direction of writing. */
 const steering = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 const steeringButLines = /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 
@@ -36,7 +36,7 @@ export function emphasize(text: string): string {
 
 const nothing = '-';
 
-/** Formats a value as one line of text. */
+/** Formats a value as a single line of text. */
 export function inWords(value: unknown): string {
   if (value === null || value === undefined || value === '') return nothing;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -63,10 +63,10 @@ function partyInWords(value: object): string | undefined {
   return name === nothing ? email : `${name} <${email}>`;
 }
 
-/** Fields by which people know a resource within another one, the first that it has. */
+/** Fields by which people know a resource inside a resource; the first present field counts. */
 const namingFields = ['identifier', 'address', 'name', 'id'] as const;
 
-/** Describes a resource with an id by its name: an identity by its address. */
+/** Describes a resource with an id by name: an identity by address. */
 function resourceInWords(value: object): string | undefined {
   if (!('id' in value) || typeof value.id !== 'string') return undefined;
   const fields = value as Record<string, unknown>;
@@ -74,7 +74,7 @@ function resourceInWords(value: object): string | undefined {
   return naming && inWords(fields[naming]);
 }
 
-/** Returns the value at a dotted path. A list on the path is followed into each of its entries. */
+/** Returns the value at a dotted path. A list on the path is followed into each entry. */
 function valueAt(value: unknown, path: readonly string[]): unknown {
   const [name, ...rest] = path;
   if (name === undefined || value === null || typeof value !== 'object') return value;
@@ -124,7 +124,7 @@ function columns(head: string[], rows: string[][]): string {
 }
 
 /**
- * One line per row under the names of the fields. On a terminal it is made for a person: headings,
+ * A line per row under the names of the fields. On a terminal it is made for a person: headings,
  * local times, and no line longer than the terminal is wide, unless `isWide`.
  */
 export function table(rows: readonly object[], fields: readonly string[], isWide = false): string {
@@ -135,7 +135,7 @@ export function table(rows: readonly object[], fields: readonly string[], isWide
   return columns(fields.map(emphasize), cells);
 }
 
-/** Columns of a row that are shown on one line: their headings, and the cells of all rows. */
+/** Columns of a row that are shown on a single line: their headings, and the cells of all rows. */
 interface TableLine {
   head: string[];
   cells: string[][];
@@ -171,7 +171,7 @@ export function fittedTable(
   return layered(lines);
 }
 
-/** Lays the lines of each row under one another; a further line without a value is left out. */
+/** Lays the lines of each row below each other; a continuation line without a value is left out. */
 function layered(lines: readonly TableLine[]): string {
   const drawn = lines.map(({ head, cells }) =>
     columns(
@@ -193,7 +193,7 @@ function layered(lines: readonly TableLine[]): string {
     .join('\n');
 }
 
-/** Formats one line for each field with a value: name and value. */
+/** Formats a line for each field with a value: name and value. */
 export function card(resource: object, fields: readonly string[]): string {
   const lines = fields.map((field) => [emphasize(field), cell(resource, field)]);
   return columns(

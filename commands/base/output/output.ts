@@ -53,7 +53,7 @@ export async function print(flags: CommonFlags, value: unknown, view: View): Pro
   writeLine(flags.json ? jsonText(value) : await view());
 }
 
-/** Prints one resource: a card of `fields` (dotted paths), then `note`. */
+/** Prints a single resource: a card of `fields` (dotted paths), then `note`. */
 export function printCard(
   flags: CommonFlags,
   resource: object,
@@ -71,13 +71,13 @@ export interface Listing {
   pagination?: { page: number; total: number; totalPages: number };
 }
 
-/** How a list looks to people, if it differs from the fields of its items. */
+/** How a list looks to people, if it differs from the fields of the items. */
 export interface Looks {
   /** Rows that represent the items, in their order. */
   rows: readonly object[];
   /** Text below the table. */
   note: string;
-  /** Columns instead of the usual ones. */
+  /** Columns instead of the usual columns. */
   columns?: readonly string[];
 }
 
@@ -116,7 +116,7 @@ export function printArray(
 }
 
 /**
- * Renders a list as a table of `fields`, or of the chosen ones. @throws UsageError for an unknown
+ * Renders a list as a table of `fields`, or of the chosen fields. @throws UsageError for an unknown
  * field.
  */
 export async function listText(
@@ -135,7 +135,7 @@ export async function listText(
 }
 
 /**
- * Renders rows as a table of `fields`, or of the chosen ones. @throws UsageError for an unknown
+ * Renders rows as a table of `fields`, or of the chosen fields. @throws UsageError for an unknown
  * field.
  */
 export async function tableText(

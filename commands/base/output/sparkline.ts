@@ -1,4 +1,4 @@
-// Draws numbers as a line of bars, one character each.
+// Draws numbers as a line of bars, a character for each number.
 
 const bars = '▁▂▃▄▅▆▇█';
 

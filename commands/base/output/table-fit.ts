@@ -48,7 +48,7 @@ export function shortenedTo(text: string, width: number): string {
   return `${head.join('')}…${tail.join('')}`;
 }
 
-/** A text column is narrowed to this width before it moves to a line of its own. */
+/** A text column is narrowed to this width before it moves to a separate line. */
 const comfortableWidth = 16;
 
 /** Indent of the further lines of a row. */
@@ -56,7 +56,7 @@ export const rowIndent = 2;
 
 const anId = /\b[a-z]{2,20}_[0-9a-hjkmnp-tv-z]{16,24}\b/;
 
-/** Returns true if the text has an id: a shortened one cannot be copied. */
+/** Returns true if the text has an id: a shortened id cannot be copied. */
 export function hasId(text: string): boolean {
   return anId.test(text);
 }
@@ -67,8 +67,8 @@ function widthOfLine(widths: readonly number[], at: readonly number[]): number {
 }
 
 /**
- * Distributes columns over the lines of one row. Columns in `whole` need their natural width,
- * others a comfortable one; a column without room begins the next line.
+ * Distributes columns over the lines of a row. Columns in `whole` need their natural width,
+ * the remaining columns a comfortable width; a column without room begins the next line.
  */
 export function linesOfRow(
   natural: readonly number[],
@@ -137,7 +137,7 @@ export function isInstant(value: unknown): boolean {
 
 /**
  * Formats an instant of the API in `timeZone` (default: this machine's), to the second; returns
- * other text unchanged.
+ * any other text unchanged.
  */
 export function localTime(text: string, timeZone?: string): string {
   if (!instant.test(text)) return text;

@@ -22,7 +22,7 @@ export async function tailLog(
   });
 }
 
-/** Joins values to one line. Text from a remote side must not move the cursor. */
+/** Joins values to a single line. Text from a remote side must not move the cursor. */
 export function logLine(words: readonly unknown[]): string {
   return words.join('  ').replace(/\p{C}+/gu, ' ');
 }

@@ -74,7 +74,7 @@ function read(typed: string): Read {
 
 /**
  * Returns the person's changes; empty without any. Changed words drop the HTML, which would still
- * hold the proposed ones. @throws UsageError for an empty mail, or an unknown field above the
+ * hold the proposed words. @throws UsageError for an empty mail, or an unknown field above the
  * words.
  */
 export function editsFrom(mail: ProposedMail, typed: string): Edits {
@@ -105,7 +105,7 @@ export function withEdits(mail: ProposedMail, edits: Edits): ProposedMail {
   };
 }
 
-/** Describes the change of a list: removed addresses and added ones. */
+/** Describes the change of a list: removed addresses and added addresses. */
 function listChange(before: readonly string[], after: readonly string[]): string {
   const gone = before.filter((each) => !after.includes(each));
   const come = after.filter((each) => !before.includes(each));

@@ -1,13 +1,13 @@
 // A walk through the open proposals of a mailbox or of all, the oldest first: each is shown and
-// decided on, or left as it is. Proposals that arrive meanwhile join it; decisions of others
-// meanwhile are reported.
+// decided on, or left as it is. Proposals that arrive meanwhile join it; decisions of a second
+// reviewer meanwhile are reported.
 //
 //   answer    the proposal
 //   approve   goes, with the edits made so far; after a temporary refusal it stays open and is asked again
 //   edit      is shown with the edits, and asked about again
 //   reject    is refused, with a note
 //   skip      stays open
-//   quit      stays open, as all others do
+//   quit      stays open, as all remaining proposals do
 
 import type { CursorPage } from '../../../src/core/api/cursor.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
@@ -50,7 +50,7 @@ export interface Reviewed {
 
 type Outcome = keyof Reviewed | 'elsewhere' | 'quit';
 
-/** The mailbox of a walk, null for all, and its reviewer. */
+/** The mailbox of a walk, null for all, and the reviewer. */
 interface Walk {
   app: App;
   caller: Caller;
@@ -96,7 +96,7 @@ function mailOf({ summary, content }: ShownAction): ProposedMail {
   return { to, cc, bcc, subject, text: content?.text ?? null, html: content?.html ?? null };
 }
 
-/** Reads the end of the thread; empty for a new thread or a deleted one. */
+/** Reads the end of the thread; empty for a new thread or a deleted thread. */
 async function threadOf({ app, caller }: Walk, { mailboxId, threadId }: ShownAction) {
   if (threadId === null) return [];
   try {
@@ -107,7 +107,7 @@ async function threadOf({ app, caller }: Walk, { mailboxId, threadId }: ShownAct
   }
 }
 
-/** Returns true if the proposal is still open; otherwise prints the name of its reviewer. */
+/** Returns true if the proposal is still open; otherwise prints the name of the reviewer. */
 function stillWaits({ app, reviewer }: Walk, action: ShownAction): boolean {
   const isOver = Date.parse(action.expiresAt ?? '') <= app.clock.now();
   if (action.state === 'proposed' && !isOver) return true;
@@ -141,7 +141,7 @@ async function reject(walk: Walk, place: Place): Promise<Outcome> {
   return 'rejected';
 }
 
-/** The edits with those that the person makes now. @throws UsageError. */
+/** Returns the edits with the changes that the person makes now. @throws UsageError. */
 async function edit({ reviewer }: Walk, proposed: ProposedMail, edits: Edits): Promise<Edits> {
   const mail = withEdits(proposed, edits);
   const more = editsFrom(mail, await reviewer.edit(editableText(mail)));
@@ -154,7 +154,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof UsageError || (error instanceof ServiceError && error.status < 500);
 }
 
-/** Asks about one until it is decided or left. */
+/** Asks about a proposal until it is decided or left. */
 async function decideOn(walk: Walk, first: ShownAction): Promise<Outcome> {
   const { reviewer } = walk;
   const proposed = mailOf(first);
@@ -180,7 +180,8 @@ async function decideOn(walk: Walk, first: ShownAction): Promise<Outcome> {
 }
 
 /**
- * Asks about a proposal that may be gone meanwhile. A walk of one mailbox ends with its mailbox.
+ * Asks about a proposal that may be gone meanwhile. A walk of a single mailbox ends with this
+ * mailbox.
  */
 async function visit(walk: Walk, place: Place): Promise<Outcome> {
   try {
@@ -194,8 +195,8 @@ async function visit(walk: Walk, place: Place): Promise<Outcome> {
 }
 
 /**
- * Asks about each open proposal, of one mailbox or of all (null), until none is left or the person
- * quits.
+ * Asks about each open proposal, of a single mailbox or of all (null), until none is left or the
+ * person quits.
  * @throws ResourceNotFoundError (mailbox), InterruptedError.
  */
 export async function reviewProposals(
