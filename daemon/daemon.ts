@@ -1,4 +1,4 @@
-// The composition root of the daemon. Starts its parts in order (store lock, inbound SMTP, queue,
+// The composition root of the daemon. Starts the parts in order (store lock, inbound SMTP, queue,
 // HTTP, submission), reports `ready`, and stops them in reverse order. Tests use it too.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Admission, admissionOf } from '../src/access/admission/admission.ts';
@@ -79,7 +79,8 @@ export interface Daemon {
   /** Null if `smtp.submission` is off. */
   submissionPort: number | null;
   /**
-   * Ports of `tracking.http`, `tracking.https` and `tracking.acme.dns`; null for a disabled one.
+   * Ports of `tracking.http`, `tracking.https` and `tracking.acme.dns`; null for a disabled
+   * listener.
    */
   trackingPorts: TrackingPorts;
   /**
@@ -102,7 +103,10 @@ export interface TrackingPorts {
   dns: number | null;
 }
 
-/** Registers a function that stops a started part. With `isEarly` it begins before all others. */
+/**
+ * Registers a function that stops a started part. With `isEarly` it begins before all functions
+ * without it.
+ */
 type OnStop = (stop: (graceMs: number) => unknown, isEarly?: boolean) => void;
 
 /**
@@ -112,7 +116,7 @@ type OnReload = (reload: () => void) => void;
 
 /**
  * Starts all parts. The caller closes the app.
- * @throws UnreachableError if another daemon holds the store, or an address is in use.
+ * @throws UnreachableError if a second daemon holds the store, or an address is in use.
  */
 export async function startDaemon(app: App, options: DaemonOptions = {}): Promise<Daemon> {
   const { onStop, close } = stopsInReverse(app);
@@ -130,7 +134,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const first = await firstStart(app);
     const doubt = await sandboxDoubt(app);
     if (doubt !== null) app.log.warn(doubt);
-    // Its heartbeats are the lease of the queue on its part of the limits of providers.
+    // The heartbeats of the admission are the lease of the queue on a share of provider limits.
     const admission = await startAdmission(app, onStop);
     const smtpPort = await startSmtp(app, onStop, onReload);
     const pipeline = await startQueue(app, smtpPort, onStop, onReload);
@@ -192,7 +196,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
 }
 
 /**
- * Stops all parts within one grace period, one after the other: time used by one part is missing
+ * Stops all parts within the same grace period, in sequence: time used by a part is missing
  * for the next. The queue begins early: a slow request leaves no less time to mail under way.
  */
 function stopsInReverse({ clock, config, log }: App): { onStop: OnStop; close(): Promise<void> } {
@@ -208,7 +212,7 @@ function stopsInReverse({ clock, config, log }: App): { onStop: OnStop; close():
         .map(({ stop, isEarly }) => {
           if (!isEarly) return stop;
           const begun = Promise.resolve(graceMs).then(stop);
-          // Its turn reports the fault.
+          // The turn of this part reports the fault.
           begun.catch(() => {});
           return () => begun;
         });
@@ -228,7 +232,7 @@ function lockStore({ config }: App, onStop: OnStop): void {
   onStop(() => lock.release());
 }
 
-/** Starts inbound SMTP. Returns its port. */
+/** Starts inbound SMTP. Returns the port. */
 async function startSmtp(app: App, onStop: OnStop, onReload: OnReload): Promise<number> {
   const smtp = createSmtpListener(app);
   const { port } = await smtp.listen();
@@ -237,7 +241,7 @@ async function startSmtp(app: App, onStop: OnStop, onReload: OnReload): Promise<
   return port;
 }
 
-/** Starts submission. Returns its port, or null if it is off. */
+/** Starts submission. Returns the port, or null if it is off. */
 async function startSubmission(
   app: App,
   authenticator: Authenticator,
@@ -266,8 +270,8 @@ async function startQueue(
   onStop(() => attempter.close());
   onReload(() => attempter.reload());
   const worker = app.newId('worker');
-  // It gives the attempter its part of the limits, before the first claim and until the last one
-  // has ended.
+  // The report gives the attempter a part of the limits, before the first claim and until the last
+  // claim has ended.
   onStop(startLaneReport(app, worker, attempter));
   const pipeline = createPipeline(app, { worker, ...attempter });
   await pipeline.start();
@@ -290,7 +294,7 @@ function startConfirmations(app: App, onStop: OnStop): void {
   onStop(() => loop.stop());
 }
 
-/** Starts the projector, which parses received mail soon after its 250. */
+/** Starts the projector, which parses received mail soon after the 250. */
 async function startProjector(app: App, onStop: OnStop): Promise<void> {
   const projector = createProjector(app);
   await projector.start();
@@ -310,16 +314,16 @@ function pressingOf(app: App): () => boolean {
   return () => intakes.some((intake) => intake.isPressing());
 }
 
-/** Starts the walk of campaign runs, and its gauge. */
+/** Starts the walk of campaign runs, and the gauge. */
 async function startCampaigns(app: App, onStop: OnStop): Promise<void> {
   const campaigns = campaignLoop(app);
   await campaigns.start();
-  // Early: its turn may take seconds of the grace period of the other parts.
+  // Stops early: the walk may take seconds of the grace period of the later parts.
   onStop(() => campaigns.stop(), true);
   onStop(startStalledGauge(app));
 }
 
-/** Starts background work that yields to all other work. */
+/** Starts background work that yields to all foreground work. */
 function startLesserWork(app: App, surroundings: Surroundings, onStop: OnStop): void {
   const indexer = createThreadIndexer(app, surroundings);
   indexer.start();
@@ -360,7 +364,7 @@ async function startTracking(parts: TrackingParts, onStop: OnStop): Promise<Trac
   return ports;
 }
 
-/** Starts HTTP. Returns its URL, which is also the base of links in mail. */
+/** Starts HTTP. Returns the URL, which is also the base of links in mail. */
 async function startHttp(
   app: App,
   parts: {

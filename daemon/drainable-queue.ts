@@ -1,4 +1,4 @@
-// The queue of a daemon that can be drained before its stop (`svc daemon drain`).
+// The queue of a daemon that can be drained before the stop (`svc daemon drain`).
 import type { Pipeline } from '../src/outbound/queue/loop.ts';
 
 /** The queue of a daemon, which stops once: by a drain, or by the stop of the daemon. */

@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { codeOf } from '../src/platform/errors.ts';
 
 /**
- * Connections that the system keeps until the event loop accepts them, at most as its `somaxconn`.
- * With Node's 511, a burst within one turn of the loop made the system drop the connections of all
- * other clients, which tried again after 1, 3, 7 and 15 seconds.
+ * Connections that the system keeps until the event loop accepts them, at most `somaxconn` of the
+ * system. With Node's 511, a burst within a single turn of the loop made the system drop the
+ * connections of all other clients, which tried again after 1, 3, 7 and 15 seconds.
  */
 export const acceptBacklog = 4096;
 
@@ -30,7 +30,7 @@ function holds(pid: string, sockets: ReadonlySet<string>): boolean {
     const folder = `/proc/${pid}/fd`;
     return readdirSync(folder).some((name) => sockets.has(readlinkSync(`${folder}/${name}`)));
   } catch {
-    // The process belongs to another user, or ended.
+    // The process belongs to a different user, or ended.
     return false;
   }
 }
@@ -52,7 +52,7 @@ function findHolder(port: number): string | null {
 }
 
 /**
- * Returns the text for an unavailable address; `section` of the configuration has its `host` and
+ * Returns the text for an unavailable address; `section` of the configuration has the `host` and
  * `port`.
  */
 export function whyNotListening(

@@ -1,6 +1,6 @@
 // Plays the days ahead on a copy of a store (`svc rehearse`): queue, campaigns, confirmations and
 // the jobs that end waits, by a clock that is advanced. Starts nothing that listens, and nothing
-// that asks another machine.
+// that asks a remote machine.
 
 import { createConfirmationLoop } from '../src/campaigns/opt-in/loop.ts';
 import { createRun } from '../src/campaigns/setup/runs.ts';
@@ -49,7 +49,7 @@ export interface RehearsalOptions {
 }
 
 /**
- * Plays the days on the store of `app`, which must be a copy, by its clock.
+ * Plays the days on the store of `app`, which must be a copy, by the clock of `app`.
  * @throws the errors of `createRun`; PastTimeError for a begin in the past
  */
 export async function rehearse(
@@ -97,7 +97,7 @@ async function playDays(
   return days;
 }
 
-/** Returns the times of the looks on a day; the last one is its last millisecond. */
+/** Returns the times of the looks on a day; the last look is at the last millisecond. */
 function looksOf(start: number, end: number): number[] {
   const looks: number[] = [];
   for (let at = start; at < end - 1; at += lookEachMs) looks.push(at);

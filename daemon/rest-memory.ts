@@ -1,11 +1,11 @@
-// Returns memory to the system while the daemon rests. V8 collects when its heap grows, so a daemon
-// that is idle after its start, or after a burst, would keep about 30 MB of garbage for ever.
+// Returns memory to the system while the daemon rests. V8 collects when the heap grows, so a daemon
+// that is idle after the start, or after a burst, would keep about 30 MB of garbage for ever.
 import type { Clock } from '../src/platform/runtime/clock.ts';
 
 const lookEveryMs = 10_000;
 /** Idle checks in a row before a collection: a short pause between two bursts causes none. */
 const idleLooks = 2;
-/** Growth since the last collection that is worth another one, which takes 0.1 s. */
+/** Growth since the last collection that is worth a new collection, which takes 0.1 s. */
 const worthBytes = 16_000_000;
 
 export interface RestMemoryOptions {

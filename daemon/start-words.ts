@@ -18,7 +18,7 @@ function whereMailGoes({ mode, relay, allow, routes }: Config['delivery']): stri
   return `Mail leaves this machine ${way} (delivery.mode is ${mode})${who}${but}`;
 }
 
-/** Returns one line; `httpUrl` is the base URL of the API. */
+/** Returns a single line; `httpUrl` is the base URL of the API. */
 export function startWords({ delivery }: Config, httpUrl: string): string {
   return `${whereMailGoes(delivery)}. The API is described at ${httpUrl}/docs`;
 }

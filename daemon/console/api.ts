@@ -43,7 +43,7 @@ export interface Download {
   bytes: Buffer | string;
 }
 
-/** Returns a query as a URL would carry it: texts, without empty ones. */
+/** Returns a query as a URL would carry it: texts, without empty texts. */
 export function queryOf(query: object): object {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   return Object.fromEntries(
@@ -61,7 +61,7 @@ export function downloadOf(file: FileAnswer): Download {
   };
 }
 
-/** Adds the given values to a path, a list by each of its values; empty values are left out. */
+/** Adds the given values to a path, a list value by value; empty values are left out. */
 export function withQuery(path: string, query: Record<string, unknown>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(

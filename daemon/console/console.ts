@@ -4,8 +4,8 @@
 //   request            | needs
 //   -------------------+-----------------------------------------------------------------------
 //   GET                | a session; changes nothing
-//   POST               | a session, the token of its forms, and an `Origin` of our own
-//   POST sign-in       | the token of its form; ten failures a minute for an address
+//   POST               | a session, the token of the forms, and an `Origin` of our own
+//   POST sign-in       | the token of the form; ten failures a minute for an address
 //   POST open          | a link of `svc open`, once
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -48,7 +48,7 @@ export interface ConsoleParts {
   app: App;
   authenticator: Pick<Authenticator, 'authenticate' | 'authenticateHash'>;
   ask: Ask;
-  /** Capacity for the look-up of sessions; `ask` takes its own part of it. */
+  /** Capacity for the look-up of sessions; `ask` takes a separate part of it. */
   workload: Workload;
 }
 
@@ -88,7 +88,7 @@ const commonHeaders = {
   'x-robots-tag': 'noindex, nofollow',
 };
 
-/** The console of one process. */
+/** The console of this process. */
 export class Console {
   readonly #parts: ConsoleParts;
   readonly #assets: Assets = readAssets();
@@ -237,7 +237,7 @@ export class Console {
   async #signIn(request: FastifyRequest, form: Form): Promise<Answer> {
     const address = addressOf(request);
     const { app, authenticator } = this.#parts;
-    // First, so that others behind the same address cannot keep a right key out.
+    // First, so that clients behind the same address cannot keep a right key out.
     const caller = await authenticator.authenticate(form['key']?.trim() ?? '');
     const refusal = caller && outsideRanges(caller, address);
     if (!caller || refusal) {
@@ -368,7 +368,7 @@ function refusalView({ status, message, tag, requestId }: Refusal): View {
   };
 }
 
-/** Returns the values of a query, of a repeated name the last one. */
+/** Returns the values of a query, of a repeated name the last value. */
 function meantIn(query: unknown): Form {
   const given = Object.entries(query as Record<string, string | string[]>);
   return Object.fromEntries(

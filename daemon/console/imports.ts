@@ -1,4 +1,4 @@
-// Imports of a pasted text: first what would change, then exactly the text that was looked at.
+// Imports of a pasted text: first a preview of the changes, then exactly the previewed text.
 import { createHash } from 'node:crypto';
 import type { Permission } from '../../src/core/api/permission.ts';
 import { html, type Part, together } from './html.ts';
@@ -8,7 +8,7 @@ import { field, form, orAgain } from './parts.ts';
 export interface Import extends Required<Pick<View, 'title' | 'command'>>, Pick<View, 'request'> {
   path: string;
   needs: Permission;
-  /** Label of the text, and its hint. */
+  /** Label of the text, and the hint. */
   label: string;
   hint: string;
   /** Draws the fields beside the text. */

@@ -1,6 +1,6 @@
-// `GET /console/live`: tells an open page that something that its session may read has changed, as
-// server-sent events without data. The page then loads itself again. One reader of the log serves
-// all pages of an organization.
+// `GET /console/live`: notifies an open page that something readable by the session has changed, as
+// server-sent events without data. The page then loads itself again. A single reader of the log
+// serves all pages of an organization.
 //
 //   stream | by                                                    | then
 //   -------+-------------------------------------------------------+-----------------------------------------
@@ -8,7 +8,7 @@
 //   begun  | such an event since the page was drawn                | `change` at once
 //   open   | 1 s                                                   | the session is looked at again
 //   open   | 15 s                                                  | a comment
-//   open   | signed out, or the key reaches other mailboxes        | ended
+//   open   | signed out, or the mailboxes of the key changed       | ended
 //   open   | 64 KB wait for a reader that does not take it         | cut
 //   open   | a new stream while 100 are open: the largest holder's | ended
 import type { FastifyReply } from 'fastify';
@@ -30,7 +30,7 @@ const checkMs = 1_000;
 const heartbeatMs = 15_000;
 const leastPauseMs = 500;
 const mostBacklog = 65_536;
-/** Time by which a commit may come after its event, so that a page may lack it. */
+/** Time by which a commit may come after the event, so that a page may lack it. */
 const commitMs = 1_000;
 const mostLooked = 2_000;
 /** Under full load the reader takes a fiftieth of the time. */
@@ -50,7 +50,7 @@ interface Watch {
   end(): void;
 }
 
-/** The live streams of one process. */
+/** The live streams of this process. */
 export class LiveStreams {
   readonly #app: App;
   readonly #pool = new SharedPool(mostStreams);
@@ -92,7 +92,7 @@ export class LiveStreams {
       reader.remove(watch);
       raw.end();
     });
-    // Whatever comes later, the reader tells.
+    // The reader reports all later events.
     await reader.begun;
     tell(await this.#since(caller, shown));
     void this.#check(reply, caller, ending, again);
@@ -141,7 +141,7 @@ export class LiveStreams {
   }
 }
 
-/** Reader of the log of one organization, while pages are open. */
+/** Reader of the log of an organization, while pages are open. */
 class LogReader {
   readonly #watches = new Set<Watch>();
   readonly #ending = new AbortController();
@@ -158,7 +158,7 @@ class LogReader {
       () => {},
       () => {},
     );
-    // Pages whose streams end open new ones.
+    // If a stream ends, the page opens a new stream.
     reading
       .catch((error: unknown) => app.log.error({ err: error }, 'pages of the console were cut off'))
       .finally(() => {
@@ -171,7 +171,7 @@ class LogReader {
     this.#watches.add(watch);
   }
 
-  /** Removes a page. The reader ends with its last one. */
+  /** Removes a page. The reader ends with the last page. */
   remove(watch: Watch): void {
     this.#watches.delete(watch);
     if (this.#watches.size > 0) return;
@@ -186,7 +186,7 @@ class LogReader {
   }
 }
 
-/** Returns a function that tells a page of events that its session may read. */
+/** Returns a function that notifies a page of events that the session may read. */
 function telling(
   app: App,
   { raw }: FastifyReply,

@@ -31,7 +31,7 @@ function files(attachments: MailPicture['attachments'], filePath?: Places['fileP
   })}</ul>`;
 }
 
-/** Draws all that would leave: addresses, words, HTML as it looks and its source, files. */
+/** Draws all that would leave: addresses, words, HTML as it looks and as source, files. */
 export function drawMail(mail: MailPicture, { htmlPath, filePath }: Places): Part {
   const { from, to, cc, bcc, replyTo, subject, text, html: source, notes, attachments } = mail;
   const author = from.name === null ? from.email : `${from.name} <${from.email}>`;

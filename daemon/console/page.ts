@@ -1,4 +1,4 @@
-// What a page of the console is. pages/ has one file an area.
+// Definition of a page of the console. pages/ has a file for each area.
 import { isBound, refusedPermission } from '../../src/access/keys/constraints.ts';
 import type { Caller, Right } from '../../src/core/api/route.ts';
 import type { Config } from '../../src/core/config/config.ts';
@@ -38,7 +38,7 @@ export interface View extends Titled {
   /** Status of the answer, 200 without it. */
   status?: number;
   /**
-   * Way in which an open page follows changes: its content is exchanged, or it only says that there
+   * Way in which an open page follows changes: the content is exchanged, or it only says that there
    * is news, so that nothing moves under the cursor; `often` exchanges it every two seconds.
    * Without it the page stands still.
    */
@@ -75,7 +75,7 @@ export interface Action {
 export interface Page {
   /** Below `/console`, such as `/messages/:id`. */
   path: string;
-  /** Label in the navigation; without it the page is reached from others. */
+  /** Label in the navigation; without it the page is reached from other pages. */
   label?: string;
   /** Right to see the page; null for a page of every session. */
   needs: Right | null;

@@ -40,12 +40,12 @@ const meanings: Readonly<Record<ParsingErrorCode, string>> = {
   'parser-failed': 'The mail could not be read to the end: words or files may be missing.',
 };
 
-/** Returns the meaning; for a code of another version, the message that the parser left. */
+/** Returns the meaning; for a code of a different version, the message that the parser left. */
 function meaningOf(code: string, message: string): string {
   return Object.hasOwn(meanings, code) ? meanings[code as ParsingErrorCode] : message;
 }
 
-/** Draws the faults of a mail, with a link to its raw bytes; nothing for a mail without faults. */
+/** Draws the faults of a mail, with a link to the raw bytes; nothing for a mail without faults. */
 export function parsingErrors(
   { parsingErrors: errors }: EmailProjection,
   rawPath: string | null,

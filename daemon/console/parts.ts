@@ -1,4 +1,4 @@
-// Parts that pages share: tables with their pages, facts of one resource, buttons, times, states.
+// Parts that pages share: tables with their pages, facts of a resource, buttons, times, states.
 
 import type { Right } from '../../src/core/api/route.ts';
 import { wallTimeIn } from '../../src/platform/runtime/calendar.ts';
@@ -13,7 +13,7 @@ export interface List<Item> {
   nextCursor?: string | null;
 }
 
-/** Column of a table: its head, and the cell of an item. */
+/** Column of a table: the head, and the cell of an item. */
 export type Column<Item> = readonly [head: string, cell: (item: Item) => Part];
 
 /** Returns the value at a dotted path of a resource. */
@@ -103,7 +103,7 @@ const good = new Set([
   'sent',
 ]);
 
-/** Draws a state with a colour and its word. */
+/** Draws a state with a colour and a word. */
 export function state(word: string): Part {
   const kind = bad.has(word) ? 'bad' : good.has(word) ? 'good' : 'open';
   return html`<span class=${`state ${kind}`}>${word}</span>`;
@@ -114,7 +114,7 @@ export function link(path: string, text: Part): Part {
   return html`<a href=${`/console${path}`}>${text}</a>`;
 }
 
-/** Draws a list as a table, with links to its other pages. */
+/** Draws a list as a table, with links to further pages. */
 export function table<Item>(
   asked: Asked,
   list: List<Item>,
@@ -149,7 +149,7 @@ function pager({ path, query }: Asked, { pagination, nextCursor }: List<unknown>
   </p>`;
 }
 
-/** Draws the facts of one resource: names and dotted paths. Facts without a value are left out. */
+/** Draws the facts of a resource: names and dotted paths. Facts without a value are left out. */
 export function facts(
   item: unknown,
   fields: readonly (readonly [name: string, path: string])[],
@@ -173,7 +173,7 @@ interface Button {
   key?: string;
 }
 
-/** Draws a button that posts an action to its page. */
+/** Draws a button that posts an action to the page. */
 export function button(
   { formToken }: Asked,
   { action, label, fields = {}, isFirst, key }: Button,
@@ -225,7 +225,7 @@ interface Input {
 }
 
 /**
- * Returns a text as a text area keeps it: the parser of pages drops one line break at its
+ * Returns a text as a text area keeps it: the parser of pages drops the first line break at the
  * beginning.
  */
 function kept(text = ''): string {
@@ -254,7 +254,7 @@ interface Choice {
   empty?: string;
 }
 
-/** Draws a choice of a form; the empty one stands for any, unless it has a text of its own. */
+/** Draws a choice of a form; the empty choice stands for any, unless it has a text. */
 export function choice({ name, label, options, value = '', empty = 'any' }: Choice): Part {
   return html`<label>${label} <select name=${name}>
     <option value="">${empty}</option>
@@ -286,7 +286,7 @@ export function changedText(before: string | null, typed: string): string | unde
   return plain(before ?? '') === plain(typed) ? undefined : typed;
 }
 
-/** Splits a list of addresses at its commas. */
+/** Splits a list of addresses at the commas. */
 export function addressesIn(text = ''): string[] {
   return text
     .split(',')
@@ -294,7 +294,7 @@ export function addressesIn(text = ''): string[] {
     .filter((one) => one !== '');
 }
 
-/** Acts on a form; draws it again with its error if the API refuses. */
+/** Acts on a form; draws it again with the error if the API refuses. */
 export async function orAgain(
   act: () => Promise<string | View>,
   draw: (problem: Part) => Promise<View> | View,
@@ -311,7 +311,7 @@ export async function orAgain(
 }
 
 /**
- * Returns an action of a form that is drawn again, with its values and the error, if the API
+ * Returns an action of a form that is drawn again, with the values and the error, if the API
  * refuses.
  */
 export function written(
@@ -329,7 +329,7 @@ export function written(
   };
 }
 
-/** Draws the filters of a list, which are sent as its query. */
+/** Draws the filters of a list, which are sent as the query. */
 export function filters(fields: Part): Part {
   return html`<form method="get" class="filters" role="search">${fields}<button>Filter</button></form>`;
 }

@@ -1,5 +1,5 @@
-// The part of preact that html.ts uses. Its own types bring those of browsers into every file of
-// the service, where they contradict those of Node (tsconfig.json leads here).
+// The part of preact that html.ts uses. Its types bring the types of browsers into every file of
+// the service, where they contradict the types of Node (tsconfig.json leads here).
 export type ComponentChild =
   | VNode
   | string

@@ -1,12 +1,12 @@
-// The memory for answers that clients have not taken yet, of all HTTP listeners together: one pool,
-// shared by the sites of the clients. connections.ts decides when a request runs.
+// The memory for answers that clients have not taken yet, of all HTTP listeners together: a pool
+// that is shared by the sites of the clients. connections.ts decides when a request runs.
 //
 //   the connection           | by                                          | then
 //   -------------------------+---------------------------------------------+---------------------------------
-//   has bytes to be taken    | its client takes them all                   | holds nothing
-//   needs more than its site | any answer                                  | the slowest of its site is cut
-//   needs more, pool spent   | a site with less                            | the slowest of a larger one is cut
-//   asks for a file          | its site at its share, all clients quick    | 503
+//   has bytes to be taken    | the client takes them all                   | holds nothing
+//   needs more than the site | any answer                                  | the slowest of the site is cut
+//   needs more, pool spent   | a site with less                            | the slowest of a larger site is cut
+//   asks for a file          | site at the share, all clients quick        | 503
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { App } from '../../src/core/app.ts';
@@ -24,13 +24,13 @@ const poolBytes = 64_000_000;
 /** Bytes that each site may take from the reserve. */
 const firstBytes = 1_000_000;
 /**
- * Most bytes that count for one answer. A mail of 50 MB exceeds the share of a site, and is still
+ * Most bytes that count for an answer. A mail of 50 MB exceeds the share of a site, and is still
  * served: four such answers fill the pool.
  */
 const mostCounted = 16_000_000;
-/** Objects of a parsed request that waits for its turn: 1.7 KB measured, and its headers. */
+/** Objects of a parsed request that waits for a turn: 1.7 KB measured, and the headers. */
 const queuedBytes = 4_096;
-/** Pace in bytes per second below which a client yields to another file of its site. */
+/** Pace in bytes per second below which a client yields to the next file of the same site. */
 const slowBytesPerSecond = 10_000;
 const retryAfterSeconds = 5;
 
@@ -42,11 +42,11 @@ type EndDone = () => void;
 /** The second argument of Node's overloads. */
 type Encoding<Done> = BufferEncoding | Done;
 
-/** An answer that reports each write to the account of its connection. */
+/** An answer that reports each write to the account of the connection. */
 export class CountedResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
-  /** Null while the request waits for its turn. */
+  /** Null while the request waits for a turn. */
   account: AnswerAccount | null = null;
 
   override write(chunk: unknown, encoding?: Encoding<WriteDone>, done?: WriteDone): boolean {
@@ -62,7 +62,7 @@ export class CountedResponse<
   }
 }
 
-/** Counts the bytes that wait on one connection. */
+/** Counts the bytes that wait on a connection. */
 export class AnswerAccount implements Occupant {
   readonly holder: string;
   readonly #pool: SharedPool;
@@ -75,7 +75,7 @@ export class AnswerAccount implements Occupant {
   #place: Place | null = null;
   #takenBytes = 0;
 
-  /** `onCut` is called when the connection is cut for its memory. */
+  /** `onCut` is called when the connection is cut for the memory it holds. */
   constructor(app: App, socket: Socket, onCut: () => void) {
     this.holder = siteOf(socket.remoteAddress ?? '');
     this.#pool = answerPoolOf(app);
@@ -150,7 +150,7 @@ export class AnswerAccount implements Occupant {
     return bytes;
   }
 
-  /** Holds exactly so many bytes. Returns false, and holds what it held, beyond the share. */
+  /** Holds exactly so many bytes. Returns false, and changes nothing, beyond the share. */
   #hold(bytes: number): boolean {
     if (bytes === 0) {
       this.#leave();
@@ -193,8 +193,8 @@ function takenBytes(socket: Socket): number {
 }
 
 /**
- * Counts `bytes` for an answer that is about to be read. An answer within this process, such as one
- * for a page of the console, counts only as part of that page.
+ * Counts `bytes` for an answer that is about to be read. An answer within this process, such as an
+ * answer for a page of the console, counts only as part of that page.
  * @throws CapacityError if the memory is used up
  */
 export function reserveAnswer(answer: ServerResponse, bytes: number): void {

@@ -1,4 +1,4 @@
-// Retry-After for requests refused for lack of capacity. It grows by one second for each second of
+// Retry-After for requests refused for lack of capacity. It grows by a second for each second of
 // refusals, so that well-behaved clients return at ever longer intervals (specification 7: 503).
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 import type { Random } from '../../src/platform/runtime/random.ts';

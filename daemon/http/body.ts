@@ -1,5 +1,5 @@
 // Reads a request body and parses it as JSON, with bounds on bytes, pace, depth, count and
-// encoding. The route's schema checks its fields. Malformed bodies get 400, 413 or 415.
+// encoding. The route's schema checks the fields. Malformed bodies get 400, 413 or 415.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CapacityError, MalformedRequestError } from '../../src/platform/errors.ts';
@@ -10,7 +10,7 @@ import { readMediaType } from './media-type.ts';
 
 const deepestNesting = 64;
 /**
- * Most values in one body: parsing and checking them each take less than a turn of the event loop.
+ * Most values in a body: parsing and checking them each take less than a turn of the event loop.
  */
 const mostValues = 100_000;
 /**
@@ -25,8 +25,8 @@ const firstBytes = 1_048_576;
 
 export interface BodyReader {
   /**
-   * Returns the whole body, in memory counted for its holder; empty without a body.
-   * @throws MalformedRequestError 413 beyond the limit, 415 for another media type or a compressed
+   * Returns the whole body, in memory counted for the holder; empty without a body.
+   * @throws MalformedRequestError 413 beyond the limit, 415 for a wrong media type or a compressed
    * body, 400 if it is too slow or incomplete; CapacityError beyond the holder's share.
    */
   read(
@@ -37,7 +37,7 @@ export interface BodyReader {
   ): Promise<Buffer>;
 }
 
-/** Bodies other than JSON that a path takes. */
+/** Bodies besides JSON that a path takes. */
 export interface TakenBody {
   /** Media types in lower case. */
   types: readonly string[];
@@ -46,7 +46,7 @@ export interface TakenBody {
   codings?: readonly string[];
 }
 
-/** Creates a reader for bodies of at most `maxBytes`. All its reads share one pool of memory. */
+/** Creates a reader for bodies of at most `maxBytes`. All reads share a pool of memory. */
 export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
   const memory = new SharedPool(largestBodiesAtOnce * maxBytes, firstBytes);
   return {
@@ -74,7 +74,7 @@ export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
         const text = `The body must be sent as ${types.join(' or ')} in UTF-8`;
         throw new MalformedRequestError(text, 415);
       }
-      // Sends 100 Continue only now, so that the client of a refused request does not upload its
+      // Sends 100 Continue only now, so that the client of a refused request does not upload the
       // body.
       if (headers.expect !== undefined) response.writeContinue();
       return await collect(request, response, { holder, maxBytes: mostBytes, memory, clock });
@@ -223,7 +223,7 @@ function endOfString(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
-/** A body with a forbidden key has one of these, or spells it with an escape. */
+/** Marks of forbidden keys: the names, and the escape that can spell any name. */
 const poisonMarks = ['__proto__', 'constructor', '\\u'];
 
 /**

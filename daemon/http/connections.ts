@@ -1,11 +1,11 @@
-// The open connections of an HTTP server: counts, limits, and the choice of the one to close when
-// there are too many. A connection is idle while none of its requests is in progress, even while
-// headers dribble in. Of the requests of one connection, few are in work at once; answer-memory.ts
+// The open connections of an HTTP server: counts, limits, and the choice of a connection to close
+// when there are too many. A connection is idle while no request on it is in progress, even while
+// headers dribble in. Of the requests of a connection, few are in work at once; answer-memory.ts
 // counts their answers.
 //
 //   request             | by                                    | then
 //   --------------------+---------------------------------------+------------------------------
-//   parsed              | fewer than 8 of its connection        | in work
+//   parsed              | fewer than 8 of the connection        | in work
 //   parsed              | 8 are in work                         | queued; the socket is paused
 //   queued, the first   | an answer before it is taken          | in work
 //   queued, the last    | it is in work                         | the socket is read again
@@ -27,7 +27,8 @@ export function affordableConnections(most: number, mostFiles = openFilesLimit()
 }
 
 /**
- * Returns how many files this process may open; Node raises the soft limit to the hard one itself.
+ * Returns how many files this process may open; Node raises the soft limit to the hard limit
+ * itself.
  */
 function openFilesLimit(): number {
   try {
@@ -53,21 +54,21 @@ export interface Connections {
   /** Counts the connections of a server. */
   watch(server: Server): void;
   /**
-   * Runs `handle` on a request, at once or in its turn. A client may send thousands of requests at
+   * Runs `handle` on a request, at once or in turn. A client may send thousands of requests at
    * once, and Node hands over all in the 64 KB that it has read.
    */
   serve(request: IncomingMessage, response: CountedResponse, handle: () => void): void;
   /**
    * Ends all connections without a request in progress, now and from now on. Node itself misses
-   * those that never sent anything (browsers open them in advance), those on which headers dribble
-   * in, and those with an answer that is just being sent.
+   * connections without any byte sent (browsers open them in advance), connections on which headers
+   * dribble in, and connections with an answer that is just being sent.
    */
   closeIdle(): void;
 }
 
 /**
- * Tracks connections. One too many closes the longest idle one: the new one itself if all others
- * are busy.
+ * Tracks connections. Beyond the limit, closes the longest idle connection: the new connection
+ * itself if all earlier connections are busy.
  */
 export function trackConnections(
   app: App,
@@ -77,7 +78,7 @@ export function trackConnections(
   const open = new Set<Socket>();
   /** Idle connections, in the order in which they became idle. */
   const idle = new Set<Socket>();
-  /** Over TLS, the socket of a request is not one of `open`. */
+  /** Over TLS, the socket of a request is not in `open`. */
   const turns = new WeakMap<Socket, Turns>();
   let isClosing = false;
 
@@ -114,7 +115,7 @@ export function trackConnections(
       idle.delete(socket);
       turnsOf(socket).serve(response, () => {
         response.once('prefinish', () => {
-          // All bytes are written; those that the system has not accepted wait for a slow reader.
+          // All bytes are written; bytes that the system has not accepted wait for a slow reader.
           if (socket.writableLength === 0) return;
           const cancel = clock.after(answerTimeoutMs, () => socket.destroy());
           response.once('close', cancel);
@@ -129,7 +130,7 @@ export function trackConnections(
   };
 }
 
-/** Requests of one connection in work at once. */
+/** Requests of a connection in work at once. */
 const mostInWork = 8;
 
 interface Queued {
@@ -137,7 +138,7 @@ interface Queued {
   handle: () => void;
 }
 
-/** Runs the requests of one connection in the order of their arrival. */
+/** Runs the requests of a connection in the order of their arrival. */
 class Turns {
   readonly #socket: Socket;
   readonly #account: AnswerAccount;

@@ -1,6 +1,6 @@
 // The path from a matched request to the route's answer. Checks run in this order: capacity, key,
-// then those of the door (src/service/door/door.ts), with a malformed body between rate and fields.
-// Routes are known only as data (src/core/api/route.ts).
+// then the checks of the door (src/service/door/door.ts), with a malformed body between rate and
+// fields. Routes are known only as data (src/core/api/route.ts).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -30,7 +30,7 @@ import { passOverRest, type Streams } from './streams.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
 import type { Workload } from './workload.ts';
 
-/** Looks a key up; null for a malformed, unknown, revoked or expired one. */
+/** Looks a key up; null for a malformed, unknown, revoked or expired key. */
 export type Authenticate = (plaintext: string) => Promise<Caller | null>;
 
 /** Returns the rate limit headers; called after `Admit`, and again after the route ran. */
@@ -53,7 +53,7 @@ declare module 'fastify' {
   }
 }
 
-/** Characters of an API key; a longer one is not looked up. */
+/** Characters of an API key; a longer key is not looked up. */
 export const longestKey = 256;
 const knownPermissions: ReadonlySet<string> = new Set(everyPermission());
 
@@ -63,8 +63,8 @@ export function routerPath(path: string): string {
 }
 
 /**
- * Mounts a route. Fails closed: a route without a known permission, or with path parameters other
- * than in its schema, throws here, before any server listens.
+ * Mounts a route. Fails closed: a route without a known permission, or with path parameters
+ * other than in the schema, throws here, before any server listens.
  */
 export function mountRoute(server: FastifyInstance, dispatcher: Dispatcher, route: Route): void {
   assertMountable(route);
@@ -169,7 +169,7 @@ async function answer(
 
 /**
  * Answers a route that streams. The route reads the body while it runs, so path and query are
- * checked before. Its time is bounded only by the limits of body and answer.
+ * checked before. The time is bounded only by the limits of body and answer.
  */
 async function answerStreaming(
   dispatcher: Dispatcher,
@@ -200,7 +200,7 @@ async function answerStreaming(
   }
 }
 
-/** Runs the checks before the body is read: key, and those of the door. */
+/** Runs the checks before the body is read: key, and the checks of the door. */
 async function begin(
   dispatcher: Dispatcher,
   route: Route,
@@ -215,7 +215,7 @@ async function begin(
   return caller;
 }
 
-/** Returns the caller of a key; logs one that is not valid. @throws UnauthorizedError */
+/** Returns the caller of a key; logs an invalid key. @throws UnauthorizedError */
 async function callerOf(
   { app, authenticate }: Pick<Dispatcher, 'app' | 'authenticate'>,
   request: FastifyRequest,

@@ -1,5 +1,5 @@
-// Errors that leave the HTTP server: the flat object of specification 7, its status and headers,
-// and the one log line of a fault. Other files decide about refusals.
+// Errors that leave the HTTP server: the flat object of specification 7, status and headers,
+// and the single log line of a fault. Refusals are decided elsewhere.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../src/core/app.ts';
 import {
@@ -22,8 +22,8 @@ function isClientFault(error: unknown): boolean {
 }
 
 /**
- * Converts any failure to a service error. An unknown one becomes a neutral InternalError with its
- * cause.
+ * Converts any failure to a service error. An unknown failure becomes a neutral InternalError with
+ * the cause.
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
@@ -35,7 +35,7 @@ export function toServiceError(error: unknown): ServiceError {
   return new InternalError(text, 'api', { cause: error });
 }
 
-/** Returns the headers that an error adds to its answer. */
+/** Returns the headers that an error adds to the answer. */
 export function errorHeaders(error: ServiceError): Record<string, string> {
   const { status, layer, retryAfterSeconds } = error;
   return {

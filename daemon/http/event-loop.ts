@@ -6,8 +6,8 @@ import { operationSince } from '../../src/platform/runtime/fairness/turns.ts';
 
 export interface LoopDelay {
   /**
-   * Returns the delay in ms that work since the last call had to wait for its turn, averaged over
-   * time: one long stall weighs as much as it lasted.
+   * Returns the delay in ms that work since the last call had to wait for a turn, averaged over
+   * time: a long stall weighs as much as it lasted.
    */
   read(): number;
   stop(): void;
@@ -19,10 +19,10 @@ const reportFromMs = 100;
 /** Stalls longer than this are logged. */
 const logFromMs = 500;
 
-/** Gets each stall of the event loop, with the operation that was last begun before its end. */
+/** Gets each stall of the event loop, with the operation that was last begun before the end. */
 export type OnStall = (stallMs: number, operation: string) => void;
 
-/** Returns a function that records stalls in the metric, and long ones in the log. */
+/** Returns a function that records stalls in the metric, and long stalls in the log. */
 export function stallReporter({
   metrics,
   log,
@@ -58,7 +58,7 @@ export function measureLoopDelay(onStall: OnStall = () => {}): LoopDelay {
   let cancel = systemClock.after(probeEveryMs, probe);
   return {
     read() {
-      // The current turn may be the long one.
+      // The current turn may be the long stall.
       look();
       const meanMs = timeMs === 0 ? 0 : weightedMs / timeMs;
       timeMs = 0;
@@ -71,7 +71,7 @@ export function measureLoopDelay(onStall: OnStall = () => {}): LoopDelay {
 
 /**
  * Turns of the loop that must fit within the time limit of a request. A request takes 10 to 20; the
- * store uses the rest of its time.
+ * store uses the rest of the time.
  */
 const turnsWithinTimeLimit = 60;
 /**
@@ -94,7 +94,7 @@ export function loopDelayLimitMs(timeoutSeconds: number): number {
 /**
  * Returns a function to call for each new request. It returns true from the second window of a
  * second or more with a delay beyond the limit, until a window stays below half of it. It has no
- * timer: its calls end the window.
+ * timer: calls end the window.
  */
 export function watchEventLoop(clock: Clock, delay: LoopDelay, limitMs: number): () => boolean {
   let windowStartedAt = clock.elapsed();

@@ -50,8 +50,8 @@ export function createHttpListener(
     ServerResponse: CountedResponse,
   });
   server.setTimeout(requestTimeoutSeconds * 1000 + quietConnectionMs);
-  // Without the last two listeners node sends `100 Continue` before the key is checked, and its own
-  // text for 417.
+  // Without the last two listeners node sends `100 Continue` before the key is checked, and a
+  // built-in text for 417.
   for (const event of ['request', 'checkContinue', 'checkExpectation']) {
     server.on(event, (request: IncomingMessage, response: CountedResponse) =>
       connections.serve(request, response, () => handle(request, response)),

@@ -5,8 +5,8 @@ import type { HttpServerOptions } from './server.ts';
 
 /**
  * Returns the server options that limit sends. The headers are the separate fields of
- * draft-ietf-httpapi-ratelimit-headers-06, which most clients and gateways know; few read the one
- * structured `RateLimit` field of later drafts. A plan without a limit has no headers.
+ * draft-ietf-httpapi-ratelimit-headers-06, which most clients and gateways know; few read the
+ * single structured `RateLimit` field of later drafts. A plan without a limit has no headers.
  */
 export function limitsBy(
   admission: Admission,

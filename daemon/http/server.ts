@@ -63,7 +63,7 @@ export interface HttpServerOptions {
    * Meter of the event loop's delay; without it no delay refuses a request. The caller stops it.
    */
   loopDelay?: LoopDelay;
-  /** Capacity shared with other listeners; by default the server has its own. */
+  /** Capacity shared with further listeners; by default the server has separate capacity. */
   workload?: Workload;
   socketLimits?: Partial<SocketLimits>;
   /**
@@ -227,7 +227,7 @@ function addObserver(
   });
 }
 
-/** Adds to every answer its id, and forbids content sniffing and caching. */
+/** Adds to every answer the request id, and forbids content sniffing and caching. */
 function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id);
   reply.header('x-content-type-options', 'nosniff');

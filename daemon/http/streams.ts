@@ -27,12 +27,12 @@ const longestAnswerMs = 600_000;
 
 export interface Streams {
   /**
-   * Runs a route on the body of its request, within the holder's share of places.
-   * @throws CapacityError beyond the holder's share; MalformedRequestError 415 for another media
+   * Runs a route on the body of the request, within the holder's share of places.
+   * @throws CapacityError beyond the holder's share; MalformedRequestError 415 for a wrong media
    * type or a compressed body, 413 for a Content-Length beyond the bound.
    */
   take<T>(holder: string, request: StreamedRequest, run: Run<T>): Promise<T>;
-  /** Returns the answer as it is sent; holds its place until it has ended. @throws CapacityError */
+  /** Returns the answer as it is sent; holds the place until it has ended. @throws CapacityError */
   send(holder: string, answer: StreamedAnswer): Readable;
 }
 
@@ -66,7 +66,7 @@ export function createStreams(clock: Clock): Streams {
         evict: () => stream.destroy(),
       });
       if (!place) throw crowded();
-      // One piece is made ahead: each is a page of rows.
+      // A piece is made ahead: each is a page of rows.
       const stream = Readable.from(untilOver(texts, clock, pace), { highWaterMark: 1 });
       stream.once('close', () => {
         pace.stop();
@@ -183,7 +183,7 @@ async function* chunksOf(
   mostBytes: number,
   body: ComingBody,
 ): AsyncGenerator<Buffer> {
-  // Sends 100 Continue only now, so that the client of a refused request does not upload its body.
+  // Sends 100 Continue only now, so that the client of a refused request does not upload the body.
   if (request.headers.expect !== undefined) response.writeContinue();
   const chunks = request.iterator({ destroyOnReturn: false });
   let received = 0;

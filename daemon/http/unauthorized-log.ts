@@ -19,7 +19,7 @@ function startOf(key: unknown): string | null {
   return /^svc_(?:live|test)_[0-9A-Za-z]{5}$/.test(start) ? start : null;
 }
 
-/** Logs a request with a bad key, or without one. */
+/** Logs a request with a bad key, or without a key. */
 export function logUnauthorized(
   app: App,
   request: FastifyRequest,

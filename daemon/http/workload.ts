@@ -1,6 +1,6 @@
 // Limits how many requests the HTTP server works on at once, and for how long (specification 7:
 // 503, 504). The wait for a request body does not count as work: slow uploads cost no capacity, and
-// the time limit does not cut off a large one.
+// the time limit does not cut off a large upload.
 import type { App } from '../../src/core/app.ts';
 import { CapacityError, TimeoutError } from '../../src/platform/errors.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
@@ -10,13 +10,13 @@ import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.t
 
 export interface Workload {
   /**
-   * Runs the first part of a request, before its organization is known. It is also refused while
+   * Runs the first part of a request, before the organization is known. It is also refused while
    * the event loop is overloaded. Later parts are not, as the body has arrived by then.
    * @throws as `runFor`
    */
   begin<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Runs `work` within the organization's share of concurrent work. After its time limit the
+   * Runs `work` within the organization's share of concurrent work. After the time limit the
    * request is answered, but `work` goes on and counts until it ends, so that a store that hangs
    * never piles up work without bound.
    * @throws CapacityError before `work` is called, TimeoutError, or the error of `work`.

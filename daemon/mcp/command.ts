@@ -1,4 +1,4 @@
-// MCP for a command: the routes in its own process, on the store of a daemon.
+// MCP for a command: the routes in the command's process, on the store of a daemon.
 import { admissionOf } from '../../src/access/admission/admission.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
 import type { App } from '../../src/core/app.ts';
@@ -20,7 +20,7 @@ export interface McpCommand {
   close(): Promise<void>;
 }
 
-/** Opens the routes for one key. */
+/** Opens the routes for a key. */
 export async function openMcp(app: App, key: string, isReadOnly: boolean): Promise<McpCommand> {
   const authenticator = createAuthenticator(app);
   const admission = admissionOf(app);

@@ -1,12 +1,12 @@
-// Results for an agent: bounded to a share of its context, mail from outside marked, and characters
+// Results for an agent: bounded to a share of the context, mail from outside marked, and characters
 // that a reader does not see shown as signs. The marks follow from rules alone, and no model
 // judges.
 import { hidesWords } from '../../src/mail/mime/html/hidden-words.ts';
 import { misleading, plainly } from '../../src/platform/runtime/signs.ts';
 
-/** Characters of one result. */
+/** Characters of a result. */
 const mostCharacters = 40_000;
-/** Characters of one text in it. */
+/** Characters of a single text in a result. */
 const longestText = 12_000;
 const mostMessages = 100;
 
@@ -41,8 +41,8 @@ export interface Shown {
 }
 
 /**
- * Returns a value with signs in its texts and long texts cut, and the marks of deceit in it. A
- * message of `hidden` gets the mark of its HTML, which the value may lack.
+ * Returns a value with signs in the texts and long texts cut, and the marks of deceit in it. A
+ * message of `hidden` gets the mark of hidden HTML text; the value may lack the HTML.
  */
 export function shown(value: unknown, hidden: ReadonlySet<string>): Shown {
   const suspicious = new Set<Suspicion>();
@@ -89,7 +89,7 @@ export interface ListPlace {
   skip: number;
 }
 
-/** @throws TypeError for another text than a cursor of a result */
+/** @throws TypeError for a text that is not a cursor of a result */
 export function placeOf(cursor: unknown): ListPlace {
   if (cursor === undefined) return { page: null, skip: 0 };
   try {
@@ -130,7 +130,7 @@ function nextPage({ nextCursor, pagination }: List): string | null {
   return cursorTo({ page: String(pagination.page + 1), skip: 0 });
 }
 
-/** Returns a text of a value that is bounded, whatever it has. */
+/** Returns a bounded text of a value, for any content. */
 export function boundedJson(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length <= 4 * mostCharacters ? text : `${text.slice(0, 4 * mostCharacters)}… (cut)`;

@@ -16,13 +16,13 @@ export const threadTemplate = 'svc://mailboxes/{mailboxId}/threads/{threadId}';
 
 const threadUri = /^svc:\/\/mailboxes\/(mbx_\w+)\/threads\/(thread_\w+)$/;
 
-/** Returns the thread of an address; null for another address. */
+/** Returns the thread of an address; null for any other address. */
 export function threadPlace(uri: string): ThreadPlace | null {
   const [, id, threadId] = threadUri.exec(uri) ?? [];
   return id === undefined || threadId === undefined ? null : { id, threadId };
 }
 
-/** Returns a thread as text, its oldest message first. */
+/** Returns a thread as text, the oldest message first. */
 export async function threadText(ask: AskRoute, params: ThreadPlace): Promise<string> {
   const thread = await ask(threadRoutes.get, { params });
   const query = { limit: String(mostMessages) };
@@ -74,7 +74,7 @@ export interface Expected {
 }
 
 /**
- * Returns the first received mail that matches, with its codes and links; null if none has come.
+ * Returns the first received mail that matches, with codes and links; null if none has come.
  */
 export async function findExpected(ask: AskRoute, wanted: Expected): Promise<object | null> {
   const params = { id: wanted.mailboxId };

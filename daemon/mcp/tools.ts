@@ -1,4 +1,4 @@
-// The tools of MCP, made from the routes: name, description and schema are those of the operation.
+// The tools of MCP, made from the routes: name, description and schema come from the operation.
 // A tool takes the fields of path, query and body side by side; a list, or a body with a field of
 // the path, is `body`.
 import { refusedAtPlace } from '../../src/access/keys/constraints.ts';
@@ -41,8 +41,8 @@ export function allTools(): readonly Tool[] {
 }
 
 /**
- * Returns whether a key may use a tool somewhere: it has the permission, and the path is in its
- * reach.
+ * Returns whether a key may use a tool somewhere: it has the permission, and the path is within
+ * the key's reach.
  */
 export function mayUse(caller: Caller, { route }: Pick<Tool, 'route'>): boolean {
   const { method, path, permission } = route;
@@ -93,7 +93,7 @@ function textOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 }
 
-/** The fields of headers are camelCase, as all others: `idempotencyKey`. */
+/** The fields of headers are camelCase, as all fields: `idempotencyKey`. */
 function headerOf(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -1,5 +1,5 @@
-// The daemon's scheduled jobs. All daemons of a store look for due ticks, and one of them runs each
-// tick (run-tick.ts). Each job is safe to repeat.
+// The daemon's scheduled jobs. All daemons of a store look for due ticks, and a single daemon runs
+// each tick (run-tick.ts). Each job is safe to repeat.
 //
 // The system's clock is looked at each full minute: patterns name no shorter time. By a clock that
 // is advanced (`svc daemon --clock virtual`) days pass at once, so that a job runs only where it
@@ -7,8 +7,8 @@
 //
 //   a job                 | runs
 //   ----------------------+--------------------------------------------------------------------------
-//   with `dueAt`          | at the first time of its pattern at or after `dueAt`
-//   any other             | once, at the end of an advance that passed a time of its pattern
+//   with `dueAt`          | at the first time of the pattern at or after `dueAt`
+//   without it            | once, at the end of an advance that passed a time of the pattern
 import { Cron } from 'croner';
 import type { App } from '../../src/core/app.ts';
 import { timeOfAge } from '../../src/core/clock/age.ts';
@@ -46,7 +46,7 @@ export interface Jobs {
 }
 
 const minuteMs = 60_000;
-/** A job that no daemon knows is deleted this long after its time. */
+/** A job that no daemon knows is deleted this long after the due time. */
 const forgottenMs = 30 * 24 * 60 * minuteMs;
 
 /** Starts the jobs. */
@@ -89,8 +89,8 @@ function timedJob(job: Job): TimedJob {
 }
 
 /**
- * Stores new jobs, so that their next tick is known to all daemons; deletes forgotten ones. Where
- * no other daemon can be, it ends leases: they are the remains of an earlier one.
+ * Stores new jobs, so that their next tick is known to all daemons; deletes forgotten jobs. Where
+ * no second daemon can exist, it ends leases: they are the remains of an earlier daemon.
  */
 async function prepareStore(app: App, jobs: readonly TimedJob[]): Promise<void> {
   const { clock, store } = app;
@@ -114,7 +114,7 @@ async function prepareStore(app: App, jobs: readonly TimedJob[]): Promise<void> 
   }, 'quiet');
 }
 
-/** The runs of one daemon. A job never overlaps itself. */
+/** The runs of this daemon. A job never overlaps itself. */
 class Runs {
   readonly #app: App;
   readonly #holder: string;
@@ -130,7 +130,7 @@ class Runs {
     return this.#running.has(name);
   }
 
-  /** Runs a job if its tick has come. Never rejects. */
+  /** Runs a job if the tick is due. Never rejects. */
   run(job: TimedJob): Promise<void> {
     const { signal } = this.#stopping;
     if (signal.aborted) return Promise.resolve();
@@ -168,7 +168,7 @@ class Runs {
 }
 
 /**
- * Tells whether a tick is due. One that is more than a period ahead was set by a clock that ran
+ * Tells whether a tick is due. A tick more than a period ahead was set by a clock that ran
  * ahead.
  */
 function isTickDue(row: ScheduledJobRow | undefined, now: number): boolean {

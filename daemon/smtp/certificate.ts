@@ -1,6 +1,6 @@
-// The certificate of a listener: read at the start, and again when its files change or a reload
-// names others, so that a renewal needs no restart. Without a configured one TLS is off; the key
-// that smtp-server ships is never used.
+// The certificate of a listener: read at the start, and again when the files change or a reload
+// names new files, so that a renewal needs no restart. Without a configured certificate TLS is off;
+// the key that smtp-server ships is never used.
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { App } from '../../src/core/app.ts';
@@ -44,7 +44,7 @@ export class Certificate {
   }
 
   /**
-   * Returns the new pair if the files changed to a usable one; null otherwise, and if it looked
+   * Returns the new pair if the files changed to a usable pair; null otherwise, and if it looked
    * just now.
    */
   renewed(): KeyPair | null {
@@ -52,7 +52,7 @@ export class Certificate {
     return isDue ? this.look() : null;
   }
 
-  /** Looks at the files at once. Returns the new pair if they changed to a usable one. */
+  /** Looks at the files at once. Returns the new pair if they changed to a usable pair. */
   look(): KeyPair | null {
     this.#lookedAt = this.#app.clock.elapsed();
     let stamp = '';

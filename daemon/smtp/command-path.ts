@@ -3,7 +3,7 @@
 // line; never throws.
 import { isIP } from 'node:net';
 
-/** The path of a MAIL command without its brackets, and the parameters behind it. */
+/** The path of a MAIL command without brackets, and the parameters behind it. */
 export interface MailPath {
   path: string;
   /** Whether the path stands in angle brackets. */
@@ -68,7 +68,7 @@ function isDomain(domain: string): boolean {
 }
 
 /**
- * Returns the address of a return path that another server gives, without its source route; empty
+ * Returns the address of a return path that a remote server gives, without the source route; empty
  * for the null path, null for none. The local part may have any visible characters (`a..b`, `a.`),
  * a domain underscores; at most 254 octets, no white space, controls or invisible characters.
  */

@@ -4,7 +4,7 @@ import { networkOf, siteOf } from '../../src/platform/net/network-address.ts';
 import { FairShare } from '../../src/platform/runtime/fairness/fair-share.ts';
 import { isLoopback } from './connection.ts';
 
-/** Sites of this machine: its own programs and relays may take all connections. */
+/** Sites of this machine: local programs and relays may take all connections. */
 const ownSites: ReadonlySet<string> = new Set(['127.0.0.0/24', '0:0:0::/48']);
 
 export class ConnectionCounts {

@@ -15,7 +15,7 @@ export function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
 }
 
-/** Commands of a transaction. It may have as many as the recipients of its mail. */
+/** Commands of a transaction. It may have as many as the recipients of the mail. */
 const transactionCommand = /^(?:RCPT|DATA|BDAT)(?: |$)/i;
 
 /** Refuses a parameter that no offered extension has (RFC 5321 4.1.1.11). */
@@ -63,7 +63,7 @@ export class Connection extends SMTPConnection {
     super.connectionReady(next);
   }
 
-  /** Returns the address of a return path; null for a malformed one. */
+  /** Returns the address of a return path; null for a malformed path. */
   protected readReturnPath(path: MailPath): string | null {
     return readReturnPath(path);
   }
@@ -93,7 +93,7 @@ export class Connection extends SMTPConnection {
   }
 
   /**
-   * Refuses a command with 555 if its parameters have one beyond `offered`; returns whether it did.
+   * Refuses a command with 555 if its parameters go beyond `offered`; returns whether it did.
    */
   #refusesParameters(name: string, command: Buffer, offered: readonly string[]): boolean {
     const parsed = this._parseAddressCommand(name, command);
@@ -106,7 +106,8 @@ export class Connection extends SMTPConnection {
   }
 
   /**
-   * Keeps the enhanced code of a text that begins with one; the library knows one per reply code.
+   * Keeps the enhanced code of a text that begins with such a code; the library has a single
+   * enhanced code per reply code.
    */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     if (context === 'MAIL_FROM_OK' || code === 235) this.#idleCommands = 0;

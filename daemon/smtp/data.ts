@@ -1,5 +1,5 @@
 // Receives the bytes of DATA into bounded memory and passes them on. The answer waits for the
-// decision. If a client leaves before the end of its message, nothing is stored.
+// decision. If a client leaves before the end of the message, nothing is stored.
 import type { SMTPServerDataStream } from 'smtp-server';
 import { sliceTurns } from '../../src/platform/runtime/fairness/turns.ts';
 import { SmtpRefusal } from './errors.ts';

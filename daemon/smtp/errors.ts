@@ -1,5 +1,5 @@
-// Refusals of the SMTP listener besides those of src/inbox/receiving and the syntax errors of the
-// library (RFC 5321 4.2, RFC 3463). smtp-server takes refusals as Errors.
+// Refusals of the SMTP listener besides the refusals of src/inbox/receiving and the syntax errors
+// of the library (RFC 5321 4.2, RFC 3463). smtp-server takes refusals as Errors.
 import type { App } from '../../src/core/app.ts';
 import { type InboundRefusal, refused } from '../../src/inbox/receiving/refusal.ts';
 

@@ -1,27 +1,27 @@
 // The bounds of the SMTP listeners that are not in the configuration, as only attackers and tests
-// reach them. The library has none of its own.
+// reach them. The library has no such bounds.
 
 export interface SmtpLimits {
   /**
-   * Connections from one address, IPv6 by its /64. Loopback is exempt: captured mail comes from
+   * Connections from a single address, IPv6 by /64. Loopback is exempt: captured mail comes from
    * there.
    */
   connectionsPerAddress: number;
-  /** Recipients in one transaction; RFC 5321 4.5.3.1.8 asks for 100. */
+  /** Recipients in a transaction; RFC 5321 4.5.3.1.8 asks for 100. */
   recipients: number;
-  /** Commands and recipients refused on one connection before it is closed. */
+  /** Commands and recipients refused on a connection before it is closed. */
   refusals: number;
   /**
-   * Commands on one connection since the last accepted MAIL or AUTH; RCPT, DATA and BDAT are not
+   * Commands on a connection since the last accepted MAIL or AUTH; RCPT, DATA and BDAT are not
    * counted. Clients that keep a connection send RSET or NOOP between mails.
    */
   idleCommands: number;
   /** Silence of a client that we wait for; RFC 5321 4.5.3.2.7 asks for 5 minutes. */
   idleMs: number;
-  /** Silence after which a client yields to a new one, if all connections are taken. */
+  /** Silence after which a client yields to a new client, if all connections are taken. */
   yieldMs: number;
   /**
-   * Time from the greeting, or from one message, to the end of the next message: 50 MB at 0.5
+   * Time from the greeting, or from a message, to the end of the next message: 50 MB at 0.5
    * Mbit/s.
    */
   messageMs: number;
@@ -29,7 +29,7 @@ export interface SmtpLimits {
   checkEveryMs: number;
   /** Memory for all incoming messages. */
   bufferedBytes: number;
-  /** Bytes written for one message: its size times the mailboxes addressed. */
+  /** Bytes written for a message: the size times the mailboxes addressed. */
   copiedBytes: number;
 }
 
@@ -46,13 +46,13 @@ export const standardSmtpLimits: SmtpLimits = {
   copiedBytes: 256_000_000,
 };
 
-/** Bounds of the submission listener; the shared ones have the same meaning. */
+/** Bounds of the submission listener; the shared bounds have the same meaning. */
 export interface SubmissionLimits extends Omit<SmtpLimits, 'copiedBytes'> {
-  /** Most connections in all. The holder of a key may have many, including idle ones. */
+  /** Most connections in all. The holder of a key may have many, including idle connections. */
   connections: number;
   /** Size above which a mail gets 552; about the limit of the API for attachments. */
   messageBytes: number;
-  /** Failed logins of one address in a minute; the next one gets 421. */
+  /** Failed logins of an address in a minute; the next failure gets 421. */
   failedLoginsPerMinute: number;
 }
 

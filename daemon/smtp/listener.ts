@@ -42,7 +42,7 @@ function optionsOf(reception: Reception): SMTPServerOptions {
 }
 
 /**
- * Creates the inbound listener of one daemon; it listens only on `listen`. `limits` is for tests.
+ * Creates the inbound listener of a daemon; it listens only on `listen`. `limits` is for tests.
  * @throws ConfigError if the configured certificate cannot be used.
  */
 export function createSmtpListener(app: App, limits: Partial<SmtpLimits> = {}): SmtpListener {

@@ -1,5 +1,5 @@
-// The bytes of one incoming message: bounded, with CRLF line ends, in few large blocks whatever the
-// size of the pieces. (A message of dots arrives byte by byte, and each Buffer costs 100 bytes.)
+// The bytes of an incoming message: bounded, with CRLF line ends, in few large blocks for any
+// size of pieces. (A message of dots arrives byte by byte, and each Buffer costs 100 bytes.)
 //
 // state     | bytes                  | at the end of data
 // keeping   | kept                   | the message
@@ -20,7 +20,7 @@ const firstBlockBytes = 16_384;
 const largestBlockBytes = 1_048_576;
 /**
  * After a refusal, reading goes on up to this multiple of the size limit. So the client reaches the
- * end of its message and gets the reason, but cannot send for ever.
+ * end of the message and gets the reason, but cannot send for ever.
  */
 const drainedFactor = 2;
 
@@ -28,7 +28,7 @@ const drainedFactor = 2;
 const firstBytes = 4_000_000;
 const leastHolders = 64;
 /**
- * Size of the pool, in largest messages. In a smaller pool one such message would exceed the share
+ * Size of the pool, in largest messages. In a smaller pool such a message would exceed the share
  * of a single holder.
  */
 const largestMessages = 2;
@@ -39,7 +39,7 @@ export function createMailMemory(bytes: number, largestMessage: number): SharedP
   return new SharedPool(size, Math.min(firstBytes, Math.floor(size / leastHolders)));
 }
 
-/** Options of one message. */
+/** Options of a message. */
 export interface CollectorOptions {
   clock: Clock;
   memory: SharedPool;
@@ -48,10 +48,10 @@ export interface CollectorOptions {
   maxBytes: number;
 }
 
-/** Most CR before one LF that count as one line end: conversions of line ends double the CR. */
+/** Most CR before an LF that count as a single line end: conversions of line ends double the CR. */
 const mostReturns = 8;
 
-/** Also matches at the end of a piece, where the other half may follow. */
+/** Also matches at the end of a piece, where the second half may follow. */
 const bareLineEnd = /\r(?!\n)|(?<!\r)\n/;
 
 export class MailCollector implements Occupant {
@@ -115,7 +115,7 @@ export class MailCollector implements Occupant {
 
   /**
    * Adds the next bytes, with dots already unstuffed. A lone CR or LF becomes CRLF, and so does CR
-   * CR LF. Passed on unchanged, it would let a later server see another end of data than we did
+   * CR LF. Passed on unchanged, it would let a later server see a different end of data than we did
    * ("SMTP smuggling").
    */
   add(chunk: Buffer): void {
@@ -161,7 +161,7 @@ export class MailCollector implements Occupant {
   }
 
   /**
-   * Returns the whole message; it ends with the CRLF before the last dot. Its memory counts until
+   * Returns the whole message; it ends with the CRLF before the last dot. The memory counts until
    * `release`.
    */
   finish(): Buffer {

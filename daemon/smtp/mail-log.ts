@@ -8,7 +8,9 @@ import { perApp } from '../../src/platform/runtime/per-app.ts';
 import type { SmtpRefusal } from './errors.ts';
 import type { Session } from './sessions.ts';
 
-/** Lines per second, above which refusals are only counted: guessing of names causes one each. */
+/**
+ * Lines per second, above which refusals are only counted: each guess of a name causes a refusal.
+ */
 const refusalsPerSecond = 100;
 /** Recipients named in a line; a mail may have 100. */
 const mostNamed = 10;
@@ -18,7 +20,7 @@ const mostAddressCharacters = 320;
 const refusalsOf = perApp((app: App) => new LineLimit(app.clock, refusalsPerSecond));
 const submissionRefusalsOf = perApp((app: App) => new LineLimit(app.clock, refusalsPerSecond));
 
-/** Logs a stored mail, just before its 250. */
+/** Logs a stored mail, just before the 250. */
 export function logReceived(
   app: App,
   { id, remoteAddress, helo, tls, mailFrom, addressees }: ReceivedEnvelope,
@@ -41,7 +43,7 @@ export function logReceived(
   );
 }
 
-/** Logs a refusal of `verb`; `recipient` is the one in RCPT. */
+/** Logs a refusal of `verb`; `recipient` is the address in RCPT. */
 export function logRefusal(
   app: App,
   verb: 'MAIL' | 'RCPT' | 'DATA',

@@ -1,4 +1,4 @@
-// The common part of our SMTP listeners: smtp-server set up for hostile clients, its start and its
+// The common part of our SMTP listeners: smtp-server set up for hostile clients, with start and
 // stop. Each listener decides about its clients and mail itself (listener.ts, submission.ts).
 import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
@@ -20,7 +20,7 @@ export interface SmtpListener {
   close(graceMs: number): Promise<void>;
 }
 
-/** Describes one listener. */
+/** Describes a listener. */
 export interface SmtpFace {
   app: App;
   sessions: Sessions;
@@ -30,10 +30,10 @@ export interface SmtpFace {
   options: SMTPServerOptions;
 }
 
-/** Commands disabled for safety: joke commands and those for trusted proxies. */
+/** Commands disabled for safety: joke commands and commands for trusted proxies. */
 const disabledCommands = ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'];
 const longestCommandBytes = 2_048;
-/** Disables the library's own timers; those of sessions.ts and `close` are shorter. */
+/** Disables the library's own timers; the timers of sessions.ts and `close` are shorter. */
 const never = 2 ** 31 - 1;
 /** Time for a TLS handshake before the first byte of SMTP. */
 const handshakeMs = 30_000;
@@ -108,7 +108,7 @@ function listenOn(server: FaceServer, address: SmtpFace['address']) {
   });
 }
 
-/** Creates a listener of one daemon; it listens only on `listen`. */
+/** Creates a listener of a daemon; it listens only on `listen`. */
 export function createListener(face: SmtpFace): SmtpListener {
   const { app, sessions } = face;
   const server = new FaceServer(face);

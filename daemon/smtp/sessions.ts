@@ -3,7 +3,7 @@
 //
 //   phase     | the client owes       | idle limit | at the stop
 //   commands  | the next command      | holds      | 421 at once
-//   receiving | the rest of its DATA  | holds      | may finish within the grace
+//   receiving | the rest of the DATA  | holds      | may finish within the grace
 //   working   | nothing, we do        | rests      | may finish within the grace
 import type { Socket } from 'node:net';
 import type { SMTPServer, SMTPServerSession } from 'smtp-server';
@@ -20,7 +20,7 @@ export interface Transaction {
   mailFrom: string;
   /** Value of SIZE=, 0 without it (RFC 1870). */
   declaredBytes: number;
-  /** By address, so that a repeated one counts once. */
+  /** By address, so that a repeated address counts once. */
   addressees: Map<string, Addressee>;
 }
 
@@ -42,7 +42,7 @@ type Connect = (server: SMTPServer, socket: Socket, limits: ConnectionLimits) =>
 
 const connectPlainly: Connect = (server, socket, limits) => new Connection(server, socket, limits);
 
-/** The bounds of a listener that its sessions enforce. */
+/** The bounds of a listener that the sessions enforce. */
 export type SessionLimits = ConnectionLimits &
   Pick<SmtpLimits, 'connectionsPerAddress' | 'idleMs' | 'yieldMs' | 'messageMs' | 'checkEveryMs'>;
 
@@ -93,7 +93,8 @@ export class Sessions {
 
   /**
    * Makes room if all connections are taken. Considers connections that have been silent for long
-   * enough, or that belong to a site with more connections, and ends the one silent for longest.
+   * enough, or that belong to a site with more connections, and ends the connection silent for
+   * longest.
    */
   #admitInPlaceOfSilent(address: string): boolean {
     if (!this.#counts.isFull) return false;
@@ -138,7 +139,7 @@ export class Sessions {
     if (this.#isStopping && session.phase === 'commands') hangUp(session, replies.closing);
   }
 
-  /** Closes sessions that wait for the client; the others are closed after their answer. */
+  /** Closes sessions that wait for the client; busy sessions are closed after their answer. */
   stop(): void {
     this.#isStopping = true;
     for (const session of this.#open.values()) {

@@ -1,6 +1,6 @@
 // Login (RFC 4954): PLAIN and LOGIN with an API key as the password. Replaces the library's, which
-// decodes invalid base64 as far as it can, and has no bound on failures. Other files check the
-// rights of the key.
+// decodes invalid base64 as far as it can, and has no bound on failures. submitted-mail.ts checks
+// the rights of the key.
 //
 //   state     | AUTH                                        | then
 //   ----------+---------------------------------------------+----------
@@ -31,7 +31,7 @@ export interface LoginDesk {
   /** Returns whether this client must use TLS. */
   needsTls(address: string): boolean;
   hasTls: boolean;
-  /** Returns the login or its refusal; `connection` is the requesting one. Never rejects. */
+  /** Returns the login or its refusal; `connection` is the requesting connection. Never rejects. */
   logIn(
     connection: SubmissionConnection,
     user: string,
@@ -63,7 +63,7 @@ function refusalOf(line: string): InboundRefusal {
 
 /**
  * Reads PLAIN (RFC 4616): authorization identity, user and password between NULs; many programs
- * give only one of the first two.
+ * give only the first or the second.
  */
 const readPlain: ReadCredentials = async (initial, ask) => {
   const line = initial ?? (await ask(''));
@@ -140,7 +140,7 @@ export class SubmissionConnection extends Connection {
     });
   }
 
-  /** Runs one AUTH command. Never rejects. */
+  /** Runs an AUTH command. Never rejects. */
   async #authenticate([, mechanism = '', initial, ...more]: string[]) {
     if (this.#isInTheClear) return submissionReplies[this.#desk.hasTls ? 'needsTls' : 'noTls'];
     if (this.login) return submissionReplies.loggedInAlready;

@@ -1,5 +1,5 @@
 // Replies of the submission listener: the service's own refusals as SMTP replies, each with advice,
-// and those of the dialogue itself. RFC 3463 has the enhanced codes.
+// and the replies of the dialogue itself. RFC 3463 has the enhanced codes.
 
 import { type InboundRefusal, refused } from '../../src/inbox/receiving/refusal.ts';
 import { InternalError, ServiceError } from '../../src/platform/errors.ts';

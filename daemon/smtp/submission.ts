@@ -31,7 +31,7 @@ export interface SubmissionOptions {
   limits?: Partial<SubmissionLimits>;
   /**
    * Returns whether a client must use TLS to log in: all but this machine. Replaced by tests, which
-   * have only one machine.
+   * have only a single machine.
    */
   needsTls?: (address: string) => boolean;
 }
@@ -44,7 +44,7 @@ function needsSmtpUtf8(address: string, { envelope }: SMTPServerSession): boolea
   return notAscii.test(localPart) && !envelope.smtpUtf8;
 }
 
-/** Checks MAIL. The return path will be ours, so the given one may be anything. */
+/** Checks MAIL. The return path will be ours, so the given path may be anything. */
 function refuseMail(
   { memory }: Submission,
   from: SMTPServerAddress,
@@ -123,7 +123,7 @@ function openDesk(
 }
 
 /**
- * Creates the submission listener of one daemon; it listens only on `listen`.
+ * Creates the submission listener of a daemon; it listens only on `listen`.
  * @throws ConfigError if the configured certificate cannot be used.
  */
 export function createSubmissionListener(

@@ -1,4 +1,4 @@
-// One submitted mail: DATA read into bounded memory and accepted as an ordinary send. The checks
+// A submitted mail: DATA read into bounded memory and accepted as an ordinary send. The checks
 // have the order of the HTTP server: key, client address, permission, rate, fields, then the send
 // itself. The 250 follows the durable commit and names the message.
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
@@ -43,14 +43,14 @@ export function logRefusedProgram(app: App, refused: RefusedProgram, error: Serv
   logRefusedSubmission(app, refused, error);
 }
 
-/** Converts any thrown value to a refusal; a fault of ours is logged with its cause. */
+/** Converts any thrown value to a refusal; a fault of ours is logged with the cause. */
 function asRefusal(app: App, error: unknown): ServiceError {
   if (error instanceof ServiceError && error.status !== 500) return error;
   app.log.error({ err: error }, 'accepting a mail failed: the client was asked to try again');
   return error instanceof InternalError ? error : new InternalError('The mail cannot be accepted');
 }
 
-/** Runs the checks of each send before its mail is parsed. @throws ServiceError */
+/** Runs the checks of each send before the mail is parsed. @throws ServiceError */
 async function letIn(
   { authenticator, admission }: Submission,
   { keyHash }: Login,
@@ -61,7 +61,7 @@ async function letIn(
   if (!caller) throw new UnauthorizedError(submissionReplies.loginFailed.text);
   const refusal = refusedAtDoor(caller, address, 'messages:send');
   if (refusal) throw refusal;
-  // A scheduled mail draws on the limit at its due time.
+  // A scheduled mail draws on the limit at the due time.
   if (!isScheduledRaw(raw)) await admission.admit(caller, 'sendMessage');
   return caller;
 }

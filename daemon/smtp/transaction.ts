@@ -1,4 +1,4 @@
-// One mail transaction of a session (RFC 5321 3.3): sender, resolved recipients, then the message
+// A mail transaction of a session (RFC 5321 3.3): sender, resolved recipients, then the message
 // itself, read into bounded memory and handed to src/inbox/receiving. The 250 to DATA follows
 // `receive`, which resolves after the durable commit.
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
@@ -38,7 +38,7 @@ function mostBytes({ app, limits }: Reception, mailboxes: number): number {
   return Math.min(maxMessageBytes, Math.floor(perCopy));
 }
 
-/** Returns how many copies are stored: one for each mailbox, and each report. */
+/** Returns how many copies are stored: a copy for each mailbox, and for each report. */
 function countMailboxes(addressees: Iterable<Addressee>): number {
   const owners = [...addressees].map((one) =>
     one.kind === 'mailbox' ? one.mailboxId : one.address,

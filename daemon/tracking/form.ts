@@ -8,7 +8,7 @@ const longestMs = 10_000;
 const mostFields = 1_000;
 const separator = 0x26;
 
-/** Returns whether a form has at most 1,000 fields: each costs more than its bytes. */
+/** Returns whether a form has at most 1,000 fields: each costs more than the bytes sent. */
 function hasFewFields(body: Buffer): boolean {
   let at = -1;
   for (let count = 0; count < mostFields; count += 1) {

@@ -1,6 +1,6 @@
 // The listeners of tracking hosts: `tracking.http` for links and challenges, `tracking.https` for
-// the same with the certificate of the host that a client names. Separate from the API: none of its
-// paths answers here. requests.ts answers.
+// the same with the certificate of the host that a client names. Separate from the API: no API
+// path answers here. requests.ts answers.
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -77,7 +77,7 @@ function secureServer(app: App): Server {
     minVersion: 'TLSv1.2',
     SNICallback(name, done) {
       certificateContext(app, name).then(
-        // Without a certificate the handshake fails: a default one does not exist.
+        // Without a certificate the handshake fails: a default certificate does not exist.
         (context) => done(context ? null : new Error('no such host'), context ?? undefined),
         (error: unknown) => {
           app.log.error({ err: error, hostname: name.slice(0, 253) }, 'no certificate for a host');

@@ -1,6 +1,6 @@
 // Answers of a tracking host (specification 2.12): links below /t/, /u/ and /c/, the challenge of
 // the certificate authority, and nothing else. Only bodies of the forms below /u/ and /c/ are read.
-// listeners.ts has its listeners.
+// listeners.ts has the listeners.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { App } from '../../src/core/app.ts';
 import { servedHost } from '../../src/outbound/tracking/custom/active-hosts.ts';
@@ -12,7 +12,7 @@ import { CapacityError } from '../../src/platform/errors.ts';
 import type { Workload } from '../http/workload.ts';
 import { readForm } from './form.ts';
 
-/** Answers paths below /t/, /u/ and /c/; null for unknown ones. */
+/** Answers paths below /t/, /u/ and /c/; null for unknown paths. */
 export type ServeTracked = (app: App, request: LeaveRequest) => Promise<TrackedAnswer | null>;
 
 /** Parts of the daemon that a tracking host needs. */
@@ -33,7 +33,7 @@ const notFound: TrackedAnswer = {
   body: Buffer.from('Not found\n'),
 };
 
-/** Returns the name in `Host`, without its port; '' if it is empty (RFC 9110 7.2). */
+/** Returns the name in `Host`, without the port; '' if it is empty (RFC 9110 7.2). */
 function hostnameOf({ host = '' }: IncomingHttpHeaders): string {
   return host
     .replace(/:\d{0,5}$/, '')
@@ -69,7 +69,7 @@ async function answerTo(
   if (!isLink) return notFound;
   const host = servedHost(app, hostname);
   if (!host && !ownNames(app).includes(hostname)) return brokenLink;
-  // A domain's own host serves only links of its organization.
+  // A domain's own host serves only links of the same organization.
   const organizationId = host?.organization_id ?? null;
   return (await serve(app, { ...request, organizationId })) ?? brokenLink;
 }
@@ -91,7 +91,7 @@ function answerToFailure(app: App, error: unknown): TrackedAnswer {
   return { status: 503, headers, body: Buffer.from('Try again later\n') };
 }
 
-/** Answers one request; never rejects. */
+/** Answers a request; never rejects. */
 export async function answer(
   { app, workload, serve }: TrackingParts,
   request: IncomingMessage,

@@ -1,5 +1,5 @@
 // The name server for DNS challenges (RFC 8555 8.4): UDP and TCP (RFC 7766) at `tracking.acme.dns`.
-// Its answers are hardly longer than the questions, so it is useless for amplification.
+// The answers are hardly longer than the questions, so it is useless for amplification.
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { App } from '../../src/core/app.ts';
@@ -7,10 +7,12 @@ import { challengeZoneOf } from '../../src/outbound/tracking/custom/certificates
 import { codeOf, UnreachableError } from '../../src/platform/errors.ts';
 import { answerOf, troubleOf, type Zone } from '../../src/platform/net/dns-zone.ts';
 
-/** Most questions that wait for the store. Further ones are dropped, and resolvers repeat them. */
+/**
+ * Most questions that wait for the store. Further questions are dropped, and resolvers repeat them.
+ */
 const mostWaiting = 200;
 const mostConnections = 50;
-/** Most unanswered questions of one connection. */
+/** Most unanswered questions of a connection. */
 const mostUnanswered = 20;
 const quietMs = 10_000;
 const mostQuestionBytes = 600;

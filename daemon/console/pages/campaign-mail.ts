@@ -9,7 +9,10 @@ import { field } from '../parts.ts';
 
 type Mail = Awaited<ReturnType<typeof mailOf>>;
 
-/** Asks for the mail, with the values of a contact if the query names one. @throws ServiceError */
+/**
+ * Asks for the mail, with the values of a contact if the query names a contact.
+ * @throws ServiceError
+ */
 function mailOf({ ask, params, query }: Asked) {
   const body = { contactId: query['contact'] || undefined };
   return ask(campaignRoutes.render, { params, body });
@@ -33,7 +36,7 @@ export function drawCampaignMail({ params, query }: Asked, mail: Mail): Part {
   );
 }
 
-/** Draws the mail of the campaign of a page, or the reason for its absence. */
+/** Draws the mail of the campaign of a page, or the reason for the absence. */
 export async function campaignMail(asked: Asked): Promise<Part> {
   const drawn = await mailOf(asked).then(
     (mail) => drawCampaignMail(asked, mail),

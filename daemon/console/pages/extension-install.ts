@@ -1,4 +1,4 @@
-// Grants of extensions in words, and the installation of one by exactly the grants that were shown.
+// Grants of extensions in words, and an installation by exactly the grants that were shown.
 import type { Permission } from '../../../src/core/api/permission.ts';
 import { permissionWords } from '../../../src/core/api/permission-words.ts';
 import { installationRoutes } from '../../../src/extensions/installation-routes.ts';
@@ -16,7 +16,7 @@ const modeWords: Readonly<Record<string, string>> = {
   send: 'Its mail leaves at once.',
 };
 
-/** Returns a grant as a sentence; null for an unknown one. */
+/** Returns a grant as a sentence; null for an unknown grant. */
 function inSentence(grant: string): string | null {
   const [kind = ''] = grant.split(':');
   const name = grant.slice(kind.length + 1);

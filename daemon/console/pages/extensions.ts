@@ -1,5 +1,5 @@
 // Installations of extensions: their grants in words, and upgrades with their difference first.
-// extension-install.ts installs one.
+// extension-install.ts installs an extension.
 import { type Doorway, sendModes } from '../../../src/core/api/route.ts';
 import { installationStatuses } from '../../../src/extensions/installation-queries.ts';
 import { installationRoutes } from '../../../src/extensions/installation-routes.ts';
@@ -134,7 +134,7 @@ async function one(asked: Asked, problem: Part = null): Promise<View> {
   };
 }
 
-/** Shows an upgrade without making it, with the form that makes exactly this one. */
+/** Shows an upgrade without making it, with the form that makes exactly this upgrade. */
 async function preview(asked: Asked, { version = '' }: Form): Promise<View> {
   const { ask, params } = asked;
   const wanted = { version: version.trim() || null, dryRun: true };

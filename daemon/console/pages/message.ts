@@ -1,4 +1,4 @@
-// One message: its state in sentences, its way, its headers, and the mail as it looks.
+// A message: the state in sentences, the way, the headers, and the mail as it looks.
 import type { RecipientExplanation } from '../../../src/outbound/explain/explain.ts';
 import { explainRoutes } from '../../../src/outbound/explain/routes.ts';
 import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
@@ -21,7 +21,7 @@ const looks = ['light', 'dark'];
 const longestText = 100_000;
 const ownPath = ({ params }: Asked) => `/console/messages/${params['id']}`;
 
-/** Draws the sentences on one recipient. */
+/** Draws the sentences on a recipient. */
 function explained(one: RecipientExplanation): Part {
   const { email, kind, status, happened, happenedAt, because, next, help } = one;
   const { remedy, memberRefusals } = one;
@@ -109,7 +109,7 @@ function headers(email: EmailProjection): Part {
   );
 }
 
-/** Returns the value of a choice in the query; the first one without it. */
+/** Returns the value of a choice in the query; the first choice without a value. */
 function chosen({ query }: Asked, name: string, values: readonly string[]): string {
   const [first = ''] = values;
   const value = query[name] ?? first;

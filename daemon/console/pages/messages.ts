@@ -1,4 +1,4 @@
-// The list of messages with its filters, and a test message.
+// The list of messages with filters, and a test message.
 import { mailboxRoutes } from '../../../src/identity/mailboxes/routes.ts';
 import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
@@ -44,7 +44,7 @@ const filterNames = [
 const whoOf = ({ direction, from, to }: Message) =>
   direction === 'inbound' ? `← ${from.email}` : `→ ${to.map(({ email }) => email).join(', ')}`;
 
-/** Draws a filter that comes with a link from another page. */
+/** Draws a filter that comes with a link from a page outside the list. */
 const linked = ({ query }: Asked, name: string, label: string): Part =>
   query[name] && field({ name, label, value: query[name] });
 

@@ -1,5 +1,5 @@
 // The first page: what waits, what binds, what needs work, and the last 14 days. Each line leads to
-// its page and names the command that tells the same.
+// a page and names the command that tells the same.
 import { planRoutes } from '../../../src/access/admission/routes.ts';
 import type { Doorway } from '../../../src/core/api/route.ts';
 import { domainRoutes } from '../../../src/identity/domains/routes.ts';
@@ -76,7 +76,7 @@ function tilesOf(asked: Asked): Promise<Tile[]> {
   ]);
 }
 
-/** Draws the limits of the plan, and the one that binds now. */
+/** Draws the limits of the plan, and the limit that binds now. */
 async function limits({ ask, may }: Asked): Promise<Part> {
   if (!may('organization:read')) return null;
   const { binds, liftedBy, daily, rate, sendingStatus } = await ask(planRoutes.show);

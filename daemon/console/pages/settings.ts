@@ -1,4 +1,4 @@
-// The organization, the limits of its plan, and what was changed in it by whom.
+// The organization, the limits of the plan, and the changes with their authors.
 import { planRoutes } from '../../../src/access/admission/routes.ts';
 import { organizationDesk, organizationRoutes } from '../../../src/access/organizations/routes.ts';
 import { auditRoutes } from '../../http/routes.ts';

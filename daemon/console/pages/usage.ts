@@ -42,7 +42,7 @@ async function month({ ask, may, query }: Asked): Promise<Part> {
   );
 }
 
-/** Draws mail by day or hour of its acceptance. */
+/** Draws mail by day or hour of acceptance. */
 async function series({ ask, query, timezone }: Asked): Promise<Part> {
   const { startDate, endDate } = query;
   const interval = query['interval'] || 'day';

@@ -1,4 +1,4 @@
-// Webhook endpoints, what was posted to them, and the catalogue of events with samples.
+// Webhook endpoints, the deliveries to them, and the catalogue of events with samples.
 import type { Doorway } from '../../../src/core/api/route.ts';
 import { webhookRoutes } from '../../../src/webhooks/routes.ts';
 import type { Webhook } from '../../../src/webhooks/schema.ts';

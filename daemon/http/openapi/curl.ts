@@ -1,4 +1,4 @@
-// The curl command of an operation in the API reference, ready to paste into a shell. Its body is
+// The curl command of an operation in the API reference, ready to paste into a shell. The body is
 // the schema's example. Values that only the reader knows are shell variables (`$ID`).
 import type { OpenApiDocument, Operation } from './openapi.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
@@ -8,7 +8,7 @@ const aheadMs = 7 * 24 * 3_600_000;
 const instant = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 /**
- * Returns the command, one argument to a line.
+ * Returns the command, each argument on a line.
  * @param now ms since 1970: instants of the example move to a week later, as a send cannot be
  *   scheduled for the past
  */
@@ -38,7 +38,7 @@ export function curlOf(
 
 /**
  * Returns the first example of a schema, or of the component that it refers to; undefined without
- * one.
+ * an example.
  */
 function exampleOf(schema: JsonSchema, schemas: Record<string, JsonSchema>): unknown {
   const { $ref, examples } = schema;
@@ -47,7 +47,7 @@ function exampleOf(schema: JsonSchema, schemas: Record<string, JsonSchema>): unk
   return named && exampleOf(named, schemas);
 }
 
-/** Formats the body, on one line if it is short. */
+/** Formats the body, on a single line if it is short. */
 function bodyText(example: unknown, now: number): string {
   if (example === undefined) return '@body.json';
   const ahead = new Date(now + aheadMs).toISOString();

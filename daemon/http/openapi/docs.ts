@@ -1,5 +1,5 @@
-// The API reference: one page made from the OpenAPI document, and its search. No script, no
-// external asset, printable, and as wide as its window from 320 px on; a library for this would
+// The API reference: a single page made from the OpenAPI document, with a search. No script, no
+// external asset, printable, and as wide as the window from 320 px on; a library for this would
 // bring megabytes. documents.ts serves it.
 
 import { escapeHtml } from '../../../src/platform/net/escape-html.ts';
@@ -62,7 +62,7 @@ export interface ReferenceOptions {
 }
 
 /**
- * An operation or a schema: its link in the navigation, its section, and its words for the search.
+ * An operation or a schema: the link in the navigation, the section, and the words for the search.
  */
 interface Entry {
   link: string;
@@ -204,7 +204,7 @@ ${types.length > 0 ? `<h4>Body</h4>${prose(`As ${codes(types)}`)}` : ''}
 <pre>${escapeHtml(curlOf(entry, document, now))}</pre></section>`;
 }
 
-/** Draws the fields of a body in place, those of a named schema too. */
+/** Draws the fields of a body in place, the fields of a named schema too. */
 function drawBody(schema: JsonSchema, isRequired: boolean, document: OpenApiDocument): string {
   const named = componentOf(schema, document);
   const items = componentOf((named.items ?? {}) as JsonSchema, document);
@@ -259,7 +259,7 @@ ${prose(typeof schema.description === 'string' ? schema.description : '')}${draw
 }
 
 /**
- * Returns a table of fields by dotted path; a schema of another type than object takes one line.
+ * Returns a table of fields by dotted path; a schema that is not an object takes a single line.
  */
 function drawFields(schema: JsonSchema): string {
   const rows = fieldRows(schema, '', 0);
@@ -281,7 +281,7 @@ function fieldRows(schema: JsonSchema, prefix: string, depth: number): string[][
   });
 }
 
-/** Describes a schema in words, with links to named ones. */
+/** Describes a schema in words, with links to named schemas. */
 function typeText(schema: JsonSchema): string {
   if (typeof schema.$ref === 'string') {
     const name = schema.$ref.split('/').at(-1) ?? '';

@@ -1,6 +1,6 @@
-// Serves the description of the API: `/v1/openapi.json` (specification 9.1) and its page `/docs`,
+// Serves the description of the API: `/v1/openapi.json` (specification 9.1) and the page `/docs`,
 // where `/` leads. Both are made at the first request, when the address is known; the page again on
-// each new day (UTC). Pages of a search are kept too, the latest ones.
+// each new day (UTC). The latest pages of searches are kept too.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { Packed } from './packed.ts';
 
 const dayMs = 86_400_000;
 const mostSearches = 50;
-/** Bytes of the pages of searches, each counted with its compressed forms. */
+/** Bytes of the pages of searches, each counted with the compressed forms. */
 const mostSearchBytes = 16_000_000;
 const styleHash = createHash('sha256').update(docsStyle).digest('base64');
 const contentSecurityPolicy = [
@@ -82,8 +82,8 @@ export function mountDocuments(
 }
 
 /**
- * Returns the page of a search, and keeps it. A search reads the whole reference, in a turn of its
- * own if the present one has used its time.
+ * Returns the page of a search, and keeps it. A search reads the whole reference, in a new
+ * turn of the event loop if the current turn has no time left.
  */
 function openReference(draw: (search: string) => string): (search: string) => Promise<Packed> {
   const whole = new Packed(draw(''));

@@ -1,13 +1,13 @@
 // Converts zod schemas to the JSON Schemas of OpenAPI 3.1. Everything is rendered as zod's input
 // side: the body that a client sends, and the return value of `run`, which is sent unchanged. A
-// schema used in both ways is therefore one component. Schemas with `.meta({ id })` become
+// schema used in both ways is therefore a single component. Schemas with `.meta({ id })` become
 // components of that name.
 import { z } from 'zod';
 
 /** A JSON Schema, draft 2020-12. */
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** Fields of an object schema, one by one: the parameters of a query, a path or the headers. */
+/** Fields of an object schema, each by itself: the parameters of a query, a path or the headers. */
 export interface FieldSchema {
   name: string;
   required: boolean;
@@ -22,11 +22,11 @@ interface Rendering {
 
 const definitions = '#/$defs/';
 
-/** Collects the named schemas of one document. */
+/** Collects the named schemas of a document. */
 export class SchemaBook {
   readonly components: Record<string, JsonSchema> = {};
 
-  /** Returns the schema, with references to the components of its named parts. */
+  /** Returns the schema, with references to the components of the named parts. */
   schemaOf(schema: z.ZodType): JsonSchema {
     return this.#render(schema, 'input');
   }
@@ -70,7 +70,7 @@ export class SchemaBook {
 }
 
 /**
- * Returns the schema of an input by itself, with its named parts in `$defs`. A field of an output
+ * Returns the schema of an input by itself, with the named parts in `$defs`. A field of an output
  * that cannot be written as an input is anything.
  */
 export function ownSchemaOf(schema: z.ZodType): JsonSchema {

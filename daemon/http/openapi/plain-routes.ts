@@ -1,5 +1,5 @@
 // The mounted paths that are not routes of the API, as the OpenAPI document describes them:
-// streams, probes, documents, and links in mail. Each is mounted in a file of its own.
+// streams, probes, documents, and links in mail. Each is mounted in a separate file.
 import { z } from 'zod';
 import { type GitService, gitServices } from '../../../src/content/git/smart-http.ts';
 import { templateNoun } from '../../../src/content/templates/schema.ts';
@@ -12,7 +12,7 @@ import {
 } from '../../../src/history/events/schema.ts';
 import { mailboxPath } from '../../../src/identity/mailboxes/schema.ts';
 
-/** A success, a redirect, or an error that is not one of the common error objects. */
+/** A success, a redirect, or an error outside the common error objects. */
 interface PlainAnswer {
   description: string;
   /** Media types of the body; none for an empty body. */

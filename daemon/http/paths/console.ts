@@ -1,4 +1,4 @@
-// Mounts the console at `/console`. It is loaded with the first visit: without one it costs
+// Mounts the console at `/console`. It is loaded with the first visit: without a visit it costs
 // nothing.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Console, ConsoleParts } from '../../console/console.ts';

@@ -1,6 +1,6 @@
 // `/dev/clock` of a daemon with a virtual clock: reads and moves it. Not a route of the API, as no
 // daemon of mail that matters has it. Takes callers on this machine: with an owner key of the first
-// organization, or the token in its data directory.
+// organization, or the token in the data directory.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { getFirstOrganization } from '../../../src/access/organizations/organizations.ts';
 import { ForbiddenError } from '../../../src/platform/errors.ts';

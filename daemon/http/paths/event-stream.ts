@@ -1,14 +1,14 @@
 // `GET /v1/events/stream` and `GET /v1/mailboxes/{id}/events/stream`: the events of an organization
 // or a mailbox as they happen, as server-sent events. src/history/events/follow.ts selects and
 // orders them. Not routes, because their answers have no end. A key bound to mailboxes sees the
-// events of its own alone.
+// events of these mailboxes alone.
 //
 //   stream   by                                                        then
 //   open     an event                                                  sent; id is the event's
-//   open     an event that its installation may not read, or not here  skipped
+//   open     an event that the installation may not read, or not here  skipped
 //   open     1 s                                                       the key is checked again
 //   open     15 s                                                      a comment
-//   open     the key is revoked, lost its right or reaches other       ended
+//   open     the key is revoked, lost the right or reaches other       ended
 //            mailboxes; the daemon stops
 //   open     1 MB waits for a reader that does not take it             cut
 //   open     a new stream while all are in use: the largest holder's,  ended
@@ -43,15 +43,15 @@ const mostStreams = 100;
 const retryAfterSeconds = 30;
 const heartbeatMs = 15_000;
 /**
- * Time after which a key is checked again: revoking one, or disabling its installation, ends its
+ * Time after which a key is checked again: revoking a key, or disabling the installation, ends the
  * streams.
  */
 const checkMs = 1_000;
 const mostBacklog = 1_048_576;
-/** Longest wait for a reader that accepts nothing, because its backlog grows. */
+/** Longest wait for a reader that accepts nothing, because the backlog grows. */
 const patienceMs = 5_000;
 
-/** A stream by its path, with the permission that it needs. */
+/** A stream by path, with the permission that it needs. */
 interface StreamPath {
   path: string;
   permission: (caller: Caller) => Permission;
@@ -64,7 +64,7 @@ type StreamFilter = StreamLog & { after?: string | undefined; mailboxId?: string
 const streamPaths: readonly StreamPath[] = [
   {
     path: '/v1/events/stream',
-    // The events of its mailboxes are no more than `GET /v1/mailboxes/{id}/events` lists.
+    // The events of the key's mailboxes are no more than `GET /v1/mailboxes/{id}/events` lists.
     permission: ({ constraints, permissions }) =>
       isBound(constraints) && allows(permissions, 'mailboxes:read')
         ? 'mailboxes:read'
@@ -171,7 +171,7 @@ function readFilter(
   { query, headers }: FastifyRequest,
   schema: typeof streamQuery | typeof mailboxStreamQuery,
 ) {
-  // A client that has no event id yet may send an empty one.
+  // A client that has no event id yet may send an empty id.
   const value = pickId(headers['last-event-id']);
   const parsed = parseParts({
     query: { schema, value: query },

@@ -11,7 +11,7 @@ const pages =
   /^(?:text\/(?!plain|csv|calendar)|application\/(?:xhtml|xml|javascript)|image\/svg|multipart\/|message\/)|[+]xml$/;
 
 /**
- * Returns Content-Disposition (RFC 6266): an ASCII name, and the full one (RFC 8187) if it has
+ * Returns Content-Disposition (RFC 6266): an ASCII name, and the full name (RFC 8187) if it has
  * other characters.
  */
 export function dispositionOf(contentType: string, filename: string | null): string {
@@ -31,7 +31,7 @@ export function servedType({ contentType, isMail }: FileAnswer): string {
 }
 
 /**
- * Sets the headers of the answer; returns its body.
+ * Sets the headers of the answer; returns the body.
  * @throws CapacityError if the memory for answers is used up
  */
 export function fileAnswer(reply: FastifyReply, file: FileAnswer): Buffer {

@@ -1,5 +1,5 @@
 // Probes for operators and their monitoring, without a key: whether the process is alive, whether
-// it can accept work, and its metrics in Prometheus text. They answer even while requests are
+// it can accept work, and the metrics in Prometheus text. They answer even while requests are
 // refused for lack of capacity.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../../src/core/app.ts';
@@ -11,7 +11,7 @@ const mostOftenMs = 1_000;
 
 export interface HealthParts {
   isQueueRunning: () => boolean;
-  /** Tells whether the daemon carries no more mail, before its stop. */
+  /** Tells whether the daemon carries no more mail, before the stop. */
   isDraining: () => boolean;
 }
 
@@ -55,7 +55,7 @@ export function mountHealth(
 }
 
 /**
- * Shares one answer among all calls within a second: a check is a durable write, and the text of
+ * Shares an answer among all calls within a second: a check is a durable write, and the text of
  * the metrics takes milliseconds.
  */
 function askedAtMostEach<Answer>(app: App, ask: () => Promise<Answer>): () => Promise<Answer> {
@@ -78,7 +78,7 @@ async function isStoreWritable(app: App): Promise<boolean> {
 
 /**
  * Returns a look whether the store still has a schema that this daemon can use: a daemon of a newer
- * version may have migrated it. The first look that finds another one is logged.
+ * version may have migrated it. The first look that finds a different schema is logged.
  */
 function schemaWatch(app: App): () => Promise<boolean> {
   let known: string | null = null;

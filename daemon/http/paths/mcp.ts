@@ -11,12 +11,12 @@ import { type Ask, askByKey } from '../faces.ts';
 import { logUnauthorized } from '../unauthorized-log.ts';
 
 export const mcpPath = '/mcp';
-/** A call, with its arguments. */
+/** A call, with arguments. */
 const taken = { types: ['application/json'], mostBytes: 5_000_000 };
-/** Values of a call. The SDK checks and copies them several times in one turn. */
+/** Values of a call. The SDK checks and copies them several times in a single turn. */
 const mostValues = 20_000;
 
-/** Refuses another method than POST: requests have no session, so that no stream belongs to one. */
+/** Refuses methods except POST: requests have no session to which a stream could belong. */
 export function refuseMethod(reply: FastifyReply): FastifyReply {
   const message = 'MCP takes POST here: requests have no session';
   return reply.code(405).header('allow', 'POST').send({ _tag: 'MalformedRequestError', message });
@@ -45,7 +45,7 @@ export function mountMcp(
   });
 
   const letIn = async (request: FastifyRequest, reply: FastifyReply) => {
-    // A page of another site may reach a server on this machine; it has no key, and is told
+    // A page of any site may reach a server on this machine; it has no key, and is told
     // nothing.
     const { origin } = request.headers;
     if (origin !== undefined && origin !== ownOrigin()) {

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 /** Time after which a disconnected client should reconnect. */
 const comeBackMs = 2_000;
 
-/** Sends the head of the answer. From here on its caller writes to the socket, not fastify. */
+/** Sends the head of the answer. From here on the caller writes to the socket, not fastify. */
 export function beginServerSent(reply: FastifyReply): ServerResponse {
   reply.hijack();
   const headers = reply.getHeaders() as Record<string, string>;

@@ -8,17 +8,17 @@ import { reserveAnswer } from '../answer-memory.ts';
 import type { Workload } from '../workload.ts';
 
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-/** Images of received mail would report the reader to its sender. */
+/** Images of received mail would report the reader to the sender. */
 const sandboxOfOurs = `${sandbox} https:`;
 const longestToken = 300;
 
 /** Elements that open a connection before the policy refuses their content. */
 const connecting = /<(\/?)(iframe|frame|frameset|object|embed|portal|link|base|meta)\b/gi;
 
-/** Memory reserved for a part before its size is known. */
+/** Memory reserved for a part before the size is known. */
 const firstReserved = 4_000_000;
 
-/** Bytes of a preview. The whole mail has another link. */
+/** Bytes of a preview. The whole mail has a separate link. */
 const longestPreview = 2 * 1024 * 1024;
 
 /**

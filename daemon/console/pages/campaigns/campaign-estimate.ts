@@ -24,7 +24,7 @@ function estimated({ total, dispatch, skipped, firstAt, lastAt, limitedBy }: Est
 interface Look {
   campaign: Campaign;
   estimate: Estimate;
-  /** Digest of the campaign, its mail and the counts: a run starts only while they are the same. */
+  /** Digest of the campaign, the mail and the counts: a run starts only while they are the same. */
   digest: string;
 }
 
@@ -83,7 +83,7 @@ async function show(asked: Asked): Promise<View> {
   };
 }
 
-/** Starts the run that was looked at, unless the campaign or its counts are others now. */
+/** Starts the run that was looked at, unless the campaign or the counts have changed. */
 async function run(asked: Asked, given: Form): Promise<string | View> {
   const scheduledFor = given['scheduledFor'] || undefined;
   const { digest } = await look(asked, scheduledFor);

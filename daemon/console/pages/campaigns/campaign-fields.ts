@@ -1,4 +1,4 @@
-// A campaign as its form has it.
+// A campaign in the form's fields.
 import type { Campaign } from '../../../../src/campaigns/setup/schema.ts';
 import { html, type Part } from '../../html.ts';
 import type { Form } from '../../page.ts';
@@ -50,14 +50,14 @@ export function bodyOf(given: Form): object {
   };
 }
 
-/** Fields of the content that the form has; others would be lost by it. */
+/** Fields of the content that the form has; the form would lose further fields. */
 const formFields = new Set(['subject', 'html', 'text', 'templateSlug', 'unsubscribeGroupId']);
 
 export function isPlain({ email, audience }: Campaign): boolean {
   return !audience.contactIds?.length && Object.keys(email).every((name) => formFields.has(name));
 }
 
-/** Returns a campaign as its form has it. */
+/** Returns a campaign in the form's fields. */
 export function formOf({ name, email, from, audience, transactional }: Campaign): Form {
   return {
     name,
@@ -75,7 +75,7 @@ export function formOf({ name, email, from, audience, transactional }: Campaign)
   };
 }
 
-/** Draws what a run sends, and to whom. */
+/** Draws the mail and the recipients of a run. */
 export function campaignFacts(campaign: Campaign): Part {
   return facts(campaign, [
     ['Subject', 'email.subject'],

@@ -1,4 +1,4 @@
-// One run of a campaign: its progress, what it waits for, and its recipients by outcome.
+// A run of a campaign: the progress, the reason for a wait, and the recipients by outcome.
 import { campaignRunRoutes } from '../../../../src/campaigns/setup/routes.ts';
 import type { RunSummary } from '../../../../src/campaigns/setup/run-schema.ts';
 import { standingOf } from '../../../../src/campaigns/setup/run-words.ts';

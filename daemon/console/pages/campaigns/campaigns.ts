@@ -1,5 +1,5 @@
 // Campaigns: made, changed, tested. campaign-estimate.ts estimates and starts a run,
-// campaign-run.ts shows one.
+// campaign-run.ts shows a run.
 import { campaignRoutes, campaignRunRoutes } from '../../../../src/campaigns/setup/routes.ts';
 import type { RunSummary } from '../../../../src/campaigns/setup/run-schema.ts';
 import type { Campaign } from '../../../../src/campaigns/setup/schema.ts';
@@ -115,7 +115,7 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
   };
 }
 
-/** Sends a test, and shows what became of each mail. */
+/** Sends a test, and shows the outcome of each mail. */
 async function test(asked: Asked, given: Form): Promise<View> {
   const { ask, may, params } = asked;
   const to = addressesIn(given['to']);

@@ -1,4 +1,4 @@
-// The tracking host of a domain, with the state of its certificate.
+// The tracking host of a domain, with the state of the certificate.
 import type { Doorway } from '../../../../src/core/api/route.ts';
 import { customTrackingRoutes } from '../../../../src/outbound/tracking/custom/routes.ts';
 import type { CustomTracking } from '../../../../src/outbound/tracking/custom/schema.ts';
@@ -6,7 +6,7 @@ import { html, type Part, together } from '../../html.ts';
 import type { Action, Asked } from '../../page.ts';
 import { button, facts, field, form, state } from '../../parts.ts';
 
-/** Draws the tracking host, or the form that enables one. */
+/** Draws the tracking host, or the form that enables a host. */
 export function trackingPart(asked: Asked, tracking: CustomTracking | null): Part {
   const mayWrite = asked.may('tracking:write');
   const host = tracking?.customTracking;

@@ -1,5 +1,5 @@
-// The warming of a domain: its ramp against what was sent, the evidence, the holds, and what a
-// person may decide.
+// The warming of a domain: the ramp against the sent mail, the evidence, the holds, and the
+// decisions of a person.
 import type { Doorway } from '../../../../src/core/api/route.ts';
 import { warmingRoutes } from '../../../../src/identity/warming/routes.ts';
 import type { Warming } from '../../../../src/identity/warming/schema.ts';
@@ -44,7 +44,7 @@ function start(asked: Asked): Part {
   )}</details>`;
 }
 
-/** Draws the plan of a domain, or the form of a new one. */
+/** Draws the plan of a domain, or the form of a new plan. */
 export function warmingPart(asked: Asked, warming: Warming | null): Part {
   const isOver = !warming || ['completed', 'cancelled'].includes(warming.plan.status);
   return together(

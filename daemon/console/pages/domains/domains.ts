@@ -1,4 +1,4 @@
-// Sending domains: each record as it should be and as it was found, with its diagnosis.
+// Sending domains: each record as it should be and as it was found, with a diagnosis.
 import type { Doorway } from '../../../../src/core/api/route.ts';
 import { dnsForms, dnsText } from '../../../../src/identity/domains/dns-forms.ts';
 import { domainRoutes } from '../../../../src/identity/domains/routes.ts';
@@ -133,7 +133,7 @@ async function registrar(asked: Asked): Promise<View> {
   };
 }
 
-/** Returns the records as a file that another program reads. */
+/** Returns the records as a file that programs can read. */
 async function recordsAs({ ask, params: { id, form: wanted } }: Asked): Promise<Download> {
   const form = forms.find((one) => one === wanted);
   if (!form) throw new Refusal(404, { message: `The forms are: ${forms.join(', ')}` }, '');

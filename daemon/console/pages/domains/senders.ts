@@ -1,4 +1,4 @@
-// Senders with their rates of the last days, and one sender.
+// Senders with their rates of the last days, and a single sender.
 import { senderRoutes } from '../../../../src/identity/senders/routes.ts';
 import { proofRoutes } from '../../../../src/outbound/sending/sender-proof/routes.ts';
 import { sparkline } from '../../charts.ts';

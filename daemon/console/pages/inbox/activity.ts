@@ -1,4 +1,4 @@
-// What keys and installations did in a mailbox.
+// Actions of keys and installations in a mailbox.
 import { mailboxActionRoutes } from '../../../../src/inbox/approvals/routes.ts';
 import { html, together } from '../../html.ts';
 import type { Page } from '../../page.ts';

@@ -1,4 +1,4 @@
-// Mail that a person writes in a mailbox: new mail, drafts, and what became of a send.
+// Mail that a person writes in a mailbox: new mail, drafts, and the outcome of a send.
 import { answeringRoutes } from '../../../../src/inbox/replies/routes.ts';
 import type { ReplyResult, ShownDraft } from '../../../../src/inbox/replies/schema.ts';
 import { Refusal } from '../../api.ts';
@@ -146,7 +146,7 @@ async function save({ ask, params }: Asked, given: Form): Promise<ShownDraft> {
 
 const authorsOf = ({ from, replyTo }: ShownDraft) => JSON.stringify([from, replyTo]);
 
-/** Sends the mail that the page showed, with the words of its form. */
+/** Sends the mail that the page showed, with the words of the form. */
 async function sendKept(asked: Asked, given: Form): Promise<string | View> {
   const kept = await asked.ask(answeringRoutes.getDraft, { params: asked.params });
   const saved = kept.digest === given['digest'] ? await save(asked, given) : null;

@@ -1,5 +1,5 @@
-// Mailboxes as a mail program shows them: folders, threads, search. thread.ts shows one thread,
-// drafts.ts what is written, activity.ts what keys did.
+// Mailboxes as a mail program shows them: folders, threads, search. thread.ts shows a thread,
+// drafts.ts mail in writing, activity.ts the actions of keys.
 import { mailboxRoutes } from '../../../../src/identity/mailboxes/routes.ts';
 import { threadRoutes } from '../../../../src/inbox/threads/routes.ts';
 import type { Thread } from '../../../../src/inbox/threads/schema.ts';
@@ -58,7 +58,7 @@ async function make({ ask }: Asked, { slug = '', domain = '', displayName = '' }
   return `/console/mailboxes/${id}`;
 }
 
-/** Draws the subject of a thread with its signs. */
+/** Draws the subject of a thread with signs. */
 function subjectOf({ params }: Asked, thread: Thread): Part {
   const { id, subject, preview, starred, read, hasAttachments, hasDraft, snoozedUntil } = thread;
   const text = subject || '(no subject)';

@@ -1,4 +1,4 @@
-// Proposals of keys that may only propose: what would be sent, and the decision of a person.
+// Proposals of keys that may only propose: the mail they would send, and the decision of a person.
 import type { Doorway } from '../../../../src/core/api/route.ts';
 import { mailboxActionRoutes } from '../../../../src/inbox/approvals/routes.ts';
 import type { MailboxAction, ShownAction } from '../../../../src/inbox/approvals/schema.ts';
@@ -25,7 +25,7 @@ import {
 
 export const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'];
 export const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'];
-/** Returns the path of an action for its routes. */
+/** Returns the path of an action for the routes. */
 const placeOf = ({ params }: Pick<Asked, 'params'>) => ({
   id: params['mailboxId'],
   actionId: params['id'],

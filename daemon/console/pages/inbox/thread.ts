@@ -1,4 +1,4 @@
-// One thread: its mails with quoted text folded, attachments, labels, notes, an answer, a forward.
+// A thread: the mails with quoted text folded, attachments, labels, notes, an answer, a forward.
 import type { Doorway } from '../../../../src/core/api/route.ts';
 import { answeringRoutes } from '../../../../src/inbox/replies/routes.ts';
 import {
@@ -120,7 +120,7 @@ function answer(asked: Asked, last: ThreadMessage | undefined, given: Form): Par
   );
 }
 
-/** Returns the whole text of one mail of the thread. */
+/** Returns the whole text of a mail of the thread. */
 async function wholeText({ ask, query }: Asked, mails: readonly ThreadMessage[]) {
   const id = query['whole'];
   if (!mails.some((one) => one.id === id)) return null;

@@ -34,7 +34,7 @@ export function profileFacts({ profile }: Contact): Part {
   )}`;
 }
 
-/** Returns a profile as its form has it. */
+/** Returns a profile in the form's fields. */
 export function profileForm({ profile }: Contact): Form {
   return Object.fromEntries([
     ...lines.map(([name]) => [name, profile[name] ?? '']),

@@ -1,5 +1,5 @@
-// Contacts, and one contact. contact-import.ts imports many, contact-fields.ts has the fields of
-// one.
+// Contacts, and a single contact. contact-import.ts imports many, contact-fields.ts has the fields
+// of a contact.
 import { forgetRoutes } from '../../../../src/outbound/messages/forget/contact-routes.ts';
 import { contactRoutes } from '../../../../src/people/contacts/routes.ts';
 import { type Contact, contactStatuses } from '../../../../src/people/contacts/schema.ts';

@@ -1,4 +1,4 @@
-// Conversations, and one with its messages.
+// Conversations, and a conversation with the messages.
 import { messageRoutes } from '../../../../src/outbound/messages/routes.ts';
 import { conversationRoutes } from '../../../../src/people/conversations/routes.ts';
 import {

@@ -1,4 +1,4 @@
-// Groups to unsubscribe from, and the members of one with double opt-in.
+// Groups to unsubscribe from, and the members of a group with double opt-in.
 import { memberRoutes } from '../../../../src/campaigns/opt-in/routes.ts';
 import type { AddResult, Member } from '../../../../src/campaigns/opt-in/schema.ts';
 import { memberStatuses } from '../../../../src/people/unsubscribe-groups/confirmation-queries.ts';

@@ -1,5 +1,6 @@
 // The files of a template, in a plain text editor. A save is a commit on top of the revision that
-// was read: if another change came first, it is refused, and what was typed stays in the editor.
+// was read: if another change came first, the save is refused, and the typed text stays in the
+// editor.
 import { workspaceRoutes } from '../../../../src/content/templates/workspace/routes.ts';
 import type { WorkspaceView } from '../../../../src/content/templates/workspace/schema.ts';
 import { withQuery } from '../../api.ts';

@@ -1,11 +1,11 @@
-// The commits of a template, and what they changed.
+// The commits of a template, and their changes.
 import { workspaceRoutes } from '../../../../src/content/templates/workspace/routes.ts';
 import { withQuery } from '../../api.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Page, View } from '../../page.ts';
 import { button, link, table, time } from '../../parts.ts';
 
-/** Lines of a page, over all of its files. */
+/** Lines of a page, over all files of a commit. */
 const mostLines = 4_000;
 const workspacePath = ({ params }: Asked) => `/v1/templates/${params['id']}/workspace`;
 const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;

@@ -1,5 +1,5 @@
-// Templates, one template with its versions, and how it looks with sample data. template-files.ts
-// edits the files, template-history.ts shows the commits.
+// Templates, a single template with the versions, and how it looks with sample data.
+// template-files.ts edits the files, template-history.ts shows the commits.
 import { templateRoutes } from '../../../../src/content/templates/routes.ts';
 import type { Rendered, TemplateVersion } from '../../../../src/content/templates/schema.ts';
 import type { Download } from '../../api.ts';
