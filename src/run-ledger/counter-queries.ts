@@ -17,12 +17,12 @@ export const runCounters = [
   'complaints',
 ] as const;
 
-/** Each counter of a run with its count. */
+/** Each counter of a run with the count. */
 export type RunTally = Record<(typeof runCounters)[number], number>;
 
 export type RunCountersRow = RunTally & { run_id: string };
 
-/** Attempts of a run in one minute. */
+/** Attempts of a run in a minute. */
 export interface RunMinuteRow {
   run_id: string;
   /** First millisecond of the minute. */
@@ -56,7 +56,7 @@ export const findRunCounters = own.all((db, runIds: readonly string[]) =>
     .where('run_id', ...isOneOf(db, runIds)),
 );
 
-/** Selects the minutes of a run since one of them, the oldest first. */
+/** Selects the minutes of a run from the minute `since` on, the oldest first. */
 export const selectRunMinutes = own.all((db, runId: string, since: number) =>
   db
     .selectFrom('run_minutes')
@@ -66,7 +66,7 @@ export const selectRunMinutes = own.all((db, runId: string, since: number) =>
     .orderBy('minute'),
 );
 
-/** Deletes all minutes before this one. */
+/** Deletes all minutes before this minute. */
 export async function deleteRunMinutes(db: Db, before: number): Promise<void> {
   await tables<CounterTables>(db).deleteFrom('run_minutes').where('minute', '<', before).execute();
 }

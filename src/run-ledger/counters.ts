@@ -45,13 +45,13 @@ export function countRun(trx: Db, runId: string, counts: Readonly<Partial<RunTal
 /** An attempt of a message of a run. */
 export interface RunAttempt {
   runId: string;
-  /** Time of its end. */
+  /** Time of the end. */
   at: number;
   /** Reply of a provider that deferred it for policy or rate; null for any other end. */
   deferral: string | null;
 }
 
-/** Counts an attempt in its minute, at the end of the transaction. */
+/** Counts an attempt in the minute of the end, at the end of the transaction. */
 export function countRunAttempt(trx: Db, { runId, at, deferral }: RunAttempt): void {
   const attempt = {
     attempted: 1,
@@ -61,7 +61,10 @@ export function countRunAttempt(trx: Db, { runId, at, deferral }: RunAttempt): v
   runMinutes.add(trx, { run_id: runId, minute: minuteOf(at) }, attempt);
 }
 
-/** Reads the counters of these runs; returns those of one, zeros for a run without messages. */
+/**
+ * Reads the counters of these runs; returns the counters of a run, zeros for a run without
+ * messages.
+ */
 export async function findRunCounts(
   db: Db,
   runIds: readonly string[],

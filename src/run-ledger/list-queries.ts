@@ -58,8 +58,8 @@ export interface RecipientFilter {
 }
 
 /**
- * Returns up to `limit` rows of a ledger with a higher id of the contact than `after`, in its
- * order.
+ * Returns up to `limit` rows of a ledger with a higher id of the contact than `after`, in the order
+ * of ids.
  */
 export function selectRecipients(
   db: Db,
@@ -78,7 +78,7 @@ export function selectRecipients(
   return query.orderBy('contact_id').limit(limit).execute();
 }
 
-/** Finds a run of a campaign that is being erased, with the facts that its messages share. */
+/** Finds a run of a campaign that is being erased, with the facts that the messages share. */
 export const findRunOf = own.first((db, organizationId: string, campaignId: string) =>
   db
     .selectFrom('campaign_runs')
@@ -106,7 +106,7 @@ export const deleteRecipients = own.change((db, runId: string, limit: number) =>
     .where('run_id', '=', runId),
 );
 
-/** Deletes a run, after its ledger. */
+/** Deletes a run, after the ledger. */
 export const deleteRun = own.run((db, id: string) =>
   db.deleteFrom('campaign_runs').where('id', '=', id),
 );

@@ -24,7 +24,7 @@ export interface RunRow {
   hold_reason: string | null;
   hold_domain_id: string | null;
   hold_detail: string | null;
-  /** JSON of the counters when the run was last held for its health. */
+  /** JSON of the counters when the run was last held for health. */
   excluded_counts: string | null;
   last_contact_id: string | null;
   last_of_audience: string | null;
@@ -71,7 +71,7 @@ const on = tables<RunTables>;
 
 export const runs = own.rowsOf('campaign_runs', 'campaign-run');
 
-/** A run without its audience, its content and what its messages share, which can be large. */
+/** A run without the audience, the content and the data that messages share, which can be large. */
 export type RunState = Omit<RunRow, 'audience_snapshot' | 'shared' | 'content_snapshot'>;
 
 export const stateColumns = [
@@ -135,7 +135,7 @@ export function updateRun(trx: Db, id: string, changes: Partial<RunRow>): Promis
 
 export const insertRecipients = own.bulkInsert('campaign_recipients', RecipientRow);
 
-/** Finds the contacts among these that one of the runs has judged. */
+/** Finds the contacts among these that any of the runs has judged. */
 export const judgedAmong = own.all(
   (db, runIds: readonly string[], contactIds: readonly string[]) =>
     db
@@ -171,7 +171,7 @@ const actColumns = { opened: 'opened_at', clicked: 'clicked_at', received: 'crea
 
 /**
  * For queries on contacts: whether a contact opened, clicked or got a message of any run of the
- * campaign. Looks up one row of each run.
+ * campaign. Looks up a row of each run.
  */
 export function activityOf(
   db: Db,
@@ -188,12 +188,12 @@ export function activityOf(
     and one.${sql.ref(actColumns[way])} >= ${since} limit 1) is not null)`;
 }
 
-/** Statuses of a run that keep its queued mail back. */
+/** Statuses of a run that keep queued mail back. */
 export type StoppedStatus = Extract<RunStatus, 'paused' | 'held' | 'cancelled'>;
 
 /**
- * Finds the stopped ones among these runs. Hot for mail of runs. On PostgreSQL they stay stopped
- * until the transaction ends.
+ * Finds the stopped runs among these. Hot for mail of runs. On PostgreSQL they stay stopped until
+ * the transaction ends.
  */
 export const lockStoppedRuns = own.all((db, ids: readonly string[]) =>
   db
@@ -218,7 +218,7 @@ export interface RecipientMark {
   clicked_at: number | null;
 }
 
-/** Marks a contact of the ledger as engaged. The caller holds its message. */
+/** Marks a contact of the ledger as engaged. The caller holds the message. */
 export const markEngaged = own.run((db, mark: RecipientMark) =>
   db
     .updateTable('campaign_recipients')
@@ -246,9 +246,9 @@ export const markUnsubscribed = own.change(
 );
 
 /**
- * Removes the data of a deleted contact from the ledger: the hash of its address, and reasons of
- * failures, which may quote it. Its id stays, so that the counts of the runs add up. The caller
- * holds the contact.
+ * Removes the data of a deleted contact from the ledger: the hash of the address, and reasons of
+ * failures, which may quote the address. The id stays, so that the counts of the runs add up. The
+ * caller holds the contact.
  */
 export async function forgetInLedger(
   trx: Db,
@@ -260,8 +260,8 @@ export async function forgetInLedger(
 }
 
 /**
- * Selects the runs of the organization with the contact in their ledger, and locks its rows in
- * their order.
+ * Selects the runs of the organization with the contact in their ledger, and locks the rows in the
+ * order of the runs.
  */
 const selectRunsOf = own.all((db, organizationId: string, contactId: string) =>
   db

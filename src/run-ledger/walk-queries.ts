@@ -25,7 +25,7 @@ const dueColumns = [
 
 /**
  * Returns due runs that no other worker has leased: the longest due run of each organization, then
- * the second ones, so that many runs of one organization hide none of another.
+ * the second run of each, so that many runs of an organization hide no run of another.
  */
 export const selectDueRuns = own.all((db, { worker, now }: Moment, limit: number) =>
   db
@@ -57,7 +57,7 @@ export const selectDueRuns = own.all((db, { worker, now }: Moment, limit: number
 );
 
 /**
- * Returns the next time at which a run falls due, or the lease of a due one ends; undefined for
+ * Returns the next time at which a run falls due, or the lease of a due run ends; undefined for
  * none.
  */
 export async function findNextDueRun(db: Db, now: number): Promise<number | undefined> {
@@ -76,7 +76,7 @@ export async function findNextDueRun(db: Db, now: number): Promise<number | unde
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
-/** Leases a run for a worker until `until`. Returns false if another worker has it. */
+/** Leases a run for a worker until `until`. Returns false if a different worker has the lease. */
 export const leaseRun = own.change(
   (db, id: string, { worker, now }: Moment, until: number) =>
     db
@@ -177,7 +177,7 @@ export const findOtherRuns = own.all(
   (rows) => rows.map(({ id }) => id),
 );
 
-/** Returns the ids of the other runs that repeat the same run as this one. */
+/** Returns the ids of the other runs that repeat the same run as this run. */
 export const findOtherRetries = own.all(
   (db, run: Pick<RunRow, 'id' | 'organization_id' | 'campaign_id' | 'retry_of'>) =>
     db

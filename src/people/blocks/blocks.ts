@@ -94,7 +94,7 @@ export async function getBlock(app: App, caller: Caller, id: string): Promise<Bl
 }
 
 /**
- * Finds a block by its id or its address.
+ * Finds a block by id or address.
  * @throws ValidationError for a text that is neither; ResourceNotFoundError.
  */
 export async function getBlockNamed(app: App, caller: Caller, idOrAddress: string): Promise<Block> {

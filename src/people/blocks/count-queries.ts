@@ -29,7 +29,7 @@ export function recordBlocks(
   }
 }
 
-/** Counts the blocks of one reason, or of all. */
+/** Counts the blocks of a reason, or of all reasons. */
 export async function sumBlocks(
   db: Db,
   organizationId: string,

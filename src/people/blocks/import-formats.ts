@@ -16,7 +16,7 @@ export type Verdict =
   | { skip: string }
   | { reject: string };
 
-/** Returns the trimmed text under a column of one row, or '' if the column is missing. */
+/** Returns the trimmed text under a column of a row, or '' if the column is missing. */
 export type Field = (column: string) => string;
 
 export interface ImportFormat {
@@ -25,7 +25,7 @@ export interface ImportFormat {
   title: string;
   /** The columns that identify the format; all must be present. */
   columns: readonly string[];
-  /** Whether a file may lack a header: its columns are then address and reason. */
+  /** Whether a file may lack a header: the columns are then address and reason. */
   mayBeBare?: true;
   judge(field: Field, fallback: BlockReason): Verdict;
 }
@@ -48,7 +48,10 @@ const always =
   (reason: BlockReason): ImportFormat['judge'] =>
   () => ({ reason });
 
-/** Types of bounces that concern the address. Postmark also counts many others as bounces. */
+/**
+ * Types of bounces that concern the address. Postmark also counts many events of a different kind
+ * as bounces.
+ */
 const postmarkBounceTypes = new Map<string, BlockReason>([
   ['hardbounce', 'bounce'],
   ['bademailaddress', 'bounce'],
@@ -75,9 +78,9 @@ function judgePostmarkSuppression(field: Field): Verdict {
 }
 
 /**
- * Translates a bounce. SendGrid exports its bounces and its blocks with the same columns. A block
- * there was temporary (4.x.x) or about policy (5.7.x): SendGrid keeps sending to that address, and
- * so does this service.
+ * Translates a bounce. SendGrid exports bounces and blocks with the same columns. A block there was
+ * temporary (4.x.x) or about policy (5.7.x): SendGrid keeps sending to that address, and so does
+ * this service.
  */
 function judgeSendgridBounce(field: Field): Verdict {
   const status = field('status');
@@ -114,7 +117,7 @@ const plain: ImportFormat = {
 };
 
 /**
- * The known formats; the first match wins, so formats with more columns stand before those with
+ * The known formats; the first match wins, so formats with more columns stand before formats with
  * fewer.
  */
 export const importFormats: readonly ImportFormat[] = [
@@ -224,8 +227,8 @@ export const importFormats: readonly ImportFormat[] = [
 ];
 
 /**
- * Returns the format of a file by its header (null for a file without one), or the named format if
- * the file fits it.
+ * Returns the format of a file by the header (null for a file without a header), or the named
+ * format if the file fits it.
  * @throws ValidationError that names the columns of the file and the missing ones, or a column
  * given twice.
  */
@@ -261,8 +264,8 @@ export function addressIn(field: Field): string {
 }
 
 /**
- * Returns the time from which the other service has had the entry (ms since 1970), or `now` if it
- * is unknown.
+ * Returns the time from which the exporting service has had the entry (ms since 1970), or `now` if
+ * it is unknown.
  */
 export function madeAtIn(field: Field, now: number): number {
   for (const column of madeAtColumns) {
@@ -273,8 +276,8 @@ export function madeAtIn(field: Field, now: number): number {
 }
 
 /**
- * Reads seconds or milliseconds since 1970, or a date; one without a zone is UTC. Returns NaN for
- * anything else.
+ * Reads seconds or milliseconds since 1970, or a date; a date without a zone is UTC. Returns NaN
+ * for anything else.
  */
 function readTime(text: string): number {
   if (/^\d{9,10}$/.test(text)) return Number(text) * 1_000;

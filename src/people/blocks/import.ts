@@ -1,6 +1,6 @@
 // Import of blocks from another service's export. A dry run reports the changes. The real run makes
 // them, 500 addresses to a transaction, so that sends go on beside it. A second run changes nothing
-// more. src/platform/csv reads the file, import-formats.ts its meaning.
+// more. src/platform/csv reads the file, import-formats.ts interprets it.
 
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -47,7 +47,7 @@ export interface ImportOptions {
   onBatch?: (report: ImportReport) => void;
 }
 
-/** One row of the file in a report. */
+/** Row of the file in a report. */
 export interface ReportedRow {
   line: number;
   address: string;
@@ -55,7 +55,7 @@ export interface ReportedRow {
   reason: string;
 }
 
-/** Number of rows with one result, and the first of them. */
+/** Number of rows with the same result, and the first rows. */
 export interface RowGroup {
   count: number;
   first: ReportedRow[];
@@ -75,7 +75,7 @@ export interface ImportReport {
   /** Rows that state that the address is not blocked. */
   skipped: RowGroup;
   rejected: RowGroup;
-  /** Set if the file states that it is one page of a list. */
+  /** Set if the file states that it is a page of a list. */
   isPartial?: true;
 }
 
@@ -112,7 +112,9 @@ function countCandidate(group: RowGroup, { line, row }: Candidate): void {
   count(group, line, row.address, row.reason);
 }
 
-/** Returns the block that a row asks for. For any other row returns null and counts it. */
+/**
+ * Returns the block that a row asks for. For a row without a block returns null and counts the row.
+ */
 function candidateOf(
   app: App,
   caller: Caller,
@@ -143,7 +145,7 @@ function candidateOf(
   return null;
 }
 
-/** Returns the key of a block: its address, and its group if it has one. */
+/** Returns the key of a block: the address, and the group of a block for a group. */
 function keyOf({ folded_address, unsubscribe_group_id }: BlockedRow): string {
   return unsubscribe_group_id === null
     ? folded_address
@@ -157,8 +159,8 @@ function keyOf({ folded_address, unsubscribe_group_id }: BlockedRow): string {
 type Take = (candidates: readonly Candidate[]) => Promise<ReadonlySet<string>>;
 
 /**
- * Returns a `Take` that adds blocks. The audit has one entry for the whole import, which grows with
- * each transaction.
+ * Returns a `Take` that adds blocks. The audit has a single entry for the whole import, which grows
+ * with each transaction.
  */
 function adding(app: App, caller: Caller, format: string): Take {
   const byAddress = (a: BlockRow, b: BlockRow) => (a.folded_address < b.folded_address ? -1 : 1);
@@ -213,7 +215,7 @@ function comparing(app: App, caller: Caller): Take {
 }
 
 /**
- * Takes a batch and counts it. A repeated address counts as existing from its second mention on.
+ * Takes a batch and counts it. A repeated address counts as existing from the second mention on.
  */
 async function writeBatch(batch: readonly Candidate[], take: Take, report: ImportReport) {
   const first = new Map<string, Candidate>();
@@ -232,8 +234,8 @@ async function writeBatch(batch: readonly Candidate[], take: Take, report: Impor
 
 /**
  * Reads `source` (CSV or JSON Lines) and blocks the addresses in it, or with `dryRun` only reports
- * them. A row that cannot be understood is reported with its line and stops nothing.
- * @throws ValidationError for a file that cannot be read to its end; blocks added before stay.
+ * them. A row that cannot be understood is reported with the line number and stops nothing.
+ * @throws ValidationError for a file that cannot be read to the end; blocks added before stay.
  */
 export async function importBlocks(
   app: App,

@@ -16,7 +16,7 @@ const days = 30;
 const dayMs = 24 * 60 * 60_000;
 /** Number of refusals within 30 days from which they are mentioned. */
 const mentionedFrom = 3;
-/** Rows that one transaction deletes. */
+/** Rows that a transaction deletes. */
 const swept = 1000;
 
 /** A delivery that was refused for an address behind the recipient. */

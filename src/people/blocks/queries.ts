@@ -34,7 +34,7 @@ export interface BlockFilter {
 export type ActiveBlockRow = Pick<BlockRow, 'id' | 'folded_address' | 'reason' | 'created_at'>;
 
 /**
- * Finds the blocks of all mail on these addresses, one for each reason. Hot: every send runs it.
+ * Finds the blocks of all mail on these addresses, a row for each reason. Hot: every send runs it.
  */
 export const findActiveBlocks = own.all(
   (db, organizationId: string, foldedAddresses: readonly string[]) =>
@@ -51,7 +51,7 @@ const activeIdsAmong = own.all((db, pairs: string) => {
     engineOf(db) === 'postgres'
       ? sql<{ value: string }>`json_array_elements(${pairs}::json)`
       : sql<{ value: string }>`json_each(${pairs})`;
-  // A subquery instead of a join: one index look-up for each pair, in any query plan.
+  // A subquery instead of a join: a single index look-up for each pair, in any query plan.
   return db
     .selectFrom(listed.as('pair'))
     .select(({ selectFrom }) =>
@@ -66,8 +66,8 @@ const activeIdsAmong = own.all((db, pairs: string) => {
 });
 
 /**
- * Finds one block of all mail for each pair of organization and folded address, if there is one.
- * Hot: every claim runs it.
+ * Finds a block of all mail for each pair of organization and folded address, if any. Hot: every
+ * claim runs it.
  */
 export async function findActiveBlocksAmong(
   db: Db,
@@ -126,8 +126,8 @@ const toWeight = cases(reasonsByWeight.map((reason, weight) => [reason, weight])
 const toReason = cases(reasonsByWeight.map((reason, weight) => [weight, reason]));
 
 /**
- * For queries on other tables: the reason of most weight for which an address gets no mail at all,
- * or null. Both arguments are expressions.
+ * Fragment of a larger query: the reason of most weight for which an address gets no mail at
+ * all, or null. Both arguments are expressions.
  */
 export function activeReasonOf(
   organizationId: unknown,
@@ -139,8 +139,8 @@ export function activeReasonOf(
 }
 
 /**
- * For queries on other tables: whether an address has a block of all mail, or of a group, for its
- * own wish to unsubscribe or for any other reason.
+ * Fragment of a larger query: whether an address has a block of all mail, or of a group, for an
+ * unsubscribe or for any other reason.
  */
 export function hasBlock(
   organizationId: string,
@@ -155,8 +155,8 @@ export function hasBlock(
 }
 
 /**
- * For queries on other tables: the addresses with a block of all mail, or of the group, for any
- * reason.
+ * Fragment of a larger query: the addresses with a block of all mail, or of the group, for
+ * any reason.
  */
 export function blockedAddresses(
   organizationId: string,
@@ -167,7 +167,7 @@ export function blockedAddresses(
     and unsubscribe_group_id ${ofGroup}`;
 }
 
-/** For queries on other tables: id and address of the blocks of all mail for this reason. */
+/** Fragment of a larger query: id and address of the blocks of all mail for this reason. */
 export function activeBlocksFor(organizationId: string, reason: BlockReason): RawBuilder<unknown> {
   return sql`select id, folded_address from blocks where organization_id = ${organizationId}
     and reason = ${reason} and unsubscribe_group_id is null`;
@@ -177,8 +177,8 @@ export function activeBlocksFor(organizationId: string, reason: BlockReason): Ra
 export const blocks = own.rowsOf('blocks', 'block');
 
 /**
- * Returns the matching ids as ranges of indexes. For an address these are its blocks of all mail
- * and its blocks of groups; without an address, the blocks of each reason.
+ * Returns the matching ids as ranges of indexes. For an address these are the blocks of all mail
+ * and the blocks of groups; without an address, the blocks of each reason.
  */
 function rangesOf(
   organizationId: string,
@@ -250,9 +250,9 @@ export async function countBlocksOf(
 export type BlockedRow = Pick<BlockRow, 'folded_address' | 'unsubscribe_group_id'>;
 
 /**
- * Inserts the missing blocks and returns them. A block of all mail exists once for each reason. On
- * PostgreSQL concurrent transactions wait for each other, so callers pass rows sorted by folded
- * address.
+ * Inserts the missing blocks and returns them. A block of all mail exists once for each reason.
+ * Callers pass rows sorted by folded address: concurrent transactions would deadlock on PostgreSQL
+ * in any other order.
  */
 export async function insertBlocks(
   db: Db,

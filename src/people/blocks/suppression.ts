@@ -1,6 +1,6 @@
-// Suppression of sends by blocks, inside the accept transaction for every send: one prepared
+// Suppression of sends by blocks, inside the accept transaction for every send: a single prepared
 // statement for a batch. Measured on SQLite with 200,000 blocks: 80 µs for 64 addresses, 5 µs for
-// one. Bounces and complaints block addresses here; the resource is blocks.ts.
+// 1. Bounces and complaints block addresses here; the resource is blocks.ts.
 
 import type { App } from '../../core/app.ts';
 import { foldAddress } from '../../platform/net/address.ts';
@@ -55,9 +55,9 @@ export function sendKey(organizationId: string, groupId: string | null): string 
 }
 
 /**
- * Finds the blocks of a batch of sends, by `sendKey`, with one query for each organization and one
- * for all groups. Mail of a group is stopped by blocks of all mail and of that group; other mail
- * only by blocks of all mail.
+ * Finds the blocks of a batch of sends, by `sendKey`, with a query for each organization and a
+ * single query for all groups. Mail of a group is stopped by blocks of all mail and of that group;
+ * mail without a group only by blocks of all mail.
  */
 export async function findBlockedOf(
   db: Db,

@@ -1,6 +1,6 @@
 // SQL on many contacts at once, for imports and exports. Rows only, no decisions. Avoids deadlocks
 // on PostgreSQL: locks existing contacts in the order of their ids, then writes each table sorted
-// by one key.
+// by a single key.
 import { type Kysely, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, engineOf, isOneOf, JsonList, packedList } from '../../platform/store/db.ts';
@@ -21,14 +21,14 @@ import { wordsOf } from './words.ts';
 
 const own = ownTables<ContactTables>();
 
-/** New contact with all its rows. */
+/** New contact with all rows. */
 export interface NewContact {
   row: ContactRow;
   identities: readonly IdentityRow[];
   tags: readonly string[];
 }
 
-/** Existing contact with its changes. */
+/** Existing contact with the changes. */
 export interface ChangedContact extends NewContact {
   before: ContactRow;
   /** Null if the identities are unchanged. */
@@ -42,7 +42,7 @@ const insertRows = own.bulkInsert('contacts', ContactRow);
 const insertIdentities = own.bulkInsert('contact_identities', IdentityRow);
 
 /**
- * Most contacts of a text that get single rows. More ids are passed as one list, which saves 3 µs a
+ * Most contacts of a text that get single rows. More ids are passed as a list, which saves 3 µs a
  * contact with two tags and two words.
  */
 const fewIds = 4;
@@ -126,7 +126,7 @@ function byText(
 }
 
 /**
- * Inserts new contacts of one organization, in the order of their ids. Throws an error that
+ * Inserts new contacts of an organization, in the order of their ids. Throws an error that
  * `isDuplicate` recognizes if an address or an external id was taken meanwhile.
  */
 export async function insertContacts(db: Db, contacts: readonly NewContact[]): Promise<void> {
@@ -214,7 +214,7 @@ const idsOfAddresses = own.all((db, organizationId: string, addresses: Names) =>
 const noNames = '[]';
 
 /**
- * Returns the ids of contacts with one of these addresses or external ids (JSON lists), each once
+ * Returns the ids of contacts with any of these addresses or external ids (JSON lists), each once
  * and sorted, in the order of locking.
  */
 export async function idsOfNames(

@@ -1,5 +1,5 @@
-// SQL of groups by query: a tree of conditions becomes one condition on a row of `contacts`. Names
-// of columns and words of SQL are constants of this file, and everything of a caller is a
+// SQL of groups by query: a tree of conditions becomes a single condition on a row of `contacts`.
+// Names of columns and words of SQL are constants of this file, and everything of a caller is a
 // parameter. A condition is true or false, never null, so that `not` is exact.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
@@ -37,8 +37,7 @@ function lowered(db: Db, text: Expression): Expression {
 }
 
 /**
- * Tells whether a text has this part. No character of the part has a meaning of its own, as in
- * `like`.
+ * Tells whether a text has this part. No character of the part is a wildcard, unlike in `like`.
  */
 function has(db: Db, text: Expression, part: string): Condition {
   return engineOf(db) === 'postgres'
@@ -59,7 +58,7 @@ function pathOf(field: string): string[] {
   return first === 'customFields' ? [first, rest.join('.')] : [first, ...rest];
 }
 
-/** A text as it stands within JSON, without its quotes. */
+/** A text as it stands within JSON, without the quotes. */
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
 /**
@@ -94,9 +93,9 @@ function fieldCondition(db: Db, field: string, query: ContactQuery): Condition {
 }
 
 /**
- * Tells whether a contact has a tag, in any case. Searches the JSON of its tags: a look-up in their
- * index takes six times as long (1.2 µs on SQLite), so only contacts with letters beyond ASCII in
- * their tags take it. A tag has no comma, so a comma is always between two tags.
+ * Tells whether a contact has a tag, in any case. Searches the JSON of the tags: a look-up in the
+ * index of tags takes six times as long (1.2 µs on SQLite), so only contacts with letters beyond
+ * ASCII in their tags take it. A tag has no comma, so a comma is always between two tags.
  */
 export function tagCondition(db: Db, organizationId: string, tag: string): Condition {
   const folded = foldCase(tag);
@@ -107,7 +106,7 @@ export function tagCondition(db: Db, organizationId: string, tag: string): Condi
       and one.tag = ${folded} and one.contact_id = contacts.id) = 1 end) is true`;
 }
 
-/** For conditions on a row of `contacts`: its id. */
+/** For conditions on a row of `contacts`: the id. */
 export const contactId: Expression = sql`contacts.id`;
 
 /** Returns the condition on a row of `contacts`. */
@@ -141,8 +140,8 @@ interface Including {
 }
 
 /**
- * For other queries: conditions that a row of `contacts` has one of the ids or tags, or matches one
- * of the queries.
+ * Fragment of a larger query: conditions that a row of `contacts` has any of the ids or tags, or
+ * matches any of the queries.
  */
 export function includingConditions(
   db: Db,
@@ -156,7 +155,7 @@ export function includingConditions(
   ];
 }
 
-/** Selects the ids of all contacts that match one of the queries, and these conditions. */
+/** Selects the ids of all contacts that match any of the queries, and these conditions. */
 function matching(db: Db, queries: readonly AskedQuery[], among: Condition): RawBuilder<unknown> {
   const [first] = queries;
   const matches = queries.map((one) => conditionOf(db, one));
@@ -169,7 +168,7 @@ function matching(db: Db, queries: readonly AskedQuery[], among: Condition): Raw
   return sql`select contacts.id as id from contacts where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** For other queries: the ids in a range of all contacts that match one of the queries. */
+/** Fragment of a larger query: the ids in a range of all contacts that match any of the queries. */
 export function matchingIdsIn(
   db: Db,
   queries: readonly AskedQuery[],
@@ -178,7 +177,7 @@ export function matchingIdsIn(
   return matching(db, queries, sql`contacts.id > ${after} and contacts.id <= ${until}`);
 }
 
-/** Finds those of these contacts that match one of the queries. */
+/** Finds the contacts among these that match any of the queries. */
 export async function matchesAmong(
   db: Db,
   queries: readonly AskedQuery[],
@@ -195,7 +194,9 @@ function requiredTags({ all, tag }: ContactQuery): string[] {
   return tag === undefined ? [] : [tag];
 }
 
-/** Returns the tag of a query that the fewest contacts have, among those that every match has. */
+/**
+ * Returns the tag of a query that the fewest contacts have, among the tags that every match has.
+ */
 async function rarestTag(db: Db, { organizationId, query }: AskedQuery): Promise<string | null> {
   let rarest: { tag: string; count: number } | null = null;
   for (const tag of new Set(requiredTags(query))) {
@@ -223,7 +224,8 @@ async function matchesIn(
     sql`tagged.contact_id > ${range.after} and tagged.contact_id <= ${range.until}`,
   ];
   if (query.tag === undefined) {
-    // One look-up for each id, whatever PostgreSQL knows about the sizes of the tables.
+    // A single look-up for each id, regardless of what PostgreSQL knows about the sizes of the
+    // tables.
     conditions.push(sql`(select ${conditionOf(db, asked)} from contacts
       where contacts.id = tagged.contact_id)`);
   }
@@ -231,7 +233,7 @@ async function matchesIn(
     where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** Returns the ids of one page of matches in a range, newest first. */
+/** Returns the ids of a page of matches in a range, newest first. */
 export async function listMatches(
   db: Db,
   asked: AskedQuery,

@@ -1,4 +1,4 @@
-// Contacts, the resource (specification 2.6, 4.5): one function per verb. Deletion is in
+// Contacts, the resource (specification 2.6, 4.5): a function per verb. Deletion is in
 // src/outbound/messages/forget/forget-contact.ts, because it also changes messages. Statuses from
 // blocks are in status.ts.
 import { readFilteredPage, searchInTime } from '../../core/api/filtered-page.ts';
@@ -51,8 +51,8 @@ function addressesIn({ email, identities }: UpdateContact): string[] | undefined
 }
 
 /**
- * Builds identity rows in the given order. An address that the contact already has keeps its id and
- * its proof of ownership.
+ * Builds identity rows in the given order. An address that the contact already has keeps the id and
+ * the proof of ownership.
  */
 function identityRows(
   app: App,
@@ -112,7 +112,7 @@ function newRow(app: App, caller: Caller, input: CreateContact): queries.Contact
   };
 }
 
-/** @throws ConflictError naming the contact that has one of the addresses, or the external id. */
+/** @throws ConflictError naming the contact that has any of the addresses, or the external id. */
 async function assertFree(
   db: Db,
   organizationId: string,
@@ -167,7 +167,7 @@ interface Range {
 
 /**
  * Lists contacts for filters whose total is cheap: no filter or a tag (both have counters), or the
- * name of one contact.
+ * name of a contact.
  */
 async function listed(db: Db, filter: ContactFilter, range: Range) {
   const [ids, total] = await Promise.all([
@@ -198,7 +198,7 @@ async function found(store: Store, filter: ContactFilter, q: string, { limit, of
 
 /**
  * Lists a page of contacts, newest first. Exceptions: with `updatedSince` alone the last changed
- * contact comes first; with a status that follows from blocks, the last blocked one.
+ * contact comes first; with a status that follows from blocks, the last blocked contact.
  */
 export async function listContacts(
   app: App,
@@ -277,7 +277,7 @@ function change(
   const run = () =>
     app.store.write(async (trx) => {
       const now = app.clock.now();
-      // Locks the row, because the following decisions depend on its values.
+      // Locks the row, because the following decisions depend on the values.
       const row = await queries.contacts.update(trx, organizationId, id, { updated_at: now });
       const before = await presentContact(trx, row);
       await assertFree(trx, organizationId, id, addresses ?? [], columns?.external_id);
@@ -326,7 +326,7 @@ export function updateContact(
 }
 
 /**
- * Adds tags and keeps existing ones.
+ * Adds tags and keeps existing tags.
  * @throws ResourceNotFoundError; ValidationError above the limit of tags of a contact.
  */
 export function addTags(

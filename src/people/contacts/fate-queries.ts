@@ -33,7 +33,7 @@ const wantsNoMail = sql<SqlBool>`contacts.preferences like '%"email":false%'`;
 
 const address = sql`first.folded_identifier`;
 
-/** Lists the reasons, in their order, with the conditions on `contacts` and its first address. */
+/** Lists the reasons, in their order, with the conditions on `contacts` and the first address. */
 function reasonsOf(db: Db, question: FateQuestion): [SkipReason, Condition][] {
   const { organizationId, excludeTags, unsubscribeGroupId: groupId } = question;
   const ofAll = { groupId: null };
@@ -59,8 +59,8 @@ function reasonsOf(db: Db, question: FateQuestion): [SkipReason, Condition][] {
 
 /**
  * Returns selects that together find all contacts in a range that are archived, have no address,
- * have a block or want no mail. Few contacts are among them, and each select reads an index of its
- * own.
+ * have a block or want no mail. Few contacts are among them, and each select reads a separate
+ * index.
  */
 export function specialIdsIn(
   { organizationId, unsubscribeGroupId }: Omit<FateQuestion, 'isPending'>,

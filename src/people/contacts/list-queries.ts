@@ -1,6 +1,6 @@
 // SQL on contacts for lists: the ids of a page, and the number of matches. The most selective
-// filter leads, by an index, and the others are tested for each id. Only a page of all contacts
-// scans them, in the order of its index.
+// filter leads, by an index, and the remaining filters are tested for each id. Only a page of all
+// contacts scans them, in the order of the index.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, engineOf, packedList } from '../../platform/store/db.ts';
@@ -58,7 +58,7 @@ export function hasStatus(
     : sql`${isArchived} = 0 and ${reason} = ${wanted}`;
 }
 
-/** A select of ids with its order; the other filters are added to it. */
+/** A select of ids with an order; the remaining filters are added to it. */
 interface Way {
   from: Expression;
   id: Expression;
@@ -81,7 +81,7 @@ function wayOfReason(organizationId: string, reason: BlockReason): Way {
     order: sql`found.block_id desc`,
     where: [
       sql`found.id is not null`,
-      // A contact has only the status of its weightiest reason.
+      // A contact has only the status of the weightiest reason.
       sql`found.reason = ${reason}`,
       sql`${column('is_archived', sql`found.id`)} = 0`,
     ],
@@ -165,7 +165,7 @@ function rest(filter: ContactFilter, { id, answers }: Way): Condition[] {
   if (asks('externalId')) conditions.push(sql`${column('external_id', id)} = ${externalId}`);
   if (tag !== undefined && asks('tag')) {
     // A subquery instead of `exists`, which PostgreSQL turns into a join with all tags. This needs
-    // one index look-up for each id.
+    // a single index look-up for each id.
     conditions.push(sql`(select 1 from contact_tags one where one.organization_id = ${organizationId}
       and one.tag = ${foldCase(tag)} and one.contact_id = ${id}) = 1`);
   }
@@ -181,7 +181,7 @@ function found(db: Db, filter: ContactFilter): { way: Way; where: Expression } {
   return { way, where };
 }
 
-/** Returns the ids of one page. Rows before the page are skipped in the index. */
+/** Returns the ids of a page. Rows before the page are skipped in the index. */
 export async function listContactIds(
   db: Db,
   filter: ContactFilter,
@@ -201,8 +201,8 @@ async function countFound(db: Db, filter: ContactFilter): Promise<number> {
 }
 
 /**
- * Counts matches. Counters give the totals of all contacts and of a tag. The total of active ones
- * is derived from these.
+ * Counts matches. Counters give the totals of all contacts and of a tag. The total of active
+ * contacts is derived from these.
  */
 export async function countContacts(db: Db, filter: ContactFilter): Promise<number> {
   const { organizationId, tag, ...others } = filter;

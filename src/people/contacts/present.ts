@@ -43,7 +43,7 @@ function presentIdentity({ id, identifier, verified_at }: IdentityRow) {
   return { id, channel: 'email' as const, identifier, verified: verified_at !== null };
 }
 
-/** Presents contacts of one organization, in the order of the rows. */
+/** Presents contacts of an organization, in the order of the rows. */
 export async function presentContacts(
   db: Db,
   organizationId: string,
@@ -80,7 +80,7 @@ export async function presentContacts(
   }));
 }
 
-/** Presents one contact as `presentContacts` does. */
+/** Presents a contact as `presentContacts` does. */
 export async function presentContact(db: Db, row: ContactRow): Promise<Contact> {
   const [contact] = await presentContacts(db, row.organization_id, [row]);
   return contact as Contact;

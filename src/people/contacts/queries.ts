@@ -138,10 +138,10 @@ export const findForRun = own.all((db, organizationId: string, ids: readonly str
   return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
 });
 
-/** A contact with its first address. */
+/** A contact with the first address. */
 export type ForRunRow = Awaited<ReturnType<typeof findForRun>>[number];
 
-/** Finds those of these ids that are contacts of the organization. */
+/** Finds the ids among these that are contacts of the organization. */
 export const findKnownIds = own.all(
   (db, organizationId: string, ids: readonly string[]) =>
     db
@@ -166,7 +166,7 @@ export const findLastId = own.first(
 );
 
 /**
- * Finds the id at this distance after another, up to `until`; undefined if there are fewer
+ * Finds the id at this distance after the given id, up to `until`; undefined if there are fewer
  * contacts.
  */
 export const findIdFurther = own.first(
@@ -183,7 +183,7 @@ export const findIdFurther = own.first(
   (row) => row?.id,
 );
 
-/** For queries on other tables: the ids of the contacts with a tag within a range. */
+/** Fragment of a larger query: the ids of the contacts with a tag within a range. */
 export function taggedIdsIn(
   organizationId: string,
   tag: string,
@@ -229,7 +229,7 @@ const verifyOne = own.all((db, organizationId: string, address: string, now: num
     .returning('contact_id'),
 );
 
-/** Marks identities of one organization as verified. Returns the changed contacts. */
+/** Marks identities of an organization as verified. Returns the changed contacts. */
 export async function verifyIdentities(
   db: Db,
   identities: readonly IdentityRow[],
@@ -265,7 +265,7 @@ const byWord = (a: { word: string }, b: { word: string }) => (a.word < b.word ? 
 type Named = Owned & Pick<ContactRow, 'name' | 'display_name'>;
 
 /**
- * Moves the index of words from the names in `had` (null: new contact) to those in `has` (null:
+ * Moves the index of words from the names in `had` (null: new contact) to the names in `has` (null:
  * deleted).
  */
 export async function moveWords(db: Db, had: Named | null, has: Named | null): Promise<void> {
@@ -291,7 +291,7 @@ export async function moveWords(db: Db, had: Named | null, has: Named | null): P
 }
 
 /**
- * Inserts a contact. Throws an error that `isDuplicate` recognizes if another contact has an
+ * Inserts a contact. Throws an error that `isDuplicate` recognizes if an existing contact has an
  * address or the external id.
  */
 export async function insertContact(
@@ -354,7 +354,7 @@ export async function removeTags(
   for (const tag of folded) recordContacts(db, organization_id, tag, -1);
 }
 
-/** Deletes the contact with its identities and tags. @throws ResourceNotFoundError. */
+/** Deletes the contact with all identities and tags. @throws ResourceNotFoundError. */
 export async function deleteContactRow(
   db: Db,
   organizationId: string,

@@ -12,7 +12,7 @@ type Recipient = { email: string; name: string | undefined } | { error: ServiceE
 /** Resolves a contact of a payload. `field`: the place in the payload, for errors. */
 type Resolve = (organizationId: string, contactId: string, field: string) => Recipient;
 
-/** Reads the contacts of a batch of sends, with one query for each organization. */
+/** Reads the contacts of a batch of sends, with a query for each organization. */
 export async function contactsForSends(
   db: Db,
   sends: readonly { organizationId: string; ids: readonly string[] }[],

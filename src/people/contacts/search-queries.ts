@@ -93,8 +93,8 @@ const findFirstAddresses = own.all((db, ids: readonly string[]) =>
 
 /**
  * Finds the names and first addresses of contacts, in no order. It joins them here, not in SQL:
- * where statistics say that a table is empty, PostgreSQL reads one table whole for each row of the
- * other.
+ * where statistics say that a table is empty, PostgreSQL reads a whole table for each row of the
+ * joined table.
  */
 export async function findNamed(db: Db, ids: readonly string[]): Promise<Named[]> {
   const [names, addresses] = [await findNames(db, ids), await findFirstAddresses(db, ids)];

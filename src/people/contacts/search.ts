@@ -1,5 +1,5 @@
-// Searches contacts by `q`: by the beginnings of all its words in names, or by the beginning of the
-// first address. Rare terms are searched completely. Frequent ones are searched among the newest
+// Searches contacts by `q`: by the beginnings of all words in names, or by the beginning of the
+// first address. Rare terms are searched completely. Frequent terms are searched among the newest
 // contacts, which bounds the cost:
 //
 //   the rarest word begins a name of | examined                                       | found
@@ -8,7 +8,7 @@
 //   more                             | the 5,000 newest: of another filter, else of a | of these
 //                                    | complete word, else of all contacts            |
 //
-// Frequent beginnings of addresses are searched the same way, and rare ones completely.
+// Frequent beginnings of addresses are searched the same way, and rare beginnings completely.
 import type { Db } from '../../platform/store/db.ts';
 import { type ContactFilter, listContactIds } from './list-queries.ts';
 import { findNamed, idsOfAddress, idsOfWord, type Named, newestOfWord } from './search-queries.ts';
@@ -41,7 +41,7 @@ function isFiltered({ organizationId: _owner, ...others }: ContactFilter): boole
   return Object.values(others).some((value) => value !== undefined);
 }
 
-/** Returns the newest contacts that pass the other filters, or that have one of the words. */
+/** Returns the newest contacts that pass the remaining filters, or that have any of the words. */
 async function newest(
   db: Db,
   filter: ContactFilter,
@@ -58,7 +58,7 @@ async function newest(
   return listContactIds(db, filter, { limit: mostMet, offset: 0 });
 }
 
-/** Returns the ids of matches, newest first. `filter` holds the other filters. */
+/** Returns the ids of matches, newest first. `filter` holds the remaining filters. */
 export async function searchContacts(
   db: Db,
   filter: ContactFilter,

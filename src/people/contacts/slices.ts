@@ -10,7 +10,7 @@ const contactsPerSlice = 100_000;
 /** Slices that are read at once. */
 const mostAtOnce = 3;
 
-/** Returns the ranges of slices, oldest first. They cover all contacts up to the last one. */
+/** Returns the ranges of slices, oldest first. They cover all contacts up to the last. */
 async function slicesOf(db: Db, organizationId: string, size: number): Promise<ContactRange[]> {
   const last = await findLastId(db, organizationId);
   if (last === null) return [];

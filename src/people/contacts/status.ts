@@ -1,5 +1,5 @@
-// The status of a contact. Only `archived` is stored. Other statuses follow on each read from the
-// blocks of all mail on the first email, so that a new or lifted block counts at once.
+// The status of a contact. Only `archived` is stored. The remaining statuses follow on each read
+// from the blocks of all mail on the first email, so that a new or lifted block counts at once.
 //
 //   status       | condition                               (the first that fits)
 //   -------------+----------------------------------------------------------------

@@ -1,6 +1,7 @@
-// Verifies addresses: a person clicked in mail to one, or wrote from it and DMARC passed. Marks the
-// identities of contacts as verified. An organization without contacts pays nothing: its lack of
-// contacts is cached for ten seconds, and their presence until the end of the process.
+// Verifies addresses: a person clicked in mail to the address, or wrote from it and DMARC passed.
+// Marks the identities of contacts as verified. An organization without contacts pays nothing: the
+// lack of contacts is cached for ten seconds, and the presence of contacts until the end of the
+// process.
 import type { App } from '../../core/app.ts';
 import { byService, eventToRecord, record } from '../../history/events/record.ts';
 import { foldAddress } from '../../platform/net/address.ts';

@@ -1,4 +1,4 @@
-// The words that find a contact: those of its names, in lower case.
+// The words that find a contact: the words of all names, in lower case.
 
 /** Most words kept of a contact. */
 const mostWords = 12;

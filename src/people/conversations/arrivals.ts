@@ -33,7 +33,7 @@ export interface Arrival {
   /** Whether a person wrote the message, as far as can be known. */
   isHuman: boolean;
   /**
-   * Recipients or, for an inbound message, the sender: contacts, and addresses that may be those of
+   * Recipients or, for an inbound message, the sender: contacts, and addresses that may belong to
    * contacts.
    */
   contactIds: readonly string[];
@@ -61,9 +61,9 @@ export function arrivalsOf(
 }
 
 /**
- * Counts messages in their locked conversations, in the given order. Emits one event for each
- * conversation that changed its state or received mail. Other outgoing mail has only its message
- * events.
+ * Counts messages in their locked conversations, in the given order. Emits an event for each
+ * conversation that changed state or received mail. The remaining outgoing mail has only its
+ * message events.
  */
 export async function countArrivals(
   app: App,

@@ -1,6 +1,6 @@
-// Conversations, the resource (specification 2.7, 4.5): one function per verb except deletion,
-// which reaches into messages (src/outbound/messages/forget/forget-conversation.ts). Effects of
-// messages are in arrivals.ts.
+// Conversations, the resource (specification 2.7, 4.5): a function per verb except deletion, which
+// reaches into messages (src/outbound/messages/forget/forget-conversation.ts). Effects of messages
+// are in arrivals.ts.
 import { readFilteredPage } from '../../core/api/filtered-page.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -35,7 +35,7 @@ import {
 } from './schema.ts';
 import { type MoveName, stateAfterMove } from './states.ts';
 
-/** Returns the columns that an input sets; undefined for all others. */
+/** Returns the columns that an input sets; undefined for all remaining columns. */
 function columnsOf(input: UpdateConversation) {
   const { categories, metadata, context, isInternal, isPrivate } = input;
   const json = (value: unknown) => (value === undefined ? undefined : toJson(value));
@@ -96,7 +96,7 @@ function newRow(app: App, caller: Caller, input: CreateConversation): queries.Co
 /**
  * Checks the external id and the parent.
  * @throws ConflictError that names the conversation with this external id; ResourceNotFoundError
- * for a missing parent; ValidationError for a conversation that is its own parent.
+ * for a missing parent; ValidationError for a conversation that would be parent of itself.
  */
 async function assertFits(
   db: Db,
@@ -152,7 +152,7 @@ export async function listConversations(
   const { db } = app.store;
   const { page, limit, ...filter } = query;
   const range = { limit, offset: (page - 1) * limit };
-  // A status has a counter. Matches of a tag or a contact are counted one by one.
+  // A status has a counter. Matches of a tag or a contact are counted row by row.
   const isFiltered = filter.tag !== undefined || filter.contactId !== undefined;
   const reading = {
     ...{ organizationId, field: 'tag' },
@@ -175,7 +175,7 @@ export async function getConversation(
   return presentConversation(db, await queries.conversations.get(db, organizationId, id));
 }
 
-/** Updates the index of tags from the old tags of the row to the new ones. */
+/** Updates the index of tags from the old tags of the row to the new tags. */
 async function moveTags(
   trx: Db,
   row: queries.ConversationRow,
@@ -239,7 +239,7 @@ export function updateConversation(
 }
 
 /**
- * Adds tags and keeps the present ones.
+ * Adds tags and keeps the present tags.
  * @throws ResourceNotFoundError; ValidationError above the limit of tags.
  */
 export function addTags(
@@ -251,7 +251,7 @@ export function addTags(
   return change(app, caller, id, { tags: withTags(tags, mostTags, 'a conversation') });
 }
 
-/** Removes tags; one that the conversation lacks is ignored. @throws ResourceNotFoundError. */
+/** Removes tags; a tag that the conversation lacks is ignored. @throws ResourceNotFoundError. */
 export function removeTags(
   app: App,
   caller: Caller,
@@ -269,7 +269,7 @@ const actions = {
 
 /**
  * Changes the state of a conversation as the caller asks.
- * @throws ResourceNotFoundError; ConflictError if its state does not allow the change.
+ * @throws ResourceNotFoundError; ConflictError if the state does not allow the change.
  */
 export function moveConversation(
   app: App,

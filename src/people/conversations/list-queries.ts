@@ -1,5 +1,5 @@
 // SQL for lists of conversations: the rows of a page, newest first, and the number of matches. Each
-// list is read in the order of one index; other conditions on a row are looked up by its id.
+// list is read in the order of a single index; further conditions on a row are looked up by id.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -82,7 +82,7 @@ function sourceOf(
   return { from: 'conversation_tags', id: 'conversation_id', where: sql<SqlBool>`${where}` };
 }
 
-/** Returns one page, newest first. */
+/** Returns a page, newest first. */
 export async function selectConversations(
   db: Db,
   organizationId: string,
@@ -101,7 +101,7 @@ export async function selectConversations(
   return ids.flatMap((one) => rows.get(one) ?? []);
 }
 
-/** Counts matches: those of a status by their counters, those of a tag or a contact one by one. */
+/** Counts matches: of a status by the counters, of a tag or a contact row by row. */
 export async function countConversations(
   db: Db,
   organizationId: string,

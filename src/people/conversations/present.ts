@@ -8,7 +8,7 @@ import type { ContextInput, Conversation } from './schema.ts';
 
 type Party = Conversation['contacts'][number];
 
-/** Returns the contacts of conversations of one organization, by conversation. */
+/** Returns the contacts of conversations of an organization, by conversation. */
 async function contactsOf(
   db: Db,
   organizationId: string,
@@ -62,7 +62,7 @@ function presentContext(context: ContextInput | null): Conversation['context'] {
   };
 }
 
-/** Presents conversations of one organization, in the order of the rows. */
+/** Presents conversations of an organization, in the order of the rows. */
 export async function presentConversations(
   db: Db,
   organizationId: string,
@@ -108,7 +108,7 @@ export async function presentConversations(
   }));
 }
 
-/** Presents one conversation. */
+/** Presents a conversation. */
 export async function presentConversation(db: Db, row: ConversationRow): Promise<Conversation> {
   const [conversation] = await presentConversations(db, row.organization_id, [row]);
   return conversation as Conversation;

@@ -91,7 +91,7 @@ const countedColumns = [
 
 export type CountedRow = Pick<ConversationRow, (typeof countedColumns)[number]>;
 
-/** Returns those columns of locked conversations. Hot. */
+/** Returns the counted columns of locked conversations. Hot. */
 export const findCounted = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('conversations')
@@ -148,8 +148,8 @@ export const countLost = own.run((db, id: string, count: number) =>
 );
 
 /**
- * Inserts a conversation. Throws an error that `isDuplicate` recognizes if another one has the
- * external id.
+ * Inserts a conversation. Throws an error that `isDuplicate` recognizes if an existing conversation
+ * has the external id.
  */
 export async function insertConversation(
   db: Db,
@@ -173,7 +173,7 @@ export async function updateConversation(
   return after;
 }
 
-/** Deletes a conversation with its tags and contacts. @throws ResourceNotFoundError. */
+/** Deletes a conversation with all tags and contacts. @throws ResourceNotFoundError. */
 export async function deleteConversationRow(
   db: Db,
   row: ConversationRow,

@@ -9,9 +9,9 @@
 //   any but archived  | archive               | archived
 //   resolved, archived| reopen                | active
 //
-// All other messages change nothing: an archived conversation stays archived, and our own mail
-// leaves a resolved one resolved. All other moves by hand are a 409. An active conversation has
-// neither resolution nor archive time.
+// A message outside the table changes nothing: an archived conversation stays archived, and our own
+// mail leaves a resolved one resolved. A move by hand outside the table answers 409. An active
+// conversation has neither resolution nor archive time.
 import { ConflictError } from '../../platform/errors.ts';
 import type { ConversationRow } from './queries.ts';
 import type { ConversationStatus, Move, Resolve } from './schema.ts';

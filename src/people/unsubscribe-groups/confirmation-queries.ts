@@ -1,10 +1,10 @@
 // All SQL on `group_confirmations`: contacts of double opt-in groups. Rows only, no decisions.
-// Writers lock the contacts first, so that a row changes in one transaction at a time.
+// Writers lock the contacts first, so that a row changes in a single transaction at a time.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
-/** Statuses of members. A row with the status `removed` only keeps the number of its mails. */
+/** Statuses of members. A row with the status `removed` only keeps the number of mails. */
 export const memberStatuses = ['pending', 'confirmed'] as const;
 export type MemberStatus = (typeof memberStatuses)[number];
 
@@ -25,7 +25,7 @@ export class ConfirmationRow {
   expires_at!: number | null;
   /** Time of the next mail; null for none. */
   due_at!: number | null;
-  /** Time of the last confirmation, also of one that a removal ended. */
+  /** Time of the last confirmation, even if a removal ended it. */
   confirmed_at!: number | null;
   created_at!: number;
   /** Key that asked for the due mail; null for the operator, and for a person on a page. */
@@ -60,13 +60,13 @@ export const pendingAmong = own.all(
   (rows) => new Set(rows.map(({ contact_id }) => contact_id)),
 );
 
-/** For queries on other tables: the condition of `pendingAmong` on one contact. */
+/** Fragment of a larger query: the condition of `pendingAmong` on a contact. */
 export function isPending(groupId: string, contactId: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql<SqlBool>`exists (select 1 from group_confirmations
     where group_id = ${groupId} and contact_id = ${contactId} and status <> 'confirmed')`;
 }
 
-/** For queries on other tables: the contacts of `pendingAmong` within a range of ids. */
+/** Fragment of a larger query: the contacts of `pendingAmong` within a range of ids. */
 export function pendingIdsIn(
   groupId: string,
   { after, until }: { after: string; until: string },
@@ -124,7 +124,7 @@ export async function selectMembers(
   return query.orderBy('contact_id', 'desc').limit(limit).execute();
 }
 
-/** Takes members out of a group. Returns the number of those that were in it. */
+/** Removes members from a group. Returns the number of removed members. */
 export const removeMembers = own.change((db, groupId: string, contactIds: readonly string[]) =>
   db
     .updateTable('group_confirmations')
@@ -153,13 +153,13 @@ export const deleteConfirmations = own.change((db, groupId: string, limit: numbe
 
 export interface DueOrganization {
   organization_id: string;
-  /** Time of its first mail. */
+  /** Time of the first mail. */
   due_at: number;
 }
 
 /**
  * Returns the organizations with confirmations to mail, at most `limit` by id after `after`. Takes
- * two index reads for each, however many of its rows are due.
+ * two index reads for each organization, however many rows are due.
  */
 export const findDueOrganizations = own.all((db, after: string, limit: number) => {
   const next = (id: unknown) => sql`(select organization_id from group_confirmations
@@ -176,7 +176,7 @@ export const findDueOrganizations = own.all((db, after: string, limit: number) =
   return { compile: () => due.compile(db) };
 });
 
-/** Finds the due confirmations of an organization, the first ones first. */
+/** Finds the due confirmations of an organization, the first due first. */
 export const findDue = own.all((db, organizationId: string, now: number, limit: number) =>
   db
     .selectFrom('group_confirmations')

@@ -66,11 +66,11 @@ export function updateGroup(
   });
 }
 
-/** The other functions of a plain noun. */
+/** The remaining functions of a plain noun. */
 export const { list: listGroups, get: getGroup } = others;
 
 /**
- * Deletes a group with its confirmations; its blocks stay in force. The group exists until the last
+ * Deletes a group with all confirmations; the blocks stay in force. The group exists until the last
  * transaction, so a repeated request completes an interrupted deletion.
  * @throws ResourceNotFoundError.
  */

@@ -14,7 +14,7 @@ export interface UnsubscribeGroupRow {
   updated_at: number;
 }
 
-/** The recipient of a deleted delivery, so that its unsubscribe link still works. */
+/** The recipient of a deleted delivery, so that the unsubscribe link still works. */
 export class UnsubscribeAddressRow {
   delivery_id!: string;
   organization_id!: string;

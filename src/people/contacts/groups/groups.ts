@@ -1,6 +1,6 @@
 // Groups of contacts, the resource: lists filled by hand, while tags describe a contact. Members
-// change many at once. A deleted contact leaves all of its groups. A group by query has no list:
-// each read finds the contacts that match now.
+// change many at once. A deleted contact leaves all groups. A group by query has no list: each read
+// finds the contacts that match now.
 import { type Page, toPage } from '../../../core/api/pagination.ts';
 import type { Deleted } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
@@ -118,7 +118,7 @@ export async function updateContactGroup(
 }
 
 /**
- * Deletes a group and keeps its members as contacts. The group exists until the last transaction,
+ * Deletes a group and keeps the members as contacts. The group exists until the last transaction,
  * so a repeated request completes an interrupted deletion.
  * @throws ResourceNotFoundError.
  */
@@ -174,7 +174,7 @@ function changeMembers(
   const { organizationId } = caller;
   const ids = [...new Set(contactIds)].sort();
   return app.store.write(async (trx) => {
-    // Locked before the group: deleting a contact locks the contact first, then its groups.
+    // Locked before the group: deleting a contact locks the contact first, then the groups.
     const known = new Set((await findContactRows(trx, organizationId, ids)).map((row) => row.id));
     await queries.lockGroups(trx, [id]);
     const row = await queries.contactGroups.get(trx, organizationId, id);

@@ -27,7 +27,7 @@ export async function countMembers(store: Store, asked: AskedQuery): Promise<num
 }
 
 /**
- * Returns the ids of one page of members, newest first.
+ * Returns the ids of a page of members, newest first.
  * @throws ValidationError if too few contacts match for the deadline; CapacityError as
  * `Store.aside` does.
  */

@@ -1,5 +1,5 @@
 // All SQL on `contact_groups` and `contact_group_members`. Rows only, no decisions. The row of a
-// group holds its number of members. Changes add to it at the very end of their transaction.
+// group holds the number of members. Changes add to it at the very end of their transaction.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { amongOf, type Db, isOneOf, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
@@ -93,7 +93,7 @@ const deleteMemberships = own.all((db, contactId: string) =>
   db.deleteFrom('contact_group_members').where('contact_id', '=', contactId).returning('group_id'),
 );
 
-/** Takes a contact that is being deleted out of all its groups. */
+/** Removes a contact that is being deleted from all groups. */
 export async function leaveGroups(db: Db, contactId: string): Promise<void> {
   for (const { group_id } of await deleteMemberships(db, contactId)) {
     memberCounts.add(db, { id: group_id }, { count: -1 });
@@ -117,7 +117,7 @@ export async function selectMemberIds(
   return rows.map(({ contact_id }) => contact_id);
 }
 
-/** Finds those of these contacts that are members of one of the groups by hand. */
+/** Finds the contacts among these that are members of any of the groups by hand. */
 export const membersAmong = own.all(
   (db, groupIds: readonly string[], contactIds: readonly string[]) =>
     db
@@ -128,7 +128,7 @@ export const membersAmong = own.all(
   (rows) => rows.map(({ contact_id }) => contact_id),
 );
 
-/** For queries on other tables: the ids of the members by hand within a range. */
+/** Fragment of a larger query: the ids of the members by hand within a range. */
 export function memberIdsIn(
   groupId: string,
   { after, until }: { after: string; until: string },
@@ -137,7 +137,7 @@ export function memberIdsIn(
     and contact_id > ${after} and contact_id <= ${until}`;
 }
 
-/** For queries on other tables: whether a contact is a member of one of the groups by hand. */
+/** Fragment of a larger query: whether a contact is a member of any of the groups by hand. */
 export function isMember(
   db: Db,
   groupIds: readonly string[],

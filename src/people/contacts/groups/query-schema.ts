@@ -1,5 +1,5 @@
-// The query of a group: a tree of conditions on a contact. Its size is checked before its
-// conditions, so a large tree costs nothing. A problem names its place, such as
+// The query of a group: a tree of conditions on a contact. The size is checked before the
+// conditions, so a large tree costs nothing. A problem names the place in the tree, such as
 // `query.all.1.field`.
 import { z } from 'zod';
 import { idOf } from '../../../core/api/resource-schema.ts';
@@ -12,7 +12,7 @@ const deepest = 5;
 const mostBytes = 16_384;
 const mostDays = 3_650;
 
-/** Fields of the profile that a condition may name, without the custom ones. */
+/** Fields of the profile that a condition may name, without custom fields. */
 const profileFields = [
   'firstName',
   'lastName',
@@ -43,7 +43,7 @@ const activity = z.strictObject({
 /** Ways to compare a field. */
 const comparisons = ['is', 'contains', 'before', 'after', 'exists'] as const;
 
-/** Names of conditions, and of the nodes that join them. A node has one of them. */
+/** Names of conditions, and of the nodes that join them. A node has exactly one name. */
 const kinds = [
   ...(['all', 'any', 'not', 'tag', 'status', 'field'] as const),
   ...(['opened', 'clicked', 'received'] as const),
@@ -129,7 +129,7 @@ const node: z.ZodType<ContactQuery> = z
       'compared, or a campaign that the contact opened, clicked or received',
   });
 
-/** Returns the nodes below a node of a query, or of any other value. */
+/** Returns the nodes below a node of a query, or below any value. */
 function below(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   const { all, any, not } = value as Given;

@@ -1,4 +1,4 @@
-// Gives each column of an import its use: a field of the contact, its consent, a custom field, or
+// Gives each column of an import a use: a field of the contact, its consent, a custom field, or
 // none. The caller's map of columns comes first, then the format, then the names that many services
 // share.
 
@@ -18,7 +18,7 @@ const uses = [...fields, ...consents, 'custom', 'ignore'] as const;
 
 export type ColumnUse = (typeof uses)[number];
 
-/** Fields that several columns of one file can fill. */
+/** Fields that several columns of a file can fill. */
 const repeatable: ReadonlySet<ColumnUse> = new Set([
   'otherEmails',
   'custom',
@@ -26,7 +26,7 @@ const repeatable: ReadonlySet<ColumnUse> = new Set([
   ...consents,
 ]);
 
-/** Other names of the fields, by key. */
+/** Alternative names of the fields, by key. */
 const otherNames: Readonly<Record<string, ColumnUse>> = {
   emailaddress: 'email',
   // Google.
@@ -54,7 +54,7 @@ export type ColumnMap = Readonly<Record<string, string>>;
 
 /**
  * Reads entries such as `Plan=custom`.
- * @throws ValidationError for an entry of another form
+ * @throws ValidationError for an entry of a different form
  */
 export function columnMapOf(entries: readonly string[]): ColumnMap {
   const pairs = entries.map((entry) => {
@@ -69,9 +69,9 @@ export function columnMapOf(entries: readonly string[]): ColumnMap {
 export interface FormatColumns {
   /** Columns without data about the person. */
   ignored?: RegExp;
-  /** Columns of consent that other files may have for something else. */
+  /** Columns of consent that have a different meaning in files of unknown services. */
   consents?: Readonly<Record<string, Consent>>;
-  /** Columns of fields that other files may have for something else. */
+  /** Columns of fields that have a different meaning in files of unknown services. */
   fields?: Readonly<Record<string, ColumnUse>>;
 }
 
@@ -135,8 +135,8 @@ function ofConsent(name: string): ColumnUse | null {
 }
 
 /**
- * Returns the uses of all columns of a header. A second column for one field is kept: an address
- * becomes a further one, anything else a custom field.
+ * Returns the uses of all columns of a header. A second column for a field is kept: an address
+ * becomes a further address, anything else a custom field.
  * @throws ValidationError naming the columns whose meaning for consent is unknown
  */
 export function usesOf(header: readonly string[], { of }: ColumnUses): ColumnUse[] {

@@ -1,4 +1,4 @@
-// Reads from a row of another service's export if its person may get mail. Known columns of
+// Reads from a row of another service's export if the person may get mail. Known columns of
 // opt-outs become a block. A column that only speaks of consent has no known meaning, so the caller
 // must state it: a guess would make recipients of people after their opt-out.
 
@@ -129,7 +129,7 @@ const ofOptOut = /unsub|out|withdr|revok|suppress|bounce|complain/;
 const otherThing =
   /subscription(?:id|plan|tier|price|amount|currency|interval|product|renew|start|end)|^marketingemails/;
 
-/** Splits a name at its separators and capitals; whole words tell "call" from "automatically". */
+/** Splits a name at separators and capitals; whole words tell "call" from "automatically". */
 function wordsIn(name: string): string[] {
   return name
     .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
@@ -193,7 +193,7 @@ function standingsOf(column: string, text: string): Standing[] {
   });
 }
 
-/** Reads one cell. @throws ValidationError naming the column of an unclear value */
+/** Reads a cell. @throws ValidationError naming the column of an unclear value */
 function standingsIn(column: string, { says, reason }: ConsentRule, text: string): Standing[] {
   if (says === 'word') return standingsOf(column, text);
   const isNothing = nothing.test(text);
@@ -231,7 +231,7 @@ export function standingOf(cells: readonly ConsentCell[]): ConsentFound {
   };
 }
 
-/** Tells whether a value can only be an opt-out, whatever its column is. */
+/** Tells whether a value can only be an opt-out, in any column. */
 export function isOptOut(text: string): boolean {
   if (text.length > longestWord || !likeOptOut.test(text)) return false;
   return optOutWords.has(columnKey(text));

@@ -1,7 +1,6 @@
-// Turns a row of an import into the fields of a contact. Exports of other services are recognized
-// by their header. import-columns.ts gives each column its use. An opt-out in any known form
-// becomes a block (import-consent.ts). An unknown status refuses its row, so that no opt-out is
-// lost.
+// Turns a row of an import into the fields of a contact. Exports of known services are recognized
+// by their header. import-columns.ts gives each column a use. An opt-out in any known form becomes
+// a block (import-consent.ts). An unknown status refuses the row, so that no opt-out is lost.
 
 import {
   cellText,
@@ -33,7 +32,7 @@ interface ImportFormat extends FormatColumns {
   name: string;
   /** Columns that identify the format. All must be present. */
   columns: readonly string[];
-  /** Field with the lists of a person, each with its standing in that list. */
+  /** Field with the lists of a person, each with the person's standing in that list. */
   lists?: string;
 }
 
@@ -75,7 +74,7 @@ const importFormats: readonly ImportFormat[] = [
     fields: { attributes: 'customFields' },
   },
   {
-    // The answer of its API, a subscriber in each line.
+    // The answer of the listmonk API, a subscriber in each line.
     name: 'listmonk',
     columns: ['uuid', 'email', 'attribs', 'lists', 'status'],
     ignored: /^(id|uuid|createdat|updatedat)$/,
@@ -286,8 +285,8 @@ interface Subscription {
 }
 
 /**
- * Adds the lists of a person as tags, without those that were left; who left all of them has
- * unsubscribed.
+ * Adds the lists of a person as tags, without lists that the person left. A person that left all
+ * lists has unsubscribed.
  */
 function addLists(row: Cells, field: string, value: unknown): void {
   const lists = Array.isArray(value) ? (value as (Subscription | null)[]) : [];
@@ -352,7 +351,7 @@ export interface FileFormat {
 
 /**
  * Returns the format and row reader for a header. Null means a file without a header. `map` gives
- * columns another use.
+ * columns a different use.
  * @throws ValidationError without a column that identifies people, for a repeated column, and for a
  * column that speaks of consent without a known meaning.
  */

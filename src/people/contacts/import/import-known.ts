@@ -1,6 +1,6 @@
-// Finds the existing contacts of an import, by address and by external id. Rows of one contact must
-// keep their order, even if they use two of its names. If such a contact appears, the rest of a
-// window is batched again.
+// Finds the existing contacts of an import, by address and by external id. Rows of the same contact
+// must keep their order, even if they use two names of the contact. If such a contact appears, the
+// rest of a window is batched again.
 import type { App } from '../../../core/app.ts';
 import { sliceTurns } from '../../../platform/runtime/fairness/turns.ts';
 import type { Db } from '../../../platform/store/db.ts';
@@ -44,12 +44,12 @@ export class NamesOfWindow {
   }
 
   /**
-   * Tells whether another batch uses another name of a contact in `batch`. Writing one batch after
-   * the other would then break the order of the file. Batches of one place keep the order.
+   * Tells whether a second batch uses a different name of a contact in `batch`. Writing the batches
+   * in turn would then break the order of the file. Batches of the same place keep the order.
    */
   saysElsewhere({ rows, identities }: Known, batch: ReadBatch): boolean {
     const numbers = rows.flatMap(({ external_id }) => external_id ?? []);
-    // With as many contacts as names, each contact has only one name.
+    // With as many contacts as names, each contact has only a single name.
     if (numbers.length + identities.length === rows.length) return false;
     const names = [
       ...identities.map((one) => one.folded_identifier),
@@ -71,8 +71,8 @@ function namesIn({ addresses, externalIds }: ReadBatch): string[] {
 }
 
 /**
- * Makes new batches in which the rows of one existing contact stay together and in order, by
- * whichever address or external id they name it. Yields to the event loop after each batch that it
+ * Makes new batches in which the rows of an existing contact stay together and in order, under all
+ * addresses and external ids of the contact. Yields to the event loop after each batch that it
  * reads.
  */
 export async function inOrderOfContacts(

@@ -6,7 +6,7 @@
 //   no known contact                          | a contact is created
 //   one contact, by address or external id    | the row's fields replace the contact's; tags are added
 //   two contacts                              | the row is rejected
-//   a contact that has another external id    | the row is rejected
+//   a contact with a different external id    | the row is rejected
 import { uniqueTags } from '../../../core/api/tag-list.ts';
 import type { App } from '../../../core/app.ts';
 import { fromJson, toJson } from '../../../platform/store/db.ts';
@@ -51,7 +51,7 @@ interface State {
   row: ContactRow;
   identities: IdentityRow[];
   tags: string[];
-  /** Stored rows of the contact. Null for a new one. */
+  /** Stored rows of the contact. Null for a new contact. */
   stored: { row: ContactRow; identities: readonly IdentityRow[]; tags: readonly string[] } | null;
 }
 
@@ -154,7 +154,7 @@ class People {
     return { state };
   }
 
-  /** Creates a contact. A single row fits its schema, so no limit is checked again. */
+  /** Creates a contact. A single row fits the schema, so no limit is checked again. */
   #made({ contact, folded, isArchived }: Candidate): State {
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
     const now = this.#app.clock.now();
@@ -177,7 +177,7 @@ class People {
     return { row, identities: this.#added(row, [], contact.emails, folded), tags, stored: null };
   }
 
-  /** Returns a copy of the state with the fields of the row. Other fields stay. */
+  /** Returns a copy of the state with the fields of the row. The remaining fields stay. */
   #over(state: State, { contact, folded, isArchived }: Candidate): State | Problem {
     const { row } = state;
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
@@ -206,7 +206,10 @@ class People {
     return { row: next, identities, tags, stored: state.stored };
   }
 
-  /** Adds new addresses before the others, because the file expects mail at its own. */
+  /**
+   * Adds new addresses before the known addresses, because the file expects mail at the addresses
+   * it names.
+   */
   #added(
     { id: contactId, organization_id }: ContactRow,
     identities: IdentityRow[],
@@ -268,7 +271,7 @@ interface Problem {
   problem: string;
 }
 
-/** Returns the field that exceeds its limit after merging. A single row fits its schema. */
+/** Returns the field that exceeds its limit after merging. A single row fits the schema. */
 function fieldOfTooMany(before: ContactRow, after: ContactRow): string | null {
   const countOf = (fields: object | null | undefined) => Object.keys(fields ?? {}).length;
   if (before.profile !== null && after.profile !== before.profile) {

@@ -1,5 +1,5 @@
 // Reads the bytes of a file into checked rows, in the order of writing (import-window.ts). Does not
-// know the store, so it can run on a thread of its own (import-thread.ts). Keeps rows as JSON:
+// know the store, so it can run on a separate thread (import-thread.ts). Keeps rows as JSON:
 // passing it between threads costs two thirds of cloning. import-formats.ts interprets the rows.
 import { checkWith } from '../../../core/api/validate.ts';
 import type { Encoding } from '../../../platform/csv/decode.ts';
@@ -33,7 +33,7 @@ export const rejectedShown = 1_000;
 
 export type FileKind = 'csv' | 'ndjson';
 
-/** Rows of one transaction. Lists are JSON. */
+/** Rows of a transaction. Lists are JSON. */
 export interface ReadBatch {
   candidates: string;
   /** Addresses in the rows, each by `foldAddress`. */
@@ -78,7 +78,7 @@ function undecodable({ cells = [] }: ImportRow): string | null {
     : null;
 }
 
-/** Checks a row. Returns its candidate, or the reason to reject it. */
+/** Checks a row. Returns the candidate, or the reason to reject it. */
 function checkedRow(read: ReadRow, source: ImportRow, row: number): WritableRow | Rejected {
   const { line } = source;
   const reason = source.fault ?? undecodable(source);
@@ -200,9 +200,9 @@ async function* windowsOf(rows: AsyncIterable<ImportRow>, read: ReadRow) {
 }
 
 export interface ReadOptions {
-  /** Kind of the file. By default its beginning decides. */
+  /** Kind of the file. By default the first bytes decide. */
   as?: FileKind | undefined;
-  /** Uses of columns that differ from the usual ones. */
+  /** Uses of columns that differ from the usual uses. */
   map: ColumnMap;
 }
 

@@ -11,8 +11,7 @@ import type { ImportPiece, ImportReply } from './import-worker.ts';
 /** Largest file in bytes that is read here. */
 const smallFile = 262_144;
 /**
- * Bytes sent to the thread before it has read them: about one window, so that the thread never
- * waits.
+ * Bytes sent to the thread before it has read them: about a window, so that the thread never waits.
  */
 const mostBytesAhead = 2_097_152;
 

@@ -1,12 +1,12 @@
 // Orders the rows of a file for writing: some thousand at a time by their addresses, so that the
-// rows of one transaction share pages of the index of addresses. In random order each row needs a
-// page of its own, which costs 40 µs a row in the store instead of 20. Rows of the same person keep
+// rows of a transaction share pages of the index of addresses. In random order each row needs a
+// separate page, which costs 40 µs a row in the store instead of 20. Rows of the same person keep
 // their order, because a later row overrides an earlier one.
 
-/** Rows of one transaction. */
+/** Rows of a transaction. */
 export const rowsPerBatch = 500;
 
-/** Row with the names of its person. */
+/** Row with the names of the person. */
 export interface NamedRow {
   /** Number of the data row, from 1. */
   row: number;
@@ -19,7 +19,7 @@ export interface NamedRow {
 /** Rows that are written together, in the order of the file. */
 export interface Batch<Row> {
   rows: Row[];
-  /** Place of the rows, if they are part of one that exceeds a batch. */
+  /** Place of the rows, if they are part of a place that exceeds a batch. */
   place: string | null;
 }
 
@@ -36,9 +36,9 @@ export function externalIdOf(name: string): string | null {
 const nobody: ReadonlyMap<string, string> = new Map();
 
 /**
- * Splits rows into batches in the order of writing. Rows of one person share a batch, or are in
- * consecutive ones. `contactOf` gives the existing contact of a name. Reorders `rows` and sets
- * their places.
+ * Splits rows into batches in the order of writing. Rows of the same person share a batch, or are
+ * in consecutive batches. `contactOf` gives the existing contact of a name. Reorders `rows` and
+ * sets their places.
  */
 export function inBatches<Row extends NamedRow>(
   rows: Row[],
@@ -81,7 +81,7 @@ function mixed<Row extends NamedRow>(rows: Row[]): Batch<Row> {
   return { rows: rows.sort((a, b) => a.row - b.row), place: null };
 }
 
-/** Cuts the rows of one place into batches. */
+/** Cuts the rows of a place into batches. */
 function cut<Row extends NamedRow>(rows: readonly Row[], most: number): Batch<Row>[] {
   const count = Math.ceil(rows.length / most);
   return Array.from({ length: count }, (_, at) => {
@@ -90,7 +90,7 @@ function cut<Row extends NamedRow>(rows: readonly Row[], most: number): Batch<Ro
   });
 }
 
-/** Gives all rows of one person, under any of its names, one place: the first name in the file. */
+/** Gives all rows of a person, under any name, the same place: the first name in the file. */
 function place(rows: readonly NamedRow[], contactOf: ReadonlyMap<string, string>): void {
   const people = new SameNames();
   for (const { names } of rows) {
@@ -100,7 +100,7 @@ function place(rows: readonly NamedRow[], contactOf: ReadonlyMap<string, string>
   for (const row of rows) row.place = people.firstOf(row.names[0] ?? '');
 }
 
-/** Groups the names of one person under the first of them (union-find). */
+/** Groups the names of a person under the first name (union-find). */
 class SameNames {
   /** Next name on the path to the first. The first name maps to itself. */
   readonly #toward = new Map<string, string>();

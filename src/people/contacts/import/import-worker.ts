@@ -1,4 +1,4 @@
-// The worker side of import-thread.ts. Reads and checks the rows of one file, then ends.
+// The worker side of import-thread.ts. Reads and checks the rows of a file, then ends.
 import { on } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Encoding } from '../../../platform/csv/decode.ts';

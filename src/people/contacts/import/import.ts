@@ -1,6 +1,6 @@
 // Imports contacts from CSV or JSON Lines. Reads the file as a stream and writes 500 rows per
 // transaction, so that sends go on meanwhile. Transactions are complete in themselves: repeating an
-// import changes nothing more, and resumes an interrupted one. import-rows.ts reads rows,
+// import changes nothing more, and resumes an interrupted import. import-rows.ts reads rows,
 // import-known.ts finds their contacts, import-merge.ts merges them, import-window.ts orders them.
 import { allows } from '../../../core/api/permission.ts';
 import type { Caller } from '../../../core/api/route.ts';
@@ -23,19 +23,19 @@ import { type Candidate, type Merged, mergeRows } from './import-merge.ts';
 import { type ReadBatch, type ReadWindow, rejectedShown } from './import-rows.ts';
 import { readFile } from './import-thread.ts';
 
-/** Most tries of a transaction that conflicts with another on the same people. */
+/** Most tries of a transaction that conflicts with a concurrent transaction on the same people. */
 const mostRuns = 20;
 
 export interface ImportOptions {
-  /** Kind of the file. By default its beginning decides. */
+  /** Kind of the file. By default the first bytes decide. */
   as?: 'csv' | 'ndjson' | undefined;
   /** Uses of columns, each `COLUMN=FIELD`. */
   map?: readonly string[] | undefined;
   /** Counts changes without making them. */
   dryRun: boolean;
   /**
-   * Called in each transaction with the contacts of its rows, sorted and locked. Returns the number
-   * of those that now wait for a confirmation.
+   * Called in each transaction with the contacts of the written rows, sorted and locked. Returns
+   * the number of contacts that now wait for a confirmation.
    */
   confirm?: ((trx: Db, contactIds: readonly string[]) => Promise<number>) | undefined;
   /** Called after each transaction, with the report so far. */
@@ -54,8 +54,8 @@ function checkMayBlock({ permissions }: Caller, batch: readonly Candidate[]): vo
 }
 
 /**
- * Returns the blocks that the rows of a batch need, one for each address, sorted by folded address:
- * the order in which blocks are locked.
+ * Returns the blocks that the rows of a batch need, a block for each address, sorted by folded
+ * address: the order in which blocks are locked.
  * @throws ForbiddenError as `checkMayBlock` does.
  */
 function blocksOf(app: App, caller: Caller, batch: readonly Candidate[], merged: Merged) {
@@ -72,7 +72,7 @@ function blocksOf(app: App, caller: Caller, batch: readonly Candidate[], merged:
   return [...rows.values()].sort((a, b) => (a.folded_address < b.folded_address ? -1 : 1));
 }
 
-/** Counts the first row of a newly blocked address as updated, even if its contact is unchanged. */
+/** Counts the first row of a newly blocked address as updated, even if the contact is unchanged. */
 function withBlocks(merged: Merged, blocked: readonly Pick<BlockRow, 'folded_address'>[]) {
   const untold = new Set(blocked.map((row) => row.folded_address));
   return merged.outcomes.map((outcome, at) => {
@@ -86,13 +86,13 @@ type Outcome = Merged['outcomes'][number];
 
 /**
  * Writes or compares a batch and returns an outcome for each candidate. Returns null without any
- * change if another batch of the window uses another name of one of its contacts.
+ * change if a different batch of the window uses a different name of a contact in this batch.
  */
 type Take = (batch: ReadBatch, window: NamesOfWindow | null) => Promise<Outcome[] | null>;
 
 /**
- * Writes an import. All of it makes one audit entry, which grows with each transaction, and one
- * event.
+ * Writes an import. The whole import makes a single audit entry, which grows with each transaction,
+ * and a single event.
  */
 function writing(
   app: App,
@@ -176,7 +176,7 @@ function comparing(app: App, caller: Caller) {
       if (!contents.add(JSON.stringify(content))) return 'unchanged';
       const { externalId } = content.contact;
       const names = [...content.folded, ...(externalId === undefined ? [] : [externalId])];
-      // Adds all names, also after a known one.
+      // Adds all names, also after a known name.
       const isNew = names.filter((name) => people.add(name)).length === names.length;
       return outcome === 'created' && !isNew ? 'updated' : outcome;
     });
@@ -194,7 +194,7 @@ function counted(report: ImportReport, outcomes: readonly Outcome[], pending = 0
   return report;
 }
 
-/** Takes a window of rows, one batch per transaction, and reports on them. */
+/** Writes a window of rows, a batch per transaction, and reports on them. */
 async function takeWindow(
   app: App,
   caller: Caller,
@@ -227,7 +227,7 @@ async function takeWindow(
 
 /**
  * Creates or changes a contact for each row of `source`. With `dryRun` only reports the changes. A
- * bad row is reported with its number and does not stop the import.
+ * bad row is reported with the row number and does not stop the import.
  * @throws ValidationError for a file that cannot be read further, ForbiddenError for a row whose
  * block the key may not create. Earlier changes stay.
  */
