@@ -1,4 +1,4 @@
-// Counters of runs: what became of their messages, and the attempts of each minute.
+// Counters of runs: the outcomes of their messages, and the attempts of each minute.
 //
 //   counter                  | counts messages that
 //   -------------------------+----------------------------------------------------------------------
@@ -51,7 +51,7 @@ export interface RunAttempt {
   deferral: string | null;
 }
 
-/** Counts an attempt in the minute of the end, at the end of the transaction. */
+/** Counts an attempt in the minute in which it ended, at the end of the transaction. */
 export function countRunAttempt(trx: Db, { runId, at, deferral }: RunAttempt): void {
   const attempt = {
     attempted: 1,

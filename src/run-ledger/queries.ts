@@ -24,7 +24,7 @@ export interface RunRow {
   hold_reason: string | null;
   hold_domain_id: string | null;
   hold_detail: string | null;
-  /** JSON of the counters when the run was last held for health. */
+  /** JSON of the counters when the run was last held for bad health. */
   excluded_counts: string | null;
   last_contact_id: string | null;
   last_of_audience: string | null;

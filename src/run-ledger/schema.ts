@@ -1,5 +1,5 @@
 // Statuses of campaign runs and their ledger. The rows of runs stand among people, as groups, the
-// queue and tracking read them; what a run does is in src/campaigns.
+// queue and tracking read them; the work of a run is in src/campaigns.
 export const runStatuses = [
   'scheduled',
   'running',

@@ -177,7 +177,7 @@ export const findOtherRuns = own.all(
   (rows) => rows.map(({ id }) => id),
 );
 
-/** Returns the ids of the other runs that repeat the same run as this run. */
+/** Returns the ids of the other runs that repeat the same run as this one. */
 export const findOtherRetries = own.all(
   (db, run: Pick<RunRow, 'id' | 'organization_id' | 'campaign_id' | 'retry_of'>) =>
     db

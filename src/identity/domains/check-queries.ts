@@ -5,10 +5,10 @@ import type { DomainRow, DomainTables } from './queries.ts';
 
 const own = ownTables<DomainTables>();
 
-/** Makes domains due whose check waits for a time after `latest`. */
+/** Makes domains due if their next check is after `latest`. */
 export const bringDomainsToPresent = own.toPresent('domains', 'next_check_at');
 
-/** Returns the time of the next check of a domain; null without one. Ms since 1970. */
+/** Returns the time of the next check of a domain; null if no check is planned. Ms since 1970. */
 export async function nextCheckAt(db: Db): Promise<number | null> {
   const row = await tables<DomainTables>(db)
     .selectFrom('domains')
@@ -20,7 +20,7 @@ export async function nextCheckAt(db: Db): Promise<number | null> {
   return row?.next_check_at ?? null;
 }
 
-/** Returns domains due for a check, one of each organization in turn, the longest overdue first. */
+/** Returns domains due for a check, of each organization in turn, the longest overdue first. */
 export function selectDueDomains(db: Db, now: number, limit: number): Promise<DomainRow[]> {
   const due = tables<DomainTables>(db)
     .selectFrom('domains')

@@ -1,5 +1,5 @@
 // Look-ups of a domain's records: all at once, over the configured resolver. dns-records.ts has the
-// expected records and judges the values; diagnoses/ explains the wrong ones.
+// expected records and judges the values; diagnoses/ explains wrong records.
 import type { App } from '../../core/app.ts';
 import {
   createProbe,
@@ -14,7 +14,7 @@ import { type ExpectedRecord, type RecordCheck, recordName, recordsOf } from './
 import type { DomainRows } from './domains.ts';
 import { organizationalDomain } from './schema.ts';
 
-/** Bounds of one check. Its answers are bounded in dns-probe.ts. */
+/** Bounds of a check. dns-probe.ts bounds the answers. */
 const bounds = {
   /** A check ends within 10 s. */
   deadlineMs: 9_500,
@@ -29,7 +29,7 @@ const longestChain = 8;
 
 export interface CheckResult {
   record: ExpectedRecord;
-  /** Its recordName: the check is stored under it. */
+  /** The recordName of the record: the check is stored under it. */
   name: string;
   check: RecordCheck;
   /** Set if DNS did not answer: the record is unknown. */
@@ -68,8 +68,7 @@ async function checkRecord(
 }
 
 /**
- * RFC 7489 6.6.3: a name without a DMARC record of its own has the record of its organizational
- * domain.
+ * RFC 7489 6.6.3: a name without a DMARC record has the record of the organizational domain.
  */
 async function inherited(
   probe: Probe,
@@ -84,7 +83,7 @@ async function inherited(
 }
 
 /**
- * Checks each expected record, in order, and explains the wrong ones. Asks with an empty cache: a
+ * Checks each expected record, in order, and explains wrong records. Asks with an empty cache: a
  * caller that has just published a record must not get a cached answer.
  */
 export async function checkRecords(app: App, { domain, keys }: DomainRows): Promise<CheckResult[]> {
@@ -109,7 +108,7 @@ export async function checkRecords(app: App, { domain, keys }: DomainRows): Prom
   }
 }
 
-/** A zone may name any address for its servers: private ones are not asked. */
+/** A zone may name any address for name servers: private addresses are not asked. */
 const publicNameServer = (address: string) => (isPublicAddress(address) ? address : null);
 
 function explained(result: CheckResult, finding: Finding | null): CheckResult {

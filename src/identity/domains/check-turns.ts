@@ -1,5 +1,5 @@
-// Turns for look-ups of domains: two at a time for an organization; others wait in their order. A
-// second look-up of the same thing gets the answer of the first.
+// Turns for look-ups of domains: two at a time for an organization; further look-ups wait in order.
+// A second look-up with the same key gets the answer of the first.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 
@@ -18,7 +18,7 @@ type InTurn<T> = (
   work: () => Promise<T>,
 ) => Promise<T>;
 
-/** Creates the turns of one kind of look-up. */
+/** Creates the turns of a kind of look-up. */
 export function lookUpTurns<T>(): InTurn<T> {
   const turnsOf = perApp((_app: App) => ({
     byOrganization: new Map<string, Turns>(),
@@ -45,7 +45,7 @@ export function lookUpTurns<T>(): InTurn<T> {
   };
 }
 
-/** Resolves once a place is taken. A look-up that ends passes its place to the next one. */
+/** Resolves once a place is taken. A look-up that ends passes the place to the next look-up. */
 async function takeTurn(turns: Turns): Promise<void> {
   if (turns.running < mostAtOnce) turns.running += 1;
   else await new Promise<void>((resolve) => turns.waiting.push(resolve));

@@ -33,7 +33,7 @@ import { forgetSigningKeys } from './signing-keys.ts';
 const longestName = 253;
 
 /**
- * Creates new DKIM keys of the same algorithms. The old ones sign until DNS has the new ones. On a
+ * Creates new DKIM keys of the same algorithms. The old keys sign until DNS has the new keys. On a
  * local domain the change takes effect at once. `selector` names the key; with keys of both
  * algorithms, `rsa` and `ed` follow it.
  * @throws ResourceNotFoundError; ConflictError (selector in use); ValidationError (name too long).
@@ -61,7 +61,7 @@ export async function rotateDkim(
 }
 
 /**
- * Adds a key that was made elsewhere, in PEM. It signs once DNS has its record.
+ * Adds a key that was made elsewhere, in PEM. It signs once DNS has the record.
  * @throws ResourceNotFoundError; ConflictError (selector in use); ValidationError for a key that
  * cannot sign.
  */
@@ -76,7 +76,7 @@ export async function importDkim(
   return addKeys(app, caller, id, 'domain.dkim-imported', () => [{ selector, ...read }]);
 }
 
-/** Stores new keys. They replace those keys of their algorithms that were never in use. */
+/** Stores new keys. They replace the keys of their algorithms that were never in use. */
 async function addKeys(
   app: App,
   caller: Caller,

@@ -1,12 +1,12 @@
-// DNS records in the forms that other programs read: zone files, dig, JSON, Terraform and the
-// import of Cloudflare.
+// DNS records in the forms that DNS programs read: zone files, dig, JSON, Terraform and the import
+// of Cloudflare.
 import type { DnsRecord } from './schema.ts';
 
 export const dnsForms = ['table', 'zone', 'dig', 'json', 'terraform', 'cloudflare'] as const;
 
 export type DnsForm = (typeof dnsForms)[number];
 
-/** A record to publish. The value of an MX begins with its preference. */
+/** A record to publish. The value of an MX begins with the preference. */
 type Published = Pick<DnsRecord, 'name' | 'type' | 'value'>;
 
 /** Records of a domain, with names relative to it or absolute. */
@@ -17,12 +17,12 @@ export interface FormOptions {
 
 /** Seconds for which resolvers may keep a record. */
 const ttl = 3_600;
-/** Most octets of one string of a TXT record (RFC 1035, 3.3). */
+/** Most octets of a string of a TXT record (RFC 1035, 3.3). */
 const longestString = 255;
 
 /**
- * Returns the name below the domain; `@` for the domain itself, and the whole name for one outside
- * of it.
+ * Returns the name below the domain; `@` for the domain itself, and the whole name for a name
+ * outside of it.
  */
 function relativeName(name: string, domain: string): string {
   if (name === domain) return '@';
@@ -63,7 +63,7 @@ function lineOf(record: Published, options: FormOptions): string {
 }
 
 /**
- * Returns a zone file (RFC 1035, 5), each record with a comment. With relative names it states its
+ * Returns a zone file (RFC 1035, 5), each record with a comment. With relative names it states the
  * origin.
  */
 function zoneOf(records: readonly Published[], options: FormOptions, comment = ''): string {
@@ -81,7 +81,7 @@ function cloudflareOf(records: readonly Published[], options: FormOptions): stri
   return zoneOf(records, options, ' ; cf_tags=cf-proxied:false');
 }
 
-/** Splits an MX value into its preference and its host. */
+/** Splits an MX value into preference and host. */
 function exchangeOf(value: string): { priority: number; host: string } {
   const [preference = '0', host = ''] = value.split(' ');
   return { priority: Number(preference), host };
@@ -116,12 +116,12 @@ function resourceOf(kind: string, name: string, fields: readonly (readonly [stri
   return [`resource "${kind}" "${name}" {`, ...lines, '}'].join('\n');
 }
 
-/** Returns the value that Route 53 takes: long texts as several strings within one. */
+/** Returns the value that Route 53 takes: long texts as several strings within a single value. */
 function route53Value({ type, value }: Published): string {
   return type === 'TXT' ? stringsOf(value).join('" "') : value;
 }
 
-/** Returns resources for AWS and for Cloudflare; people keep those of their provider. */
+/** Returns resources for AWS and for Cloudflare; people keep the resources of their provider. */
 function terraformOf(records: readonly Published[], { domain, isRelative }: FormOptions): string {
   const nameOf = (name: string) => hclText(isRelative ? relativeName(name, domain) : name);
   const sets = [...Map.groupBy(records, ({ name, type }) => `${name} ${type}`).values()];

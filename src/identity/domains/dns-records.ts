@@ -29,11 +29,11 @@ export interface ExpectedRecord {
   required: boolean;
   /** The key that a `dkim` record publishes. */
   keyId: string | null;
-  /** For the record of a replaced key: the time until which mail on its way needs it. */
+  /** For the record of a replaced key: the time until which mail in transit needs it. */
   keepUntil: number | null;
   /** Judges the values found under the name. */
   judge(values: readonly string[]): RecordCheck;
-  /** Returns the value to publish, given the values found, and advice on its effect. */
+  /** Returns the value to publish, given the values found, and advice on the effect. */
   advise(found: readonly string[], status: RecordStatus): Advice;
 }
 
@@ -43,7 +43,7 @@ interface Advice {
   advice: string | null;
 }
 
-/** Time for which mail can be on its way after it was signed. */
+/** Time for which mail can be in transit after it was signed. */
 const keptMs = 7 * 24 * 3_600_000;
 
 /** Returns the host to which bounces come back. */
@@ -51,7 +51,7 @@ export function returnPathOf(domain: string, label = 'bounce'): string {
   return `${label}.${domain}`;
 }
 
-/** Returns the name of a record within its domain. */
+/** Returns the name of a record within the domain. */
 export function recordName({ type, name }: { type: string; name: string }): string {
   return `${type} ${name}`;
 }
@@ -64,7 +64,7 @@ export function provingKeys(keys: readonly DomainKeyRow[]): DomainKeyRow[] {
 }
 
 /**
- * Returns the key in use: the newest published one that proves the domain, else the newest one to
+ * Returns the key in use: the newest published key that proves the domain, else the newest key to
  * be published.
  */
 export function primaryKey(keys: readonly DomainKeyRow[]): DomainKeyRow | undefined {
@@ -74,7 +74,7 @@ export function primaryKey(keys: readonly DomainKeyRow[]): DomainKeyRow | undefi
 
 /**
  * Returns every record of a domain, in the order in which people publish them. A local domain has
- * none: its mail never leaves the machine. `keys` are in the order of generations; keys that were
+ * none: local mail never leaves the machine. `keys` are in the order of generations; keys that were
  * replaced less than 7 days before `now` are included.
  */
 export function recordsOf(
@@ -93,7 +93,8 @@ export function recordsOf(
     judge: (values: readonly string[]) => judgeSpf(values, mailHost),
     advise: (found: readonly string[], status: RecordStatus) => adviseSpf(found, status, mailHost),
   };
-  // Reports go to the return path, whose MX is ours. RFC 7489 7.1 needs no consent of a subdomain.
+  // Reports go to the return path; the MX there is ours. RFC 7489 7.1 needs no consent of a
+  // subdomain.
   const reportsTo = `dmarc@${domain.return_path}`;
   const dmarc = `v=DMARC1; p=none; rua=mailto:${reportsTo}`;
   const own: ExpectedRecord[] = [
@@ -133,7 +134,7 @@ export function recordsOf(
       judge: judgeDmarc,
       advise: (found) => adviseDmarc(found, dmarc, reportsTo),
     },
-    // A domain without a mailbox here keeps its MX: all its mail is received elsewhere.
+    // A domain without a mailbox here keeps the existing MX: all mail for it is received elsewhere.
     ...(domain.receives_mail === 1 ? own : []),
   ];
 }
@@ -212,7 +213,7 @@ function judgeMx(values: readonly string[], mailHost: string): RecordCheck {
   return judged('invalid', values, `mail goes to other hosts than ${mailHost}`);
 }
 
-/** Looks only for our own mechanism: the addresses that another `include:` covers are unknown. */
+/** Looks only for our own mechanism: the addresses that a foreign `include:` covers are unknown. */
 function judgeSpf(values: readonly string[], mailHost: string): RecordCheck {
   const found = spfRecordsIn(values);
   if (found.length === 0) return missing;

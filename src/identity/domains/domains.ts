@@ -36,17 +36,17 @@ const algorithmsOf = {
 /** Delay of the first check of a new domain. It is short, as the records may be there already. */
 const firstCheckDelayMs = 60_000;
 
-/** Rows of a domain with its keys, ready to be stored. */
+/** Rows of a domain and of the DKIM keys, ready to be stored. */
 export interface DomainRows {
   domain: queries.DomainRow;
   keys: queries.DomainKeyRow[];
 }
 
-/** A domain with all that its presentation needs. */
+/** A domain with all data that the presentation needs. */
 export interface StoredDomain extends DomainRows {
   /** Set while sending from it is held. */
   hold: DomainHold | null;
-  /** Records of its tracking host. */
+  /** Records of the tracking host. */
   trackingRecords: readonly TrackingRecord[];
 }
 
@@ -83,8 +83,8 @@ export function keyRows(
 }
 
 /**
- * Creates the keys and rows of a domain. A local domain is verified from the start, and its keys
- * count as published: its mail never leaves the machine.
+ * Creates the keys and rows of a domain. A local domain is verified from the start, and the keys
+ * count as published: local mail never leaves the machine.
  * @throws ValidationError; CapacityError (key-making.ts).
  */
 export async function newDomain(
@@ -130,7 +130,7 @@ export async function storeDomain(app: App, trx: Db, { domain, keys }: DomainRow
   await storeDomainKeys(app, trx, keys);
 }
 
-/** Stores keys whose private halves may have been encrypted before the root key changed. */
+/** Stores keys with private halves that may have been encrypted before the root key changed. */
 export async function storeDomainKeys(
   app: App,
   trx: Db,
@@ -210,7 +210,7 @@ export function toDomain(app: App, stored: StoredDomain): Domain {
   };
 }
 
-/** Returns a domain with its keys. @throws ResourceNotFoundError. */
+/** Returns a domain with all keys. @throws ResourceNotFoundError. */
 export async function getDomainRows(
   app: App,
   db: Db,
@@ -233,8 +233,8 @@ export function domainChange(
 }
 
 /**
- * Registers a domain and creates its DKIM keys. Other organizations may register the same name:
- * only one of them can publish its keys.
+ * Registers a domain and creates DKIM keys. Several organizations may register the same name: only
+ * one of them can publish keys.
  * @throws ValidationError (invalid name, public suffix), ConflictError (registered already).
  */
 export async function addDomain(app: App, caller: Caller, input: AddDomain): Promise<Domain> {
@@ -285,8 +285,8 @@ export async function listDnsRecords(
 }
 
 /**
- * Deletes a domain and its keys. Its senders can no longer send, and its queued mail leaves
- * unsigned.
+ * Deletes a domain and all keys. The senders of the domain can no longer send, and queued mail
+ * leaves unsigned.
  * @throws ResourceNotFoundError.
  */
 export async function deleteDomain(app: App, caller: Caller, id: string): Promise<Deleted> {

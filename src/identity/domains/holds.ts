@@ -9,8 +9,7 @@ import { domainHeld } from './events.ts';
 import { findSendingDomain } from './queries.ts';
 
 /**
- * Records the events in the transaction that holds the domains. Skips names whose domain was
- * deleted.
+ * Records the events in the transaction that holds the domains. Skips names of deleted domains.
  */
 export async function recordHolds(app: App, trx: Db, holds: readonly NewHold[]): Promise<void> {
   for (const { organizationId, domain, finding } of holds) {

@@ -1,6 +1,6 @@
 // Records to publish if a domain already has a record of the kind: the owner's record with our part
 // added. A second record beside it would invalidate both (two SPF or DMARC records count as none),
-// and ours in its place would drop the owner's. Pure.
+// and a record of ours alone would drop the owner's. Pure.
 
 const spfVersion = /^v=spf1( |$)/i;
 /** Ends an SPF record: mechanisms after it are never evaluated (RFC 7208 5.1, 6.1). */
@@ -12,7 +12,7 @@ export function spfRecordsIn(texts: readonly string[]): string[] {
   return texts.filter((text) => spfVersion.test(text));
 }
 
-/** Merges these SPF records into one record that also allows `host` to send. */
+/** Merges these SPF records into a single record that also allows `host` to send. */
 export function mergedSpf(records: readonly string[], host: string): string {
   const terms = records.flatMap((text) => text.trim().split(/\s+/).slice(1));
   const ours = `a:${host.toLowerCase()}`;
@@ -30,7 +30,7 @@ export function mergedSpf(records: readonly string[], host: string): string {
 const tagName = /^[a-z]+$/i;
 
 /**
- * Splits a tag into its name, in lower case, and its value. One expression for both took 2.5 s for
+ * Splits a tag into name, in lower case, and value. A single expression for both took 2.5 s for
  * 2,000 blanks.
  */
 export function readTag(part: string): [name: string, value: string] {
@@ -41,7 +41,7 @@ export function readTag(part: string): [name: string, value: string] {
 
 /**
  * Adds `address` to the report addresses of a DMARC record. A record without a policy gets the
- * weakest one.
+ * weakest policy.
  */
 export function mergedDmarc(record: string, address: string): string {
   const parts = record.split(';').filter((part) => part.trim() !== '');

@@ -1,13 +1,14 @@
-// The owner of a domain name now. Several organizations may register a name, and at most one of
-// them has it verified. Mailbox addresses, catch-alls, postmaster, report addresses, senders proven
-// by token and tracking hosts hang on the name. `verified_at` is set for the last owner alone.
+// The owner of a domain name now. Several organizations may register a name, and at most one
+// organization has it verified. Mailbox addresses, catch-alls, postmaster, report addresses,
+// senders proven by token and tracking hosts hang on the name. `verified_at` is set for the last
+// owner alone.
 //
 //   verified in | registered in            | mail for the name                          | sends from it
 //   ------------+--------------------------+--------------------------------------------+--------------
 //   A           | A, perhaps others        | the addresses and the catch-all of A       | A
 //   nobody      | A alone, the last owner  | the addresses and the catch-all of A still | nobody
 //   nobody      | A, the last owner, and B | 450: the next owner is not known yet       | nobody
-//   B           | B, and A or not          | those of B alone; unknown addresses: 550   | B
+//   B           | B, and A or not          | addresses of B alone; the rest: 550        | B
 //   nobody      | no last owner among them | 550                                        | nobody
 //
 // When B verifies the name, the same transaction ends the ownership of A. The claims of A have no
@@ -21,7 +22,7 @@ import { lockNamed, type Registration, selectRegistrations } from './queries.ts'
 /** The standing of a name, from all its registrations. */
 export type Standing =
   | { state: 'owned'; owner: Registration }
-  /** Nobody has it verified, and its last owner is not alone. */
+  /** No organization has it verified, and the last owner is not alone. */
   | { state: 'disputed' }
   | { state: 'unowned' };
 
@@ -56,8 +57,8 @@ export async function findOtherOwner(
 }
 
 /**
- * Deletes what other organizations had on a verified name. Runs after each check: the daemon may
- * have stopped since the name changed hands.
+ * Deletes the claims of other organizations on a verified name. Runs after each check: the daemon
+ * may have stopped since the name changed hands.
  */
 export async function releaseName(
   app: App,
@@ -71,7 +72,8 @@ export async function releaseName(
 }
 
 /**
- * Returns the refusal of a claim on a name that another organization has verified. It names nobody.
+ * Returns the refusal of a claim on a name that another organization has verified. It does not name
+ * that organization.
  */
 export function ownedElsewhere(resource: string, domain: string, remedy: string): ConflictError {
   const text = `${domain} is in use: another organization of this service has verified it`;

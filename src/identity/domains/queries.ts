@@ -14,9 +14,11 @@ export interface DomainRow {
   status: DomainStatus;
   return_path: string;
   is_local: number;
-  /** 1 if a mailbox of this service has an address of the domain, or is its catch-all. */
+  /** 1 if a mailbox of this service has an address of the domain, or is the catch-all. */
   receives_mail: number;
-  /** The mailbox for mail to any other address of the domain; null without one. */
+  /**
+   * The catch-all: mailbox for mail to unknown addresses of the domain. Null without a catch-all.
+   */
   catch_all_mailbox_id: string | null;
   /** JSON: RecordCheck by recordName. */
   record_checks: string | null;
@@ -42,7 +44,7 @@ export interface DomainKeyRow {
   is_active: number;
   is_published: number;
   created_at: number;
-  /** Time when a key in use was retired; null for all others. */
+  /** Time when a key in use was retired; null for all other keys. */
   retired_at: number | null;
 }
 
@@ -71,7 +73,7 @@ export const isLocalDomain = own.first(
 );
 
 /**
- * Finds a domain of the organization that was verified by DNS or by the operator; the oldest one.
+ * Finds a domain of the organization that was verified by DNS or by the operator; the oldest.
  */
 export const findProvenDomain = own.first((db, organizationId: string) =>
   db
@@ -90,7 +92,7 @@ export const findReturnPath = own.first(
   (row) => row?.return_path,
 );
 
-/** A domain as one organization registered it. */
+/** A domain as an organization registered it. */
 export interface Registration extends Pick<DomainRow, 'id' | 'organization_id' | 'verified_at'> {
   status: string;
 }
@@ -144,7 +146,10 @@ export async function lockDomain(db: Db, id: string): Promise<void> {
 /** Locks all registrations of names until the end of the transaction. */
 export const lockNamed = own.lockerOf('domains', { by: 'domain' });
 
-/** Ends the last ownership of a name in other organizations than the one with the domain `id`. */
+/**
+ * Ends the last ownership of a name in all organizations except the organization of the domain
+ * `id`.
+ */
 export async function endFormerOwners(db: Db, id: string, name: string): Promise<void> {
   await tables<DomainTables>(db)
     .updateTable('domains')
@@ -155,7 +160,7 @@ export async function endFormerOwners(db: Db, id: string, name: string): Promise
     .execute();
 }
 
-/** Sets whether the domain receives mail, and its catch-all mailbox. */
+/** Sets whether the domain receives mail, and the catch-all mailbox. */
 export async function setReceiving(
   db: Db,
   id: string,
@@ -177,7 +182,7 @@ export function verifiedDomainNames(db: Db, organizationId: string) {
     .where('status', '=', 'verified');
 }
 
-/** Counts the domains of all organizations by status, without those of the sandbox. */
+/** Counts the domains of all organizations by status, without domains of the sandbox. */
 export const countDomains = own.all((db) =>
   db
     .selectFrom('domains')
@@ -186,7 +191,7 @@ export const countDomains = own.all((db) =>
     .groupBy('status'),
 );
 
-/** Returns some domains of all organizations that are not verified, failed ones first. */
+/** Returns some domains of all organizations that are not verified, failed domains first. */
 export const selectUnverified = own.all((db, most: number) =>
   db
     .selectFrom('domains')
@@ -228,7 +233,7 @@ export function selectDomainsNamed(
 /** Operations by id, and pages. Keys are deleted with their domain. */
 export const domains = own.rowsOf('domains', 'domain');
 
-/** Returns the keys of these domains by generation, RSA first, including retired ones. */
+/** Returns the keys of these domains by generation, RSA first, including retired keys. */
 export function selectDomainKeys(db: Db, domainIds: readonly string[]): Promise<DomainKeyRow[]> {
   if (domainIds.length === 0) return Promise.resolve([]);
   return tables<DomainTables>(db)
@@ -254,7 +259,8 @@ export async function setKeyPublished(db: Db, id: string, isPublished: boolean):
 }
 
 /**
- * Retires keys for good. Their private halves stay, to compose sent mail again with its signatures.
+ * Retires keys for good. Their private halves stay, to compose sent mail again with the same
+ * signatures.
  */
 export async function retireKeys(db: Db, ids: readonly string[], now: number): Promise<void> {
   if (ids.length === 0) return;
@@ -294,7 +300,7 @@ export const selectSigningKeys = own.all((db, domainId: string) =>
     .orderBy('domain_keys.algorithm', 'desc'),
 );
 
-/** Returns the keys of a domain with these selectors, including retired ones, in no order. */
+/** Returns the keys of a domain with these selectors, including retired keys, in no order. */
 export function selectNamedKeys(
   db: Db,
   domainId: string,
@@ -310,7 +316,7 @@ export function selectNamedKeys(
     .execute();
 }
 
-/** Returns the public half of a key of an organization's domain, including retired ones. */
+/** Returns the public half of a key of an organization's domain, including retired keys. */
 export function findPublicKey(
   db: Db,
   organizationId: string,

@@ -90,7 +90,7 @@ export function signingKeysOf(app: App, domainId: string): Promise<SigningKey[]>
 }
 
 /**
- * Returns the keys with these selectors in their order, including retired ones, to make past
+ * Returns the keys with these selectors in their order, including retired keys, to make past
  * signatures again. Leaves out deleted keys.
  * @throws InternalError if a key cannot be decrypted with this installation's secret.
  */
@@ -108,9 +108,9 @@ export function forgetSigningKeys(app: App, domainId: string): void {
 }
 
 /**
- * Checks that the root keys of this process are those of the store, and records the first one. A
- * store of an earlier version names none: then they must decrypt a key. @throws UnreachableError
- * that explains what to do.
+ * Checks that the root keys of this process equal the root keys of the store, and records the first
+ * key. A store of an earlier version names none: then they must decrypt a key. @throws
+ * UnreachableError that explains what to do.
  */
 export async function checkSecret(app: App): Promise<void> {
   const isNamed = (await selectRootKeys(app.store.db)).length > 0;

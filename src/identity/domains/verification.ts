@@ -1,14 +1,18 @@
 // Verification of domains: the consequences of look-ups (check-records.ts), and their schedule,
 // which checks a few due domains at once. No transaction awaits DNS.
 //
-// status found to also any proven verified unpublished keys that were found are used not verified
-// proven, in use unchanged another organization has verified the name pending not proven pending
-// next check after as long as it has existed pending DNS did not answer temporary-failure
-// temporary-failure not proven pending verified not proven verified told once a day; after 3 days:
-// failed verified DNS did not answer verified proves nothing either way failed anything else failed
-// checked daily any --force verified all keys count as published
+//   status              found               to                 also
+//   any                 proven              verified           unpublished keys that were found are used
+//   not verified        proven, in use      unchanged          another organization has verified the name
+//   pending             not proven          pending            next check after as long as it has existed
+//   pending             DNS did not answer  temporary-failure
+//   temporary-failure   not proven          pending
+//   verified            not proven          verified           recorded once a day; after 3 days: failed
+//   verified            DNS did not answer  verified           proves nothing either way
+//   failed              anything else       failed             checked daily
+//   any                 --force             verified           all keys count as published
 //
-// From `verified` on the name is that of this organization alone (owners.ts).
+// From `verified` on the name belongs to this organization alone (owners.ts).
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { byService, eventToRecord, record } from '../../history/events/record.ts';
@@ -127,7 +131,7 @@ function publishedKeys(results: readonly CheckResult[]): Map<string, boolean> {
   );
 }
 
-/** Marks the found keys as in use. A key in use retires the older ones of its algorithm. */
+/** Marks the found keys as in use. A key in use retires the older keys of the same algorithm. */
 async function confirmKeys(
   trx: Db,
   keys: readonly queries.DomainKeyRow[],
@@ -148,7 +152,7 @@ async function confirmKeys(
 
 /** Domain after a check. */
 interface CheckedDomain extends StoredDomain {
-  /** Whether its records prove it, but another organization has verified the name. */
+  /** Whether the records prove the domain, but another organization has verified the name. */
   isTaken: boolean;
 }
 
@@ -201,7 +205,7 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<C
 
 /**
  * Marks all keys as published without asking DNS. The schedule no longer checks the domain. The
- * sandbox is an ordinary domain after it: its mail may leave the machine.
+ * sandbox is an ordinary domain after it: sandbox mail may leave the machine.
  */
 async function force(app: App, caller: Caller, id: string): Promise<StoredDomain> {
   const { organizationId } = caller;
@@ -234,7 +238,8 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
 }
 
 /**
- * Checks a domain's records now. `force` verifies it without DNS; only the operator may use it.
+ * Checks the records of a domain now. `force` verifies it without DNS; only the operator may use
+ * it.
  * @throws ResourceNotFoundError, ForbiddenError; ConflictError if another organization has verified
  * the name.
  */
@@ -290,7 +295,7 @@ async function checkQuietly(
   try {
     await checkDomain(app, organization_id, id);
   } catch (error) {
-    // The domain was deleted during its check.
+    // The domain was deleted during the check.
     if (error instanceof ResourceNotFoundError) return;
     app.log.error({ err: error, domain }, 'a domain check failed');
   }

@@ -12,8 +12,8 @@ import type { FindHostedSender } from '../senders/resolve.ts';
 import * as queries from './queries.ts';
 
 /**
- * Local parts on the hosted domain that speak for the service (RFC 2142): only its own organization
- * may use them.
+ * Local parts on the hosted domain that speak for the service (RFC 2142): only the organization of
+ * the service may use them.
  */
 const reservedLocalParts = new Set([
   ...['abuse', 'admin', 'administrator', 'dmarc', 'fbl', 'hostmaster', 'mailer-daemon'],
@@ -34,7 +34,7 @@ type Place = Pick<queries.MailboxAddressRow, 'source' | 'domain_id'>;
 
 /**
  * Returns the hosted domain for an address. A local part that sends for another organization is
- * taken: its answers would reach this one.
+ * taken: answers to that mail would reach this organization.
  */
 async function hostedPlace(
   trx: Db,
@@ -119,14 +119,14 @@ export async function storeAddress(
 
 /**
  * Returns whether an address (folded) on the hosted domain may send for the organization: it must
- * be the address of one of its mailboxes.
+ * be the address of a mailbox of that organization.
  */
 export const findHostedSender: FindHostedSender = async (db, organizationId, address) => {
   const found = await queries.findHosted(db, organizationId, address);
   return found && { domainId: found.domain_id, isPaused: found.status === 'paused' };
 };
 
-/** Returns the organization whose mailbox has the address (folded). */
+/** Returns the organization of the mailbox with the address (folded). */
 export const findAddressHolder: FindAddressHolder = async (db, address) =>
   (await queries.findOwners(db, [address]))[0]?.organization_id;
 
@@ -134,7 +134,7 @@ export const findAddressHolder: FindAddressHolder = async (db, address) =>
 export async function keepReceiving(trx: Db, domainIds: readonly (string | null)[]): Promise<void> {
   const ids = new Set(domainIds.filter((id) => id !== null));
   for (const id of [...ids].sort()) {
-    // Serializes concurrent changes of one domain: the second sees the effect of the first.
+    // Serializes concurrent changes of a domain: the second sees the effect of the first.
     await lockDomain(trx, id);
     const catchAllMailboxId = await queries.findCatchAll(trx, id);
     const receivesMail = catchAllMailboxId !== null || (await queries.hasAddresses(trx, id));

@@ -24,7 +24,7 @@ export async function beyondNamespace(
   if (row?.namespace_id !== constraints?.namespaceId) throw beyondMailboxes();
 }
 
-/** Returns the namespace of a mailbox; null for an unknown or deleted one. */
+/** Returns the namespace of a mailbox; null for an unknown or deleted mailbox. */
 export async function findNamespaceOf(
   db: Db,
   organizationId: string,

@@ -15,7 +15,7 @@ function change(action: 'domain.catch-all-enabled' | 'domain.catch-all-disabled'
 }
 
 /**
- * Makes the mailbox the catch-all of the domain and replaces an earlier one.
+ * Makes the mailbox the catch-all of the domain and replaces an earlier catch-all.
  * @throws ResourceNotFoundError; ConflictError (domain not verified, or another domain of this name
  * has a catch-all).
  */
@@ -67,7 +67,7 @@ export async function disableCatchAll(
   return { success: true };
 }
 
-/** Disables the catch-alls of domains whose name another organization has verified. */
+/** Disables the catch-alls of domains with a name that another organization has verified. */
 export const releaseCatchAlls: ReleaseName = async (app, { formerIds }) => {
   for (const { domainId, organizationId } of await selectCatchingDomains(app.store.db, formerIds)) {
     await disableCatchAll(app, byService(organizationId), { domainId });

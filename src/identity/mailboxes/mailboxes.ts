@@ -2,9 +2,9 @@
 // for addresses are in addresses.ts, catch-alls in catch-all.ts.
 //
 //   status   moved by  to       also
-//   active   pause     paused   RCPT gets 450 4.2.1; mail from it is a 409
+//   active   pause     paused   RCPT gets 450 4.2.1; mail from it answers 409
 //   paused   resume    active   it sends and receives again
-//   either   delete    deleted  its addresses are free, RCPT gets 550; no look-up finds it
+//   either   delete    deleted  the addresses are free, RCPT gets 550; no look-up finds it
 
 import { refusedPermission } from '../../access/keys/constraints.ts';
 import { type Page, toPage } from '../../core/api/pagination.ts';
@@ -310,7 +310,7 @@ export function addAddress(
 }
 
 /**
- * Removes an address. If it is the primary address, the oldest remaining one becomes primary.
+ * Removes an address. If it is the primary address, the oldest remaining address becomes primary.
  * @throws ResourceNotFoundError; ConflictError for the last address.
  */
 export function removeAddress(
@@ -334,8 +334,8 @@ export function removeAddress(
 }
 
 /**
- * Deletes addresses of a mailbox, and returns the change of its row. The last one stays its primary
- * address.
+ * Deletes addresses of a mailbox, and returns the change of the row. The last address stays the
+ * primary address.
  */
 async function withoutAddresses(
   trx: Db,
@@ -357,7 +357,7 @@ async function withoutAddresses(
 }
 
 /**
- * Deletes the addresses that mailboxes have on domains whose name another organization has
+ * Deletes the addresses that mailboxes have on domains with a name that another organization has
  * verified.
  */
 export const releaseAddresses: ReleaseName = async (app, { formerIds }) => {
@@ -371,7 +371,9 @@ export const releaseAddresses: ReleaseName = async (app, { formerIds }) => {
   }
 };
 
-/** Deletes a mailbox and frees its addresses and slug at once. @throws ResourceNotFoundError. */
+/**
+ * Deletes a mailbox and frees the addresses and the slug at once. @throws ResourceNotFoundError.
+ */
 export async function deleteMailbox(app: App, caller: Caller, id: string): Promise<Deleted> {
   const { organizationId } = caller;
   await app.store.write(async (trx) => {
@@ -419,7 +421,7 @@ export async function listMailboxEvents(
 type Receiver = Pick<queries.ReceiverRow, 'id' | 'organization_id' | 'status'>;
 
 /**
- * The receivers of an address: the mailbox with this address and the catch-all of its domain, if
+ * The receivers of an address: the mailbox with this address and the catch-all of the domain, if
  * the owner of the domain has them; and the standing of the domain.
  */
 export interface Receivers {
@@ -428,7 +430,9 @@ export interface Receivers {
   domain: Standing;
 }
 
-/** Returns `desk@example.com` for `desk+x@example.com`, and any other address unchanged. */
+/**
+ * Returns `desk@example.com` for `desk+x@example.com`, and any other address unchanged.
+ */
 export function withoutSubaddress(address: string): string {
   const at = address.lastIndexOf('@');
   const plus = address.indexOf('+');
@@ -443,7 +447,7 @@ export async function findReceivers(db: Db, address: string): Promise<Receivers>
   return found ?? { own: undefined, catchAll: undefined, domain: { state: 'unowned' } };
 }
 
-/** Returns the receivers of several addresses, in order. Hot path: always one look-up. */
+/** Returns the receivers of several addresses, in order. Hot path: always a single look-up. */
 export async function findReceiversOf(db: Db, addresses: readonly string[]): Promise<Receivers[]> {
   const wanted = addresses.map((address) => {
     const folded = foldAddress(address);
@@ -469,7 +473,7 @@ export async function findReceiversOf(db: Db, addresses: readonly string[]): Pro
 
 /**
  * Returns whether mail for the address stays on this machine: a mailbox here receives it, or the
- * next owner of its domain is not known yet.
+ * next owner of the domain is not known yet.
  */
 export async function isLocalAddress(db: Db, address: string): Promise<boolean> {
   const { own, catchAll, domain } = await findReceivers(db, address);

@@ -1,4 +1,4 @@
-// Namespaces: groups of mailboxes. Each organization has a first one, which is the default for its
+// Namespaces: groups of mailboxes. The first namespace of an organization is the default for
 // mailboxes.
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import type { Caller } from '../../core/api/route.ts';

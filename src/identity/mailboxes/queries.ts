@@ -80,7 +80,7 @@ export const addressIdsEnding: IdsEnding = async (db, organizationId, ending, li
   return rows.map(({ id }) => id);
 };
 
-/** Filter of all lists. A deleted mailbox keeps its row only for its threads. */
+/** Filter of all lists. A deleted mailbox keeps the row only for threads. */
 export const notDeleted = sql<boolean>`status <> 'deleted'`;
 
 /** Restricts the filter to the mailboxes of a key with limits. */
@@ -92,13 +92,13 @@ export function notDeletedOf(
   return sql<boolean>`${notDeleted} and ${reached}`;
 }
 
-/** Checks that the mailbox whose id is in `column` fits `where`, a filter of this table. */
+/** Checks that the mailbox with the id in `column` fits `where`, a filter of this table. */
 export function ofMailboxThat(column: string, where: RawBuilder<boolean>): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select 1 from mailboxes where mailboxes.id = ${sql.ref(column)} and ${where})`;
 }
 
-/** Returns those of these mailboxes that are in a namespace, deleted ones too. */
+/** Returns the mailboxes among these that are in a namespace, including deleted mailboxes. */
 export async function selectInNamespace(
   db: Db,
   organizationId: string,
@@ -140,7 +140,7 @@ interface Wanted {
   domains: readonly string[];
 }
 
-/** Hot path: runs for every recipient, and is the only look-up for unknown ones. */
+/** Hot path: runs for every recipient, and is the only look-up for unknown recipients. */
 export const selectReceivers = own.all<[Wanted], ReceiverRow>(
   (db, { addresses, domains }: Wanted) =>
     db
@@ -185,13 +185,13 @@ const lockRows = own.run((db, ids: readonly string[]) =>
 
 /**
  * Locks mailboxes, so that no other transaction changes their threads: once per transaction, after
- * its messages. The mailboxes still receive mail.
+ * the messages. The mailboxes still receive mail.
  */
 export async function lockMailboxes(db: Db, ids: readonly string[]): Promise<void> {
   if (engineOf(db) === 'postgres') await lockRows(db, ids);
 }
 
-/** Returns the rows of these mailboxes, including deleted ones. */
+/** Returns the rows of these mailboxes, including deleted mailboxes. */
 export const findMailboxes = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('mailboxes')
@@ -212,7 +212,7 @@ export function findDeletedMailboxes(
     .execute();
 }
 
-/** Empties the row of a deleted mailbox except for its id, to which keys and actions refer. */
+/** Empties the row of a deleted mailbox except for the id, to which keys and actions refer. */
 export async function emptyMailbox(trx: Db, id: string, now: number): Promise<void> {
   await tables<MailboxTables>(trx)
     .updateTable('mailboxes')
@@ -231,7 +231,9 @@ export async function emptyMailbox(trx: Db, id: string, now: number): Promise<vo
     .execute();
 }
 
-/** Returns the oldest mailbox that receives mail, of one organization or (null) of all. */
+/**
+ * Returns the oldest mailbox that receives mail, of an organization or (null) of all organizations.
+ */
 export function findFirstMailbox(
   db: Db,
   organizationId: string | null,
@@ -271,7 +273,8 @@ export const findHosted = own.first((db, organizationId: string, address: string
 
 /** Inserts a mailbox. Returns false if the organization already uses the slug. */
 export async function insertMailbox(db: Db, row: MailboxRow): Promise<boolean> {
-  // Uses no `returning`: SQLite would plan a scan of all messages for those of this mailbox.
+  // Uses no `returning`: SQLite would plan a scan of all messages to find the messages of this
+  // mailbox.
   const { numInsertedOrUpdatedRows } = await tables<MailboxTables>(db)
     .insertInto('mailboxes')
     .values(row)
@@ -323,7 +326,7 @@ export async function selectMailboxesOn(
     .execute();
 }
 
-/** Deletes one address of a mailbox, or (null) all. */
+/** Deletes an address of a mailbox, or (null) all addresses. */
 export async function deleteAddresses(
   db: Db,
   mailboxId: string,
@@ -357,7 +360,10 @@ export async function findCatchAll(db: Db, domainId: string): Promise<string | n
   return row?.mailbox_id ?? null;
 }
 
-/** Returns those of these domains that have a catch-all, with the organizations of its mailbox. */
+/**
+ * Returns the domains among these that have a catch-all, with the organization of the catch-all
+ * mailbox.
+ */
 export async function selectCatchingDomains(
   db: Db,
   domainIds: readonly string[],
@@ -382,8 +388,8 @@ export async function selectCaughtDomains(db: Db, mailboxId: string): Promise<st
 }
 
 /**
- * Makes the mailbox the catch-all in place of another. Returns false if another domain has the same
- * name.
+ * Makes the mailbox the catch-all in place of another mailbox. Returns false if another domain has
+ * the same name.
  */
 export async function putCatchAll(db: Db, row: CatchAllRow): Promise<boolean> {
   const put = await tables<MailboxTables>(db)

@@ -1,6 +1,7 @@
 // Limits of sends that may not leave the machine. A test key reaches local mailboxes and the
 // simulator. An organization that is not approved (src/access/organizations/onboarding.ts) reaches
-// its own mailboxes and the simulator. Any other recipient is a 403 that explains the limit.
+// the mailboxes of that organization and the simulator. Any other recipient answers 403 and
+// explains the limit.
 import type { Allowances, OpenOnboarding } from '../../access/admission/quota.ts';
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { simulatedOutcome } from '../../mail/smtp/route.ts';
@@ -15,13 +16,13 @@ interface Addressed {
   addresses: readonly string[];
 }
 
-/** Returns the first recipient outside the mailboxes that `mayReach` allows, if there is one. */
+/** Returns the first recipient outside the mailboxes that `mayReach` allows, if any. */
 type Beyond = (
   send: Addressed,
   mayReach: (owner: string, organizationId: string) => boolean,
 ) => string | undefined;
 
-/** Returns the forms in which a mailbox may have the address: with its subaddress, and without. */
+/** Returns the forms in which a mailbox may have the address: with the subaddress, and without. */
 function keysOf(address: string): string[] {
   const folded = foldAddress(address);
   return [folded, withoutSubaddress(folded)];
@@ -42,7 +43,7 @@ async function readMailboxes(trx: Db, sends: readonly Addressed[]): Promise<Beyo
 }
 
 /**
- * Repeated when scheduled mail is due: a mailbox may have been deleted, and its address may lead
+ * Repeated when scheduled mail is due: a mailbox may have been deleted, and the address may lead
  * elsewhere.
  */
 export const testKeyCheck: SendCheck<'both', Addressed & { isTest: boolean }> = {

@@ -8,21 +8,21 @@ import { dayOf, hourOf, type Tally } from './metrics.ts';
 import { domainCounts, hourCounts, selectCountedDomains } from './queries.ts';
 
 /**
- * Most recipient domains of an organization and day that get a counter of their own: the first ones
+ * Most recipient domains of an organization and day that get a separate counter: the first domains
  * do. Each of several daemons may add as many.
  */
 const mostDomains = 200;
 /** Name of the counter of all other domains of the day. */
 const otherDomains = '*';
-/** Number of pairs of organization and day whose domains are in memory. */
+/** Number of pairs of organization and day with domains in memory. */
 const mostRemembered = 256;
 
 /** A change to count. */
 export interface Observation {
   organizationId: string;
   /**
-   * Time when the message was accepted or received, ms since 1970. Its outcomes count in the hour
-   * of that time.
+   * Time when the message was accepted or received, ms since 1970. Outcomes count in the hour of
+   * that time.
    */
   acceptedAt: number;
   /** Domain of the recipient; null for counts of a message. */

@@ -1,5 +1,5 @@
-// Results of the mail of one sending domain by the hour: the evidence for its warming
-// (specification 2.11). Sums the counts of src/identity/reputation/health.ts; decides nothing.
+// Results of the mail of a sending domain by the hour: the evidence for warming (specification
+// 2.11). Sums the counts of src/identity/reputation/health.ts; decides nothing.
 import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { scopeOfDomain } from './domain-holds.ts';
@@ -15,7 +15,7 @@ const mostHours = 14 * 24;
 
 export interface DomainEvidence {
   sums: HealthTally;
-  /** One entry for each hour, including zeros, the oldest first and the running hour last. */
+  /** An entry for each hour, including zeros, the oldest first and the running hour last. */
   hourly: HealthTally[];
   /** Reason why the domain is unsafe; null if it is safe, or if it sent too little to decide. */
   finding: Finding | null;
@@ -23,7 +23,7 @@ export interface DomainEvidence {
 
 /**
  * Returns the hourly results of mail from `domain`, from the hour of `from` on. Mail counts as zero
- * in hours that began before `since`, or before the last review of the domain or its organization.
+ * in hours that began before `since`, or before the last review of the domain or the organization.
  * Times are in ms since 1970.
  */
 export async function domainEvidence(

@@ -1,11 +1,11 @@
-// Held sending domains. A domain is held if its own mail reaches the limits that pause an
-// organization, while the organization as a whole does not. Mail from a held domain is accepted and
-// waits.
+// Held sending domains. A domain is held if the mail of that domain reaches the limits that pause
+// an organization, while the organization as a whole does not. Mail from a held domain is accepted
+// and waits.
 //
-// state   event                                                    next
-// free    its window reaches a limit, the organization's does not  held; event workspace.warning,
-// and domain.held of a registered domain
-// held    a review by the operator                                 free: its window begins anew
+//   state   event                                                     next
+//   free    the window of the domain reaches a limit,                 held; event workspace.warning, and
+//           the window of the organization does not                   domain.held of a registered domain
+//   held    a review by the operator                                  free: the window begins anew
 //
 // A hold belongs to the name: a domain that is deleted and added again is still held.
 
@@ -111,7 +111,7 @@ export async function lockHeldDomains(
 }
 
 /**
- * Frees a domain after a review: its past results no longer count. Returns false if it is not held.
+ * Frees a domain after a review: past results no longer count. Returns false if it is not held.
  */
 export function liftDomainHold(
   app: App,

@@ -1,6 +1,6 @@
 // Judges the sums of a window: healthy, a warning or a pause; for the warming of a domain, a hold.
-// A limit is reached only if both its rate and its count are. Also words the finding, and records
-// its event in the transaction that acts.
+// A limit is reached only if both the rate and the count are. Also words the finding, and records
+// the event in the transaction that acts.
 
 import type { workspaceWarning } from '../../access/organizations/events.ts';
 import { toOrganization } from '../../access/organizations/organizations.ts';
@@ -14,7 +14,7 @@ import { hourMs, hourOf } from './metrics.ts';
 
 const warnBounces = { rate: 0.02, count: 5 };
 const warnComplaints = { rate: 0.001, count: 2 };
-/** Rates at which the warming of a domain is held. The counts are those of the warning. */
+/** Rates at which the warming of a domain is held. The counts equal the counts of the warning. */
 export const warmingLimits = { bounces: 0.03, complaints: 0.001 };
 const pauseBounceCount = 10;
 const pauseComplaintCount = 5;
@@ -31,7 +31,7 @@ export interface Finding {
 type Limits = Config['health'];
 
 /**
- * Returns the start of the window: so many whole hours before the running one, but not before
+ * Returns the start of the window: so many whole hours before the running hour, but not before
  * `since`.
  */
 export function windowStart({ windowHours }: Limits, now: number, since: number): number {
@@ -103,7 +103,7 @@ export function findingInWords({ of, count, attempted, limit }: Finding): string
   return `${percent(count / attempted)} of the last ${total} messages ${did} (limit ${percent(limit)}).`;
 }
 
-/** Formats a rate with one decimal, or two for small rates: one decimal would hide most of them. */
+/** Formats a rate with 1 decimal, or 2 for small rates: 1 decimal would hide most of them. */
 function percent(rate: number): string {
   const decimals = rate < 0.01 ? 2 : 1;
   return `${Number((rate * 100).toFixed(decimals))}%`;
@@ -111,7 +111,7 @@ function percent(rate: number): string {
 
 type Besides = Pick<Change, 'action' | 'details'> & { facts?: Record<string, unknown> };
 
-/** Records a finding, with its numbers, as an event. `facts` are further fields of the event. */
+/** Records a finding, with the numbers, as an event. `facts` are further fields of the event. */
 export async function recordFinding(
   app: App,
   trx: Db,

@@ -122,7 +122,7 @@ export const findReviews = own.all((db, organizationIds: readonly string[]) =>
     .where('organization_id', ...isOneOf(db, organizationIds)),
 );
 
-/** Records a warning. Returns false if one is in force already. */
+/** Records a warning. Returns false if a warning is in force already. */
 export async function markWarned(db: Db, organizationId: string, now: number): Promise<boolean> {
   const marked = await tables<HealthTables>(db)
     .insertInto('health_reviews')
@@ -166,9 +166,9 @@ export async function markHeld(db: Db, row: Omit<ReviewRow, 'warned_at'>): Promi
 }
 
 /**
- * Begins the window of a scope anew, in a new bucket, even within the same millisecond. Ends its
- * warning and its hold. With `onlyWhen`, does nothing and returns false for a scope that is not
- * held.
+ * Begins the window of a scope anew, in a new bucket, even within the same millisecond. Ends the
+ * warning and the hold of the scope. With `onlyWhen`, does nothing and returns false for a scope
+ * that is not held.
  */
 export async function forgiveScope(
   db: Db,
@@ -218,7 +218,9 @@ export function selectHeldScopes(db: Db, organizationId: string): Promise<Review
     .execute();
 }
 
-/** Deletes counters and reviews outside every window. Skips rows locked by another daemon. */
+/**
+ * Deletes counters and reviews outside every window. Skips rows that another daemon has locked.
+ */
 export async function deleteHealthBefore(db: Db, before: number): Promise<void> {
   const isShared = engineOf(db) === 'postgres';
   const q = tables<HealthTables>(db);

@@ -1,6 +1,7 @@
 // The health of an organization's mail (specification 3 and 7 rule 4), judged whenever outcomes are
 // settled. Only complaints and hard bounces caused by the recipient's address count;
-// src/outbound/queue/settling/outcome-counts.ts decides which outcomes those are.
+// src/outbound/queue/settling/outcome-counts.ts decides whether an outcome is caused by the
+// address.
 //
 //   state     event                                         next
 //   healthy   bounces or complaints reach the warning       warned; event workspace.warning, once
@@ -8,7 +9,7 @@
 //   any       bounces or complaints reach the limit         paused; event workspace.paused
 //   paused    a resume by the operator                      healthy: the window begins anew
 //
-// The window is made of whole hours and the running one: 24 to 25 hours with `windowHours` 24.
+// The window is made of whole hours and the running hour: 24 to 25 hours with `windowHours` 24.
 
 import { workspacePaused, workspaceWarning } from '../../access/organizations/events.ts';
 import { organizationChanges, updateOrganization } from '../../access/organizations/queries.ts';
@@ -40,14 +41,14 @@ import {
 } from './health-queries.ts';
 import { dayMs, dayOf, hourMs, hourOf } from './metrics.ts';
 
-/** Window of a sender's rates: a day. Its series has two weeks (specification 2.10). */
+/** Window of a sender's rates: a day. The series has two weeks (specification 2.10). */
 const senderWindowMs = dayMs;
 const seriesDays = 14;
 
 /** Part of an outcome that counts for health. */
 export interface HealthObservation {
   organizationId: string;
-  /** Address of a sender identity, folded; null for any other. */
+  /** Address of a sender identity, folded; null for any other address. */
   sender: string | null;
   /** Domain of the From address. */
   fromDomain: string;
@@ -80,8 +81,8 @@ export async function countHealth(
     // A review in the middle of an hour gives that hour two buckets.
     const since = Math.max(sinceOf(organizationId, ''), sinceOf(organizationId, scope));
     const start = Math.max(hourOf(now), since);
-    // Bounces and complaints are counted in turn, as each is judged with all earlier counts. Other
-    // mail is counted in shards.
+    // Bounces and complaints are counted in turn, as each is judged with all earlier counts. The
+    // remaining mail is counted in shards.
     const bucket_start = sums.hard_bounced || sums.complained ? start : start + shard;
     counts.add({ organization_id: organizationId, scope, bucket_start }, sums);
   };
@@ -131,7 +132,7 @@ async function judge(
   if (finding?.level === 'pause') {
     return (await pause(app, trx, organizationId, finding)) ? 'paused' : [];
   }
-  // Most counts are too small to hold a domain, so its domains are skipped.
+  // Most counts are too small to hold a domain, so the domains are skipped.
   return canHoldPause(sums) ? judgeDomains(app, trx, organizationId, domains, reviewOf) : [];
 }
 

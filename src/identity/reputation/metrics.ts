@@ -1,9 +1,9 @@
 // The metrics counted of mail (specification 2.16). Decides nothing.
 //
-// `accepted`, `inbound` and engagement count messages; all others count recipients, as each copy
-// has its own outcome. `attempted` counts copies with a final attempt (sent, bounced or given up);
-// a copy that waits for a retry is not counted yet. `delivered` decreases if a bounce comes later.
-// src/outbound/tracking/cohorts.ts counts the four metrics of engagement.
+// `accepted`, `inbound` and engagement count messages; all other metrics count recipients, as each
+// copy has a separate outcome. `attempted` counts copies with a final attempt (sent, bounced or
+// given up); a copy that waits for a retry is not counted yet. `delivered` decreases if a bounce
+// comes later. src/outbound/tracking/cohorts.ts counts the four metrics of engagement.
 
 export const metrics = [
   'accepted',
@@ -23,7 +23,7 @@ export const metrics = [
 
 export type Metric = (typeof metrics)[number];
 
-/** Each metric with its count. */
+/** Each metric with the count. */
 export type Tally = Record<Metric, number>;
 
 export function emptyTally(): Tally {
@@ -35,7 +35,7 @@ export function addTo(tally: Tally, counts: Readonly<Partial<Tally>>): void {
   for (const metric in counts) tally[metric as Metric] += counts[metric as Metric] ?? 0;
 }
 
-/** Returns the counts of a row without its other columns. */
+/** Returns the counts of a row, without the remaining columns. */
 export function metricsOf(row: Tally): Tally {
   return Object.fromEntries(metrics.map((metric) => [metric, row[metric]])) as Tally;
 }

@@ -33,8 +33,8 @@ function isDay(text: string): boolean {
 }
 
 /**
- * Returns the range of hours. A day is one of the time zone, and the last one counts whole. An
- * instant is taken to its hour. The default end is now, the default start 30 days before the end.
+ * Returns the range of hours. A day is a day of the time zone, and the last day counts whole. An
+ * instant is cut to the hour. The default end is now, the default start 30 days before the end.
  * @throws ValidationError if the end is not after the start, or for more than 366 days.
  */
 export function rangeOf({ startDate, endDate }: Dates, timezone: string, now: number): Range {
@@ -59,7 +59,7 @@ export function rangeOf({ startDate, endDate }: Dates, timezone: string, now: nu
 }
 
 /**
- * Returns the starts of a range's buckets: its hours, or its days in the zone (the first may be
+ * Returns the starts of a range's buckets: the hours, or the days in the zone (the first may be
  * cut).
  */
 export function bucketStarts(range: Range, interval: 'day' | 'hour', timezone: string): number[] {

@@ -1,8 +1,8 @@
-// Channel stats, time series, recipient domains, and usage and its price by month (specification
+// Channel stats, time series, recipient domains, and usage with the price by month (specification
 // 2.16). Reads counters only, so that the cost does not depend on the number of messages.
 //
-// A message and its outcomes belong to the hour of its acceptance: a rate never compares the
-// outcomes of one day with the mail of another. In rates each recipient's copy counts as one.
+// Outcomes belong to the hour in which their message was accepted, like the message: a rate never
+// compares outcomes and mail of different days. In rates each recipient's copy counts as 1.
 import { limitsOf, type PlanLimits } from '../../access/admission/plans.ts';
 import { sumUsage } from '../../access/admission/queries.ts';
 import { getOrganization } from '../../access/organizations/organizations.ts';
@@ -34,7 +34,7 @@ function includedEmails({ includedEmails, dailyEmails }: PlanLimits, month: Rang
 }
 
 /**
- * Returns the usage of a month, until now for the current one. Reads at most 31 rows of days and
+ * Returns the usage of a month, until now for the current month. Reads at most 31 rows of days and
  * 744 of hours.
  */
 export async function getUsage(app: App, caller: Caller, query: UsageQuery): Promise<Usage> {
@@ -114,7 +114,7 @@ function countsOf(tally: Tally) {
 
 /**
  * Returns mail by day or hour, the oldest first, including empty buckets.
- * @throws ValidationError for a bad range, or one too long for hours.
+ * @throws ValidationError for a bad range, or a range too long for hours.
  */
 export async function timeseries(
   app: App,

@@ -1,4 +1,4 @@
-// Recipients whose mail leaves the machine in the present configuration. A relay on loopback (a
+// Recipients of mail that leaves the machine in the present configuration. A relay on loopback (a
 // catcher of test mail) counts as this machine.
 import type { App } from '../../core/app.ts';
 import { createRouter, type Route, type RouteSender } from '../../mail/smtp/route.ts';

@@ -25,13 +25,13 @@ import * as queries from './queries.ts';
 
 const tokenLivesMs = 7 * 24 * 3_600_000;
 const dayMs = 24 * 3_600_000;
-/** Mails to one address in a day, of all organizations: a caller must not flood a stranger. */
+/** Mails to an address in a day, of all organizations: a caller must not flood a stranger. */
 const mostADay = 5;
 
 /** Context of an encrypted token. */
 export const sealedAs = (senderId: string) => `senderProof:${senderId}`;
 
-/** Proofs of an organization whose links work. */
+/** Proofs of an organization with links that still work. */
 const mostPending = 20;
 
 /**
@@ -53,11 +53,14 @@ export async function assertRoomForProof(
   );
 }
 
-/** Times of the mails to an address within a day, this one included. Its row is locked. */
+/**
+ * Times of the mails to an address within a day, this mail included. The row of the address is
+ * locked.
+ */
 type ProofTimes = readonly number[];
 
 /**
- * Returns the times of the mails to an address with the next one, or the refusal of a sixth one
+ * Returns the times of the mails to an address with the next mail, or the refusal of a sixth mail
  * within a day. Stores nothing; `startProof` does.
  */
 export async function nextProofMail(
@@ -95,7 +98,7 @@ export async function startProof(
   });
 }
 
-/** Returns the token for the copy of a mail; null once another mail or the proof came. */
+/** Returns the token for the copy of a mail; null once a later mail or the proof came. */
 export async function tokenOfMail(app: App, messageId: string): Promise<string | null> {
   const found = await queries.findProofToken(app.store.db, messageId);
   if (!found?.proof_token) return null;
@@ -113,8 +116,9 @@ export async function sweepProofMails(app: App): Promise<void> {
 }
 
 /**
- * Refuses a proof if another organization has verified the domain: that one alone sends from it. A
- * proof beside its verification is without effect (resolve.ts) and ends at the next check.
+ * Refuses a proof if another organization has verified the domain: that organization alone sends
+ * from it. A proof beside that verification is without effect (resolve.ts) and ends at the next
+ * check.
  */
 export async function refusedProof(
   db: Db,
@@ -138,7 +142,7 @@ export const releaseProofs: ReleaseName = async (app, { domain, organizationId }
   }
 };
 
-/** Columns of a sender whose address was proven. */
+/** Columns of a sender with a proven address. */
 export const proven = (now: number) => ({
   verified_at: now,
   verification_token_hash: null,

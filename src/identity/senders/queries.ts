@@ -1,5 +1,5 @@
 // All SQL on `senders`. Reads and writes rows, decides nothing. The status of a sender's domain
-// comes from the domains area, by name: a domain may be added after its senders, and deleted before
+// comes from the domains area, by name: a domain may be added after the senders, and deleted before
 // them.
 import { type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, fromJson, isOneOf, tables, toJson } from '../../platform/store/db.ts';
@@ -69,7 +69,7 @@ export const findDefaultSender = own.first((db, organizationId: string) =>
 /** Operations by id, pages, and changes. */
 export const senders = own.rowsOf('senders', 'sender');
 
-/** Returns the filters of the list. A sender is verified by itself or by its domain. */
+/** Returns the filters of the list. A sender is verified by a proof or by the domain. */
 export function filterOf(
   db: Db,
   organizationId: string,
@@ -101,8 +101,8 @@ export const findSendersElsewhere = own.all(
 );
 
 /**
- * Returns the senders of a domain that proved their addresses, in other organizations than this
- * one.
+ * Returns the senders of a domain that proved their addresses, in all organizations except
+ * `organizationId`.
  */
 export const selectProvenElsewhere = own.all((db, organizationId: string, domain: string) =>
   db
@@ -134,8 +134,8 @@ export async function clearDefaultSender(
 }
 
 /**
- * Finds the sender whose last mail had the token with this hash. `isLocked` locks it until the end
- * of the transaction: of two answers with one token, one finds it.
+ * Finds a sender by the hash of the token in the last mail. `isLocked` locks the sender until the
+ * end of the transaction: of two answers with the same token, only one finds it.
  */
 export function findSenderByToken(
   db: Db,
@@ -151,7 +151,7 @@ export function findSenderByToken(
 }
 
 /**
- * Returns the encrypted token of the mail `messageId`; undefined once another mail or the proof
+ * Returns the encrypted token of the mail `messageId`; undefined once a later mail or the proof
  * came.
  */
 export async function findProofToken(

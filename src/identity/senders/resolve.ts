@@ -1,6 +1,6 @@
 // Allowed From addresses of mail, resolved inside the accept transaction for every send: two
-// prepared statements each; a third one asks for the owner of a domain that is not verified here.
-// The resource itself is senders.ts.
+// prepared statements each; a third statement asks for the owner of a domain that is not verified
+// here. The resource itself is senders.ts.
 
 import { findFirstOrganization } from '../../access/organizations/queries.ts';
 import { ConflictError, ForbiddenError } from '../../platform/errors.ts';
@@ -10,7 +10,7 @@ import { findOwner } from '../domains/owners.ts';
 import { findSendingDomain, isLocalDomain } from '../domains/queries.ts';
 import { findDefaultSender, findSenderByEmail, type SenderRow } from './queries.ts';
 
-/** The `from` of a send, its address in the normal form of src/platform/net/address.ts. */
+/** The `from` of a send, the address in the normal form of src/platform/net/address.ts. */
 export interface FromAddress {
   email: string;
   /** An empty name stands for none. Without a name, the sender's is used. */
@@ -20,11 +20,14 @@ export interface FromAddress {
 export interface ResolvedSender {
   email: string;
   name: string | null;
-  /** Domain whose keys sign; null for a verified address on a domain that is not ours. */
+  /** Domain with the signing keys; null for a verified address on a domain that is not ours. */
   domainId: string | null;
-  /** Set for a domain that is known on this machine only, so that its mail may not leave it. */
+  /**
+   * Set for a domain that is known on this machine only, so that mail of the domain may not leave
+   * the machine.
+   */
   isLocal: boolean;
-  /** For mail without its own Reply-To. */
+  /** For mail without a Reply-To. */
   replyToEmails: string[] | null;
 }
 
@@ -44,10 +47,10 @@ export type FindHostedSender = (
 const noneHosted: FindHostedSender = async () => undefined;
 
 /**
- * Returns the sender of one message: `from`, or the organization's default sender. Every address of
- * a verified domain is allowed, except inactive senders. So are verified senders of a domain that
- * no organization has verified, and addresses that `findHosted` finds on the domain of its owner.
- * @throws ForbiddenError that names the address, its domain and the remedy; ConflictError if the
+ * Returns the sender of a message: `from`, or the organization's default sender. Every address of a
+ * verified domain is allowed, except inactive senders. So are verified senders of a domain that no
+ * organization has verified, and addresses that `findHosted` finds on the domain of the owner.
+ * @throws ForbiddenError that names the address, the domain and the remedy; ConflictError if the
  * mailbox of the address is paused.
  */
 export async function resolveSender(
@@ -88,7 +91,7 @@ type Refused = ForbiddenError | ConflictError;
 
 /**
  * Returns the sender of mail that the service writes: the default sender of the first organization,
- * without its Reply-To. The organization that asked for the mail never gets an answer that quotes
+ * without the Reply-To. The organization that asked for the mail never gets an answer that quotes
  * the mail.
  * @throws ConflictError without a sender that may send.
  */

@@ -1,4 +1,4 @@
-// Checks whether the sender of a send may send it (resolve.ts), and whether its mail may leave the
+// Checks whether the sender of a send may send it (resolve.ts), and whether the mail may leave the
 // machine. Passes the resolved sender on to the checks after it and to the draft.
 import type { ClaimedOrigin } from '../../access/keys/constraints.ts';
 import type { SendCheck } from '../../core/api/send-check.ts';
@@ -40,7 +40,7 @@ export const senderCheck = (findHosted: FindHostedSender): SendCheck<'both', Sen
 });
 
 /**
- * Refuses a mail that names an author or a sender, besides From, from which its organization may
+ * Refuses a mail that names an author or a sender, besides From, from which the organization may
  * not send. A receiver may show that address in place of From.
  */
 export const originCheck = (
@@ -71,9 +71,9 @@ export const originCheck = (
 });
 
 /**
- * Refuses mail of the sandbox that leaves the machine: nobody out there could answer, and its
- * bounces would go to a name that does not exist. Repeated at the due time: the mode of delivery
- * may have changed.
+ * Refuses mail of the sandbox that leaves the machine: no Internet host could answer, and bounces
+ * would go to a name that does not exist. Repeated at the due time: the mode of delivery may have
+ * changed.
  */
 export const localSenderCheck: SendCheck<'both', Sent & { addresses: readonly string[] }> = {
   name: 'local-sender',

@@ -1,6 +1,6 @@
-// Sender identities (specification 2.10, 4.7): the resource. resolve.ts decides who may send. An
-// identity is verified by a verified domain, or by itself (`verified_at`). The state of the domain
-// is not copied here, so a change of the domain takes effect at once.
+// Sender identities (specification 2.10, 4.7): the resource. resolve.ts decides on the right to
+// send. An identity is verified by a verified domain, or by itself (`verified_at`). The state of
+// the domain is not copied here, so a change of the domain takes effect at once.
 
 import { admissionOf } from '../../access/admission/admission.ts';
 import { openAllowances } from '../../access/admission/quota.ts';
@@ -143,7 +143,7 @@ export function newSenderRow(
 
 /**
  * Creates a sender identity, verified at once on a verified domain; any other address is mailed a
- * token, as a send of the caller. The first one of an organization is its default unless
+ * token, as a send of the caller. The first sender of an organization is the default unless
  * `isDefault` is given.
  * @throws ValidationError; ConflictError if the address is a sender already, or a hosted mailbox
  * elsewhere, or too many proofs are pending; RateLimitedError, PaymentRequiredError or
@@ -155,7 +155,8 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
   await drawForProof(app, caller, wanted);
   return app.store.write(async (trx) => {
     await openAllowances(app, trx, [organizationId]);
-    // Locks the organization, so that it has one default even if two senders are created at once.
+    // Locks the organization, so that it has a single default even if two senders are created at
+    // once.
     await lockOrganization(trx, organizationId, wanted.created_at);
     await requireFreeAddress(app, trx, wanted);
     const isDefault = input.isDefault ?? (await queries.senders.count(trx, organizationId)) === 0;
@@ -263,7 +264,7 @@ export async function updateSender(
 }
 
 /**
- * Deletes a sender identity. On a verified domain its address can still send. No other sender
+ * Deletes a sender identity. On a verified domain the address can still send. No other sender
  * becomes the default.
  * @throws ResourceNotFoundError.
  */

@@ -5,12 +5,12 @@ import type { Db } from '../../platform/store/db.ts';
 import { accepted } from './queries.ts';
 import { warmedDomains } from './warmed-domains.ts';
 
-/** A message that was accepted, or a scheduled one that is due. */
+/** A message that was accepted, or a scheduled message that is due. */
 interface AcceptedMessage {
   organization_id: string;
   /** Null for a domain that the organization has not registered. */
   sender_domain_id: string | null;
-  /** Number of its recipients. */
+  /** Number of recipients. */
   delivery_count: number;
   /** The run that made it and counted it (run-places.ts); null for other mail. */
   campaign_run_id: string | null;

@@ -1,11 +1,11 @@
 // Deferral of direct sends by plans with `direct: defer`: each first attempt takes a place of the
-// open window of its domain, in the transaction of its claim. Further attempts take none, as their
+// open window of the domain, in the transaction of the claim. Further attempts take none, as their
 // mail already counts.
 //
 //   open window   a first attempt
-//   with places   goes, and takes one
-//   full          waits until the next window opens, at the latest until its age limit
-//   none          waits too: the plan is held, or paused after the end of its window
+//   with places   goes, and takes a place
+//   full          waits until the next window opens, at the latest until the age limit
+//   none          waits too: the plan is held, or paused after the end of the window
 //
 // A plan that has ended, or that only counts, has no places and defers nothing.
 import type { App } from '../../core/app.ts';
@@ -19,7 +19,7 @@ interface Candidate {
   attempt_count: number;
 }
 
-/** The places of the windows of one claim, locked until its transaction ends. */
+/** The places of the windows of a claim, locked until the transaction ends. */
 export interface Deferral {
   /** Whether the delivery has to wait for a place. */
   defers(row: Candidate): boolean;
@@ -35,8 +35,8 @@ function planOf(plans: DeferringPlans, row: Candidate): string | undefined {
 }
 
 /**
- * Opens the places that the candidates of a claim need, or returns null if no plan defers one of
- * them. Hot: without such plans it reads one counter each half second.
+ * Opens the places that the candidates of a claim need, or returns null if no plan defers any
+ * candidate. Hot: without such plans it reads a counter each half second.
  */
 export async function openDeferral(
   app: App,
@@ -64,7 +64,10 @@ export async function openDeferral(
   };
 }
 
-/** Returns the free places of a domain at this moment; infinite if no live plan defers its mail. */
+/**
+ * Returns the free places of a domain at this moment; infinite if no live plan defers mail of the
+ * domain.
+ */
 export async function placesOf(
   app: App,
   trx: Db,

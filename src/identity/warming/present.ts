@@ -1,4 +1,4 @@
-// Presentation of a plan in the API: with its domain, windows, decisions, evidence, and other
+// Presentation of a plan in the API: with the domain, windows, decisions, evidence, and other
 // reasons that hold the mail of the domain (specification 2.11).
 
 import { findOrganization } from '../../access/organizations/queries.ts';
@@ -40,7 +40,7 @@ function toPlan(row: PlanRow): WarmingPlan {
   };
 }
 
-/** Presents a plan as in its events. */
+/** Presents a plan as in events. */
 export function toTold(row: PlanRow): WarmingRecord {
   return { ...toPlan(row), domain: { id: row.domain_id, domain: row.domain } };
 }
@@ -73,7 +73,7 @@ function evidenceHours({ config }: App): number {
 }
 
 /**
- * Returns the results of a plan's mail within `evidenceHours`, or since its open window began if
+ * Returns the results of a plan's mail within `evidenceHours`, or since the open window began if
  * that is longer.
  */
 export async function evidenceOf(

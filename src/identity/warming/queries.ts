@@ -17,7 +17,7 @@ export interface PlanRow {
   daily_growth_percent: number;
   target_daily_recipients: number;
   direct: NonNullable<StartWarming['direct']>;
-  /** First attempts in the open window of a plan that defers; 0 for others. */
+  /** First attempts in the open window of a plan that defers; 0 for plans that do not defer. */
   taken_recipients: number;
   /** Results of earlier hours do not count as evidence. */
   evidence_since: number;
@@ -71,7 +71,7 @@ const on = tables<WarmingTables>;
  */
 const isLive = sql<SqlBool>`status in ('active', 'paused', 'held')`;
 
-/** Inserts a plan. Returns false if the domain has one that is active, paused or held. */
+/** Inserts a plan. Returns false if the domain has a plan that is active, paused or held. */
 export async function insertPlan(db: Db, row: PlanRow): Promise<boolean> {
   const inserted = await on(db)
     .insertInto('warming_plans')
@@ -84,7 +84,7 @@ export async function insertPlan(db: Db, row: PlanRow): Promise<boolean> {
   return inserted.length > 0;
 }
 
-/** Finds the live plan of a domain, or the newest of its ended ones. */
+/** Finds the live plan of a domain, or the newest ended plan. */
 export function findPlanOf(db: Db, domainId: string): Promise<PlanRow | undefined> {
   return on(db)
     .selectFrom('warming_plans')
@@ -140,7 +140,7 @@ export const selectDeferringPlans = own.all((db) =>
 
 /**
  * Returns the free places of these plans by plan: none without an open window. Ended plans and
- * those that do not defer are absent.
+ * plans that do not defer are absent.
  */
 export const selectPlaces = own.all(
   (db, planIds: readonly string[]) =>
@@ -205,7 +205,7 @@ export async function selectBatches(db: Db, planId: string, limit: number): Prom
   return newest.reverse();
 }
 
-/** Returns the next end of an open window; null without one. Ms since 1970. */
+/** Returns the next end of an open window; null without an open window. Ms since 1970. */
 export async function nextWindowEnd(db: Db): Promise<number | null> {
   const row = await on(db)
     .selectFrom('warming_batches')
@@ -216,8 +216,8 @@ export async function nextWindowEnd(db: Db): Promise<number | null> {
 }
 
 /**
- * Finds plans whose open window has ended by `endedBy`, in the order of ids after `after`. Also
- * finds windows that end after `endsAfter`, which happens only if the clock was set back.
+ * Finds plans with an open window that has ended by `endedBy`, in the order of ids after `after`.
+ * Also finds windows that end after `endsAfter`, which happens only if the clock was set back.
  */
 export async function selectDuePlans(
   db: Db,
@@ -272,7 +272,7 @@ const reserveInOpen = own.change((db, row: InWindow) =>
 
 /**
  * Counts recipients of runs in the open windows of domains. Locks of the plans keep these windows
- * open, so one statement for each is enough.
+ * open, so a single statement for each is enough.
  */
 export const reserved = own.counterBy(
   'warming_windows_of_runs',

@@ -6,7 +6,7 @@ import { dayMs } from '../reputation/metrics.ts';
 /** Length of a window. */
 export const windowMs = dayMs;
 
-/** Parameters of a ramp. Recipients are those of one window. */
+/** Parameters of a ramp. Recipients are counted per window. */
 export interface Growth {
   initialDailyRecipients: number;
   dailyGrowthPercent: number;
@@ -14,7 +14,7 @@ export interface Growth {
 }
 
 /**
- * Most windows of a simulation: the steepest finite ramp takes 984, from 1 to 1,000,000 by one
+ * Most windows of a simulation: the steepest finite ramp takes 984, from 1 to 1,000,000 by 1
  * percent.
  */
 const mostWindows = 1_200;
@@ -27,7 +27,7 @@ export function firstAllowance(growth: Growth): number {
 }
 
 /**
- * Returns the allowance of the window after a safe one. Calculates in whole hundredths, as 100 ×
+ * Returns the allowance of the window after a safe window. Calculates in whole hundredths, as 100 ×
  * 1.1 is a little more than 110.
  */
 export function nextAllowance(previous: number, growth: Omit<Growth, 'initialDailyRecipients'>) {
@@ -46,7 +46,7 @@ export interface SimulatedWindow {
 
 export interface Simulation {
   windows: SimulatedWindow[];
-  /** Null if the ramp stays below its target for ever. */
+  /** Null if the ramp stays below the target for ever. */
   completesAt: string | null;
 }
 

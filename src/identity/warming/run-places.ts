@@ -1,6 +1,6 @@
-// Places of runs of campaigns in the window of a warming domain. A run takes at most those that the
-// open window has left, after direct sends and other runs. They are counted when a message is made,
-// also for a message that is sent later, and the message is not counted again.
+// Places of runs of campaigns in the window of a warming domain. A run takes at most the places
+// that the open window has left, after direct sends and other runs. They are counted when a message
+// is made, also for a message that is sent later, and the message is not counted again.
 //
 //   plan of the domain              | a run
 //   --------------------------------+------------------------------------------

@@ -1,6 +1,6 @@
 // Domains with a live plan, by organization, in the memory of this process: every send needs them.
 // Also the plans that defer direct sends: every claim needs them. A change by another process is
-// seen within a second (src/platform/store/changes/changes.ts), one by this process at once.
+// seen within a second (src/platform/store/changes/changes.ts), a change by this process at once.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { committedIn, KnownRows } from '../../platform/store/changes/changes.ts';
@@ -21,7 +21,7 @@ export type DeferringPlans = ReadonlyMap<string, string>;
 class WarmedDomains {
   readonly #app: App;
   readonly #known: KnownRows<ReadonlySet<string>>;
-  /** One entry, all of them. */
+  /** A single entry with all plans that defer. */
   readonly #deferring: KnownRows<DeferringPlans>;
 
   constructor(app: App) {
@@ -51,7 +51,7 @@ class WarmedDomains {
 
   /**
    * Returns the plans that defer, of all organizations; a new object after each change of a plan.
-   * Reads the store, or inside a transaction what is committed, if memory is stale.
+   * Reads the store, or inside a transaction the committed state, if memory is stale.
    */
   async deferring(db: Db = this.#app.store.db): Promise<DeferringPlans> {
     const reader = committedIn(this.#app.store, db);
@@ -73,7 +73,8 @@ class WarmedDomains {
 
   /**
    * Returns the plans that defer as they are now: if memory knows any, reads the counter of
-   * changes. The queue sleeps after a change, and would otherwise miss one within the half second.
+   * changes. The queue sleeps after a change, and would otherwise miss a change within the half
+   * second.
    */
   async deferringNow(): Promise<DeferringPlans> {
     const known = await this.deferring();
@@ -89,5 +90,5 @@ class WarmedDomains {
   }
 }
 
-/** The warming domains that one process knows. */
+/** The warming domains that a process knows. */
 export const warmedDomains = perApp((app: App) => new WarmedDomains(app));

@@ -3,14 +3,14 @@
 //
 //   status              event    to         also
 //   (none)              start    active     the first window opens; the domain has to be verified
-//   active              pause    paused     the open window goes on; no other opens
+//   active              pause    paused     the open window continues; no further window opens
 //   paused              resume   active     the next window opens, unless one is open
 //   held                resume   active     with a note: the unsafe window is repeated, and mail sent
 //                                           before does not count any more
-//   active, paused,     cancel   cancelled  its windows too
+//   active, paused,     cancel   cancelled  the windows too
 //   held
 //
-// Any other event is a 409. A plan is deleted with its domain.
+// Any other event answers 409. A plan is deleted with the domain.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
@@ -39,7 +39,7 @@ function actorOf({ keyId }: Caller): string {
 }
 
 /**
- * Creates a plan and opens its first window.
+ * Creates a plan and opens the first window.
  * @throws ResourceNotFoundError; ConflictError for a domain that is not verified, or that has a
  * live plan.
  */
@@ -106,8 +106,8 @@ function newPlan(
 }
 
 /**
- * Returns the plan of a domain. @throws ResourceNotFoundError for an unknown domain, or one without
- * a plan.
+ * Returns the plan of a domain. @throws ResourceNotFoundError for an unknown domain, or a domain
+ * without a plan.
  */
 async function getPlan(db: Db, organizationId: string, domainId: string): Promise<PlanRow> {
   await domains.get(db, organizationId, domainId);
@@ -116,7 +116,7 @@ async function getPlan(db: Db, organizationId: string, domainId: string): Promis
   return plan;
 }
 
-/** Returns the live plan of a domain, or the newest one. @throws ResourceNotFoundError. */
+/** Returns the live plan of a domain, or the newest plan. @throws ResourceNotFoundError. */
 export async function getWarming(app: App, caller: Caller, domainId: string): Promise<Warming> {
   const { db } = app.store;
   return presentWarming(app, db, await getPlan(db, caller.organizationId, domainId));
@@ -124,11 +124,11 @@ export async function getWarming(app: App, caller: Caller, domainId: string): Pr
 
 /** A decision by a person. */
 interface Verb {
-  /** Statuses in which it is allowed; in all others it is a conflict. */
+  /** Statuses in which it is allowed; in all other statuses it is a conflict. */
   from: readonly PlanRow['status'][];
   action: AuditAction;
   kind: DecisionKind;
-  /** Changes the locked plan and its windows. */
+  /** Changes the locked plan and the windows. */
   run(trx: Db, plan: PlanRow, now: number): Promise<PlanRow>;
 }
 
@@ -160,7 +160,7 @@ async function decideOf(
 }
 
 /**
- * Pauses a plan: no other window opens until it is resumed. @throws ResourceNotFoundError,
+ * Pauses a plan: no further window opens until it is resumed. @throws ResourceNotFoundError,
  * ConflictError.
  */
 export function pauseWarming(
@@ -179,8 +179,8 @@ export function pauseWarming(
 }
 
 /**
- * Resumes a paused plan, or a held one after a review.
- * @throws ValidationError for a held one without `note`; ResourceNotFoundError, ConflictError.
+ * Resumes a paused plan, or a held plan after a review.
+ * @throws ValidationError for a held plan without `note`; ResourceNotFoundError, ConflictError.
  */
 export function resumeWarming(
   app: App,
@@ -227,7 +227,7 @@ async function goOn(
   return changed;
 }
 
-/** Ends the plan and its windows for good. @throws ResourceNotFoundError, ConflictError. */
+/** Ends the plan and all windows for good. @throws ResourceNotFoundError, ConflictError. */
 export function cancelWarming(
   app: App,
   caller: Caller,

@@ -1,11 +1,11 @@
-// The windows of a plan over time (specification 3). One opens with the plan; from then on a job
-// checks each minute. A window closes and the next opens in one transaction, so that a crash leaves
-// neither a plan without a window nor one with two.
+// The windows of a plan over time (specification 3). The first opens with the plan; from then on a
+// job checks each minute. A window closes and the next opens in a single transaction, so that a
+// crash leaves neither a plan without a window nor a plan with two.
 //
 //   window     event                                            next
-//   (none)     the one before opened, below the target          scheduled
-//   (none)     the plan begins, or goes on after a hold         open; the same allowance as before a hold
-//   scheduled  the one before closed safe, the plan active      open
+//   (none)     the window before opened, below the target       scheduled
+//   (none)     the plan begins, or continues after a hold       open; the same allowance as before a hold
+//   scheduled  the window before closed safe, the plan active   open
 //   scheduled  the plan is resumed                              open, unless one is
 //   open       its 24 hours are over                            closed; the plan is judged (below)
 //   open       the clock was set back before its start          open, its 24 hours begin anew
@@ -18,8 +18,9 @@
 //   active           safe, below the target                     the next window opens
 //   paused           safe, below the target                     the next window waits for the resume
 //
-// A window that was checked late is judged by all mail sent since it began. The next one begins at
-// its end, or now if that was more than an hour ago: no allowance grows while no daemon runs.
+// A window that was checked late is judged by all mail sent since it began. The next window begins
+// at the end of the previous window, or now if that was more than an hour ago: no allowance grows
+// while no daemon runs.
 import type { App } from '../../core/app.ts';
 import { byService, eventToRecord, record } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -82,8 +83,8 @@ export function growthOf(plan: PlanRow): Growth {
 }
 
 /**
- * Windows of a plan: the open, the scheduled and the last closed one, and the one with the highest
- * number.
+ * Windows of a plan: the open, the scheduled and the last closed window, and the window with the
+ * highest number.
  */
 interface Windows {
   open: BatchRow | undefined;
@@ -93,8 +94,8 @@ interface Windows {
 }
 
 /**
- * Reads the windows of a plan from its two newest: one open and one scheduled, or one closed and
- * the next.
+ * Reads the windows of a plan from the two newest: an open and a scheduled window, or a closed
+ * window and the next.
  */
 export async function windowsOf(trx: Db, plan: PlanRow): Promise<Windows> {
   const newest = await selectBatches(trx, plan.id, 2);
@@ -122,8 +123,8 @@ function newBatch(
 }
 
 /**
- * Opens a window at `startsAt`: the scheduled one, or else a new one of `allowance`. Below the
- * target it also schedules the one after it. No other window may be open.
+ * Opens a window at `startsAt`: the scheduled window, or else a new window of `allowance`. Below
+ * the target it also schedules the window after it. No other window may be open.
  */
 export async function openWindow(
   app: App,
@@ -162,7 +163,7 @@ export async function openWindow(
   await insertBatch(trx, next);
 }
 
-/** A plan with its change; null if another process made the change first. */
+/** A plan with the change; null if another process made the change first. */
 type Moved = { plan: PlanRow; change: 'closed' | 'held' | 'completed' | 'clock' } | null;
 
 /**
@@ -182,7 +183,7 @@ export async function moveWindows(app: App): Promise<number> {
   }
 }
 
-/** Moves one plan. A fault in one plan does not stop others. */
+/** Moves a plan. A fault in a plan does not stop the others. */
 async function moveOne(app: App, planId: string): Promise<boolean> {
   try {
     const moved = await app.store.write((trx) => moveWindow(app, trx, planId));

@@ -49,8 +49,7 @@ const always =
   () => ({ reason });
 
 /**
- * Types of bounces that concern the address. Postmark also counts many events of a different kind
- * as bounces.
+ * Types of bounces that concern the address. Postmark also counts many other events as bounces.
  */
 const postmarkBounceTypes = new Map<string, BlockReason>([
   ['hardbounce', 'bounce'],

@@ -167,7 +167,7 @@ const updateRow = own.run((db, row: ContactRow) =>
     .where('id', '=', row.id),
 );
 
-/** Updates contacts whose rows the transaction has locked. Throws as `insertContacts`. */
+/** Updates contacts in rows that the transaction has locked. Throws as `insertContacts`. */
 export async function updateContacts(db: Db, contacts: readonly ChangedContact[]): Promise<void> {
   for (const { row, before, newIdentities, newTags } of sortedBy(
     [...contacts],

@@ -13,7 +13,7 @@ import { hasStatus } from './list-queries.ts';
 type Condition = RawBuilder<SqlBool>;
 type Expression = RawBuilder<unknown>;
 
-/** A query, and what it depends on besides the contact. */
+/** A query with all data that it depends on besides the contact. */
 export interface AskedQuery {
   organizationId: string;
   query: ContactQuery;
@@ -106,7 +106,7 @@ export function tagCondition(db: Db, organizationId: string, tag: string): Condi
       and one.tag = ${folded} and one.contact_id = contacts.id) = 1 end) is true`;
 }
 
-/** For conditions on a row of `contacts`: the id. */
+/** The id of the contact, for conditions on a row of `contacts`. */
 export const contactId: Expression = sql`contacts.id`;
 
 /** Returns the condition on a row of `contacts`. */
@@ -224,7 +224,7 @@ async function matchesIn(
     sql`tagged.contact_id > ${range.after} and tagged.contact_id <= ${range.until}`,
   ];
   if (query.tag === undefined) {
-    // A single look-up for each id, regardless of what PostgreSQL knows about the sizes of the
+    // A single look-up for each id, under any statistics of PostgreSQL about the sizes of the
     // tables.
     conditions.push(sql`(select ${conditionOf(db, asked)} from contacts
       where contacts.id = tagged.contact_id)`);

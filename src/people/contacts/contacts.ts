@@ -166,7 +166,7 @@ interface Range {
 }
 
 /**
- * Lists contacts for filters whose total is cheap: no filter or a tag (both have counters), or the
+ * Lists contacts for filters with a cheap total: no filter or a tag (both have counters), or the
  * name of a contact.
  */
 async function listed(db: Db, filter: ContactFilter, range: Range) {

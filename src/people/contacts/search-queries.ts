@@ -56,8 +56,8 @@ export function newestOfWord(
 }
 
 /**
- * Finds contacts whose first address begins with `prefix`, in no order. Returns null for more than
- * `most`.
+ * Finds contacts with a first address that begins with `prefix`, in no order. Returns null for more
+ * than `most`.
  */
 export function idsOfAddress(
   db: Db,

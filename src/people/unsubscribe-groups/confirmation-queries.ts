@@ -48,7 +48,7 @@ const own = ownTables<ConfirmationTables>();
 /** Makes mails due that wait for a time after `latest`. */
 export const bringConfirmationsToPresent = own.toPresent('group_confirmations', 'due_at');
 
-/** Returns the contacts, among these, whose consent to the mail of a group is still missing. */
+/** Returns the contacts, among these, that have not yet consented to the mail of a group. */
 export const pendingAmong = own.all(
   (db, groupId: string, contactIds: readonly string[]) =>
     db

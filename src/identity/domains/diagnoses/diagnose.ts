@@ -1,5 +1,5 @@
-// Takes the first finding of each record. Asks what the diagnoses need, in rounds: an answer can
-// lead to further questions. The probe bounds their number and their time.
+// Takes the first finding of each record. Asks the questions of the diagnoses in rounds: an answer
+// can lead to further questions. The probe bounds their number and their time.
 import type { Probe, ProbeQuestion } from '../../../platform/net/dns-probe.ts';
 import { dkimDiagnoses } from './dkim.ts';
 import { dmarcDiagnoses } from './dmarc.ts';
@@ -20,7 +20,7 @@ const diagnoses: readonly Diagnosis[] = [
   ...placeDiagnoses,
 ];
 
-/** Returns the finding of each record, in order; null for a record without one. */
+/** Returns the finding of each record, in order; null for a record without a finding. */
 export async function diagnose(
   probe: Probe,
   facts: Facts,

@@ -5,7 +5,7 @@ import type { Diagnosis, Finding, Suspect } from './facts.ts';
 const isDkim = ({ record }: Suspect) => record.purpose === 'dkim';
 const bare = (text: string) => text.replace(/\s/g, '');
 
-/** Returns the tags of the only value, or of the first one that looks like a key. */
+/** Returns the tags of the only value, or of the first value that looks like a key. */
 function tagsOf({ check: { found } }: Suspect) {
   const [first] = found.map(readDkimRecord).filter(({ p }) => p !== undefined);
   return first ?? null;
@@ -112,7 +112,7 @@ const otherKey: Diagnosis = {
   },
 };
 
-/** A key in testing mode works, but receivers may treat its mail as unsigned. */
+/** A key in testing mode works, but receivers may treat mail signed with it as unsigned. */
 const testingFlag: Diagnosis = {
   find(suspect): Finding | null {
     if (!isDkim(suspect) || suspect.check.status !== 'valid') return null;

@@ -5,7 +5,7 @@ import { organizationalDomain } from '../schema.ts';
 import type { Diagnosis, Facts, Suspect } from './facts.ts';
 
 const isDmarc = ({ record }: Suspect) => record.purpose === 'dmarc';
-/** Addresses for reports that are read of one record. */
+/** Addresses for reports that are read from a record. */
 const mostUris = 10;
 
 const recordsIn = (texts: readonly string[]) =>
@@ -53,7 +53,7 @@ const alignment: Diagnosis = {
   },
 };
 
-/** Returns the domains of others that get reports by this record. */
+/** Returns the foreign domains that get reports by this record. */
 function foreignDomains(suspect: Suspect, { of: { organizational } }: Facts): string[] {
   const tags = tagsOf(suspect);
   const uris = [tags?.get('rua'), tags?.get('ruf')].flatMap((list) => list?.split(',') ?? []);

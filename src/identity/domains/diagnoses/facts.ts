@@ -10,13 +10,13 @@ import type { ExpectedRecord, RecordCheck } from '../dns-records.ts';
 import type { DomainKeyRow } from '../queries.ts';
 import type { DiagnosisCode } from './codes.ts';
 
-/** Problem of a record, and its remedy. */
+/** Problem of a record, and the remedy. */
 export interface Finding {
   code: DiagnosisCode;
   /** The sentence that a person reads; the `error` of the record. */
   error: string;
   remedy: string;
-  /** Set if the record does not count, although its own text looked right. */
+  /** Set if the record does not count, although the text of the record looked right. */
   isInvalid?: true;
 }
 
@@ -26,14 +26,17 @@ export interface Suspect {
   check: RecordCheck;
 }
 
-/** One kind of finding. */
+/** Kind of finding. */
 export interface Diagnosis {
-  /** Questions that `find` needs; asked again after their answers, as they may lead to others. */
+  /**
+   * Questions that `find` needs; asked again after their answers, as they may lead to further
+   * questions.
+   */
   needs?(suspect: Suspect, facts: Facts): readonly ProbeQuestion[];
   find(suspect: Suspect, facts: Facts): Finding | null;
 }
 
-/** Names of the domain and its surroundings. */
+/** Names of the domain and the surroundings. */
 export interface Surroundings {
   domain: string;
   /** The registrable part of the domain. */
@@ -43,12 +46,13 @@ export interface Surroundings {
   /** A label that nobody has published. */
   randomLabel: string;
   /**
-   * Returns the server at an address of a zone's name servers; null for one that must not be asked.
+   * Returns the server at an address of a zone's name servers; null for a server that must not be
+   * asked.
    */
   authorityAt(address: string): string | null;
 }
 
-/** The answers of one check. */
+/** The answers of a check. */
 export class Facts {
   readonly of: Surroundings;
   readonly #answers = new Map<string, ProbeAnswer>();

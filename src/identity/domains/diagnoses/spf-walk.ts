@@ -1,12 +1,12 @@
-// Walks an SPF record as a receiver does (RFC 7208 4.6.4): counts the look-ups that its mechanisms
-// cost, and those that find nothing. Pure: it names the questions whose answers it lacks.
+// Walks an SPF record as a receiver does (RFC 7208 4.6.4): counts the look-ups that the mechanisms
+// cost, and the look-ups that find nothing. Pure: it names the questions that are not answered yet.
 import type { ProbeQuestion } from '../../../platform/net/dns-probe.ts';
 import { spfRecordsIn } from '../merged-records.ts';
 import type { Facts } from './facts.ts';
 
 export const mostLookups = 10;
 export const mostVoidLookups = 2;
-/** Terms of one record that are read. */
+/** Terms of a record that are read. */
 const mostTerms = 100;
 
 export interface SpfWalk {
@@ -37,7 +37,7 @@ function walkRecord(facts: Facts, walk: SpfWalk, place: Place): void {
       /^[+?~-]?(include|exists|redirect|ptr|mx|a)(?:[:=]([^/\s]+))?(?:\/\S*)?$/i.exec(term) ?? [];
     if (kind === '') continue;
     walk.lookups += 1;
-    // A macro depends on the mail: the look-up counts, its answer is unknown.
+    // A macro depends on the mail: the look-up counts, the answer is unknown.
     if (target.includes('%')) continue;
     follow(facts, walk, kind.toLowerCase(), target.toLowerCase().replace(/\.$/, ''), place);
   }

@@ -3,7 +3,7 @@ import { spfRecordsIn } from '../merged-records.ts';
 import type { Diagnosis, Suspect } from './facts.ts';
 import { mostLookups, mostVoidLookups, walkSpf } from './spf-walk.ts';
 
-/** The records of a domain and of its return path have the same form. */
+/** The records of a domain and of the return path have the same form. */
 const isSpf = ({ record }: Suspect) =>
   record.type === 'TXT' && (record.purpose === 'spf' || record.purpose === 'return-path');
 

@@ -11,7 +11,7 @@ const isMissing = ({ check }: Suspect) => check.status === 'missing';
 const isWrong = ({ check }: Suspect) => check.status !== 'valid';
 const ownQuestion = ({ record: { type, name } }: Suspect): ProbeQuestion => ({ type, name });
 
-/** Returns whether the record stands under another name. */
+/** Returns whether the record stands under `name` instead of the expected name. */
 const isAt = ({ record }: Suspect, facts: Facts, name: string) =>
   record.judge(facts.values(record.type, name)).status === 'valid';
 
@@ -296,7 +296,7 @@ const unanswered: Diagnosis = {
   },
 };
 
-/** They explain why a record is not seen, whatever its kind. */
+/** Diagnoses that explain why a record of any kind is not seen. */
 export const hiddenDiagnoses: readonly Diagnosis[] = [
   dnssecBogus,
   noDomain,

@@ -26,7 +26,7 @@ function readHosts(): DnsHost[] {
 }
 
 /**
- * Returns the name of the host that runs one of these servers, and where it edits records of the
+ * Returns the name of the host that runs any of these servers, and where it edits records of the
  * domain.
  */
 export function dnsHostOf(

@@ -1,4 +1,4 @@
-// Servers of RDAP by domain: IANA's list (RFC 9224), kept for a day, or the shipped one while IANA
+// Servers of RDAP by domain: IANA's list (RFC 9224), kept for a day, or the shipped list while IANA
 // does not answer.
 import { readFileSync } from 'node:fs';
 import type { App } from '../../../core/app.ts';
@@ -49,7 +49,7 @@ function shippedServers(): RdapServers {
   return readServers(JSON.parse(text));
 }
 
-/** Reads a list in the form of RFC 9224 4; entries of another form are left out. */
+/** Reads a list in the form of RFC 9224 4; entries of a different form are left out. */
 function readServers(list: unknown): RdapServers {
   const services: unknown = (list as { services?: unknown } | null)?.services;
   const servers = new Map<string, readonly string[]>();
@@ -66,7 +66,9 @@ function textsOf(value: unknown): string[] {
   return all.filter((one) => typeof one === 'string');
 }
 
-/** Returns the first HTTPS server of the longest suffix of the domain; null without one. */
+/**
+ * Returns the first HTTPS server of the longest suffix of the domain; null without such a server.
+ */
 export function serverOf(servers: RdapServers, domain: string): string | null {
   const labels = domain.split('.');
   for (const from of labels.keys()) {

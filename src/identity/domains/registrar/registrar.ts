@@ -1,5 +1,5 @@
-// The registrar of a domain and the host of its DNS: RDAP names the one, the name servers the
-// other. An answer is kept for an hour.
+// The registrar of a domain and the host of its DNS: RDAP names the registrar, the name servers
+// tell the host. An answer is kept for an hour.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { messageOf } from '../../../platform/errors.ts';
@@ -25,7 +25,8 @@ const keptOf = perApp((_app: App) => recentlyUsed<{ found: Found; until: number 
 const inTurn = lookUpTurns<Found>();
 
 /**
- * Returns the registrar of a domain and its DNS host. What the Internet does not answer is null.
+ * Returns the registrar of a domain and its DNS host. A part that RDAP or DNS does not answer is
+ * null.
  * @throws ResourceNotFoundError
  */
 export async function getRegistrar(app: App, caller: Caller, id: string): Promise<RegistrarAnswer> {

@@ -69,9 +69,9 @@ export function columnMapOf(entries: readonly string[]): ColumnMap {
 export interface FormatColumns {
   /** Columns without data about the person. */
   ignored?: RegExp;
-  /** Columns of consent that have a different meaning in files of unknown services. */
+  /** Columns of consent that may have a different meaning in other files. */
   consents?: Readonly<Record<string, Consent>>;
-  /** Columns of fields that have a different meaning in files of unknown services. */
+  /** Columns of fields that may have a different meaning in other files. */
   fields?: Readonly<Record<string, ColumnUse>>;
 }
 
@@ -85,7 +85,7 @@ export interface ColumnUses {
   isMapped(name: string): boolean;
 }
 
-/** Most names of JSON fields whose uses are remembered. */
+/** Most names of JSON fields with a cached use. */
 const mostRemembered = 1_000;
 
 /** @throws ValidationError for a use that does not exist, or a column that the file lacks */
@@ -137,7 +137,7 @@ function ofConsent(name: string): ColumnUse | null {
 /**
  * Returns the uses of all columns of a header. A second column for a field is kept: an address
  * becomes a further address, anything else a custom field.
- * @throws ValidationError naming the columns whose meaning for consent is unknown
+ * @throws ValidationError naming the columns with an unknown meaning for consent
  */
 export function usesOf(header: readonly string[], { of }: ColumnUses): ColumnUse[] {
   const taken = new Set<ColumnUse>();

@@ -125,7 +125,7 @@ const mailWords = wordSet(
 /** Last words of names for the circumstances of a consent. */
 const circumstances = wordSet('time timestamp date at ip source method url');
 const ofOptOut = /unsub|out|withdr|revok|suppress|bounce|complain/;
-/** Names for what a customer bought, and for counts of mail. */
+/** Names for purchases of a customer, and for counts of mail. */
 const otherThing =
   /subscription(?:id|plan|tier|price|amount|currency|interval|product|renew|start|end)|^marketingemails/;
 

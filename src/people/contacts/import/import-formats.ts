@@ -321,7 +321,7 @@ function objectReader({ format, header, uses, known, isOwn }: Plan): ReadRow {
 /** Most columns of a file. No list of people has as many. */
 const mostColumns = 500;
 
-/** Exports that list only people who get no mail, by all of their columns. */
+/** Exports that list only people without mail, by all of their columns. */
 const suppressionLists: readonly (readonly string[])[] = [
   ['created', 'email'],
   ['created', 'email', 'ip'],

@@ -228,8 +228,8 @@ async function takeWindow(
 /**
  * Creates or changes a contact for each row of `source`. With `dryRun` only reports the changes. A
  * bad row is reported with the row number and does not stop the import.
- * @throws ValidationError for a file that cannot be read further, ForbiddenError for a row whose
- * block the key may not create. Earlier changes stay.
+ * @throws ValidationError for a file that cannot be read further, ForbiddenError for a row with a
+ * block that the key may not create. Earlier changes stay.
  */
 export async function importContacts(
   app: App,
