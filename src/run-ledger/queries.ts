@@ -170,8 +170,8 @@ interface Act {
 const actColumns = { opened: 'opened_at', clicked: 'clicked_at', received: 'created_at' } as const;
 
 /**
- * For queries on contacts: whether a contact opened, clicked or got a message of any run of the
- * campaign. Looks up a row of each run.
+ * Fragment of a query on contacts: whether a contact opened, clicked or got a message of any run of
+ * the campaign. Looks up a single row of each run.
  */
 export function activityOf(
   db: Db,

@@ -29,7 +29,7 @@ export interface ExpectedRecord {
   required: boolean;
   /** The key that a `dkim` record publishes. */
   keyId: string | null;
-  /** For the record of a replaced key: the time until which mail in transit needs it. */
+  /** Time until which mail in transit needs the record of a replaced key. */
   keepUntil: number | null;
   /** Judges the values found under the name. */
   judge(values: readonly string[]): RecordCheck;

@@ -22,7 +22,10 @@ export interface DomainRow {
   catch_all_mailbox_id: string | null;
   /** JSON: RecordCheck by recordName. */
   record_checks: string | null;
-  /** Also of a failed domain, until another organization verifies the name (owners.ts). */
+  /**
+   * Time of the verification. A failed domain keeps it until another organization verifies the name
+   * (owners.ts).
+   */
   verified_at: number | null;
   last_checked_at: number | null;
   next_check_at: number | null;

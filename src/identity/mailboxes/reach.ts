@@ -43,8 +43,8 @@ async function readMailboxes(trx: Db, sends: readonly Addressed[]): Promise<Beyo
 }
 
 /**
- * Repeated when scheduled mail is due: a mailbox may have been deleted, and the address may lead
- * elsewhere.
+ * Repeats the check when scheduled mail is due: a mailbox may have been deleted, and the address
+ * may lead elsewhere.
  */
 export const testKeyCheck: SendCheck<'both', Addressed & { isTest: boolean }> = {
   name: 'test-key',

@@ -27,7 +27,7 @@ export interface ResolvedSender {
    * the machine.
    */
   isLocal: boolean;
-  /** For mail without a Reply-To. */
+  /** Default addresses for mail without a Reply-To. */
   replyToEmails: string[] | null;
 }
 

@@ -68,7 +68,7 @@ export interface ImportReport {
   /** Encoding of the file. */
   encoding: Encoding;
   rows: number;
-  /** In a dry run, the blocks that would be added. */
+  /** Blocks added; in a dry run, the blocks that would be added. */
   added: RowGroup & { reasons: Record<BlockReason, number> };
   /** Blocked already, or named earlier in the file. */
   existing: RowGroup;

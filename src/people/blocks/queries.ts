@@ -10,7 +10,7 @@ import { type BlockReason, blockReasons, reasonsByWeight } from './schema.ts';
 export interface BlockRow {
   id: string;
   organization_id: string;
-  /** In the normal form of src/platform/net/address.ts, case as given. */
+  /** Address in the normal form of src/platform/net/address.ts, case as given. */
   address: string;
   folded_address: string;
   reason: BlockReason;

@@ -93,7 +93,7 @@ export const findContactRows = own.all((db, organizationId: string, ids: readonl
   return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
 });
 
-/** Hot. Finds contacts with their first email for sends. Locks them as `findContactRows`. */
+/** Finds contacts with their first email for sends. Locks them as `findContactRows`. Hot. */
 export const findAddressed = own.all((db, organizationId: string, ids: readonly string[]) => {
   const rows = db
     .selectFrom('contacts')

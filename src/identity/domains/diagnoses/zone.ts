@@ -305,7 +305,7 @@ export const hiddenDiagnoses: readonly Diagnosis[] = [
   wildcard,
 ];
 
-/** They explain where a missing record may be. */
+/** Diagnoses that explain where a missing record may be. */
 export const placeDiagnoses: readonly Diagnosis[] = [
   doubledName,
   wrongLabel,
