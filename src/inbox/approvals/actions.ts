@@ -5,12 +5,12 @@
 // (none)     a key acted                            executed
 // (none)     a key that only proposes, or a limit   proposed  a person decides; 100 open in a
 // mailbox
-// proposed   approve                                approved  only within its transaction
+// proposed   approve                                approved  only within the transaction
 // approved   the mail was sent                      executed  messageId
 // approved   the send was refused for good          failed    failure has the reason
-// proposed   reject                                 rejected  its content is deleted
-// proposed   7 days                                 expired   its content is deleted
-// proposed   its installation is uninstalled        expired   the same; failure has the reason
+// proposed   reject                                 rejected  the content is deleted
+// proposed   7 days                                 expired   the content is deleted
+// proposed   the installation is uninstalled        expired   the same; failure has the reason
 
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -69,7 +69,7 @@ export function presentAction(row: queries.ActionRow): MailboxAction {
   };
 }
 
-/** Returns whether the caller is a program: its sends are limited, and recorded as actions. */
+/** Returns whether the caller is a program: programs have limited sends, recorded as actions. */
 export function isService({ keyId, owner }: Caller): boolean {
   return keyId !== null && owner === 'service';
 }
@@ -106,7 +106,7 @@ export function rowOf(
   };
 }
 
-/** An action with its caller. */
+/** An action and the caller. */
 export interface Doing extends ActionOf {
   caller: Caller;
 }
@@ -130,7 +130,7 @@ export async function storeActions(
   return rows.map((row) => row?.id ?? null);
 }
 
-/** Records one action, like `storeActions`. */
+/** Records an action, like `storeActions`. */
 export async function storeAction(
   app: App,
   trx: Db,
@@ -207,9 +207,9 @@ export function requirePerson({ owner }: Caller): void {
 }
 
 /**
- * Moves a proposal to `approved` or `rejected`, once, by a person, and deletes its content.
+ * Moves a proposal to `approved` or `rejected`, once, by a person, and deletes the content.
  * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError if it is decided or
- * expired, or its mailbox is paused.
+ * expired, or the mailbox is paused.
  */
 export async function decide(
   app: App,

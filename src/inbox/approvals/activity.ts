@@ -28,7 +28,7 @@ interface Span {
   to: number;
 }
 
-/** Splits a range into its whole hours and the partial hours at its ends. */
+/** Splits a range into whole hours and the partial hours at both ends. */
 function partsOf({ from, to }: Span): { hours: Span | null; cuts: Span[] } {
   const first = Math.ceil(from / hourMs) * hourMs;
   const last = Math.floor(to / hourMs) * hourMs;

@@ -7,7 +7,7 @@ interface ProposalTables {
   mailbox_proposal_parts: { action_id: string; part: number; data: Buffer };
 }
 
-/** Stores the content (JSON) and the bytes of a proposal, its MIME first. */
+/** Stores the content (JSON) and the bytes of a proposal, the MIME first. */
 export async function insertProposal(
   db: Db,
   actionId: string,
@@ -51,7 +51,7 @@ export async function findProposalPart(
   return row?.data;
 }
 
-/** Deletes a proposal with its parts. */
+/** Deletes a proposal and all parts. */
 export async function deleteProposal(db: Db, actionId: string): Promise<void> {
   await tables<ProposalTables>(db)
     .deleteFrom('mailbox_proposals')

@@ -1,6 +1,6 @@
 // Proposals: mails in a mailbox on which a person decides. Each is stored whole and never changes,
-// so the approver sees exactly the bytes that leave. Lists never read them: one mail or file is
-// read at a time.
+// so the approver sees exactly the bytes that leave. Lists never read them: a single mail or file
+// is read at a time.
 import type { Caller, FileAnswer } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { eventToRecord, record } from '../../history/events/record.ts';
@@ -30,7 +30,7 @@ export interface ProposedMail extends Omit<NonNullable<ShownAction['content']>, 
   attachments: ProposedFile[];
 }
 
-/** An attachment of a proposed mail; its bytes are the part `n`. */
+/** An attachment of a proposed mail; the bytes are the part `n`. */
 export interface ProposedFile {
   n: number;
   filename: string;
@@ -60,8 +60,8 @@ export interface Proposal {
 
 /**
  * Stores a mail as a proposal. The caller holds the mailbox.
- * @throws RateLimitedError if 100 are open; MalformedRequestError (413) if the open ones would be
- * too large; ForbiddenError for the operator.
+ * @throws RateLimitedError if 100 are open; MalformedRequestError (413) if the open proposals would
+ * be too large; ForbiddenError for the operator.
  */
 export async function storeProposal(
   app: App,
@@ -119,7 +119,7 @@ export interface ActionPlace {
   actionId: string;
 }
 
-/** Returns an action with its proposed content. @throws ResourceNotFoundError. */
+/** Returns an action with the proposed content. @throws ResourceNotFoundError. */
 export async function getAction(
   app: App,
   { organizationId }: Caller,
@@ -155,7 +155,7 @@ export async function readFrozen<Content extends ProposedMail>(
 }
 
 /**
- * Returns the MIME of a proposal; its digest is the SHA-256 of these bytes. @throws
+ * Returns the MIME of a proposal; the digest is the SHA-256 of these bytes. @throws
  * ResourceNotFoundError.
  */
 export async function readProposedMime(

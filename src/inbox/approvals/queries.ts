@@ -1,5 +1,5 @@
 // All SQL on `mailbox_actions`. Rows only, no decisions. Each insert and each change of state also
-// updates the counts of its hour.
+// updates the counts of the hour.
 import type { Expression, SqlBool } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -64,8 +64,8 @@ export async function isProposed(db: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Moves an action from the state `from` to another. Returns false if it has left that state: only
- * one of two callers succeeds.
+ * Moves an action from the state `from` to `change.state`. Returns false if it has left that state:
+ * only one of two callers succeeds.
  */
 export async function moveAction(
   db: Db,
@@ -107,7 +107,7 @@ export function selectActions(
   limit: number,
 ): Promise<ActionRow[]> {
   const isFiltered = [state, type, actor].some((value) => value !== undefined);
-  // With the organization, SQLite would take its index for a filter of one mailbox.
+  // With the organization, SQLite would use the organization index for a filter by mailbox.
   const isOrganizationNamed = !('mailboxId' in scope && isFiltered);
   return tables<ActionTables>(db)
     .selectFrom('mailbox_actions')
@@ -181,7 +181,7 @@ export function selectProposalsOf(
     .execute();
 }
 
-/** Returns the next expiry of a proposal; null without one. Ms since 1970. */
+/** Returns the next expiry of a proposal; null if none is open. Ms since 1970. */
 export async function nextExpiryAt(db: Db): Promise<number | null> {
   const row = await tables<ActionTables>(db)
     .selectFrom('mailbox_actions')

@@ -98,7 +98,7 @@ export const picturedFile = z.object({
   size: z.number().meta({ description: 'Bytes' }),
 });
 
-/** Fields of the picture that a draft has not of its own. */
+/** Fields of the picture that a draft lacks. */
 export const pictureFields = {
   from: z.object({ email: z.string(), name: z.string().nullable() }),
   replyTo: z.array(z.string()),
@@ -125,7 +125,7 @@ const mailPicture = z.object({
   attachments: z.array(picturedFile),
 });
 
-/** The action with its proposed content while it is open. */
+/** The action, with the proposed content while it is open. */
 export const shownActionOutput = mailboxActionOutput
   .extend({
     content: mailPicture

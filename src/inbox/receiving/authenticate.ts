@@ -51,7 +51,7 @@ export interface AuthSession {
 }
 
 export interface Authentication {
-  /** Best result of all signatures: one that passes is enough (RFC 6376 6.1). */
+  /** Best result of all signatures: a single pass is enough (RFC 6376 6.1). */
   dkimVerdict: AuthVerdict;
   spfVerdict: AuthVerdict;
   /** `fail` only if DNS trouble left no aligned check open; else `temperror`. */
@@ -64,12 +64,12 @@ export interface Authentication {
   trustedSealer: string | null;
   /**
    * Policy of the author's domain: `none`, `quarantine`, `reject`. Null without a readable record.
-   * Of several authors it is `reject` if one of them fails under that policy.
+   * Of several authors it is `reject` if any author fails under that policy.
    */
   dmarcPolicy: string | null;
   /** Domain whose record gave the policy, else the author's organizational domain. */
   dmarcDomain: string | null;
-  /** Value of an Authentication-Results field, on one line. */
+  /** Value of an Authentication-Results field, on a single line. */
   authenticationResults: string;
 }
 
@@ -92,7 +92,7 @@ const verdicts = new Set<string>([
   'temperror',
   'permerror',
 ] satisfies AuthVerdict[]);
-/** Results in the order in which one of several stands for the mail. */
+/** Results in order of precedence when a mail has several. */
 const dkimOrder: AuthVerdict[] = ['pass', 'temperror', 'policy', 'fail', 'neutral', 'permerror'];
 
 function asVerdict(result: string | undefined): AuthVerdict {
@@ -184,8 +184,8 @@ interface DkimFound {
 }
 
 /**
- * Checks DKIM and ARC. mailauth looks up keys one after the other, so each signature gets an equal
- * part of the time. Signatures that a sender puts first cannot use up the time of another.
+ * Checks DKIM and ARC. mailauth looks up keys in sequence, so each signature gets an equal
+ * part of the time. Signatures that a sender puts first cannot use up the time of later signatures.
  */
 async function checkDkim(
   { pieces, signatures, author }: BoundMail,
@@ -195,7 +195,7 @@ async function checkDkim(
   const { arc, dkimVerify } = await import('mailauth');
   const { resolve } = boundLookups(resolver, clock, {
     most: mostKeyLookups,
-    // One more for the message signature of an ARC chain.
+    // An extra key for the message signature of an ARC chain.
     eachMs: Math.min(lookupMs, checkMs / (signatures + 1)),
     allMs: checkMs,
   });
@@ -211,7 +211,7 @@ async function checkDkim(
 
 /**
  * Returns the identifiers of the checks that ended with `result`. Null if a check ended so as a
- * whole, before its identifiers were known.
+ * whole, before the identifiers were known.
  */
 function identifiersOf(
   result: 'pass' | 'temperror',

@@ -1,4 +1,4 @@
-// Limits a received mail for the checks of authenticate.ts: bounds its header and number of
+// Limits a received mail for the checks of authenticate.ts: bounds the header and the number of
 // signatures, drops the body unless it is signed or sealed, and yields the bytes in chunks.
 import {
   type FieldSpan,
@@ -8,7 +8,7 @@ import {
 import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
 
 const maxSignatures = 10;
-/** Longest From field in bytes. mailauth takes 5 ms a KB to read a hostile one. */
+/** Longest From field in bytes. mailauth takes 5 ms a KB to read a hostile field. */
 const mostFromBytes = 8 * 1024;
 /**
  * A run of white space that no tag of a seal needs, and a run of CR. mailauth trims both in
@@ -29,9 +29,9 @@ export interface BoundMail {
 }
 
 /**
- * Limits the header block of a raw mail: drops lines before its first field, From fields of over 8
+ * Limits the header block of a raw mail: drops lines before the first field, From fields of over 8
  * KB, seals with long white space and all but ten DKIM signatures. Ends the header at a run of CR.
- * Without a signature or seal it drops the body too, because no check needs its hash.
+ * Without a signature or seal it drops the body too, because no check needs the body hash.
  */
 export function boundMail(raw: Buffer): BoundMail {
   const { spans, bodyStart, end, cutBy, isUnseparated } = scanFields(raw);

@@ -1,6 +1,6 @@
 // Limits the DNS look-ups of one check of a mail: their number, the time of each, and the total
-// time. Beyond a limit only this check sees DNS trouble, so that no sender can starve one check by
-// another.
+// time. Beyond a limit only this check sees DNS trouble, so that no sender can starve a check by
+// means of a different check.
 import { type Clock, within } from '../../platform/runtime/clock.ts';
 
 /** Answers like `dns.promises.resolve`. Rejects with `code` ENOTFOUND, ENODATA, or a fault. */
@@ -10,9 +10,9 @@ export type AuthResolver = (name: string, type: string) => Promise<string[] | st
 export const lookupMs = 1_500;
 
 interface LookupBounds {
-  /** Most different questions. A repeated one gets the answer of the first. */
+  /** Most different questions. A repeated question gets the first answer again. */
   most: number;
-  /** Milliseconds for one question. */
+  /** Milliseconds for each question. */
   eachMs: number;
   /** Milliseconds for all questions, from the first on. */
   allMs: number;
@@ -29,7 +29,7 @@ function dnsFault(code: string): Error {
 }
 
 /**
- * Treats an invalid name as one that does not exist, so that a sender gains no `temperror` by it.
+ * Treats an invalid name as missing, so that a sender gains no `temperror` by it.
  */
 function asLookupFault(error: unknown): unknown {
   const isBadName = error instanceof Error && 'code' in error && error.code === 'EBADNAME';

@@ -3,7 +3,7 @@
 //
 //   policy     | DMARC     | answer, with `smtp.inbound.enforceDmarc`
 //   reject     | fail      | 550 5.7.1
-//   reject     | permerror | 550 5.7.1: one of several authors fails, and the others must not hide it
+//   reject     | permerror | 550 5.7.1: an author among several fails, and no author may hide it
 //   reject     | temperror | 451 4.7.1, twice an hour for a client and a domain; then accepted
 //   other      | any       | accepted
 //   not read   | temperror | accepted: no known policy asks for a refusal
@@ -19,7 +19,7 @@ import { type Authentication, authenticate } from './authenticate.ts';
 import type { AuthResolver } from './check-lookups.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 
-/** Envelope of a mail and its client. */
+/** Envelope and client of a mail. */
 export interface SenderEnvelope {
   /** Empty for the null return path. */
   mailFrom: string;
@@ -60,7 +60,7 @@ const checksOf = perApp(({ config }: App) => ({
 }));
 
 /**
- * Counts a deferral of this client and domain. Returns false if it had its share within the hour.
+ * Counts a deferral of this client and domain. Returns false if the share of the hour is used up.
  */
 function takeDeferral(app: App, remoteAddress: string, domain: string): boolean {
   const { deferrals } = checksOf(app);

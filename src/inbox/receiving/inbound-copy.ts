@@ -1,5 +1,5 @@
 // Drafts the rows of a received message: one copy for each addressed mailbox, so that organizations
-// share nothing and each deletes its own. Pure except for new ids. Specification 2.2 defines the
+// share nothing and delete separately. Pure except for new ids. Specification 2.2 defines the
 // fields.
 
 import type { App } from '../../core/app.ts';
@@ -14,20 +14,20 @@ import { foldAddress } from '../../platform/net/address.ts';
 import { toJson } from '../../platform/store/db.ts';
 import type { MailboxAddressee } from './resolve.ts';
 
-/** All rows of one message for one mailbox. */
+/** All rows of a message for a mailbox. */
 export interface InboundCopy {
   blob: BlobRow;
   message: MessageRow;
   recipients: RecipientRow[];
   event: MessageEvent;
-  /** Message-IDs that its header says it replies to, the nearest first. */
+  /** Message-IDs that the header says it replies to, the nearest first. */
   answers: readonly string[];
   isAutoReply: boolean;
   /** From address, if DMARC passed. */
   provenSender: string | null;
 }
 
-/** Input that all copies of one mail share. */
+/** Input that all copies of a mail share. */
 export interface InboundMail {
   header: ParsedMail;
   /** Our Received field. */
@@ -51,7 +51,7 @@ function orNull<T>(list: readonly T[]): string | null {
 
 /**
  * Lists the header's To and Cc. Lists as Bcc the addresses of this mailbox that the header does not
- * name. Those of other mailboxes stay hidden.
+ * name. Addresses of different mailboxes stay hidden.
  */
 function draftRecipients(
   app: App,

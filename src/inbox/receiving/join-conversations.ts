@@ -1,6 +1,6 @@
 // Assigns replies to conversations. Received mail that names one of our messages (In-Reply-To,
 // References; our Message-ID holds the message's id, unless a relay replaced it) joins the
-// conversation of that message before its 250.
+// conversation of that message before the 250.
 import type { App } from '../../core/app.ts';
 import { findConversationParts } from '../../outbound/messages/forget/conversation-queries.ts';
 import { furtherIdsIn, namedMessage } from '../../outbound/messages/own-message-id.ts';
@@ -11,7 +11,7 @@ import type { InboundCopy } from './inbound-copy.ts';
 
 /**
  * Returns the copies, with the conversation of each reply. Needs two queries per batch, and none
- * without mail that names another.
+ * without mail that names a message.
  */
 export async function withConversations(
   trx: Db,

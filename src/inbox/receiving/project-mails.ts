@@ -19,9 +19,9 @@ import {
 import { findMessageRows, type MessageRow } from '../../outbound/messages/queries.ts';
 import { CapacityError } from '../../platform/errors.ts';
 
-/** Mails that are read together and kept in one transaction. */
+/** Mails that are read together and kept in the same transaction. */
 const together = 32;
-/** Largest mail that is parsed together with others. Each larger one is alone in memory. */
+/** Largest mail that shares a parse. Each larger mail is alone in memory. */
 const smallBytes = 32 * 1024;
 /** Most characters of results that are kept together, to bound memory. */
 const keptTogether = 1024 * 1024;
@@ -34,10 +34,10 @@ export interface Bounds {
   over: AbortSignal;
 }
 
-/** Outcome of one mail. */
+/** Outcome of a mail. */
 type Outcome =
   | { kind: 'found'; row: Reading | null }
-  /** The mail is tried again after its lease. */
+  /** The mail is tried again after the lease. */
   | { kind: 'again' }
   /** The parser or the store had no room, through no fault of the mail. */
   | { kind: 'no room'; reason: CapacityError };
@@ -46,7 +46,7 @@ type Outcome =
 interface Leased {
   id: string;
   tries: number;
-  /** Tells whether its result is kept already. */
+  /** Tells whether the result is kept already. */
   isParsed: boolean;
   message: MessageRow | undefined;
   /** Bytes of a small mail. */
@@ -103,7 +103,8 @@ async function unlessOver<T>(over: AbortSignal, work: Promise<T>): Promise<T | u
 }
 
 /**
- * Yields mails that are parsed together, in order: consecutive small ones, or a single larger one.
+ * Yields mails that are parsed together, in order: consecutive small mails, or a single larger
+ * mail.
  */
 async function* bundlesOf(
   app: App,
@@ -197,7 +198,7 @@ class Gathered {
     this.#app = app;
   }
 
-  /** Adds the results of these mails, and removes finished ones from `left`. */
+  /** Adds the results of these mails, and removes finished mails from `left`. */
   async addAll(
     bundle: readonly Leased[],
     outcomes: readonly Outcome[],
@@ -218,7 +219,7 @@ class Gathered {
     if (this.#characters > keptTogether) await this.keep();
   }
 
-  /** Keeps the results while others are parsed, once there are enough. */
+  /** Keeps the results once there are enough, while more mails are parsed. */
   keepBehind(): void {
     if (this.#found.length < together) return;
     void this.keep();

@@ -6,7 +6,7 @@
 //   ---------+---------------------------------------+------------------------------------------------
 //   none     | no burst of sends or mails            | at once
 //   burst    | a burst (queue/intake, mail-intake)   | none; checked again after 100 ms
-//   late     | a burst, and the first due mail waits | 100 ms after the previous one; after 20 s half of
+//   late     | a burst, and the first due mail waits | 100 ms after the last batch; after 20 s half of
 //            | for 10 s                              | that, and so on, so that parsing never falls behind
 //
 // A batch holds only mails without a previous try. A retried mail is leased alone: if it crashes
@@ -26,28 +26,28 @@ import { mailIntakeOf } from './mail-intake.ts';
 import { projectMails } from './project-mails.ts';
 
 const batch = 64;
-/** A crash delays its mail by at most this. A mail takes 2 s at most. */
+/** A crash delays the leased mail by at most this. A mail takes 2 s at most. */
 const leaseMs = 60_000;
 /** Time after the lease began during which mails are started. Later mails are released. */
 const beginsWithinMs = 30_000;
-/** Pause after another daemon leased all due mails. */
+/** Pause after a different daemon leased all due mails. */
 const othersPauseMs = 1_000;
-/** Delay of mails that are released because the parser has no room or its worker does not start. */
+/** Delay of mails that are released because the parser has no room or no worker starts. */
 const noRoomPauseMs = 1_000;
 const besideBurstMs = 100;
 /** Longest wait for a burst to end. */
 const patienceMs = 10_000;
 
 export interface Projector {
-  /** Releases leases left by a crash (SQLite: there is only one daemon) and starts. */
+  /** Releases leases left by a crash (SQLite: there is a single daemon) and starts. */
   start(): Promise<void>;
   /** Stops, and releases unparsed mails at once. */
   stop(): Promise<void>;
-  /** Parses a batch of due mails and returns the number of leased ones. For tests and the loop. */
+  /** Parses a batch of due mails and returns the number of leased mails. For tests and the loop. */
   projectDue(): Promise<number>;
 }
 
-/** The projector of one daemon. */
+/** The projector of a daemon. */
 export function createProjector(app: App): Projector {
   const stopping = new AbortController();
   const pressure = pressureOf(app);

@@ -1,5 +1,5 @@
-// Takes responsibility for a mail (ARCHITECTURE.md, "Receive"): checks it, then stores it with its
-// envelope in one durable transaction. The 250 may follow only after that. The body is parsed later
+// Takes responsibility for a mail (ARCHITECTURE.md, "Receive"): checks it, then stores it with the
+// envelope in a durable transaction. The 250 may follow only after that. The body is parsed later
 // (projector.ts). The protocol is in daemon/smtp, the addressees in resolve.ts.
 import type { App } from '../../core/app.ts';
 import { insertBlobs, stageContents } from '../../core/blobs/blobs.ts';
@@ -27,7 +27,7 @@ import type { Addressee } from './resolve.ts';
 export interface ReceivedEnvelope {
   /** Empty for the null return path. */
   mailFrom: string;
-  /** At least one. A mailbox addressed twice gets one copy. */
+  /** At least one. A mailbox addressed twice gets a single copy. */
   addressees: readonly Addressee[];
   remoteAddress: string;
   helo: string;
@@ -48,14 +48,14 @@ export type ReceiveResult = { kind: 'stored'; messageIds: string[] } | InboundRe
 const mostHops = 50;
 const mostPerTransaction = 64;
 
-/** Rows of one mail, ready to store. */
+/** Rows of a mail, ready to store. */
 interface Stored {
   copies: InboundCopy[];
   reports: ReportRow[];
   leavings: Leaving[];
 }
 
-/** A mail that may be stored, with its trace field. */
+/** A mail that may be stored, with the trace field. */
 interface CheckedMail {
   trace: string;
   raw: Buffer;
@@ -64,7 +64,7 @@ interface CheckedMail {
   verdicts: Verdicts;
 }
 
-/** Stores mails that arrive together in one transaction. */
+/** Stores mails that arrive together in the same transaction. */
 const storeMailOf = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, async (trx, mails: Stored[]) => {
     const copies = mails.flatMap((mail) => mail.copies);
@@ -157,7 +157,7 @@ function draftReports(
   }));
 }
 
-/** Drafts one message for each mailbox. */
+/** Drafts a message for each mailbox. */
 function draftMessages(
   app: App,
   { addressees, ...envelope }: ReceivedEnvelope,
@@ -186,9 +186,9 @@ function organizationsOf(addressees: readonly Addressee[]): Set<string> {
 }
 
 /**
- * Checks a mail and stores it, one message for each mailbox. Resolves after the durable commit.
+ * Checks a mail and stores it as a message for each mailbox. Resolves after the durable commit.
  * `raw` has CRLF line ends. Waits for the DNS up to 7 s (authenticate.ts).
- * @throws CapacityError, or another error of the store. Then nothing is stored.
+ * @throws CapacityError, or any error of the store. Then nothing is stored.
  */
 export async function receive(
   app: App,

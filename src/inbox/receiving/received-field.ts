@@ -8,11 +8,11 @@ export interface Handover {
   remoteAddress: string;
   /** SMTP, ESMTP, ESMTPS, UTF8SMTP or UTF8SMTPS (RFC 3848, RFC 6531 4.3). */
   protocol: string;
-  /** Session and its transaction, as in the log. */
+  /** Session and transaction, as in the log. */
   id: string;
   /** Our name. */
   hostname: string;
-  /** The recipient; null for several recipients, as none may learn of the others. */
+  /** The recipient; null for several recipients, as no recipient may learn of the rest. */
   forAddress: string | null;
   /** Milliseconds since 1970. */
   receivedAt: number;
@@ -25,7 +25,7 @@ function addressLiteral(address: string): string {
   return isIPv6(address) ? `[IPv6:${address}]` : `[${address}]`;
 }
 
-/** Returns the field with its CRLF, folded into lines below 300 characters, plain ASCII. */
+/** Returns the field with CRLF, folded into lines below 300 characters, plain ASCII. */
 export function receivedField(handover: Handover): string {
   const { helo, remoteAddress, protocol, id, hostname, forAddress, receivedAt } = handover;
   const name = harmlessHelo.test(helo) ? helo : 'unknown';

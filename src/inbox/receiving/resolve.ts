@@ -1,4 +1,4 @@
-// Finds the addressee of an address at RCPT, so that foreign mail is refused before its data
+// Finds the addressee of an address at RCPT, so that foreign mail is refused before the data
 // arrives. Nothing is relayed: without an addressee here an address is refused.
 
 import type { App } from '../../core/app.ts';
@@ -55,12 +55,12 @@ const reportLocalParts: ReadonlyMap<string, ReportKind> = new Map([
   ['dmarc', 'dmarc'],
 ]);
 
-/** Adds the domain to `postmaster`, which may come without one (RFC 5321 4.1.1.3). */
+/** Adds the domain to `postmaster`, which may come without a domain (RFC 5321 4.1.1.3). */
 function withDomain(address: string, hostname: string): string {
   return address.toLowerCase() === 'postmaster' ? `postmaster@${hostname}` : address;
 }
 
-/** Resolves an address of RCPT TO, without brackets, to its addressee or a refusal. */
+/** Resolves an address of RCPT TO, without brackets, to an addressee or a refusal. */
 export async function resolveAddressee(
   app: App,
   address: string,
@@ -93,7 +93,7 @@ function disputed(): InboundRefusal {
 
 const mostTogether = 64;
 
-/** Local parts that are reserved at a return-path host, even if its domain has a catch-all. */
+/** Local parts that are reserved at a return-path host, even if the domain has a catch-all. */
 const keptLocalPart = /^(?:(?:bounce|unsub)\+.*|fbl|dmarc)$/i;
 
 /**
@@ -110,7 +110,7 @@ async function unlessKept<Found>(
   return registrations.length > 0 ? undefined : catchAll;
 }
 
-/** Clients that ask at the same time share one look-up. */
+/** Clients that ask at the same time share a look-up. */
 const receiversOf = perApp(({ store }: App) =>
   groupReads(mostTogether, (emails: readonly string[]) => findReceiversOf(store.db, emails)),
 );
@@ -135,7 +135,7 @@ async function findOwn(app: App, { email, localPart, domain }: MailAddress): Pro
 }
 
 /**
- * Tells whether the organization sends with this return-path host: of a domain of its own, or of
+ * Tells whether the organization sends with this return-path host: of a domain that it owns, or of
  * the hosted mailboxes, which all organizations share.
  */
 async function isReturnPathOf(app: App, host: string, organizationId: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-// SPF (RFC 7208) by mailauth in its strict mode. Adapts DNS answers so that mailauth reads them as
+// SPF (RFC 7208) by mailauth in strict mode. Adapts DNS answers so that mailauth reads them as
 // the RFC requires. authenticate.ts chooses the domain and uses the verdict.
 import type { SPFResult } from 'mailauth';
 import type { AuthResolver } from './check-lookups.ts';
@@ -18,13 +18,13 @@ type ValidateTerms = (terms: string[]) => string | false;
 const record = /^v=spf1(?: |$)/i;
 const explanation = /^exp=/i;
 /**
- * Matches a host that can have addresses: several labels, the last one not a number (RFC 7208 7.1).
+ * Matches a host that can have addresses: several labels, the last not a number (RFC 7208 7.1).
  */
 const hostName = /^(?:[^.]{1,63}\.)+(?=[^.]*[a-z])[a-z0-9-]{1,63}\.?$/i;
 
 /**
- * Removes the explanation, which is text for people and never causes an error (6.2). So its host is
- * never queried. A record with an error stays as it is.
+ * Removes the explanation, which is text for people and never causes an error (6.2). So the host in
+ * it is never queried. A record with an error stays as it is.
  */
 function withoutExplanation(text: string, validateTerms: ValidateTerms): string {
   if (!record.test(text)) return text;
@@ -38,9 +38,9 @@ function hasCode(error: unknown, code: string): boolean {
 }
 
 /**
- * Resolves addresses of one kind. If only the other kind exists, returns an empty list, because the
- * host exists and this is not one of the two void look-ups that 4.6.4 allows. Otherwise a sender on
- * IPv6 would fail by hosts on IPv4.
+ * Resolves addresses of a kind. If only the second kind exists, returns an empty list, because the
+ * host exists and this does not count towards the two void look-ups that 4.6.4 allows. Otherwise a
+ * sender on IPv6 would fail by hosts on IPv4.
  */
 async function resolveAddresses(resolve: AuthResolver, name: string, type: string) {
   try {
@@ -61,14 +61,14 @@ function inReadableForm(resolve: AuthResolver, validateTerms: ValidateTerms): Au
       return answer.map((row) => [withoutExplanation([row].flat().join(''), validateTerms)]);
     }
     if (type !== 'MX') return answer;
-    // A host of one label, or an address as a host, has no addresses. RFC 7208 does not count it as
-    // an error.
+    // A host with a single label, or an address as a host, has no addresses. RFC 7208 does not
+    // count it as an error.
     const hosts = answer as unknown as { exchange: string }[];
     return hosts.filter(({ exchange }) => hostName.test(exchange)) as never;
   };
 }
 
-/** Checks one client and sender. Never looks up an explanation. */
+/** Checks a client and sender. Never looks up an explanation. */
 export async function checkSpf(
   { ip, helo, mailFrom, mta }: SpfClient,
   resolve: AuthResolver,

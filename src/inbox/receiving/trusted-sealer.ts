@@ -1,10 +1,11 @@
 // Local policy override of DMARC by ARC (RFC 8617 7.2.1): a mailing list or forwarder breaks SPF
-// and DKIM of the author, and its seal says that DMARC passed before. check-sender.ts and
+// and DKIM of the author, and the seal says that DMARC passed before. check-sender.ts and
 // placing/spam.ts use the result.
 import type { ARCResult } from 'mailauth';
 
 /**
- * DMARC in the results of a set. mailauth renames `value` to `result` in those of the newest set.
+ * DMARC in the results of a set. mailauth renames `value` to `result` in the results of the newest
+ * set.
  */
 interface SealedResults {
   dmarc?: { value?: unknown; result?: unknown; header?: { from?: unknown } };
@@ -18,7 +19,7 @@ interface Link {
 
 const folded = (value: unknown) => (typeof value === 'string' ? value.trim().toLowerCase() : '');
 
-/** Returns true if the results say `dmarc=pass`, for this author if they name one. */
+/** Returns true if the results say `dmarc=pass`, for this author if they name an author. */
 function sayPass(results: SealedResults | undefined, authorDomain: string): boolean {
   const dmarc = results?.dmarc;
   if (folded(dmarc?.result ?? dmarc?.value) !== 'pass') return false;
@@ -29,7 +30,7 @@ function sayPass(results: SealedResults | undefined, authorDomain: string): bool
 /**
  * Returns the domain of the trusted sealer for which DMARC passed, or null. The chain must pass,
  * and the message signature must cover the whole body. All later seals must be of trusted sealers
- * too: any other one could have written an earlier pass into a mail of its own.
+ * too: an untrusted sealer could have forged an earlier pass.
  */
 export function findTrustedSealer(
   arc: ARCResult | null,

@@ -25,18 +25,18 @@ export interface Outgoing {
 
 /** The thread of a mail, from `placesOf`. */
 export interface Place {
-  /** Thread of the mail; null begins a new one. */
+  /** Thread of the mail; null begins a new thread. */
   threadId: string | null;
   /** Whether the answered message was received (and not sent by us). */
   isAnswer: boolean;
 }
 
-/** A mail with its remaining recipients and its thread. */
+/** A mail with remaining recipients and thread. */
 export interface Departing extends Outgoing, Place {
   sifted: Sifted;
 }
 
-/** A sent message with its thread. */
+/** A sent message and the thread. */
 export interface Sent {
   message: Message;
   threadId: string;
@@ -85,7 +85,7 @@ function requestOf({ caller, mailboxId, mail, content, sifted }: Omit<Departing,
 }
 
 /**
- * Refuses a mail as a send of its own by this caller is refused, but for the quota.
+ * Refuses a mail as a separate send by this caller is refused, but for the quota.
  * @throws the error of that send
  */
 export async function requireSendable(
@@ -104,7 +104,7 @@ export async function requireSendable(
 }
 
 /**
- * Accepts mails, each into a different thread. A refused one stores nothing. Returns a result for
+ * Accepts mails, each into a different thread. A refused mail stores nothing. Returns a result for
  * each, in order.
  */
 export async function acceptMails(

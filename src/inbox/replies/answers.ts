@@ -40,7 +40,7 @@ function fromOf({ mailbox, addresses, message }: Found): Mail['from'] {
 
 const mostPerBatch = 128;
 
-/** Returns the recipients of a message. Answers at the same time share one read. */
+/** Returns the recipients of a message. Concurrent answers share a read. */
 const recipientsOf = perApp(({ store }: App) =>
   groupReads(mostPerBatch, async (ids: readonly string[]) => {
     const rows = Map.groupBy(
@@ -66,7 +66,7 @@ async function answeredOf(app: App, message: MessageRow): Promise<Answered> {
   };
 }
 
-/** Returns recipients, sender, subject and thread of an answer, all but its content. */
+/** Returns recipients, sender, subject and thread of an answer, all but the content. */
 export async function answerTo(app: App, found: Found, all: boolean) {
   const answered = await answeredOf(app, found.message);
   const { from, replyTo, to, cc } = answered;
@@ -133,7 +133,7 @@ export async function reply(
   return sendMail(app, caller, mailboxId, mail, { path, body, key });
 }
 
-/** Forwards a message with its attachments. @throws as `reply`. */
+/** Forwards a message with all attachments. @throws as `reply`. */
 export async function forward(
   app: App,
   caller: Caller,

@@ -1,7 +1,7 @@
-// Approval of a key's proposal by a person. One transaction repeats all checks, sends the frozen
-// mail and ends the action. A temporary refusal (a paused mailbox, a spent quota) leaves the
-// proposal as it was; a permanent one ends it. Edited mail also passes the checks of a send by the
-// approver; a refusal there changes nothing.
+// Approval of a key's proposal by a person. A single transaction repeats all checks, sends the
+// frozen mail and ends the action. A temporary refusal (a paused mailbox, a spent quota) leaves the
+// proposal as it was; a permanent refusal ends it. Edited mail also passes the checks of a send by
+// the approver; a refusal there changes nothing.
 
 import { installationFor, standingFor } from '../../access/keys/keys.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -67,7 +67,7 @@ interface Approved extends ApprovedMail {
 /** The outcome for the action: the sent message, or the failure. */
 type Outcome = Pick<Execution, 'messageId' | 'threadId' | 'summary'> | Failure;
 
-/** Returns the envelope of the send; texts and files are in its content. */
+/** Returns the envelope of the send; texts and files are in the content. */
 async function mailOf(trx: Db, { frozen: { mail } }: Approved): Promise<Mail> {
   const { inReplyToMessageId } = mail;
   const [answered] = inReplyToMessageId ? await findMessageRows(trx, [inReplyToMessageId]) : [];

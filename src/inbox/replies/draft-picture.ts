@@ -1,4 +1,4 @@
-// A draft as callers see it: its fields, and the picture of the mail that would leave.
+// A draft as callers see it: the fields, and the picture of the mail that would leave.
 import { hash } from 'node:crypto';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -25,7 +25,7 @@ export async function proposalOf(db: Db, { state }: { state: string }): Promise<
   return state !== 'open' && (await isProposed(db, state)) ? state : null;
 }
 
-/** Presents a draft without the parts that its mailbox and sender add. */
+/** Presents a draft without the parts that mailbox and sender add. */
 export async function presentDraft(
   db: Db,
   row: ListedDraft,
@@ -48,7 +48,7 @@ export async function presentDraft(
   };
 }
 
-/** A draft with its files. */
+/** A draft with files. */
 export interface WithFiles {
   row: DraftRow;
   files: readonly ListedFile[];

@@ -1,4 +1,4 @@
-// Edits of a proposed mail by its approver. They make a new mail, frozen again, for which the
+// Edits of a proposed mail by the approver. They make a new mail, frozen again, for which the
 // approver is responsible. From, Reply-To and threading stay as proposed.
 import type { App } from '../../core/app.ts';
 import { changesOf, type Details } from '../../history/audit/audit.ts';

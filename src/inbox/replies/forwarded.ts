@@ -2,7 +2,7 @@
 // Pure.
 import { textAtOnce } from '../../outbound/messages/made-text.ts';
 
-/** The fields of the original that its new recipients see. */
+/** The fields of the original that new recipients see. */
 export interface Original {
   from: string;
   /** ISO 8601. */

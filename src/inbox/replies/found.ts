@@ -1,5 +1,5 @@
-// Finds the message to answer, forward or draft about, with its mailbox and thread. Concurrent
-// requests share one read: after each commit the first read of a row goes to the file.
+// Finds the message to answer, forward or draft about, with mailbox and thread. Concurrent
+// requests share a read: after each commit the first read of a row goes to the file.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { isMailboxOf } from '../../identity/mailboxes/mailboxes.ts';
@@ -24,7 +24,7 @@ interface Wanted {
   messageId: string;
 }
 
-/** A message to answer, with its mailbox. */
+/** A message to answer, and the mailbox. */
 export interface Found {
   mailbox: MailboxRow;
   addresses: readonly MailboxAddressRow[];
@@ -61,14 +61,14 @@ const gathered = perApp((app: App) =>
   groupReads(mostPerBatch, (wanted: readonly Wanted[]) => readAll(app, wanted)),
 );
 
-/** Puts a message into its thread now if it was received a moment ago. */
+/** Puts a message into a thread now if it was received a moment ago. */
 async function placeNow(app: App, message: MessageRow): Promise<PlacedRow | undefined> {
   await readProjection(app, message);
   await finishProjection(app, message.id, null);
   return (await findPlaced(app.store.db, [message.id]))[0];
 }
 
-/** Returns the message of a mailbox with its thread. @throws ResourceNotFoundError. */
+/** Returns the message of a mailbox with the thread. @throws ResourceNotFoundError. */
 export async function findAnswered(
   app: App,
   { organizationId }: Caller,

@@ -28,7 +28,7 @@ import { foldAddress } from '../../platform/net/address.ts';
 import type { FrozenBytes, ProposedFile, ProposedMail } from '../approvals/proposals.ts';
 import { type Addressed, type Mail, siftRecipients } from './mail.ts';
 
-/** The description of a frozen mail, without its bytes. */
+/** The description of a frozen mail, without the bytes. */
 export interface FrozenMail extends Omit<Mail, 'attachments'>, ProposedMail {
   inReplyTo: string | null;
   references: string[];
@@ -36,14 +36,14 @@ export interface FrozenMail extends Omit<Mail, 'attachments'>, ProposedMail {
 
 export type Frozen = FrozenBytes<FrozenMail>;
 
-/** A mail before it is composed, without its files. */
+/** A mail before it is composed, without files. */
 export type Unfrozen = Omit<FrozenMail, 'attachments'>;
 
 function sha256(bytes: Buffer): string {
   return `sha256:${hash('sha256', bytes, 'hex')}`;
 }
 
-/** Removes repeated addresses over all lists; keeps the first one. */
+/** Removes repeated addresses over all lists; keeps the first. */
 function distinct({ to, cc, bcc }: Addressed): Addressed {
   const taken = new Set<string>();
   const left = (list: readonly string[]) =>
@@ -52,9 +52,9 @@ function distinct({ to, cc, bcc }: Addressed): Addressed {
 }
 
 /**
- * Freezes a proposed mail with its decoded files, for the recipients that may get it; null if none
+ * Freezes a proposed mail with the decoded files, for the recipients that may get it; null if none
  * may.
- * @throws ForbiddenError for a From that may not send; ConflictError if its mailbox is paused;
+ * @throws ForbiddenError for a From that may not send; ConflictError if the mailbox is paused;
  * MalformedRequestError (413) if the mail is too large to read back.
  */
 export async function freeze(
@@ -152,8 +152,9 @@ function withBlindCopies(mail: RawMail, bcc: readonly string[]): RawMail {
 }
 
 /**
- * Checks that the bytes of a frozen mail name exactly the recipients of its envelope. A proposal
- * from before blind copies stood in the bytes keeps its digest: its bytes have no field for them.
+ * Checks that the bytes of a frozen mail name exactly the recipients of the envelope. A proposal
+ * from before blind copies stood in the bytes keeps the old digest: the bytes have no field for
+ * them.
  * @throws ConflictError
  */
 export function requireSameRecipients({ mail, mime }: Frozen): void {
@@ -206,7 +207,7 @@ export function frozenContent(organizationId: string, frozen: Frozen): SendConte
       messageIdHeader: null,
       hasDate: false,
       hasFeedbackId: readHeaderBlock(mime).first('feedback-id') !== null,
-      // Empty: the proposal has checked the From, and no other origins exist.
+      // Empty: the proposal has checked the From, and no further origins exist.
       origins: [],
       summary: {
         ...{ subject, from, inReplyTo, references },

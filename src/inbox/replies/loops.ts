@@ -1,6 +1,6 @@
 // Loop protection between programs. The service itself never answers. A program with a key cannot
-// answer an automatic reply (409). After five of its sends into a thread within an hour, without a
-// person's mail in between, its next send becomes a proposal. Mail sent by one of our programs
+// answer an automatic reply (409). After five sends of the program into a thread within an hour,
+// without a person's mail in between, the next send becomes a proposal. Mail sent by our programs
 // never counts as a person's, from any mailbox.
 import type { Caller } from '../../core/api/route.ts';
 import { furtherIdsIn, namedMessage } from '../../outbound/messages/own-message-id.ts';

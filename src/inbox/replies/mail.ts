@@ -10,7 +10,7 @@ import { sentPreview } from '../threads/restate.ts';
 import type { Author } from '../threads/schema.ts';
 import type { Attachment, SkippedRecipient } from './schema.ts';
 
-/** A draft as a send found it, with its authors. */
+/** A draft as a send found it, with all authors. */
 export interface SentDraft {
   id: string;
   updatedAt: number;
@@ -20,7 +20,7 @@ export interface SentDraft {
 
 export interface Mail {
   type: 'sendMessage' | 'reply' | 'forward';
-  /** Thread of the mail; null begins a new one. */
+  /** Thread of the mail; null begins a new thread. */
   threadId: string | null;
   inReplyToMessageId: string | null;
   /** The draft from which the mail was made, as it was read; the send deletes it. */
@@ -35,19 +35,19 @@ export interface Mail {
   attachments: Attachment[];
 }
 
-/** Returns an address with its name for display. */
+/** Returns an address with the display name. */
 export function shownAddress({ email, name }: Mail['from']): string {
   return name === null ? email : `${name} <${email}>`;
 }
 
-/** The fields of a mail for its summary. */
+/** The fields of a mail for the summary. */
 interface Summarized extends Omit<Mail, 'attachments'> {
   attachments: readonly unknown[];
   /** Known only for a proposal. */
   replyTo?: readonly string[];
 }
 
-/** Returns the summary of a mail for the action that records its sending or its proposal. */
+/** Returns the summary of a mail for the action that records a sending or a proposal. */
 export function summaryOf(mail: Summarized): Record<string, unknown> {
   const { from, replyTo, to, cc, bcc, subject, text, attachments } = mail;
   return {
@@ -62,7 +62,7 @@ export function summaryOf(mail: Summarized): Record<string, unknown> {
 type Words = Pick<Mail, 'text' | 'html'>;
 
 /**
- * Returns the words of a mail after a change. A form that changes without the other leaves no old
+ * Returns the words of a mail after a change. A form that changes alone leaves no old
  * words behind: a new text removes the HTML, and new HTML the text.
  */
 export function wordsAfter(
@@ -81,14 +81,14 @@ const kinds = ['to', 'cc', 'bcc'] as const;
 
 /**
  * Recipients that may get a mail, in the normal form of src/platform/net/address.ts, and the
- * skipped ones.
+ * skipped recipients.
  */
 export interface Sifted extends Addressed {
   skipped: SkippedRecipient[];
   isEmpty: boolean;
 }
 
-/** Sifts the recipients of several mails, in order, with one look-up of blocks. */
+/** Sifts the recipients of several mails, in order, with a single look-up of blocks. */
 export async function siftRecipients(
   trx: Db,
   mails: readonly { organizationId: string; mail: Addressed }[],
@@ -107,7 +107,7 @@ export async function siftRecipients(
   });
 }
 
-/** Maps each address as written to its normal form. */
+/** Maps each address as written to the normal form. */
 type Parsed = ReadonlyMap<string, string | undefined>;
 
 function parsedOf(mail: Addressed): Parsed {

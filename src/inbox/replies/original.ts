@@ -1,4 +1,4 @@
-// The content of a message to forward: its displayed text and its attachments.
+// The content of a message to forward: the displayed text and the attachments.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
@@ -18,7 +18,7 @@ import type { Original } from './forwarded.ts';
 import { shownAddress } from './mail.ts';
 import type { Attachment } from './schema.ts';
 
-/** A file as its mail describes it. */
+/** A file as the mail describes it. */
 interface File {
   filename: string | null;
   contentType: string;
@@ -27,7 +27,7 @@ interface File {
 }
 
 /**
- * Returns the file as an attachment. Its own mail names it, so unsafe header characters are
+ * Returns the file as an attachment. The mail names it, so unsafe header characters are
  * removed.
  */
 function attachmentOf({ filename, contentType, contentId, data }: File, index: number): Attachment {
@@ -68,7 +68,7 @@ async function receivedFiles(app: App, row: MessageRow): Promise<File[]> {
 
 /**
  * Reads a message to forward.
- * @throws ConflictError if its content was removed, or its attachments cannot be read;
+ * @throws ConflictError if the content was removed, or the attachments cannot be read;
  * CapacityError if the parse worker is full.
  */
 export async function originalOf(

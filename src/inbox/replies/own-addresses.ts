@@ -12,14 +12,14 @@ import { ownAddressOf } from './senders.ts';
 
 const mostPerBatch = 128;
 
-/** Answers at the same time share one look-up. */
+/** Concurrent answers share a look-up. */
 const receiversOf = perApp(({ store }: App) =>
   groupReads(mostPerBatch, (emails: readonly string[]) => findReceiversOf(store.db, emails)),
 );
 
 /**
- * Returns the test for addresses of the mailbox: its own, those of a domain that has it as
- * catch-all, and those by which this message came.
+ * Returns the test for addresses of the mailbox: own addresses, addresses of a domain that has it
+ * as catch-all, and addresses by which this message came.
  */
 export async function ownAddressTest(
   app: App,

@@ -1,5 +1,5 @@
-// Sends from a mailbox. Concurrent sends share one transaction (together.ts): for the send, its
-// thread, the action and the events, or for the proposal. Sends without a mailbox take another
+// Sends from a mailbox. Concurrent sends share a transaction (together.ts): for the send, the
+// thread, the action and the events, or for the proposal. Sends without a mailbox take a different
 // path.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -57,7 +57,7 @@ export function requireWhole(
 
 /**
  * Sends a mail from a mailbox. It becomes a proposal if the key only proposes or a program reached
- * the limit of its thread; it is then frozen before the transaction, which composes nothing. A
+ * the limit of the thread; it is then frozen before the transaction, which composes nothing. A
  * repeat with the same key and content gets the same result. Resolves after the durable commit.
  * @throws ResourceNotFoundError; ConflictError (paused mailbox, idempotency key); RateLimitedError
  * if 100 proposals are open; all refusals of a send.

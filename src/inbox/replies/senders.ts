@@ -1,4 +1,4 @@
-// The From addresses of mail that leaves from a mailbox: its own addresses and its default From,
+// The From addresses of mail that leaves from a mailbox: the mailbox's addresses and default From,
 // also for a mailbox that is a catch-all. A key bound to a mailbox could otherwise write as any
 // address of the domain. A proposal keeps the From with which it was made (frozen.ts).
 
@@ -23,7 +23,7 @@ export function defaultFrom(row: MailboxRow): Mail['from'] {
 }
 
 /**
- * Refuses a From that is neither an address of the mailbox nor its default From; null if it is one.
+ * Refuses a From that is neither an address of the mailbox nor the default From; null if allowed.
  */
 export function beyondMailbox(
   mailbox: MailboxRow,

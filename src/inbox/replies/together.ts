@@ -1,15 +1,15 @@
-// Sends concurrent mails from mailboxes in one transaction, in rounds. Two mails of a round never
-// share a thread, a draft or an idempotency key, so each one sees the effects of the one before. A
-// refused mail stores nothing and does not stop the others.
+// Sends concurrent mails from mailboxes in a shared transaction, in rounds. Two mails of a round
+// never share a thread, a draft or an idempotency key, so each mail sees the effects of the mails
+// before. A refused mail stores nothing and does not stop the round.
 //
 //   request                                         | answer
 //   ------------------------------------------------+-------------------------------------------------
-//   its key made a mail before                      | the same answer; 409 if the content differs
-//   its mailbox is gone, or paused                  | 404, 409
-//   its From belongs to another mailbox or nobody   | 403 (senders.ts)
+//   the key made a mail before                      | the same answer; 409 if the content differs
+//   the mailbox is gone, or paused                  | 404, 409
+//   the From belongs to no or a foreign mailbox     | 403 (senders.ts)
 //   no recipient is left                            | skipped
-//   its draft was changed meanwhile                 | 409
-//   its key only proposes, or is over the limit     | proposed if it is frozen: approve.ts sends it;
+//   the draft was changed meanwhile                 | 409
+//   the key only proposes, or is over the limit     | proposed if it is frozen: approve.ts sends it;
 //                                                   | else unfrozen: the caller freezes it and repeats
 //   any other                                       | sent, or refused like any send
 import type { App } from '../../core/app.ts';
@@ -56,7 +56,7 @@ import { type Answer, repeatedAnswer, type Unfrozen } from './repeats.ts';
 import type { ReplyResult } from './schema.ts';
 import { beyondMailbox } from './senders.ts';
 
-/** A mail to send, with the row of its idempotency key. */
+/** A mail to send, with the row of the idempotency key. */
 export interface Asking extends Outgoing {
   claim: IdempotencyRow | null;
   /** The frozen mail of a proposal; null for a mail to send. */
@@ -83,7 +83,7 @@ export async function sendTogether(
   await openAccept(app, trx, asked);
   const answers: Answers = new Map();
   // Claims all keys at once, before any contended lock: a round then never waits for a key of
-  // another daemon.
+  // a different daemon.
   const owned = await keepFirst(trx, asked, answers);
   for (;;) {
     const left = asked.filter((one) => !answers.has(one));
@@ -310,7 +310,7 @@ async function send(app: App, trx: Db, ready: readonly Ready[], answers: Answers
   }
 }
 
-/** Stores the mail as a proposal; a refused one stores nothing. */
+/** Stores the mail as a proposal; a refused mail stores nothing. */
 async function propose(app: App, trx: Db, { asked, sifted }: Ready): Promise<Answer | Unfrozen> {
   const { caller, mailboxId, mail, frozen } = asked;
   if (!frozen) return { isUnfrozen: true };
@@ -334,7 +334,7 @@ async function propose(app: App, trx: Db, { asked, sifted }: Ready): Promise<Ans
 
 /**
  * Stores the answers for repeats, and frees the keys of refused mails. Deletion of the message
- * empties its answer, as for any send.
+ * empties the answer, as for any send.
  */
 async function keepAnswers(trx: Db, fresh: readonly Placed[], answers: Answers): Promise<void> {
   for (const { asked } of fresh) {

@@ -49,7 +49,7 @@ async function receivedFile(app: App, row: MessageRow, index: number) {
 }
 
 /**
- * Returns the bytes of one attachment.
+ * Returns the bytes of an attachment.
  * @throws ResourceNotFoundError (mailbox, message, attachment); CapacityError if the parse worker
  * is full.
  */

@@ -1,4 +1,4 @@
-// The folders of a mailbox, which hold its threads. Schemas and SQL share them.
+// The folders of a mailbox, which hold the threads. Schemas and SQL share them.
 
 export const folders = ['inbox', 'sent', 'archive', 'spam', 'trash', 'drafts'] as const;
 export type Folder = (typeof folders)[number];

@@ -27,7 +27,7 @@ export const threadHooks: ThreadHooks = {
     const before = await findThread(trx, found.thread_id);
     if (!before) return null;
     await lockMailboxes(trx, [before.mailbox_id]);
-    // The thread may have been merged into another one meanwhile.
+    // The thread may have been merged meanwhile.
     const [placed] = await findThreadMessages(trx, [messageId]);
     if (!placed) return null;
     await deleteThreadMessage(trx, messageId);

@@ -1,5 +1,5 @@
 // Indexes the words of mail from mailboxes after the commit that accepts it, so that an answer
-// takes no longer than any other send. Received mail is indexed together with its thread
+// takes no longer than a send without a mailbox. Received mail is indexed with the thread
 // (take-in.ts): no client waits for that transaction.
 //
 //   state   | by                                                    | to
@@ -8,7 +8,7 @@
 //   waiting | a daemon, soon after; in a burst after 10 s           | found
 //   waiting | a full-text search (`q`), in any process              | found
 //   waiting | an error that comes again with the message alone      | (none), as the log says
-//   any     | its message is deleted                                | (none)
+//   any     | the message is deleted                                | (none)
 import type { App } from '../../core/app.ts';
 import { findContentBriefs } from '../../outbound/messages/contents/content-queries.ts';
 import { findFoundTextStarts } from '../../outbound/messages/contents/projection-queries.ts';
@@ -25,7 +25,7 @@ import { togetherOrAlone } from '../../platform/store/rows/each-alone.ts';
 import { findThreadMessages } from './queries.ts';
 import { insertDocuments, selectWaiting, takeWaiting } from './search-queries.ts';
 
-/** Messages of one transaction; at most 13 MB of their text are read. */
+/** Messages of a transaction; at most 13 MB of their text are read. */
 const batch = 16;
 /** Most waiting messages that a search indexes before it runs. It does not wait for more. */
 const mostBeforeQuestion = 512;
@@ -33,7 +33,7 @@ const besideBurstMs = 100;
 /** Time after which a waiting message is indexed even during a burst. */
 const patienceMs = 10_000;
 
-/** Indexes the oldest waiting messages in one transaction. Returns their count. */
+/** Indexes the oldest waiting messages in a single transaction. Returns their count. */
 async function indexSome(app: App): Promise<number> {
   const { store, log } = app;
   const waiting = await selectWaiting(store.db, batch);
@@ -114,7 +114,7 @@ export interface ThreadIndexer {
 }
 
 /**
- * Creates the indexer of one daemon. `isPressing` returns whether a burst of sends or mails comes
+ * Creates the indexer of a daemon. `isPressing` returns whether a burst of sends or mails comes
  * in now.
  */
 export function createThreadIndexer(

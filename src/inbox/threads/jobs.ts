@@ -1,5 +1,5 @@
 // Scheduled changes of threads: snoozes end, and mailboxes deleted some time ago lose their
-// content. Each thread has its own transaction, so that a long one does not delay others.
+// content. Each thread has a separate transaction, so that a long thread does not delay the rest.
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { requestErasure } from '../../history/erasures/request.ts';
@@ -74,7 +74,7 @@ async function removeStrays(app: App, mailboxId: string): Promise<void> {
   }
 }
 
-/** Empties a mailbox without threads: only its id stays. */
+/** Empties a mailbox without threads: only the id stays. */
 async function endMailbox(app: App, { id, organization_id }: DeletedMailbox): Promise<void> {
   await removeStrays(app, id);
   await app.store.write(async (trx) => {

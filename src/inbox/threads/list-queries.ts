@@ -1,6 +1,6 @@
-// SQL for the lists of threads and of their messages. One index leads from the mailbox through
-// folder, read and starred to activity. A list without one of these filters merges the sorted
-// ranges of all its values, so a page costs its own rows. Snoozed and labelled threads have their
+// SQL for the lists of threads and of their messages. A single index leads from the mailbox through
+// folder, read and starred to activity. A list without these filters merges the sorted ranges of
+// all its values, so a page costs only the rows it returns. Snoozed and labelled threads have their
 // own indexes.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { CursorPosition } from '../../core/api/cursor.ts';
@@ -52,14 +52,14 @@ function flag(column: string, value: boolean | undefined): Condition[] {
 
 function snoozedIs({ snoozed, now }: ThreadFilter): Condition[] {
   if (snoozed === undefined) return [];
-  // An expression that no index matches: few threads are snoozed, and their index has another
+  // An expression that no index matches: few threads are snoozed, and their index has a different
   // order.
   return snoozed
     ? [sql<SqlBool>`coalesce(snoozed_until, 0) > ${now}`]
     : [sql<SqlBool>`coalesce(snoozed_until, 0) <= ${now}`];
 }
 
-/** Returns conditions that are tested for each row of another index. */
+/** Returns conditions that are tested for each row of a different index. */
 function rest(filter: ThreadFilter): Condition[] {
   return [
     sql<SqlBool>`folder in (${sql.join(filter.folders)})`,
@@ -118,7 +118,7 @@ function rangesOf(filter: ThreadFilter, place: CursorPosition | null): RawBuilde
   return shelves(filter, place);
 }
 
-/** Returns one page of threads after `place`, most recent activity first. */
+/** Returns a page of threads after `place`, most recent activity first. */
 export async function listThreadIds(
   db: Db,
   filter: ThreadFilter,
@@ -155,7 +155,7 @@ export function listMessageRows(
     .execute();
 }
 
-/** Counts the messages that precede this message in its thread. */
+/** Counts the messages that precede this message in the thread. */
 export async function countBefore(db: Db, { thread_id, at, message_id }: ThreadMessageRow) {
   const { count } = await tables<MessageTables>(db)
     .selectFrom('thread_messages')
@@ -171,7 +171,7 @@ export interface Hit extends ListedThread {
   messageId: string;
 }
 
-/** Returns those of these messages whose threads match the filter, with the threads. */
+/** Returns these messages with their threads, as far as the threads match the filter. */
 export async function hitsAmong(
   db: Db,
   filter: ThreadFilter,

@@ -25,13 +25,13 @@ const nothingSaid: Said = {
   attachments: [],
 };
 
-/** Bytes of new content: of one message, and of one page. */
+/** Bytes of new content: of a message, and of a page. */
 const mostBytes = 64 * 1024;
 const mostPageBytes = 4 * 1024 * 1024;
 /** Number of texts that are read at once: 4 MB in the worst encoding. */
 const together = 16;
 
-/** Truncates the new content of a page to its limits. */
+/** Truncates the new content of a page to the limits. */
 class ContentBudget {
   #left = mostPageBytes;
 
@@ -104,7 +104,7 @@ async function addSaid(
   }
 }
 
-/** Presents consecutive messages of one thread, oldest first. */
+/** Presents consecutive messages of a thread, oldest first. */
 async function presentMessages(
   db: Db,
   organizationId: string,

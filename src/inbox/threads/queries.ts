@@ -1,12 +1,12 @@
 // All SQL on `threads` and `thread_messages`, except the lists (list-queries.ts). Rows only, no
 // decisions. Look-ups by key are in reference-queries.ts. On PostgreSQL a transaction that changes
-// which messages a thread has locks the row of its mailbox first.
+// which messages a thread has locks the row of the mailbox first.
 import { sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { Folder } from './folders.ts';
 
-/** Kind of a message in a thread: `sent` is from this mailbox, all others were received. */
+/** Kind of a message in a thread: `sent` is from this mailbox, the rest was received. */
 export type ThreadMessageKind = 'person' | 'auto-reply' | 'list' | 'bounce' | 'sent';
 
 export class ThreadRow {
@@ -38,7 +38,7 @@ export class ThreadMessageRow {
   at!: number;
   kind!: ThreadMessageKind;
   has_attachments!: number;
-  /** The mailbox event for this message, if there is one. */
+  /** The mailbox event for this message, if any. */
   event_id!: string | null;
 }
 
@@ -78,7 +78,7 @@ export async function updateThread(db: Db, id: string, values: ThreadChange): Pr
   await tables<ThreadTables>(db).updateTable('threads').set(values).where('id', '=', id).execute();
 }
 
-/** Changes that a newer message makes to its thread. */
+/** Changes that a newer message makes to the thread. */
 interface Grown {
   id: string;
   at: number;
@@ -92,7 +92,7 @@ interface Grown {
   preview: string | null;
 }
 
-/** Adds to a thread a message that is newer than all its others. */
+/** Adds to a thread a message that is newer than the existing messages. */
 export const growThread = own.run((db, grown: Grown) =>
   db
     .updateTable('threads')
@@ -111,7 +111,7 @@ export const growThread = own.run((db, grown: Grown) =>
     .where('id', '=', grown.id),
 );
 
-/** Returns the next end of a snooze; null without one. Ms since 1970. */
+/** Returns the next end of a snooze; null without a snooze. Ms since 1970. */
 export async function nextWakeAt(db: Db): Promise<number | null> {
   const row = await tables<ThreadTables>(db)
     .selectFrom('threads')
@@ -148,7 +148,7 @@ export function findThreadsOf(
     .execute();
 }
 
-/** Deletes a thread; its message rows, labels, notes, references and drafts go with it. */
+/** Deletes a thread; the message rows, labels, notes, references and drafts go with it. */
 export async function deleteThread(db: Db, id: string): Promise<void> {
   await tables<ThreadTables>(db).deleteFrom('threads').where('id', '=', id).execute();
 }
@@ -190,7 +190,7 @@ export async function deleteThreadMessage(db: Db, messageId: string): Promise<vo
     .execute();
 }
 
-/** Moves all messages of one thread to another. */
+/** Moves all messages of a thread to the thread `to`. */
 export async function moveThreadMessages(db: Db, from: string, to: string): Promise<void> {
   await tables<ThreadTables>(db)
     .updateTable('thread_messages')
@@ -217,7 +217,7 @@ export interface Tally {
   attachments: number;
 }
 
-/** Counts the messages of a thread, one by one. */
+/** Counts the message rows of a thread. */
 export async function tallyThread(db: Db, id: string): Promise<Tally> {
   const { messages, attachments } = await tables<ThreadTables>(db)
     .selectFrom('thread_messages')
@@ -242,7 +242,7 @@ export async function firstOf(db: Db, id: string): Promise<ThreadMessageRow | un
     .executeTakeFirst();
 }
 
-/** Returns the newest message of a thread; with `isInbound`, the newest received one. */
+/** Returns the newest message of a thread; with `isInbound`, the newest received message. */
 export async function newestOf(
   db: Db,
   id: string,
@@ -259,13 +259,13 @@ export async function newestOf(
     .executeTakeFirst();
 }
 
-/** A thread, and the number of its messages before a place in it. */
+/** A thread, and the number of messages before a place in it. */
 export interface Position {
   threadId: string;
   position: number;
 }
 
-/** Returns the place of a message in its thread; undefined if it is in none. */
+/** Returns the place of a message in a thread; undefined if it is in none. */
 export const findPosition = own.first((db, messageId: string) =>
   db
     .selectFrom('thread_messages as own')
@@ -287,7 +287,7 @@ export async function hasDrafts(db: Db, threadId: string): Promise<boolean> {
   return (await findDrafted(db, [threadId])).size > 0;
 }
 
-/** Returns the ids of those of these threads that have drafts. */
+/** Returns the ids of the threads in `threadIds` that have drafts. */
 export async function findDrafted(db: Db, threadIds: readonly string[]): Promise<Set<string>> {
   const rows = await tables<ThreadTables>(db)
     .selectFrom('drafts')

@@ -40,7 +40,7 @@ const busy = own.all((db, threadIds: readonly string[], at: number, sends: numbe
 );
 
 /**
- * Returns those of these threads that gained at least this many messages since `at` (ms since
+ * Returns the threads among these that gained at least this many messages since `at` (ms since
  * 1970).
  */
 export async function selectBusy(

@@ -1,4 +1,4 @@
-// Removes threads for good: on request from `trash`, and those of mailboxes deleted a while ago.
+// Removes threads for good: on request from `trash`, and threads of mailboxes deleted a while ago.
 import type { App } from '../../core/app.ts';
 import { lockDeliveriesOf } from '../../outbound/deliveries/queries.ts';
 import { removeMessage } from '../../outbound/messages/messages.ts';
@@ -7,7 +7,7 @@ import type { Db } from '../../platform/store/db.ts';
 import { deleteThread, deleteThreadMessage, oldestIdsOf } from './queries.ts';
 import { restateThread } from './restate.ts';
 
-/** Messages removed in one transaction, so that other writes run between. */
+/** Messages removed in a transaction, so that further writes run between. */
 const messagesPerTransaction = 500;
 
 /**

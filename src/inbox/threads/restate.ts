@@ -1,4 +1,4 @@
-// Recomputes a thread's summary from its messages after a removal, a late message or a merge. A
+// Recomputes a thread's summary from the messages after a removal, a late message or a merge. A
 // message at the end of a thread only adds to the summary (take-in.ts).
 
 import { previewOf } from '../../mail/parse/preview.ts';
@@ -28,7 +28,7 @@ export async function firstSubject(trx: Db, threadId: string): Promise<string | 
   return (first && (await findMessageRow(trx, first.message_id)))?.subject ?? null;
 }
 
-/** Recomputes counts, last author and preview of the thread, together with other changes. */
+/** Recomputes counts, last author and preview of the thread, together with further changes. */
 export async function restateThread(
   trx: Db,
   id: string,

@@ -10,7 +10,7 @@ import { folders } from './folders.ts';
 
 export const noteNoun = noun('note', 'note');
 
-/** Labels of a thread, and characters of one label. */
+/** Labels of a thread, and characters of a label. */
 export const mostLabels = 50;
 const labelCharacters = 64;
 const noteCharacters = 20_000;

@@ -1,4 +1,4 @@
-// The full text of messages in threads (`thread_search`; src/platform/full-text defines its
+// The full text of messages in threads (`thread_search`; src/platform/full-text defines the
 // storage), and the messages that wait for indexing (`thread_search_waiting`). Both rows are
 // deleted with their message.
 
@@ -8,7 +8,7 @@ import type { FullTextQuery } from '../../platform/full-text/query.ts';
 import { type Db, isOneOf } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
-/** A message with its indexed words. */
+/** A message with the indexed words. */
 export interface Findable {
   mailboxId: string;
   messageId: string;
@@ -54,15 +54,15 @@ const removeWaiting = own.all((db, ids: readonly string[]) =>
 );
 
 /**
- * Removes these messages from the waiting ones. Returns those that were still waiting; the same
- * transaction must index them.
+ * Removes these messages from the waiting list. Returns the messages that were still waiting; the
+ * same transaction must index them.
  */
 export async function takeWaiting(db: Db, ids: readonly string[]): Promise<WaitingRow[]> {
   await lockWaiting(db, ids);
   return removeWaiting(db, ids);
 }
 
-/** Takes messages out of the index, and off the list of waiting ones. */
+/** Takes messages out of the index, and off the waiting list. */
 export async function removeDocuments(db: Db, messageIds: readonly string[]): Promise<void> {
   await takeWaiting(db, messageIds);
   await documents.remove(db, messageIds);
@@ -86,7 +86,7 @@ export function findDocuments(
   return documents.find(db, { scope: mailboxId, query }, limit);
 }
 
-/** Returns the matching ones of these messages. */
+/** Returns the matching messages among these. */
 export function matchingDocuments(
   db: Db,
   mailboxId: string,

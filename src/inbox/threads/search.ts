@@ -31,7 +31,7 @@ function isBehind(one: CursorPosition, place: CursorPosition): boolean {
   return one.at === place.at ? one.id < place.id : one.at < place.at;
 }
 
-/** Cuts a page from a list that was read one row further than the page. */
+/** Cuts a page from a list that was read a row further than the page. */
 export function pageOfListed(listed: readonly ListedThread[], limit: number): FoundThreads {
   const shown = listed.slice(0, limit);
   return { shown, next: listed.length > limit ? (shown.at(-1) ?? null) : null };
@@ -51,7 +51,7 @@ async function sorted(
   return pageOfListed(behind, limit);
 }
 
-/** Returns those of these threads that contain the words. */
+/** Returns the threads among these that contain the words. */
 async function matching(
   db: Db,
   { mailboxId }: ThreadFilter,
@@ -88,7 +88,7 @@ async function walked(
   return { shown: found, next: place };
 }
 
-/** Returns a page of threads in which one message matches the whole query. */
+/** Returns a page of threads in which a single message matches the whole query. */
 export async function searchThreads(
   db: Db,
   filter: ThreadFilter,

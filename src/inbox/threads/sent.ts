@@ -1,5 +1,5 @@
 // Puts mail that a mailbox sends into a thread, in the transaction that accepts it: the thread of
-// the message that it answers, or a new one.
+// the message that it answers, or a new thread.
 import type { App } from '../../core/app.ts';
 import { eventToRecord, recordEvents } from '../../history/events/record.ts';
 import { mailboxMessageSent } from '../../identity/mailboxes/events.ts';
@@ -22,10 +22,10 @@ import {
 import { restateThread, sentPreview } from './restate.ts';
 import { insertWaiting } from './search-queries.ts';
 
-/** An accepted message of a mailbox, with its stored rows. */
+/** An accepted message of a mailbox, with the stored rows. */
 export interface SentMail {
   mailboxId: string;
-  /** Thread of the mail; null begins a new one. */
+  /** Thread of the mail; null begins a new thread. */
   threadId: string | null;
   /** Set for an answer to a received message of that thread. */
   isAnswer?: boolean;
@@ -71,7 +71,7 @@ async function authorOf(trx: Db, thread: ThreadRow, { message, isAnswer = false 
 }
 
 /**
- * Adds the mail to its thread. `isLabelled` also updates the label rows, which repeat the last
+ * Adds the mail to the thread. `isLabelled` also updates the label rows, which repeat the last
  * activity.
  */
 async function grow(
@@ -124,7 +124,7 @@ async function knownThreads(
   return known;
 }
 
-/** A mail with its thread. */
+/** A mail with the thread. */
 interface Placed {
   sent: SentMail;
   thread: ThreadRow;
@@ -141,7 +141,7 @@ async function growAll(app: App, trx: Db, placed: readonly Placed[]): Promise<vo
 }
 
 /**
- * Its parents may be ids that a relay gave to messages of ours: those keep the keys that they have.
+ * Parents may be ids that a relay gave to messages of ours: such ids keep their keys.
  */
 function keptOf({ sent: { mailboxId, message, recipients }, thread }: Placed): Kept {
   const keys = threadKeys(message, recipients, new Map());
@@ -164,9 +164,9 @@ async function tell(app: App, trx: Db, placed: readonly Placed[]): Promise<void>
 }
 
 /**
- * Puts accepted messages into threads, each into a different one, and publishes their events. Runs
- * after the inserts of the accept because it waits for the mailbox locks. Returns the ids of the
- * threads, in order.
+ * Puts accepted messages into threads, each into a different thread, and publishes their events.
+ * Runs after the inserts of the accept because it waits for the mailbox locks. Returns the ids of
+ * the threads, in order.
  * @throws ResourceNotFoundError (thread).
  */
 export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]): Promise<string[]> {

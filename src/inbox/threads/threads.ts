@@ -54,7 +54,7 @@ export async function holdThread(
   return getThreadRow(trx, organizationId, mailboxId, id);
 }
 
-/** Returns the thread in the form of the API, without the content of its messages. */
+/** Returns the thread in the form of the API, without the content of messages. */
 export function toStanding(row: ThreadRow, labels: readonly string[]): ThreadStanding {
   return {
     id: row.id,
@@ -128,7 +128,7 @@ function filterOf(app: App, mailboxId: string, query: ListThreads): ThreadFilter
 
 /**
  * Returns a page of threads, most recent activity first. A thread that gains activity moves ahead
- * of the cursor, and its activity never decreases: a walk lists each at most once.
+ * of the cursor, and activity never decreases: a walk lists each at most once.
  * @throws ResourceNotFoundError (mailbox), ValidationError (cursor, q).
  */
 export async function listThreads(
@@ -167,7 +167,7 @@ function changeOf(app: App, row: ThreadRow, wanted: UpdateThread): ThreadChange 
     ...(folder !== undefined && { folder }),
     ...(priority !== undefined && { priority }),
     ...(snoozedUntil !== undefined && { snoozed_until: snoozedUntil }),
-    // A thread in spam or trash must not come back when its snooze ends.
+    // A thread in spam or trash must not come back when the snooze ends.
     ...(isAway && { snoozed_until: null }),
   };
 }
@@ -225,7 +225,7 @@ export async function updateThread(
   });
 }
 
-/** Result of one transaction of a deletion. */
+/** Result of a transaction of a deletion. */
 interface Removal {
   state: 'moved' | 'begun' | 'gone';
   /** Count of messages removed so far. */
@@ -233,7 +233,8 @@ interface Removal {
 }
 
 /**
- * Moves a thread to `trash`, or removes its next messages; `before` counts those already removed.
+ * Moves a thread to `trash`, or removes the next messages; `before` counts messages already
+ * removed.
  */
 function removeSome(
   app: App,
@@ -260,7 +261,7 @@ function removeSome(
 }
 
 /**
- * Moves a thread to `trash`, or deletes one that is there with its messages. A repeated request
+ * Moves a thread to `trash`, or deletes a thread in `trash` with all messages. A repeated request
  * finishes a deletion that was interrupted.
  * @throws ResourceNotFoundError.
  */

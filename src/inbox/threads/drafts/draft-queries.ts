@@ -1,5 +1,5 @@
 // SQL on `drafts` and `draft_files`, except the look-ups by thread (queries.ts). Rows only, no
-// decisions. A proposed draft keeps the id of its action, and cannot be sent again while that
+// decisions. A proposed draft keeps the id of the action, and cannot be sent again while that
 // action is open.
 import { sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../../platform/store/db.ts';
@@ -14,7 +14,7 @@ export interface DraftRow extends AuthoredRow {
   in_reply_to_message_id: string | null;
   /** `open`, or the id of the action that proposes to send the draft. */
   state: string;
-  /** Bytes of its texts and files. */
+  /** Bytes of the texts and files. */
   byte_count: number;
   created_at: number;
   updated_at: number;
@@ -46,7 +46,7 @@ const own = ownTables<DraftTables>();
 
 export const drafts = own.rowsOf('drafts', 'draft');
 
-/** A draft in a list. Its texts are null if they are larger than the limit of the list. */
+/** A draft in a list. The texts are null if they are larger than the limit of the list. */
 export type ListedDraft = Omit<DraftRow, 'organization_id'>;
 
 /**
@@ -91,7 +91,7 @@ export async function measureDrafts(
   return { count: Number(count), bytes: Number(bytes ?? 0) };
 }
 
-/** A file without its bytes. */
+/** A file without the bytes. */
 export type ListedFile = Omit<DraftFileRow, 'content'>;
 
 /** Returns the files of these drafts in order, without their bytes. */

@@ -12,7 +12,7 @@ interface Drafted {
   from: { email: string; name: string | null };
 }
 
-/** Creates a thread in the folder `drafts` and returns its id. */
+/** Creates a thread in the folder `drafts` and returns the id. */
 export async function beginDraftThread(
   app: App,
   trx: Db,
@@ -43,7 +43,7 @@ export async function beginDraftThread(
   return id;
 }
 
-/** Deletes the thread after its last draft is gone, unless it has messages. */
+/** Deletes the thread after the last draft is gone, unless it has messages. */
 export async function endDraftThread(trx: Db, mailboxId: string, id: string): Promise<void> {
   await lockMailboxes(trx, [mailboxId]);
   const thread = await findThread(trx, id);

@@ -1,5 +1,5 @@
-// All SQL on `thread_labels`. A row repeats its thread's last activity, so that one index lists the
-// threads of a label in order.
+// All SQL on `thread_labels`. A row repeats the thread's last activity, so that a single index
+// lists the threads of a label in order.
 import { sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
@@ -30,7 +30,7 @@ export function findLabels(db: Db, threadIds: readonly string[]): Promise<LabelR
     .execute();
 }
 
-/** Inserts labels. A label that the thread already has keeps its spelling. */
+/** Inserts labels. A label that the thread already has keeps the old spelling. */
 export async function insertLabels(db: Db, rows: readonly LabelRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tables<LabelTables>(db)
@@ -52,14 +52,14 @@ export async function deleteLabels(
     .execute();
 }
 
-/** Adds the labels of one thread to another. */
+/** Adds the labels of a thread to the thread `to`. */
 export async function copyLabels(db: Db, from: string, to: string): Promise<void> {
   await sql`insert into thread_labels (thread_id, folded, label, mailbox_id, last_activity_at)
     select ${to}, folded, label, mailbox_id, last_activity_at from thread_labels
     where thread_id = ${from} on conflict do nothing`.execute(db);
 }
 
-/** Returns the ids of those of these threads that have the label. */
+/** Returns the ids of the threads in `threadIds` that have the label. */
 export const findLabelled = own.all(
   (db, threadIds: readonly string[]) =>
     db

@@ -19,7 +19,7 @@ async function standingOf(trx: Db, row: ThreadRow): Promise<ThreadStanding> {
   );
 }
 
-/** Maps labels by their folded form; of equal ones the first is kept. */
+/** Maps labels by their folded form; of equal labels the first is kept. */
 function byFolded(labels: readonly string[]): Map<string, string> {
   const wanted = new Map<string, string>();
   for (const label of labels) {
@@ -55,7 +55,7 @@ function change(
 }
 
 /**
- * Adds labels to a thread. A label that it already has keeps its spelling.
+ * Adds labels to a thread. A label that it already has keeps the old spelling.
  * @throws ResourceNotFoundError; ConflictError if it would have too many.
  */
 export function addLabels(
@@ -76,7 +76,7 @@ export function addLabels(
   );
 }
 
-/** Removes labels from a thread and ignores unknown ones. @throws ResourceNotFoundError. */
+/** Removes labels from a thread and ignores unknown labels. @throws ResourceNotFoundError. */
 export function removeLabels(
   app: App,
   caller: Caller,

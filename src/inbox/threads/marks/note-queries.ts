@@ -41,7 +41,7 @@ export function listNoteRows(
     .execute();
 }
 
-/** Moves the notes of one thread to another. */
+/** Moves the notes of a thread to the thread `to`. */
 export async function moveNotes(db: Db, from: string, to: string): Promise<void> {
   await sql`update thread_notes set thread_id = ${to} where thread_id = ${from}`.execute(db);
 }

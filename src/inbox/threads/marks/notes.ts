@@ -94,7 +94,7 @@ export async function listNotes(
   return { items: shown.map(toNote), nextCursor };
 }
 
-/** Locks the thread and returns its note. @throws ResourceNotFoundError. */
+/** Locks the thread and returns the note. @throws ResourceNotFoundError. */
 async function holdNote(
   trx: Db,
   organizationId: string,
@@ -115,7 +115,7 @@ export interface NotePath {
 
 /**
  * Changes the given fields. @throws ResourceNotFoundError, ForbiddenError (a key that only
- * proposes, on a note of another author).
+ * proposes, on a note of a different author).
  */
 export function updateNote(
   app: App,

@@ -1,15 +1,15 @@
-// The keys by which a mail finds its thread: hashes of its Message-IDs, and of its subject with its
+// The keys by which a mail finds a thread: hashes of the Message-IDs, and of the subject with the
 // participants. Pure.
 //
 //   key    | made of                                             | holds
 //   -------+-----------------------------------------------------+--------------------------------------
-//   own    | its Message-ID                                      | for ever: mail that refers to it joins
+//   own    | the Message-ID                                      | for ever: mail that refers to it joins
 //   parent | each id in In-Reply-To and References               | for ever, even before that mail arrives
 //   topic  | base subject (src/mail/mime/headers/subject.ts), all addresses   | seven days, and only if no parent is
 //          | in From, To and Cc                                  | known
 //
-// A Message-ID of ours is recognized by the message id before its `@`: some servers on the way
-// replace the host name behind it. An id that a relay put in its place makes the same key. Only a
+// A Message-ID of ours is recognized by the message id before the `@`: some servers on the way
+// replace the host name behind it. An id that a relay put there instead makes the same key. Only a
 // msg-id has a key.
 import { hash } from 'node:crypto';
 import { withoutSubaddress } from '../../../identity/mailboxes/mailboxes.ts';
@@ -21,7 +21,7 @@ import { fromJson } from '../../../platform/store/db.ts';
 
 export interface ThreadKeys {
   own: string;
-  /** Whether its Message-ID is one that we made. */
+  /** Whether the service made the Message-ID. */
   isOwnOurs: boolean;
   /** Distinct, without `own`: In-Reply-To, then References from the newest to the oldest. */
   parents: string[];
@@ -29,7 +29,7 @@ export interface ThreadKeys {
   topic: string | null;
 }
 
-/** The columns of a message from which its keys are made. */
+/** The columns of a message from which the keys are made. */
 export type Threadable = Pick<
   MessageRow,
   'subject' | 'from_email' | 'message_id_header' | 'in_reply_to' | 'message_references'
@@ -45,7 +45,7 @@ function idKey(header: string, further: FurtherIds): string {
   return hashOf(namedMessage(header, further) ?? header.replace(/^<|>$/g, ''));
 }
 
-/** Returns an address as it is compared: folded, without its subaddress. */
+/** Returns an address as it is compared: folded, without the subaddress. */
 export function participantOf(email: string): string {
   return withoutSubaddress(foldAddress(email));
 }
@@ -58,7 +58,7 @@ function topicOf({ subject, from_email }: Threadable, others: readonly string[])
 }
 
 /**
- * Returns the ids that a message names as its parents: In-Reply-To, then References from the newest
+ * Returns the ids that a message names as parents: In-Reply-To, then References from the newest
  * to the oldest.
  */
 export function parentIdsOf({ in_reply_to, message_references }: Threadable): string[] {
@@ -69,7 +69,7 @@ export function parentIdsOf({ in_reply_to, message_references }: Threadable): st
 
 /**
  * Returns the keys of a message. Recipients of a blind copy (Bcc) do not count as participants.
- * `further` are the further ids of our messages among its ids.
+ * `further` are the further ids of our messages among the ids of the message.
  */
 export function threadKeys(
   message: Threadable,

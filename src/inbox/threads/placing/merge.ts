@@ -1,5 +1,5 @@
-// Merges two threads of a mailbox when a message shows that they are one. The older thread stays
-// and gets the labels, notes and states of the other.
+// Merges two threads of a mailbox when a message shows that they belong together. The older thread
+// stays and gets the labels, notes and states of the newer thread.
 
 import type { Db } from '../../../platform/store/db.ts';
 import { moveActionsOfThread } from '../../approvals/copy-queries.ts';

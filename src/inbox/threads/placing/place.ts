@@ -1,13 +1,13 @@
-// Finds the thread of a message by its keys (keys.ts). A message that names two threads merges them
+// Finds the thread of a message by the keys (keys.ts). A message that names two threads merges them
 // if somebody outside takes part in both (strangers.ts). Runs inside a transaction that holds the
 // row of the mailbox.
 //
 //   mail is  | joins
 //   ---------+--------------------------------------------------------------------------------------
-//   wanted   | outside of spam and trash: the thread of its nearest parent, else one that waits for it; merged
-//            | with the others as strangers.ts allows. Only in spam or trash: the oldest
+//   wanted   | outside of spam and trash: the thread of the nearest parent, else a thread that waits for it; merged
+//            | with the remaining threads as strangers.ts allows. Only in spam or trash: the oldest
 //   wanted   | without a known parent: the threads of its topic, outside of spam and trash
-//   unwanted | a thread in spam that its ids name; later mail finds it by its own id only
+//   unwanted | a thread in spam that the ids name; later mail finds it by its own id only
 import type { Db } from '../../../platform/store/db.ts';
 import type { Folder } from '../folders.ts';
 import type { ThreadKeys } from './keys.ts';
@@ -23,7 +23,7 @@ import { type Arriving, mergeable, Participants, withoutStrangers } from './stra
 
 const topicMs = 7 * 86_400_000;
 
-/** A message with its keys. */
+/** A message with the keys. */
 interface Keyed {
   mailboxId: string;
   keys: ThreadKeys;
@@ -55,8 +55,8 @@ function foreignId({ keys, isSpam }: Keyed): string | null {
 }
 
 /**
- * Tells whether the participants must be known to place the message: it meets a shared id, or one
- * that others bear.
+ * Tells whether the participants must be known to place the message: it meets a shared id, or an id
+ * that further messages bear.
  */
 export function meetsStrangers(seeker: Seeker, named: readonly Reference[]): boolean {
   const own = foreignId(seeker);
@@ -68,7 +68,7 @@ export function meetsStrangers(seeker: Seeker, named: readonly Reference[]): boo
 
 /**
  * Returns the ids of the threads that name the message or that it names, the thread of the nearest
- * parent first. `named` are the matches of its hashes.
+ * parent first. `named` are the matches of the hashes.
  */
 export function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]): string[] {
   const byId = named.filter(({ message_id_hash }) => message_id_hash !== keys.topic);
@@ -91,13 +91,13 @@ export function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]
 
 /** The place of a message. */
 export interface FoundPlace {
-  /** Thread that the message joins; null if it begins one. */
+  /** Thread that the message joins; null if it begins a thread. */
   joins: string | null;
   /** Threads that bear the same Message-ID, if strangers share it. */
   sharing: readonly string[];
 }
 
-/** Returns the place of a message, and merges the threads that it shows to be one. */
+/** Returns the place of a message, and merges the threads that it joins together. */
 export async function findPlace(trx: Db, now: number, seeker: Seeker): Promise<FoundPlace> {
   const named = await findReferences(trx, seeker.mailboxId, hashesOf(seeker.keys));
   const people = new Participants(trx, seeker.mailboxId);
@@ -117,10 +117,10 @@ export async function findPlace(trx: Db, now: number, seeker: Seeker): Promise<F
   return { joins: first, sharing: sharing.map((id) => (rest.includes(id) ? first : id)) };
 }
 
-/** A message with its thread. */
+/** A message with the thread. */
 export interface Kept extends Keyed {
   threadId: string;
-  /** Received message; null for a sent one. */
+  /** Received message; null for a sent message. */
   messageId: string | null;
   /** Threads that bear the same Message-ID, if strangers share it. */
   sharing: readonly string[];

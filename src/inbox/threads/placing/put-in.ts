@@ -1,6 +1,5 @@
-// Puts received mail into threads: mails that do not depend on each other all at once, then the
-// others one by one. place.ts chooses the thread. docs/making/states.md shows the effect on the
-// folder.
+// Puts received mail into threads: independent mails all at once, then the dependent mails in
+// sequence. place.ts chooses the thread. docs/making/states.md shows the effect on the folder.
 import type { App } from '../../../core/app.ts';
 import type { MailboxRow } from '../../../identity/mailboxes/queries.ts';
 import {
@@ -36,7 +35,7 @@ import {
 import { findReferences } from './reference-queries.ts';
 import { isSpam } from './spam.ts';
 
-/** The rows of one received mail. */
+/** The rows of a received mail. */
 export interface Arrival {
   message: MessageRow;
   recipients: readonly RecipientRow[];
@@ -50,7 +49,7 @@ function kindOf({ auto_reply_reason, is_auto_reply, list_id }: FoundRow): Thread
   return list_id === null ? 'person' : 'list';
 }
 
-/** Returns true if the mail has a file that its reader can save. */
+/** Returns true if the mail has a file that a reader can save. */
 function hasAttachments(found: FoundRow): boolean {
   return attachmentsOf(found).some(({ related }) => !related);
 }
@@ -107,7 +106,7 @@ async function grow(app: App, trx: Db, thread: ThreadRow, arrival: Arrival): Pro
   await moveLabels(trx, thread.id, message.created_at);
 }
 
-/** A mail with its search keys. */
+/** A mail with the search keys. */
 interface Seeking {
   arrival: Arrival;
   seeker: Seeker;
@@ -134,7 +133,7 @@ interface Settled extends Seeking, FoundPlace {}
 
 /**
  * Splits mails into those that can be placed together and those that must be placed `alone`: they
- * share a key or a thread with another mail of the batch, merge threads, or share an id with
+ * share a key or a thread with a second mail of the batch, merge threads, or share an id with
  * strangers.
  */
 async function sortOut(trx: Db, all: readonly Seeking[]) {
@@ -177,7 +176,7 @@ function rowOf({ newId }: App, { message, found }: Arrival, threadId: string): T
   };
 }
 
-/** Places mails that do not depend on each other. */
+/** Places independent mails. */
 async function putTogether(app: App, trx: Db, all: readonly Settled[]): Promise<void> {
   if (all.length === 0) return;
   const ids = all.flatMap(({ joins }) => joins ?? []);
@@ -201,7 +200,7 @@ async function putTogether(app: App, trx: Db, all: readonly Settled[]): Promise<
   );
 }
 
-/** Puts each mail into its thread. On PostgreSQL the caller holds the rows of their mailboxes. */
+/** Puts each mail into a thread. On PostgreSQL the caller holds the rows of their mailboxes. */
 export async function putIntoThreads(
   app: App,
   trx: Db,

@@ -1,4 +1,4 @@
-// All SQL on `thread_references`, the keys by which mail finds its thread (keys.ts defines them),
+// All SQL on `thread_references`, the keys by which mail finds a thread (keys.ts defines them),
 // and on `shared_references`, the threads of ids that strangers share (strangers.ts).
 import { sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../../platform/store/db.ts';
@@ -76,11 +76,13 @@ export interface Named {
   hash: string;
   threadId: string;
   at: number;
-  /** Received message with this id as its own; null for all others. */
+  /** Received message with this id as its own; else null. */
   bearerId: string | null;
 }
 
-/** Builds an insert of many rows as one statement; `onConflict` decides about existing rows. */
+/**
+ * Builds an insert of many rows as a single statement; `onConflict` decides about existing rows.
+ */
 function insertNamed(onConflict: string) {
   return own.run((db, named: string) => {
     const isPostgres = engineOf(db) === 'postgres';
@@ -113,9 +115,9 @@ function packed(named: Iterable<Named>): string {
   return JSON.stringify(rows);
 }
 
-/** Stores these keys. An existing key keeps its thread, and its bearer if it has one. */
+/** Stores these keys. An existing key keeps the old thread and the old bearer, if any. */
 export async function insertReferences(db: Db, named: readonly Named[]): Promise<void> {
-  // One mail of a batch bears an id at most: an insert may touch a row only once.
+  // At most a single mail of a batch bears an id: an insert may touch a row only once.
   const borne = named.filter(({ bearerId }) => bearerId !== null);
   const others = named.filter(({ bearerId }) => bearerId === null);
   if (borne.length > 0) await insertBorne(db, packed(borne));
@@ -132,13 +134,13 @@ export async function insertShared(db: Db, rows: readonly SharedReference[]): Pr
     .execute();
 }
 
-/** Stores these keys, and moves existing ones to the new thread. Of equal ones the last counts. */
+/** Stores these keys, and moves existing keys to the new thread. Of equal keys the last counts. */
 export async function putReferences(db: Db, named: readonly Named[]): Promise<void> {
   const last = new Map(named.map((one) => [`${one.mailboxId} ${one.hash}`, one]));
   if (last.size > 0) await put(db, packed(last.values()));
 }
 
-/** Moves the keys of one thread to another. */
+/** Moves the keys of a thread to the thread `to`. */
 export async function moveReferences(db: Db, from: string, to: string): Promise<void> {
   await tables<ReferenceTables>(db)
     .updateTable('thread_references')

@@ -7,7 +7,7 @@
 //
 // A trusted sealer that saw DMARC pass (receiving/trusted-sealer.ts) overrides `fail` and
 // `temperror`. The `filters` of the mailbox add mail from blocked senders and, if there is an allow
-// list, mail from all other senders.
+// list, mail from all unlisted senders.
 import type { MailboxFilters } from '../../../identity/mailboxes/schema.ts';
 import type { InboundEnvelope } from '../../../outbound/messages/contents/projection.ts';
 import { domainOf, foldAddress } from '../../../platform/net/address.ts';
@@ -20,7 +20,7 @@ function failsDmarc(envelope: InboundEnvelope): boolean {
   return isUnproven && (policy === 'quarantine' || policy === 'reject');
 }
 
-/** Matches an address against a list of addresses and domains. A domain includes its subdomains. */
+/** Matches an address against a list of addresses and domains. A domain includes all subdomains. */
 function isNamed(list: readonly string[], address: string): boolean {
   const domain = domainOf(address);
   return list.some((entry) => {

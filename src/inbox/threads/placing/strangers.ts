@@ -1,4 +1,4 @@
-// Keeps strangers out of threads. A foreign Message-ID is only as unique as its maker keeps it:
+// Keeps strangers out of threads. A foreign Message-ID is only as unique as the maker keeps it:
 //
 //   id in In-Reply-To, References, Message-ID | joins
 //   ------------------------------------------+---------------------------------------------------------
@@ -8,7 +8,7 @@
 //   participant bear it as their own          | bears it counts
 //
 // Two threads merge only if somebody outside the organization takes part in both. Participants
-// stand in From, To and Cc; the addresses of the mailbox do not count. A thread that waits for its
+// stand in From, To and Cc; the addresses of the mailbox do not count. A thread that waits for a
 // parent joins with the parent, as it would have if the parent had come first, unless we wrote in
 // the thread meanwhile.
 import { findReceiversOf } from '../../../identity/mailboxes/mailboxes.ts';
@@ -25,7 +25,7 @@ const mostRead = 50;
 /** Most common participants that are looked up. */
 const mostLookedUp = 100;
 
-/** A received message that seeks its thread. */
+/** A received message that seeks a thread. */
 export interface Arriving {
   mailboxId: string;
   messageId: string;
@@ -91,13 +91,13 @@ export class Participants {
     return found;
   }
 
-  /** Tells whether the mailbox wrote one of the newest messages of a thread. */
+  /** Tells whether the mailbox wrote any of the newest messages of a thread. */
   async hasSent(id: string): Promise<boolean> {
     return (await this.#recentOf(id)).some(({ kind }) => kind === 'sent');
   }
 }
 
-/** References that a message may follow, and its own key if strangers share it. */
+/** References that a message may follow, and the message's key if strangers share it. */
 export interface Allowed {
   references: Reference[];
   /**
@@ -137,10 +137,10 @@ export async function withoutStrangers(
 }
 
 /**
- * Returns those of `others` that merge with the thread `id`, which the message joins: somebody
- * outside the organization takes part in both. The author of the message takes part in `id`; the
- * recipients that it names do not yet, as anybody may name them. `waiting` are threads that name
- * the message and came before it.
+ * Returns the threads of `others` that merge with the thread `id`, which the message joins:
+ * somebody outside the organization takes part in both. The author of the message takes part in
+ * `id`; the recipients that it names do not yet, as anybody may name them. `waiting` are threads
+ * that name the message and came before it.
  */
 export async function mergeable(
   trx: Db,
@@ -163,7 +163,7 @@ export async function mergeable(
   return found;
 }
 
-/** Tells whether one of these addresses belongs to nobody in the organization of the thread. */
+/** Tells whether any of these addresses belongs to nobody in the organization of the thread. */
 async function hasOutsider(trx: Db, threadId: string, addresses: readonly string[]) {
   if (addresses.length === 0) return false;
   const organizationId = (await findThread(trx, threadId))?.organization_id;

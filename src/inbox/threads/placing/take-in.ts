@@ -1,4 +1,4 @@
-// Puts received mail into a thread of its mailbox, once, in the transaction that stores its parsed
+// Puts received mail into a thread of the mailbox, once, in the transaction that stores the parsed
 // content (src/outbound/messages/contents/projection.ts), publishes the event and indexes its
 // words. put-in.ts chooses the thread and changes it.
 import type { App } from '../../../core/app.ts';
@@ -15,7 +15,7 @@ import { findThreadMessages } from '../queries.ts';
 import { insertDocuments, insertWaiting } from '../search-queries.ts';
 import { type Arrival, putIntoThreads } from './put-in.ts';
 
-/** A parsed mail; `found` is null if its content was stored before. */
+/** A parsed mail; `found` is null if the content was stored before. */
 export interface Arrived {
   id: string;
   found: Reading | null;
@@ -45,7 +45,7 @@ async function arrivalsOf(trx: Db, arrived: readonly Arrived[]): Promise<Arrival
   return arrivals;
 }
 
-/** Indexes mails with words from the parse. The indexer reads the others later (indexer.ts). */
+/** Indexes mails with words from the parse. The indexer reads the rest later (indexer.ts). */
 async function makeFindable(trx: Db, arrivals: readonly Arrival[], readings: WordsById) {
   const pairs = arrivals.map(({ message, mailbox }) => {
     return {
