@@ -21,13 +21,13 @@ export interface ListenOptions {
   signal: AbortSignal;
 }
 
-/** Event with the outcome of its post. */
+/** Event with the outcome of the post. */
 export interface Heard {
   event: LogEntry;
   outcome: PostOutcome | null;
 }
 
-/** Returns the secret with which `listen` signs, for one organization of this store. */
+/** Returns the secret with which `listen` signs, for an organization of this store. */
 export function listenSecret({ secrets }: App, organizationId: string): string {
   return secretFrom(secrets.token('webhook listen', organizationId));
 }

@@ -9,7 +9,7 @@ import type { Webhook, WebhookDelivery, WebhookDeliveryWithAttempts } from './sc
 
 const hidden = '***';
 
-/** Returns the origin of a URL, for readers who may not see its path: that may have a token. */
+/** Returns the origin of a URL, for readers without access to the path, which may have a token. */
 export function withoutPath(url: string): string {
   return `${new URL(url).origin}/…`;
 }
@@ -39,7 +39,7 @@ export function toWebhook(
   };
 }
 
-/** Longest error that a delivery shows; its attempts have the whole response. */
+/** Longest error that a delivery shows; the attempts have the whole response. */
 const longestError = 200;
 
 /** Returns the error of an attempt, such as `status 500: no database`; null if it succeeded. */
@@ -52,7 +52,7 @@ function errorOf({ outcome, status_code, error_class, response }: AttemptRow): s
     .slice(0, longestError);
 }
 
-/** `latest`: its latest attempt, if it has one. */
+/** `latest`: the latest attempt, if any. */
 export function toDelivery(row: DeliveryRow, latest: AttemptRow | undefined): WebhookDelivery {
   return {
     id: row.id,

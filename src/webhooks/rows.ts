@@ -12,7 +12,7 @@ export interface EndpointRow {
   /** JSON, encrypted; null for none. */
   headers: string | null;
   /**
-   * `suspended`: its installation is disabled. Nothing is queued, and waiting deliveries are kept.
+   * `suspended`: the installation is disabled. Nothing is queued, and waiting deliveries are kept.
    */
   status: 'active' | 'disabled' | 'suspended';
   disabled_reason: string | null;
@@ -30,7 +30,7 @@ export interface EndpointRow {
   installation_id: string | null;
   /** JSON: the mailboxes that an installation hears of; null for all events. */
   reach: string | null;
-  /** JSON: the permissions by which its bodies are cut; null for all. */
+  /** JSON: the permissions by which the bodies are cut; null for all. */
   permissions: string | null;
   created_at: number;
   updated_at: number;
@@ -51,7 +51,7 @@ export class DeliveryRow {
   endpoint_id!: string;
   event_id!: string;
   event_type!: string;
-  /** Id of the message, for events on one. */
+  /** Id of the message, for message events. */
   message_id!: string | null;
   status!: DeliveryStatus;
   attempt_count!: number;

@@ -21,7 +21,7 @@ const mostTestKeys = 1_000;
 
 const channels = ['email'] as const;
 const statuses = ['active', 'disabled'] as const;
-/** `suspended`: with its disabled installation. */
+/** `suspended`: with the disabled installation. */
 const shownStatuses = [...statuses, 'suspended'] as const;
 const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'cancelled'] as const;
 

@@ -19,19 +19,19 @@ export async function deleteCounters(trx: Db, endpointId: string): Promise<void>
     .execute();
 }
 
-/** Sums of one day, which begins `day` times `dayMs` after `from`. */
+/** Sums of a day, which begins `day` times `dayMs` after `from`. */
 export interface DaySums extends Record<DeliveryStatus, number> {
   day: number;
 }
 
-/** Days of equal length, one after another: from `from` to before `to`. */
+/** Consecutive days of equal length: from `from` to before `to`. */
 export interface Days {
   from: number;
   to: number;
   dayMs: number;
 }
 
-/** Returns sums of days of one length; days without deliveries are left out. */
+/** Returns sums of days of equal length; days without deliveries are left out. */
 export async function sumDays(
   db: Db,
   endpointId: string,

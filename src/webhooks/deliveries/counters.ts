@@ -1,5 +1,5 @@
 // Counts of deliveries by endpoint and quarter hour (specification 2.14), updated in the
-// transaction that changes a delivery. A delivery counts in the quarter hour of its creation,
+// transaction that changes a delivery. A delivery counts in the quarter hour of creation,
 // whenever it changes. stats.ts computes days on request.
 import type { Db } from '../../platform/store/db.ts';
 import type { DeliveryStatus } from '../rows.ts';

@@ -28,7 +28,9 @@ import {
   selectLatestAttempts,
 } from './list-queries.ts';
 
-/** Most attempts shown of a delivery. The schedule has fewer, but each redelivery adds one. */
+/**
+ * Most attempts shown of a delivery. The schedule has fewer, but each redelivery adds an attempt.
+ */
 const mostAttempts = 200;
 
 /** Returns a page of the deliveries to an endpoint, newest first. @throws ResourceNotFoundError. */
@@ -59,7 +61,7 @@ export async function listDeliveries(
 }
 
 /**
- * Returns the total of a list; without other filters than status, from the counters (counters.ts).
+ * Returns the total of a list; with no filter but status, from the counters (counters.ts).
  */
 async function totalOf(db: Db, endpointId: string, filter: DeliveryFilter): Promise<number> {
   const { status, eventType, since } = filter;
@@ -71,7 +73,7 @@ async function totalOf(db: Db, endpointId: string, filter: DeliveryFilter): Prom
   return sums.pending + sums.delivered + sums.exhausted + sums.cancelled;
 }
 
-/** @throws ResourceNotFoundError, for a delivery to another endpoint too. */
+/** @throws ResourceNotFoundError, for a delivery to a different endpoint too. */
 export async function getDelivery(
   app: App,
   { organizationId }: Caller,
@@ -94,7 +96,7 @@ export async function getDelivery(
 
 /**
  * Returns the endpoint; on PostgreSQL it stays active until the transaction ends.
- * @throws ResourceNotFoundError; ConflictError for a disabled one.
+ * @throws ResourceNotFoundError; ConflictError for a disabled endpoint.
  */
 export async function requireActive(
   trx: Db,
@@ -107,7 +109,7 @@ export async function requireActive(
 }
 
 /**
- * Queues a `webhook.test` for this endpoint alone, regardless of its subscription.
+ * Queues a `webhook.test` for this endpoint alone, regardless of the subscription.
  * @throws ResourceNotFoundError; ConflictError for a disabled endpoint.
  */
 export async function testWebhook(

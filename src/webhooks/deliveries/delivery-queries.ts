@@ -3,8 +3,8 @@
 //
 //   a delivery | due_at           | claimed_by
 //   -----------+------------------+-----------
-//   waits      | its next attempt | null
-//   claimed    | end of its lease | the daemon
+//   waits      | the next attempt | null
+//   claimed    | end of the lease | the daemon
 //   ended      | null             | null
 import { sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
@@ -30,7 +30,7 @@ export interface EndpointWork {
 
 /**
  * Returns endpoints by id after `after`, at most `limit`. Takes three index reads for each
- * endpoint, however many of its deliveries wait.
+ * endpoint, however many deliveries wait.
  */
 export const endpointsWithWork = own.all((db, after: string, limit: number) => {
   const firstDue = (isReplay: number) => sql`(select min(d.due_at) from webhook_deliveries d
@@ -87,7 +87,7 @@ interface Settled
 }
 
 /**
- * Settles a claimed delivery. Returns false if another daemon has claimed it or the delivery is
+ * Settles a claimed delivery. Returns false if a different daemon has claimed it or the delivery is
  * gone.
  */
 export const settleClaimed = own.change(

@@ -1,5 +1,5 @@
-// Queues one delivery of an event for each subscribed endpoint, in the transaction of the event.
-// Either the change, its event and its deliveries are all stored, or nothing is.
+// Queues a delivery of an event for each subscribed endpoint, in the transaction of the event.
+// Either the change, the event and the deliveries are all stored, or nothing is.
 //
 // Endpoints come from memory (known-endpoints.ts), which may be a second old. So the transaction
 // checks that they are still active, and queues nothing for a deleted endpoint.
@@ -18,7 +18,7 @@ import type { DeliveryRow } from '../rows.ts';
 import { moveCounts } from './counters.ts';
 import { insertDeliveries } from './delivery-queries.ts';
 
-/** Event to post, and its endpoint. */
+/** Event to post, and the endpoint. */
 export interface Wanted {
   endpointId: string;
   event: Pick<LoggedEvent, 'id' | 'organizationId' | 'type' | 'subject'>;
@@ -75,13 +75,13 @@ async function endpointsOf(app: App, trx: Db, events: readonly LoggedEvent[]) {
 }
 
 /**
- * Which events the endpoints of installations reach: those of their mailboxes, which are the
+ * Events that the endpoints of installations reach: events of their mailboxes, which are the
  * subjects.
  */
 class Reaches {
   readonly #app: App;
   readonly #trx: Db;
-  /** Namespaces by mailbox; null for other subjects. */
+  /** Namespaces by mailbox; null for subjects without a mailbox. */
   readonly #namespaces = new Map<string, string | null>();
 
   constructor(app: App, trx: Db) {
@@ -108,7 +108,7 @@ async function enqueue(app: App, trx: Db, events: readonly LoggedEvent[]): Promi
   const wanted: Wanted[] = [];
   const reaches = new Reaches(app, trx);
   for (const event of events) {
-    // `testWebhook` queues a test itself, for one endpoint.
+    // `testWebhook` queues a test itself, for a single endpoint.
     if (event.type === webhookTest.type) continue;
     for (const { id, limits } of endpoints.get(event.organizationId)?.wanting(event.type) ?? []) {
       if (limits?.reach && !(await reaches.has(limits.reach, event))) continue;

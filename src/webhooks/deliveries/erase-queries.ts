@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import type { WebhookTables } from '../rows.ts';
 
-/** Replaces the stored body of an event, if it has one. */
+/** Replaces the stored body of an event, if any. */
 export async function setBody(trx: Db, eventId: string, body: string): Promise<void> {
   await tables<WebhookTables>(trx)
     .updateTable('webhook_bodies')

@@ -1,4 +1,4 @@
-// Erases the data of a resource event that webhooks store: its body and the receivers' responses.
+// Erases the data of a resource event that webhooks store: the body and the receivers' responses.
 // Bodies of a message's events are replaced when it is deleted (body.ts); their responses are not.
 
 import type { Db } from '../../platform/store/db.ts';

@@ -39,7 +39,7 @@ function rangesOf(
   columns: RawBuilder<unknown>,
 ): RawBuilder<unknown>[] {
   const ofType = eventType === undefined ? sql`` : sql`and event_type = ${eventType}`;
-  // An id begins with its time.
+  // An id begins with the creation time.
   const later = since === undefined ? sql`` : sql`and id >= ${firstIdAt('webhookDelivery', since)}`;
   return (status === undefined ? deliveryStatuses : [status]).map(
     (one) => sql`select ${columns} from webhook_deliveries
@@ -87,7 +87,7 @@ export async function findDelivery(
 }
 
 /**
- * Returns deliveries in one status, made from `since` to before `until`, after id `after`, oldest
+ * Returns deliveries in a status, made from `since` to before `until`, after id `after`, oldest
  * first.
  */
 export function selectDeliveries(
@@ -121,7 +121,7 @@ export function selectAttempts(db: Db, deliveryId: string, limit: number): Promi
     .execute();
 }
 
-/** Returns the latest attempt of each of these deliveries that has one. */
+/** Returns the latest attempt of each of these deliveries, if any. */
 export async function selectLatestAttempts(
   db: Db,
   deliveryIds: readonly string[],

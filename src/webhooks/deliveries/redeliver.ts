@@ -1,5 +1,5 @@
-// A redelivery: one attempt now, awaited, in any state of the delivery and its endpoint. It leaves
-// the schedule unchanged: status, count of attempts and next time stay.
+// A redelivery: a single attempt now, awaited, in any state of the delivery and the endpoint. It
+// leaves the schedule unchanged: status, count of attempts and next time stay.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { CapacityError, ResourceNotFoundError } from '../../platform/errors.ts';
@@ -27,8 +27,8 @@ export interface Redelivered {
 }
 
 /**
- * Posts a delivery once more, under its `webhook-id`. Two calls at once make two attempts.
- * @throws ResourceNotFoundError; CapacityError if its organization has no place for it.
+ * Posts a delivery once more, under the same `webhook-id`. Two calls at once make two attempts.
+ * @throws ResourceNotFoundError; CapacityError if the organization has no place for it.
  */
 export async function redeliverNow(
   app: App,
@@ -51,7 +51,7 @@ export async function redeliverNow(
   });
   const row = attemptRow(app, ended, 'manual');
   await app.store.write(async (trx) => {
-    // The endpoint works, so its earlier failures no longer count towards disabling it.
+    // The endpoint works, so earlier failures no longer count towards disabling it.
     if (ended.outcome.isSuccess && endpoint.failing_since !== null) {
       await setFailingSince(trx, endpointId, null);
     }

@@ -1,4 +1,4 @@
-// Queues logged events again for one endpoint, under their original `webhook-id`. Replays go after
+// Queues logged events again for an endpoint, under their original `webhook-id`. Replays go after
 // live deliveries (`is_replay`).
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -16,7 +16,7 @@ import { countReplays } from './delivery-queries.ts';
 import { enqueueAll, type Wanted } from './enqueue.ts';
 import { selectDeliveries } from './list-queries.ts';
 
-/** Limit of events in one replay, and of replayed deliveries that one endpoint may have pending. */
+/** Limit of events in a replay, and of replayed deliveries that an endpoint may have pending. */
 const mostReplayed = 10_000;
 const mostAtOnce = 8;
 const mostPerTransaction = 500;
@@ -96,8 +96,8 @@ async function collect(
 
 /**
  * Queues logged events again, the oldest first; 10,000 replays of an endpoint may be pending.
- * @throws ResourceNotFoundError; ConflictError for a disabled endpoint, during another replay of
- * it, and if 10,000 are pending; CapacityError if its organization has no place for a replay.
+ * @throws ResourceNotFoundError; ConflictError for a disabled endpoint, during a running replay of
+ * it, and if 10,000 are pending; CapacityError if the organization has no place for a replay.
  */
 export async function replayWebhook(
   app: App,

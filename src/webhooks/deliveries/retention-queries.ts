@@ -6,7 +6,7 @@ import type { DeliveryRow, WebhookTables } from '../rows.ts';
 type OldDelivery = Pick<DeliveryRow, 'id' | 'endpoint_id' | 'status' | 'created_at'>;
 
 /**
- * Returns the oldest ended deliveries made before `time`; rows locked by others wait for the next
+ * Returns the oldest ended deliveries made before `time`; locked rows wait for the next
  * sweep.
  */
 export function oldDeliveries(trx: Db, time: number, limit: number): Promise<OldDelivery[]> {
@@ -56,7 +56,7 @@ export async function deleteOldCounters(trx: Db, time: number, limit: number): P
   return Number(numAffectedRows ?? 0);
 }
 
-/** Skips rows locked by another sweep. */
+/** Skips rows locked by a concurrent sweep. */
 function skipping(trx: Db) {
   return engineOf(trx) === 'postgres' ? sql`for update skip locked` : sql``;
 }

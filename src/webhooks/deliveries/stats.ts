@@ -12,7 +12,7 @@ import { type Days, sumDays } from './counter-queries.ts';
 
 const none = { pending: 0, delivered: 0, exhausted: 0, cancelled: 0 };
 
-/** Groups days of equal length: a day on which clocks change is a group of its own. */
+/** Groups days of equal length: a day on which clocks change is a separate group. */
 function runsOf(starts: readonly number[]): Days[] {
   const runs: Days[] = [];
   for (const [index, from] of starts.entries()) {
@@ -26,7 +26,7 @@ function runsOf(starts: readonly number[]): Days[] {
 }
 
 /**
- * Returns the last `period` days, including today. Reads one counter for each quarter hour.
+ * Returns the last `period` days, including today. Reads a counter for each quarter hour.
  * @throws ResourceNotFoundError.
  */
 export async function webhookStats(

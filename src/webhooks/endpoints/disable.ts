@@ -1,4 +1,4 @@
-// Disables an endpoint that failed too long or is gone. Its waiting deliveries are cancelled: some
+// Disables an endpoint that failed too long or is gone. The waiting deliveries are cancelled: some
 // in this transaction, the rest by the loop, since there may be a million.
 import type { App } from '../../core/app.ts';
 import { byService, eventToRecord, record } from '../../history/events/record.ts';
@@ -10,7 +10,7 @@ import { toWebhook } from '../present.ts';
 import type { DeliveryRow, EndpointRow } from '../rows.ts';
 import { endpointChanges, setEndpoint } from './queries.ts';
 
-/** Number of deliveries that one transaction cancels. */
+/** Number of deliveries that a transaction cancels. */
 const mostCancelled = 1_000;
 
 /** Disables an endpoint locked by the caller. Logs nothing, as the transaction may run again. */

@@ -1,12 +1,12 @@
-// The endpoints of installations of extensions. Each installation has one at most, which the API of
-// webhooks shows but does not change: src/extensions makes, changes and ends it with its
-// installation.
+// The endpoints of installations of extensions. Each installation has at most a single endpoint,
+// which the API of webhooks shows but does not change: src/extensions makes, changes and ends it
+// with the installation.
 //
 //   state      event                               to         also
-//   active     its installation is disabled        suspended  waiting deliveries are kept, none is posted
-//   suspended  its installation is enabled         active     waiting deliveries go on
-//   disabled   its installation is enabled         active     earlier failures are forgotten
-//   any        its version changes                 the same   deliveries of lost kinds become `cancelled`
+//   active     the installation is disabled        suspended  waiting deliveries are kept, none is posted
+//   suspended  the installation is enabled         active     waiting deliveries go on
+//   disabled   the installation is enabled         active     earlier failures are forgotten
+//   any        the version changes                 the same   deliveries of lost kinds become `cancelled`
 import type { PermissionMap } from '../../core/api/permission.ts';
 import type { App } from '../../core/app.ts';
 import { holdRootKey } from '../../core/root-keys/root-keys.ts';
@@ -25,7 +25,7 @@ import { makeSecret, rotated } from './secrets.ts';
 import { urlProblem } from './url-rules.ts';
 
 /**
- * Number of deliveries that an upgrade cancels at once. The loop cancels others when they are due.
+ * Number of deliveries that an upgrade cancels at once. The loop cancels the rest when due.
  */
 const mostCancelled = 1_000;
 
@@ -35,11 +35,11 @@ export interface EndpointRights {
   events: readonly string[];
   /** The mailboxes of which it gets the events; null for all events. */
   reach: EndpointReach | null;
-  /** Permissions by which its bodies are cut (shown-data.ts). */
+  /** Permissions by which the bodies are cut (shown-data.ts). */
   permissions: PermissionMap;
 }
 
-/** Checks the URL of an endpoint before its transaction. @throws ValidationError. */
+/** Checks the URL of an endpoint before the transaction. @throws ValidationError. */
 export async function checkInstallationUrl(app: App, url: string): Promise<void> {
   const problem = await urlProblem(app, url);
   if (problem !== null) throw ValidationError.of('webhookUrl', problem);
@@ -53,7 +53,7 @@ function columnsOf({ events, reach, permissions }: EndpointRights) {
   };
 }
 
-/** Creates the endpoint of an installation. Returns its secret, which nothing shows again. */
+/** Creates the endpoint of an installation. Returns the secret, which nothing shows again. */
 export async function createInstallationEndpoint(
   app: App,
   trx: Db,
@@ -114,7 +114,7 @@ export async function rotateInstallationSecret(
   return plaintext;
 }
 
-/** Suspends an endpoint. One that was disabled for its failures stays so. */
+/** Suspends an endpoint. An endpoint disabled for failures stays disabled. */
 export async function suspendInstallationEndpoint(
   app: App,
   trx: Db,
@@ -140,7 +140,7 @@ export async function resumeInstallationEndpoint(
   endpointChanges.note(trx);
 }
 
-/** Deletes an endpoint with its deliveries. `emptyInstallationEndpoint` before makes that short. */
+/** Deletes an endpoint with all deliveries. `emptyInstallationEndpoint` before makes that short. */
 export async function deleteInstallationEndpoint(
   app: App,
   trx: Db,
@@ -164,7 +164,7 @@ export function endpointsChanged(app: App): void {
   knownEndpoints(app).forget();
 }
 
-/** @throws ConflictError for the endpoint of an installation: only its installation changes it. */
+/** @throws ConflictError for the endpoint of an installation: only the installation changes it. */
 export function requireByHand({ id, installation_id: of }: EndpointRow): void {
   if (of === null) return;
   const text =

@@ -1,6 +1,6 @@
 // Which kinds of events the endpoints of an organization want, as this process knows it: each event
 // asks, so most are answered from memory. A change by any process is seen within a second
-// (src/platform/store/changes/changes.ts), one by this process at once.
+// (src/platform/store/changes/changes.ts), a change by this process at once.
 import type { PermissionMap } from '../../core/api/permission.ts';
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
@@ -21,7 +21,7 @@ export interface EndpointReach {
 export interface EndpointLimits {
   /** Null for all events. */
   reach: EndpointReach | null;
-  /** Permissions by which its bodies are cut (shown-data.ts). */
+  /** Permissions by which the bodies are cut (shown-data.ts). */
   permissions: PermissionMap;
 }
 
@@ -81,7 +81,7 @@ class KnownEndpoints {
     return this.#known.peek(organizationId)?.count !== 0;
   }
 
-  /** Returns the active endpoints, within a transaction if `trx` is one. */
+  /** Returns the active endpoints, within a transaction if `trx` is a transaction. */
   async find(trx: Db, organizationId: string): Promise<EndpointsOf> {
     const db = committedIn(this.#app.store, trx);
     if (endpointChanges.isNoted(trx)) return readEndpoints(trx, organizationId);
@@ -115,5 +115,5 @@ async function readEndpoints(db: Db, organizationId: string): Promise<EndpointsO
   );
 }
 
-/** The endpoints that one process knows. */
+/** The endpoints that a process knows. */
 export const knownEndpoints = perApp((app: App) => new KnownEndpoints(app));

@@ -14,12 +14,12 @@ export function isKnownPattern(pattern: string): boolean {
   return eventTypes.some((type) => isMatch(pattern, type));
 }
 
-/** Returns all kinds that match one of the patterns. */
+/** Returns all kinds that match any of the patterns. */
 export function typesOf(patterns: readonly string[]): string[] {
   return eventTypes.filter((type) => patterns.some((pattern) => isMatch(pattern, type)));
 }
 
-/** Returns a function that tells whether a kind matches one of the patterns. */
+/** Returns a function that tells whether a kind matches any of the patterns. */
 export function matcherOf(patterns: readonly string[]): (type: string) => boolean {
   const known = new Map<string, boolean>();
   return (type) => {

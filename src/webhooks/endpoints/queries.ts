@@ -1,8 +1,8 @@
 // All SQL on `webhook_endpoints` and `webhook_changes`. Rows only, no decisions.
 //
 // Locks on PostgreSQL are taken in this order, each kind by id: endpoints, deliveries, counters.
-// Enqueueing and settling share the lock of an endpoint, so neither waits for the other. Both wait
-// for its deletion.
+// Enqueueing and settling share the lock of an endpoint, so they run at once. Both wait
+// for the deletion.
 import { type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -10,7 +10,7 @@ import type { EndpointRow, WebhookTables } from '../rows.ts';
 
 const own = ownTables<WebhookTables>();
 
-/** Rows by id or by page, with those of installations. */
+/** Rows by id or by page, installations included. */
 export const endpoints = own.rowsOf('webhook_endpoints', 'webhook');
 
 /** Filter for endpoints that belong to no installation. */
@@ -33,8 +33,8 @@ export const findActiveEndpoints = own.all((db, organizationId: string) =>
 
 /**
  * Returns the active endpoints among these; on PostgreSQL they cannot be deleted until the
- * transaction ends. If one is disabled meanwhile, `cancel_before` cancels the deliveries queued for
- * it.
+ * transaction ends. If an endpoint is disabled meanwhile, `cancel_before` cancels the deliveries
+ * queued for it.
  */
 export const holdActive = own.all(
   (db, ids: readonly string[]) => {
@@ -90,7 +90,7 @@ export const setFailingSince = own.run((db, id: string, since: number | null) =>
   db.updateTable('webhook_endpoints').set({ failing_since: since }).where('id', '=', id),
 );
 
-/** Counts the active endpoints of all organizations, and those of them that fail. */
+/** Counts the active endpoints of all organizations, and the failing endpoints among them. */
 export const countEndpoints = own.first(
   (db) =>
     db

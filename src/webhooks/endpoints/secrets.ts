@@ -1,5 +1,5 @@
-// Encrypted columns of an endpoint: the secrets that sign its posts, and the values of its own
-// headers. An encrypted text is bound to its endpoint.
+// Encrypted columns of an endpoint: the secrets that sign the posts, and the values of the custom
+// headers. An encrypted text is bound to an endpoint.
 import type { App } from '../../core/app.ts';
 import type { Renew } from '../../core/root-keys/root-keys.ts';
 import { fromJson } from '../../platform/store/db.ts';
@@ -12,7 +12,7 @@ const overlapMs = 24 * 3_600_000;
 export const secretOf = (id: string) => `webhookSecret:${id}`;
 export const headersOf = (id: string) => `webhookHeaders:${id}`;
 
-/** Creates a secret in the form of Standard Webhooks; returns it with its stored form. */
+/** Creates a secret in the form of Standard Webhooks; returns it with the stored form. */
 export function makeSecret(app: App, id: string): { plaintext: string; sealed: string } {
   const bytes = Buffer.from(app.random.bytes(secretBytes));
   const plaintext = `whsec_${bytes.toString('base64')}`;
@@ -30,7 +30,7 @@ export function rotated(row: EndpointRow, sealed: string, now: number): Rotated 
   return { secret: sealed, previous_secret: row.secret, previous_until: now + overlapMs };
 }
 
-/** Returns the row with its encrypted columns as the root key in force would encrypt them. */
+/** Returns the row with the encrypted columns as the root key in force would encrypt them. */
 export function renewed<Row extends Pick<EndpointRow, 'id' | 'secret'> & Partial<EndpointRow>>(
   row: Row,
   renew: Renew,

@@ -1,4 +1,4 @@
-// Rules for URLs of endpoints. Checks the URL when it is registered, and each address of its host
+// Rules for URLs of endpoints. Checks the URL when it is registered, and each address of the host
 // when a connection is made, so that a registered name cannot lead to a forbidden address later.
 import type { App } from '../../core/app.ts';
 import { listenersOf } from '../../core/config/listeners.ts';
@@ -22,10 +22,10 @@ const localAdvice =
 
 type Surroundings = Pick<App, 'boundPorts' | 'config' | 'dns' | 'publicUrl'>;
 
-/** Parses the URL into its stored form, or returns the problem with its text. */
+/** Parses the URL into the stored form, or returns the problem with the URL text. */
 function parseEndpointUrl(text: string): { url: URL } | { problem: string } {
   if (text.length > longestUrl) return { problem: `has more than ${longestUrl} characters` };
-  // `URL` would drop or repair these characters; other parsers would not.
+  // `URL` would drop or repair these characters; some parsers would not.
   if (/[\s\\]|\p{Cc}/u.test(text)) {
     return { problem: 'has white space, a control character or a backslash' };
   }

@@ -1,5 +1,5 @@
 // Webhook endpoints (specification 2.14, 4.9): create, list, change and delete them, and rotate
-// their secrets. Every change increments a counter, so that each process clears its cache.
+// their secrets. Every change increments a counter, so that each process clears the cache.
 //
 //   state     event                         to        also
 //   (none)    create                        active    the secret is shown this once
@@ -7,7 +7,7 @@
 //             failures
 //   disabled  update                        active    disabledReason and failures cleared
 //   any       rotate-secret                 the same  both secrets sign for 24 hours
-//   any       delete                        (none)    its deliveries and statistics are gone with it
+//   any       delete                        (none)    deliveries and statistics are gone with it
 
 import { lockOrganization } from '../../access/organizations/queries.ts';
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
@@ -33,7 +33,7 @@ import { urlProblem } from './url-rules.ts';
 const mostEndpoints = 50;
 
 /**
- * Returns the settings of an endpoint for the audit, without the path of its URL and the values of
+ * Returns the settings of an endpoint for the audit, without the path of the URL and the values of
  * its headers.
  */
 function settingsOf(app: App, row: EndpointRow) {
@@ -61,7 +61,7 @@ function differences(app: App, before: EndpointRow, after: EndpointRow): Details
 }
 
 /**
- * Refuses an installation of an extension: it has an endpoint of its own, which is limited by its
+ * Refuses an installation of an extension: it has its own endpoint, which is limited by its
  * grants.
  * @throws ForbiddenError.
  */
@@ -76,7 +76,7 @@ async function checkUrl(app: App, url: string): Promise<void> {
 }
 
 /**
- * Creates an endpoint; only this response includes its `secret`.
+ * Creates an endpoint; only this response includes the `secret`.
  * @throws ForbiddenError for an installation; ValidationError for a URL that may not be posted to;
  * ConflictError beyond 50.
  */
@@ -113,7 +113,7 @@ export async function createWebhook(
     updated_at: now,
   };
   await app.store.write(async (trx) => {
-    // Locks the organization, so that concurrent creations are counted one after the other.
+    // Locks the organization, so that concurrent creations are counted in sequence.
     await lockOrganization(trx, organizationId, now);
     if ((await endpoints.count(trx, organizationId, madeByHand)) >= mostEndpoints) {
       const text = `The organization already has ${mostEndpoints} webhooks, the limit`;
@@ -165,7 +165,7 @@ function statusColumns(
 }
 
 /**
- * Changes the given fields. Disabling cancels waiting deliveries and stops new ones; enabling
+ * Changes the given fields. Disabling cancels waiting deliveries and stops new deliveries; enabling
  * clears earlier failures.
  * @throws ForbiddenError for an installation; ResourceNotFoundError; ConflictError for the endpoint
  * of an installation; ValidationError for a URL that may not be posted to.
@@ -229,7 +229,7 @@ export async function rotateSecret(app: App, caller: Caller, id: string): Promis
 }
 
 /**
- * Deletes an endpoint with its deliveries and statistics. Posts that have begun still arrive.
+ * Deletes an endpoint with all deliveries and statistics. Posts that have begun still arrive.
  * @throws ResourceNotFoundError.
  */
 export async function deleteWebhook(app: App, caller: Caller, id: string): Promise<Deleted> {

@@ -25,7 +25,7 @@ export const findBodies = own.all(
   (rows) => new Map(rows.map(({ event_id, body }) => [event_id, body])),
 );
 
-/** Inserts a body. Returns false if the event has one already. */
+/** Inserts a body. Returns false if the event already has a body. */
 export const insertBody = own.change(
   (db, row: BodyRow) =>
     db
@@ -41,7 +41,7 @@ export const insertBody = own.change(
   (count) => count > 0,
 );
 
-/** Inserts a body, or replaces the stored one. */
+/** Inserts a body, or replaces the stored body. */
 export async function replaceBody(trx: Db, row: BodyRow): Promise<void> {
   await tables<WebhookTables>(trx)
     .insertInto('webhook_bodies')

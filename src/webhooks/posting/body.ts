@@ -1,6 +1,6 @@
 // Bodies posted for events. A body is created at the first attempt and stored beside the
 // deliveries, so that each attempt and redelivery sends the same bytes. Once a message is deleted,
-// its bodies contain only its id.
+// the bodies contain only the message id.
 import type { PermissionMap } from '../../core/api/permission.ts';
 import type { App } from '../../core/app.ts';
 import {
@@ -17,13 +17,13 @@ import { eventsOfMessage, findBodies, insertBody, replaceBody } from './body-que
 
 export const mostBodyBytes = 256 * 1024;
 
-/** Fields of a delivery that identify its body. */
+/** Fields of a delivery that identify the body. */
 export type BodySource = Pick<
   DeliveryRow,
   'organization_id' | 'event_id' | 'event_type' | 'message_id' | 'created_at'
 >;
 
-/** Returns the body of one delivery; see `bodiesOf`. */
+/** Returns the body of a delivery; see `bodiesOf`. */
 export async function bodyOf(app: App, delivery: BodySource): Promise<string> {
   const body = (await bodiesOf(app, [delivery], mostBodyBytes)).get(delivery.event_id);
   if (body === undefined) throw new Error(`no body of event ${delivery.event_id}`);
@@ -39,7 +39,7 @@ export function cutBody(body: string, type: string, permissions: PermissionMap):
   return JSON.stringify({ ...event, data: shownData(type, data, permissions) });
 }
 
-/** Returns the stored body, or a new one that is not stored; for `listen`. */
+/** Returns the stored body, or a new body that is not stored; for `listen`. */
 export async function shownBody(app: App, source: BodySource): Promise<string> {
   const kept = await findBodies(app.store.db, [source.event_id], mostBodyBytes);
   const [made] = kept.size > 0 ? [] : await makeBodies(app, [source]);
@@ -47,8 +47,8 @@ export async function shownBody(app: App, source: BodySource): Promise<string> {
 }
 
 /**
- * Returns bodies by event, up to `budget` bytes; creates and stores missing ones. Large bodies that
- * do not fit are neither read nor created.
+ * Returns bodies by event, up to `budget` bytes; creates and stores missing bodies. Large bodies
+ * that do not fit are neither read nor created.
  */
 export async function bodiesOf(
   app: App,
@@ -88,8 +88,8 @@ async function makeWithin(
 }
 
 /**
- * Stores bodies. If another attempt, or the deletion of the message, has stored one meanwhile, that
- * one stays.
+ * Stores bodies. If a second attempt, or the deletion of the message, has stored a body meanwhile,
+ * that body stays.
  */
 async function keepBodies(app: App, made: BodyRow[]): Promise<Map<string, string>> {
   if (made.length === 0) return new Map();
@@ -188,9 +188,9 @@ function cut(value: unknown, bounds: Bounds, depth: number): unknown {
 }
 
 /**
- * Replaces the bodies of a message's events by one that states the deletion. Call it in the
- * transaction that deletes the message, before its events are deleted. An attempt that creates a
- * body at the same time gets this one instead. Returns the number of its events with deliveries.
+ * Replaces the bodies of a message's events by a body that states the deletion. Call it in the
+ * transaction that deletes the message, before the events are deleted. An attempt that creates a
+ * body at the same time gets this body instead. Returns the number of events with deliveries.
  */
 export async function forgetMessage({ clock }: App, trx: Db, messageId: string): Promise<number> {
   const events = await eventsOfMessage(trx, messageId);

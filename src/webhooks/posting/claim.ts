@@ -1,6 +1,6 @@
 // Chooses the next deliveries. Organizations take turns, and so do the endpoints of each: an
-// endpoint with a million deliveries, or one that hangs, does not delay others. Live deliveries go
-// before replays.
+// endpoint with a million deliveries, or a hanging endpoint, does not delay the rest. Live
+// deliveries go before replays.
 import type { App } from '../../core/app.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import {
@@ -69,7 +69,7 @@ export function chooseWishes(
   return wishes;
 }
 
-/** Orders endpoints: one of each organization, then the next one of each. */
+/** Orders endpoints: the first of each organization, then the second of each, and so on. */
 function inTurn(work: readonly EndpointWork[], last: string): EndpointWork[] {
   const rotated = [...work.filter(({ id }) => id > last), ...work.filter(({ id }) => id <= last)];
   const rounds = new Map<string, number>();

@@ -1,5 +1,5 @@
-// Queues of claimed deliveries, one for each endpoint, with its pace, origin and decrypted secrets.
-// An idle queue is evicted, unless this daemon has learned the pace of its endpoint.
+// Queues of claimed deliveries, a queue for each endpoint, with pace, origin and decrypted secrets.
+// An idle queue is evicted, unless this daemon has learned the pace of the endpoint.
 import type { App } from '../../core/app.ts';
 import type { EndpointRow } from '../rows.ts';
 import type { Claimed } from './claim.ts';
@@ -18,7 +18,7 @@ export interface Task {
   body: string | null;
 }
 
-/** Queue of one endpoint. */
+/** Queue of an endpoint. */
 export interface Queue {
   /** Id of the endpoint. */
   id: string;

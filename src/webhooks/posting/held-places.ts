@@ -1,5 +1,5 @@
-// The places for deliveries that a daemon has claimed and not settled: every organization has its
-// share, and a smaller one for its endpoints that are slow or failing.
+// The places for deliveries that a daemon has claimed and not settled: every organization has a
+// share, and a smaller share for endpoints that are slow or failing.
 import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 
 const mostHeld = 456;

@@ -29,7 +29,7 @@ import {
 import { createPoster, type Poster } from './post.ts';
 import { UnderWay } from './under-way.ts';
 
-/** Number of endpoints that one read checks. */
+/** Number of endpoints that a single read checks. */
 const endpointsPerLook = 1_000;
 /** Number of endpoints that are checked in about 0.25 ms. The loop pauses 1 ms after as many. */
 const endpointsPerMs = 50;
@@ -43,7 +43,7 @@ const patienceMs = 10_000;
 const afterErrorMs = 60_000;
 
 export interface WebhookLoop {
-  /** Releases the claims of a dead daemon (SQLite: there is only one daemon) and starts. */
+  /** Releases the claims of a dead daemon (SQLite: there is a single daemon) and starts. */
   start(): Promise<void>;
   /** Stops claiming, waits up to `graceMs` for posts under way, and releases the rest. */
   stop(graceMs: number): Promise<void>;
@@ -57,7 +57,7 @@ interface WebhookLoopParts {
   isPressing?: () => boolean;
 }
 
-/** The loop of one daemon. */
+/** The loop of a daemon. */
 export function createWebhookLoop(
   app: App,
   { poster = createPoster(app), isPressing = () => false }: WebhookLoopParts = {},

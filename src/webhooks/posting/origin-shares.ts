@@ -1,15 +1,15 @@
-// Shares the connections to one origin among organizations, then among their endpoints, so that an
-// endpoint that hangs does not block others. Unused origins are evicted.
+// Shares the connections to an origin among organizations, then among their endpoints, so that an
+// endpoint that hangs does not block the rest. Unused origins are evicted.
 //
 // an endpoint                            | posts at once
 // ---------------------------------------+---------------
-// quick at its last answer, or alone     | 5
-// any other, if up to nine ask           | 2: it may hang
-// any other, if more ask                 | 1
+// quick at the last answer, or alone     | 5
+// else, if up to nine ask                | 2: it may hang
+// else, if more ask                      | 1
 import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import { connectionsPerOrigin } from './post.ts';
 
-/** Most posts at once to one endpoint. */
+/** Most posts at once to an endpoint. */
 export const mostPostsEach = 5;
 const mostUnproven = 2;
 
@@ -38,7 +38,7 @@ export class OriginShares {
   }
 
   /**
-   * Returns how many posts an endpoint may have at once; 0 if its organization's share is used up.
+   * Returns how many posts an endpoint may have at once; 0 if the organization's share is used up.
    */
   shareOf(origin: string, organizationId: string, isQuick: boolean): number {
     const { places, asking } = this.#of(origin);

@@ -1,4 +1,4 @@
-// How one endpoint answers this daemon, and how many of its deliveries the daemon holds because of
+// How an endpoint answers this daemon, and how many deliveries to it the daemon holds because of
 // it.
 //
 //   an endpoint                           | may hold
@@ -6,10 +6,10 @@
 //   without an answer yet                 | 5
 //   quick: the last answer was a 2xx      | 64, claimed again once half of them are free: the
 //   within half a second                  | next post needs no claim
-//   slow: the median of its last five     | 1
+//   slow: the median of the last five     | 1
 //   answers took over 5 s                 |
 //   failing, slowly at the last time      | 1
-//   failing, at once at the last time     | 16, posted one by one
+//   failing, at once at the last time     | 16, posted in sequence
 //   with replays, and nothing else        | 2
 //
 // Slow and failing endpoints are reluctant: they share places of their own (held-places.ts).
@@ -24,14 +24,14 @@ const quickMs = 500;
 const slowMs = 5_000;
 const answersKept = 5;
 
-/** The pace of one endpoint. */
+/** The pace of an endpoint. */
 export class Pace {
-  /** The durations of its last answers in ms, oldest first. */
+  /** The durations of the last answers in ms, oldest first. */
   readonly #answers: number[] = [];
   isFailing = false;
   #isQuick = false;
   #isSlow = false;
-  /** Whether its last answer was an immediate refusal while it was failing. */
+  /** Whether the last answer was an immediate refusal while it was failing. */
   #failsAtOnce = false;
 
   get isQuick(): boolean {

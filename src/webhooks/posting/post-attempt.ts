@@ -1,5 +1,5 @@
-// One attempt of a delivery: posts its body, signed with the secrets in force. settle.ts handles
-// the outcome; that of a redelivery changes no schedule (redeliver.ts).
+// A single attempt of a delivery: posts the body, signed with the secrets in force. settle.ts
+// handles the outcome; a redelivery changes no schedule (redeliver.ts).
 import type { KeyObject } from 'node:crypto';
 import type { PermissionMap } from '../../core/api/permission.ts';
 import type { App } from '../../core/app.ts';
@@ -38,7 +38,7 @@ const openedColumns = [
 ] as const;
 
 /**
- * Decrypts an endpoint. Returns `known` if its columns are unchanged: decrypting costs as much as a
+ * Decrypts an endpoint. Returns `known` if the columns are unchanged: decrypting costs as much as a
  * post.
  */
 export function openEndpoint(

@@ -1,5 +1,5 @@
-// One POST to an endpoint over the client of outgoing HTTP: sends the body unchanged, keeps 4 KB of
-// the response. Never throws: failures are in the outcome.
+// A single POST to an endpoint over the client of outgoing HTTP: sends the body unchanged, keeps 4
+// KB of the response. Never throws: failures are in the outcome.
 import type { App } from '../../core/app.ts';
 import { codeOf, messageOf } from '../../platform/errors.ts';
 import { type HttpAnswer, HttpError, type HttpStep } from '../../platform/net/http/answer.ts';
@@ -40,7 +40,7 @@ export interface Poster {
 
 type PosterParts = Pick<App, 'boundPorts' | 'clock' | 'config' | 'connect' | 'dns' | 'publicUrl'>;
 
-/** The poster of one process. */
+/** The poster of a process. */
 export function createPoster(app: PosterParts): Poster {
   const { clock } = app;
   const client = createHttpClient(app, {

@@ -1,17 +1,17 @@
-// Settles attempts, many in one transaction: status, next attempt or end, record of the attempt,
+// Settles attempts, many in a transaction: status, next attempt or end, record of the attempt,
 // and health of the endpoint.
 //
 //   a delivery is | event                                         | then
 //   --------------+-----------------------------------------------+------------------------------------
-//   waiting       | its time, and room for its endpoint (claim.ts) | claimed until its lease ends
+//   waiting       | due, and room for the endpoint (claim.ts)     | claimed until the lease ends
 //   claimed       | 2xx                                           | delivered
 //   claimed       | a failure, attempts left                      | waiting: the schedule's time ± 20 %,
 //                 |                                               | not before the Retry-After of a 429, 503
 //   claimed       | a failure, none left                          | exhausted
-//   claimed       | 410                                           | exhausted, its endpoint disabled
+//   claimed       | 410                                           | exhausted, the endpoint disabled
 //   claimed       | a failure, the endpoint disabled meanwhile    | cancelled
-//   claimed       | its lease ends, or the daemon stops           | waiting, due at once
-//   waiting       | its endpoint is disabled (disable.ts)         | cancelled
+//   claimed       | the lease ends, or the daemon stops           | waiting, due at once
+//   waiting       | the endpoint is disabled (disable.ts)         | cancelled
 //   any           | a redelivery (redeliver.ts)                   | the same
 //
 //   an endpoint is  | event                                       | then
@@ -119,7 +119,7 @@ function judge(
   return fates;
 }
 
-/** Whether a delivery was made before its endpoint was disabled. */
+/** Whether a delivery was made before the endpoint was disabled. */
 export function isOfBefore({ cancel_before }: EndpointRow, madeAt: number): boolean {
   return cancel_before !== null && madeAt < cancel_before;
 }
@@ -145,7 +145,7 @@ function nextOf(app: App, one: ClaimedAttempt, fate: Fate | undefined): Next {
   return isOver ? ended('cancelled') : { status: 'pending', attemptCount, dueAt };
 }
 
-/** Returns the next time of `webhooks.retry.scheduleSeconds`; null at its end. */
+/** Returns the next time of `webhooks.retry.scheduleSeconds`; null at the end. */
 function nextAttemptAt(
   app: App,
   made: number,

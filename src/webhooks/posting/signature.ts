@@ -1,4 +1,4 @@
-// Signatures of posts, by Standard Webhooks 1.0: HMAC-SHA256 over id, time and body, one signature
+// Signatures of posts, by Standard Webhooks 1.0: HMAC-SHA256 over id, time and body, a signature
 // for each secret in force. Exactly the posted bytes are signed, so that receivers can verify them.
 import {
   createHash,
@@ -28,7 +28,7 @@ function signatureOf(key: KeyObject, content: string | Buffer): string {
 }
 
 /**
- * Returns the headers of one attempt. `secrets` are the secrets in force or their keys, the newest
+ * Returns the headers of an attempt. `secrets` are the secrets in force or their keys, the newest
  * first; `at` is the time of the post, ms since 1970.
  */
 export function signatureHeaders(

@@ -1,5 +1,5 @@
-// The order in which deliveries are posted: one of an organization, then one of the next
-// organization; within an organization, one of each endpoint in turn.
+// The order in which deliveries are posted: a delivery of an organization, then of the next
+// organization; within an organization, each endpoint in turn.
 
 interface Queued {
   organizationId: string;
@@ -31,7 +31,7 @@ export class Turns<T extends Queued> {
   }
 
   /**
-   * Offers each queue its turn, and again after each post, until all queues are blocked or the
+   * Offers each queue a turn, and again after each post, until all queues are blocked or the
    * places are full.
    */
   walk(post: (queue: T) => Step): void {
@@ -40,7 +40,7 @@ export class Turns<T extends Queued> {
         const step = post(queue);
         if (step === 'full') return;
         if (step === 'blocked') continue;
-        // Moves it behind all others: this walk reaches it again.
+        // Moves it behind all queues: this walk reaches it again.
         own.delete(queue);
         if (queue.waiting.length > 0) own.add(queue);
         this.#organizations.delete(organizationId);

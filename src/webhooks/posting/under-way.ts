@@ -1,4 +1,4 @@
-// Posts the deliveries that this daemon has claimed, at most 5 at a time to one endpoint and 200 in
+// Posts the deliveries that this daemon has claimed, at most 5 at a time to an endpoint and 200 in
 // all, in turns by organization; then settles them together. Claims nothing itself. pace.ts limits
 // an endpoint, held-places.ts an organization.
 import type { App } from '../../core/app.ts';
@@ -38,7 +38,7 @@ interface UnderWayParts {
   onEnd: () => void;
 }
 
-/** Claimed deliveries of one daemon. */
+/** Claimed deliveries of a daemon. */
 export class UnderWay {
   readonly #app: App;
   readonly #parts: UnderWayParts;
@@ -47,8 +47,8 @@ export class UnderWay {
   readonly #postPlaces = new FairShare(mostPosts);
   readonly #turns = new Turns<Queue>();
   /**
-   * Shares of connections. A post gets a place only with a connection: waiting for one would use up
-   * its time limit.
+   * Shares of connections. A post gets a place only with a connection: waiting for a connection
+   * would use up the time limit.
    */
   readonly #origins = new OriginShares();
   readonly #queues: EndpointQueues;
@@ -84,7 +84,7 @@ export class UnderWay {
     });
   }
 
-  /** Forgets a delivery, and frees its place. */
+  /** Forgets a delivery, and frees the place. */
   #drop(deliveryId: string, holder: Holder): void {
     this.#ids.delete(deliveryId);
     this.#held.letGo(holder, 1);
@@ -183,8 +183,8 @@ export class UnderWay {
   }
 
   /**
-   * Returns whether the endpoint of an installation is still active: disabling one stops it at
-   * once.
+   * Returns whether the endpoint of an installation is still active: disabling the installation
+   * stops it at once.
    */
   async #mayPost({ endpoint }: Claimed): Promise<boolean> {
     if (endpoint.installation_id === null) return true;
@@ -196,7 +196,7 @@ export class UnderWay {
   }
 
   /**
-   * Posts one delivery. Frees its place after the post; the delivery stays held until it is
+   * Posts a delivery. Frees the place after the post; the delivery stays held until it is
    * settled.
    */
   async #postOne(queue: Queue, { claimed, holder, body }: Task): Promise<void> {
