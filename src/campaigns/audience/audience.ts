@@ -1,4 +1,4 @@
-// Checks the audience of a campaign when it is saved, and takes its snapshot when a run is made.
+// Checks the audience of a campaign when it is saved, and takes the snapshot when a run is made.
 
 import { withoutTags } from '../../core/api/tag-list.ts';
 import { type ContactGroupRow, findGroups } from '../../people/contacts/groups/queries.ts';
@@ -32,7 +32,7 @@ function queriesOf(groups: readonly Pick<ContactGroupRow, 'query'>[]): ContactQu
 }
 
 /**
- * Refuses an audience that can have no contact, or that names an unknown one.
+ * Refuses an audience that can have no contact, or that names an unknown contact or group.
  * @throws ValidationError; ResourceNotFoundError naming the contact or group.
  */
 export async function assertAudience(

@@ -8,7 +8,7 @@ import { type SkipReason, skipReasons } from '../../run-ledger/schema.ts';
 import { countFatesIn, type FatesQuestion } from './queries.ts';
 
 /**
- * Most contacts of a slice that are judged one by one. Of more, only those with a reason are: that
+ * Most contacts of a slice that are judged singly. Of more, only contacts with a reason are: that
  * reads the slice once more, and costs a third of judging each.
  */
 const mostJudgedEach = 20_000;
@@ -22,7 +22,7 @@ export interface Fates {
 
 /**
  * Counts the contacts of an audience as they would be judged now. Duplicates are not known before
- * the run: an address belongs to one contact. `sizes` is for tests.
+ * the run: an address belongs to a single contact. `sizes` is for tests.
  * @throws CapacityError if counting takes too long, or as `Store.aside` does.
  */
 export async function countFates(

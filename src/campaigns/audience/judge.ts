@@ -22,7 +22,7 @@ export interface Question {
   /** Null for a run to given contacts: all of them are in it. */
   audience: AudienceSnapshot | null;
   unsubscribeGroupId: string | null;
-  /** Contacts that one of these runs has judged are not in the audience. */
+  /** Contacts that any of these runs has judged are not in the audience. */
   omitRunIds: readonly string[];
   /** Contacts that match a query of the audience, if they are known (readMatches). */
   matching?: ReadonlySet<string>;
@@ -44,7 +44,7 @@ export interface Recipient {
 
 export type Judged = { contactId: string; skip: SkipReason } | Recipient;
 
-/** Returns the hash of an address, by `foldAddress`: the first 52 bits of its SHA-256. */
+/** Returns the hash of an address, by `foldAddress`: the first 52 bits of the SHA-256. */
 export function addressKeyOf(foldedAddress: string): number {
   return Number.parseInt(hash('sha256', foldedAddress, 'hex').slice(0, 13), 16);
 }

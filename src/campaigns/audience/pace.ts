@@ -1,5 +1,6 @@
-// The pace of a run under the limits of its plan, its daily quota and the warming of its domain.
-// Pure functions. Other mail of the organization is not foreseen, so a run can end later than this.
+// The pace of a run under the limits of the plan, the daily quota and the warming of the domain.
+// Pure functions. Other mail of the organization is not foreseen, so a run can end later than
+// this.
 import type { RunWaitReason } from '../../run-ledger/schema.ts';
 
 /** Number of messages that may go before `endsAt`, ms since 1970. */
@@ -35,7 +36,7 @@ const dayMs = 24 * 3_600_000;
 /** An allowance without a limit. */
 export const unlimited: AllowanceAt = () => ({ left: Infinity, endsAt: Infinity });
 
-/** Counts the use of an allowance, until another one holds. */
+/** Counts the use of an allowance, until another allowance holds. */
 function counted(allowanceAt: AllowanceAt) {
   let endsAt = -Infinity;
   let left = 0;
@@ -80,7 +81,7 @@ export function paceOf(count: number, start: number, limits: Limits): Pace {
     quota.take(sent);
     warming.take(sent);
     rest -= sent;
-    // The last message does not wait for another one.
+    // The last message does not wait for a next message.
     const passed = (rest === 0 ? sent - 1 : sent) * stepMs;
     costs.rate += passed;
     time += passed;

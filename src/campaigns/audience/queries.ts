@@ -1,4 +1,4 @@
-// SQL of audiences over the tables of people. Each select comes from the room of its table.
+// SQL of audiences over the tables of people. Each select comes from the room of the table.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { uniqueTags } from '../../core/api/tag-list.ts';
 import {
@@ -87,7 +87,7 @@ function isIncluded(
 
 /**
  * Counts the contacts of an audience in a range by fate; null is a message. Judges each of them up
- * to `mostJudgedEach`, and of more those that an index gives a reason for.
+ * to `mostJudgedEach`, and of more only contacts that an index gives a reason for.
  */
 export async function countFatesIn(
   db: Db,
@@ -134,7 +134,7 @@ export async function selectIncluded(
 ): Promise<string[]> {
   const ways = waysInto(db, organizationId, audience, range);
   if (ways.length === 0) return [];
-  // SQLite merges the selects in the order of ids. PostgreSQL would read each of them to its end.
+  // SQLite merges the selects in the order of ids. PostgreSQL would read each select to the end.
   const isPostgres = engineOf(db) === 'postgres' && ways.length > 1;
   const selects = isPostgres ? ways.map((way) => sql`(${way} order by id limit ${limit})`) : ways;
   const { rows } = await sql<{ id: string }>`${sql.join(selects, sql` union `)}

@@ -12,18 +12,20 @@ import type { AudienceSnapshot } from './schema.ts';
 
 /** Most contacts that a read examines for groups by query. */
 const mostExamined = 5_000;
-/** Part of them that a read examines after an overdue one, and growth of that after one in time. */
+/**
+ * Part of them that a read examines after an overdue read, and growth of that after a read in time.
+ */
 const nextShare = 0.1;
 const growth = 1.5;
-/** Slow audiences whose size of a read stays in memory. */
+/** Number of slow audiences with a read size in memory. */
 const mostKept = 1_000;
 
-/** Contacts that a read of an audience may examine, by run, for those with overdue reads. */
+/** Contacts that a read of an audience may examine, by run, for runs with overdue reads. */
 const sizesOf = perApp((_app: App) => recentlyUsed<number>(mostKept));
 
 /**
- * Reads at most `most` contacts, or fewer if that takes too long: down to one.
- * @throws OverdueError if even one takes too long
+ * Reads at most `most` contacts, or fewer if that takes too long: down to a single contact.
+ * @throws OverdueError if even a single contact takes too long
  */
 async function readInTime<T>(
   app: App,
@@ -86,7 +88,7 @@ export async function readCandidates(
 /**
  * Reads which of these contacts match a query of the audience, beside the event loop: a query can
  * take a millisecond for each contact, which no transaction has. If all of them take too long, the
- * answer is about the first ones only.
+ * answer is about the first contacts only.
  * @throws OverdueError; CapacityError as `Store.aside` does. Both are temporary.
  */
 export async function readMatches(

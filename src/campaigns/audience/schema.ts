@@ -1,4 +1,4 @@
-// The audience of a campaign: the contacts that it includes, without those with an excluded tag.
+// The audience of a campaign: the contacts that it includes, without contacts with an excluded tag.
 import { z } from 'zod';
 import { idOf } from '../../core/api/resource-schema.ts';
 import type { ContactQuery } from '../../people/contacts/groups/query-schema.ts';

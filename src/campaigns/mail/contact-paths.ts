@@ -2,7 +2,7 @@
 import type { CompiledTemplate } from '../../content/rendering/compiled.ts';
 
 /**
- * Paths of one or two names, such as `firstName` and `location.city`; null for all values of the
+ * Paths of at most two names, such as `firstName` and `location.city`; null for all values of the
  * contact.
  */
 export type ContactPaths = readonly string[] | null;
@@ -52,7 +52,7 @@ export function contactPathsIn(compiled: CompiledTemplate): ContactPaths {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Returns the part of a contact that the paths name. Leaves out what is null. */
+/** Returns the part of a contact that the paths name. Leaves out null values. */
 export function pickedFrom(contact: Values, paths: ContactPaths): Values {
   if (paths === null) return contact;
   const picked: Record<string, unknown> = {};

@@ -21,7 +21,7 @@ import type { RunRow } from '../../run-ledger/queries.ts';
 import { pickedFrom } from './contact-paths.ts';
 import type { RunMailing } from './snapshot.ts';
 
-/** Most bytes of the values of one message. */
+/** Most bytes of the values of a message. */
 const mostMergeBytes = 8_192;
 /** Most messages that are filled at once. */
 const mostAtOnce = 64;
@@ -40,7 +40,7 @@ export interface Addressee {
   name: string | null;
 }
 
-/** A run whose messages are prepared. */
+/** A run with prepared messages. */
 export interface DispatchedRun {
   id: string;
   organizationId: string;
@@ -49,7 +49,7 @@ export interface DispatchedRun {
   merge: SharedMerge | null;
 }
 
-/** Returns a started run with the content of its messages. */
+/** Returns a started run with the content of the messages. */
 export async function dispatchedRun(
   app: App,
   { id, organization_id: organizationId }: Pick<RunRow, 'id' | 'organization_id'>,
@@ -58,7 +58,7 @@ export async function dispatchedRun(
   return { id, organizationId, mailing, merge: await sharedMergeOf(app, mailing.contentId) };
 }
 
-/** A message before its transaction, or the reason why none can be made. */
+/** A message before the transaction, or the reason why none can be made. */
 export type Prepared = { contactId: string } & (
   | { request: Omit<AcceptRequest, 'caller' | 'right' | 'idempotency'> }
   | { failure: string }
@@ -82,7 +82,7 @@ export interface PreparationEnds {
  * Prepares the messages of contacts, in their order, up to the first that no worker has room to
  * fill now (large values take the room of few messages), or that is not begun at the end of the
  * turn.
- * @throws CapacityError without room for the first one: try again
+ * @throws CapacityError without room for the first message: try again
  */
 export async function prepareDispatch(
   app: App,
@@ -193,7 +193,7 @@ function requestOf(
 }
 
 /**
- * Accepts prepared messages of one run inside a page's transaction, in their order. A refusal stops
+ * Accepts prepared messages of a run inside a page's transaction, in their order. A refusal stops
  * no other message: the caller decides about the run.
  */
 export async function dispatch(

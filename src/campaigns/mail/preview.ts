@@ -1,4 +1,4 @@
-// The mail of a campaign before it runs: checked when it is saved, shown for one contact, and sent
+// The mail of a campaign before it runs: checked when it is saved, shown for a contact, and sent
 // to a few addresses as a test. All three compose it as a run does.
 import { hash } from 'node:crypto';
 import { campaignsRight } from '../../access/keys/send-checks.ts';
@@ -20,7 +20,7 @@ import { foldAddress } from '../../platform/net/address.ts';
 import { pickedFrom } from './contact-paths.ts';
 import { type CampaignMail, type DraftedRun, draftRunContent } from './snapshot.ts';
 
-/** The words of a campaign for one contact. */
+/** The words of a campaign for a contact. */
 interface FilledWords {
   subject: string;
   preheader: string | null;
@@ -29,7 +29,7 @@ interface FilledWords {
   warnings: TemplateWarning[];
 }
 
-/** The mail of a campaign for one contact: all that would leave, but for its recipient. */
+/** The mail of a campaign for a contact: all that would leave, but for the recipient. */
 export interface CampaignPreview
   extends FilledWords,
     Pick<MailPicture, 'from' | 'replyTo' | 'notes' | 'attachments'> {
@@ -67,7 +67,7 @@ function senderWarning(message: string): TemplateWarning {
 async function checkDraft(app: App, organizationId: string, campaign: CampaignMail) {
   const drafted = await draftRunContent(app, organizationId, campaign);
   const { html, warnings } = await previewOf(app, organizationId, drafted, null);
-  // Without a contact all of its values are missing.
+  // Without a contact all contact values are missing.
   const own = warnings.filter(({ code }) => !missingValues.has(code));
   if (html === null) return own;
   const { from, unsubscribeGroupId } = drafted.mailing;
@@ -115,7 +115,7 @@ async function contactOf(app: App, organizationId: string, id: string): Promise<
   return contact;
 }
 
-/** Returns what leaves beside the words of a run. */
+/** Returns the parts of a mail besides the words of a run. */
 async function pictureOfRun(
   app: App,
   organizationId: string,
@@ -155,7 +155,7 @@ async function previewOf(
 }
 
 /**
- * Sends the campaign to a few addresses, each with the values of its contact if there is one. The
+ * Sends the campaign to a few addresses, each with the values of the contact, if any. The
  * mails are ordinary messages: they count, and every check of a send holds.
  * @throws as `draftRunContent`
  */

@@ -1,4 +1,4 @@
-// The content of a campaign as its callers write it.
+// The content of a campaign as callers write it.
 import { z } from 'zod';
 import {
   boundedAttachments,

@@ -1,4 +1,4 @@
-// The content of a run: read once when the run is made, stored once, and shared by all of its
+// The content of a run: read once when the run is made, stored once, and shared by all
 // messages. Later changes of campaign, template, brand and sender leave the run as it is.
 import { brandValuesOf, findBrandForTemplate } from '../../content/brands/values.ts';
 import type { BrandValues, CompiledTemplate } from '../../content/rendering/compiled.ts';
@@ -24,7 +24,7 @@ import type { Db } from '../../platform/store/db.ts';
 import { type ContactPaths, contactPathsIn } from './contact-paths.ts';
 import type { CampaignEmail } from './schema.ts';
 
-/** The parts of a campaign that its mail depends on. */
+/** The parts of a campaign that the mail depends on. */
 export interface CampaignMail {
   email: CampaignEmail;
   from: SendPayload['from'];
@@ -125,7 +125,7 @@ export async function draftRunContent(
 }
 
 /**
- * Stores the content of a run in the transaction that makes the run; returns the fields of its
+ * Stores the content of a run in the transaction that makes the run; returns the fields of the
  * messages.
  */
 export async function storeMailing(
@@ -140,7 +140,7 @@ export async function storeMailing(
   };
 }
 
-/** Gives up the content of a deleted run. The last of its messages deletes the content. */
+/** Gives up the content of a deleted run. The last message of the run deletes the content. */
 export async function releaseRunContent(trx: Db, { contentId }: RunMailing): Promise<void> {
   await deleteUnusedContent(trx, contentId);
 }

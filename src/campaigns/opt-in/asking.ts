@@ -2,14 +2,14 @@
 //
 //   state of the contact       | it is added again                      | then
 //   ---------------------------+----------------------------------------+----------------------------------
-//   no member                  | its address gets mail                  | pending, a mail is due
-//   pending                    | an hour after its mail, below 3 mails  | a mail is due
+//   no member                  | the address gets mail                  | pending, a mail is due
+//   pending                    | an hour after the mail, below 3 mails  | a mail is due
 //   confirmed                  | always                                 | confirmed, no mail
-//   confirmed, and left since  | as for pending                         | a mail is due: its link lifts the
+//   confirmed, and left since  | as for pending                         | a mail is due: the link lifts the
 //                              |                                        | block of the group
-//   any                        | its address is blocked for all mail    | no mail
+//   any                        | the address is blocked for all mail    | no mail
 //
-// A mail in the queue moves `mails` on and ends `due_at` in its own transaction (loop.ts).
+// A mail in the queue moves `mails` on and ends `due_at` in a separate transaction (loop.ts).
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -50,7 +50,7 @@ export async function optInGroup(
 
 /**
  * Refuses mail to these addresses as a send of the caller to them is refused. Mail that asks for
- * confirmation waits for its quota, so none is needed now.
+ * confirmation waits for the quota, so no quota is needed now.
  * @throws ConflictError without a sender that may send; the error of a send for any other refusal
  */
 export async function checkAsking(
@@ -86,7 +86,7 @@ function lacksSender(groupId: string, error: ServiceError | undefined): Conflict
 }
 
 /**
- * Checks before an import, whose addresses are not known yet, and returns the texts of its mails.
+ * Checks before an import, while addresses are still unknown, and returns the texts of the mails.
  * @throws as `checkAsking` and `optInGroup`
  */
 export function checkAskingAny(app: App, caller: Caller, groupId: string): Promise<AskedTexts> {
@@ -141,8 +141,8 @@ interface Standing {
 }
 
 /**
- * Words of an organization in a mail to confirm. The mail has those of the moment in which it was
- * asked for.
+ * Words of an organization in a mail to confirm. The mail has the words of the moment in which it
+ * was asked for.
  */
 export interface AskedTexts {
   /** Name of the group. */

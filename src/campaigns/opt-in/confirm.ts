@@ -3,14 +3,14 @@
 //   link                                      | GET shows              | POST
 //   ------------------------------------------+------------------------+------------------------------------
 //   open: younger than 7 days, not used       | a button               | the contact is confirmed; a block of
-//                                             |                        | this group on its address is lifted
-//   used: the confirmation is as new as its   | day of the             | as GET
+//                                             |                        | this group on the address is lifted
+//   used: the confirmation is as new as the   | day of the             | as GET
 //   mail                                      | confirmation           |
-//   expired: older than 7 days                | the way to a new one   | as GET
+//   expired: older than 7 days                | the way to a new link  | as GET
 //   void: the member was removed, the contact | the same               | as GET
 //   or group deleted, or the address changed  |                        |
 //
-// Blocks of all mail stay: the person answered about one group.
+// Blocks of all mail stay: the person answered about a single group.
 import type { App } from '../../core/app.ts';
 import { confirmMember } from '../../outbound/unsubscribe-links/confirm-member.ts';
 import { comeBack, groupsLeft } from '../../outbound/unsubscribe-links/leave.ts';
@@ -30,7 +30,7 @@ export type LinkState =
   | { is: 'used'; confirmedAt: number; hasLeft: boolean }
   | { is: 'expired' | 'void' };
 
-/** Reads the state of a link at `now`, and its row. */
+/** Reads the state of a link at `now`, and the row. */
 async function readLink(
   db: Db,
   asked: Asked,

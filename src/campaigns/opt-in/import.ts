@@ -1,4 +1,4 @@
-// Imports contacts that have to confirm a group. Their mails are due one after the other, so that
+// Imports contacts that have to confirm a group. Their mails are due in sequence, so that
 // the mails of single requests do not stand behind them.
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import type { Caller, StreamedBody } from '../../core/api/route.ts';
@@ -19,7 +19,7 @@ import { mailsPerSecond } from './limits.ts';
 
 /**
  * Returns the function that asks the contacts of an import, by transaction.
- * @throws ForbiddenError for a test key and for one that may not send at once; else as
+ * @throws ForbiddenError for a test key and for a key that may not send at once; else as
  * `checkAskingAny`
  */
 export async function askImported(

@@ -6,5 +6,5 @@ export const mostMails = 3;
 export const mailEveryMs = 3_600_000;
 /** Life of a link. */
 export const linkLivesMs = 7 * 24 * 3_600_000;
-/** Mails of one organization in a second. */
+/** Mails of an organization in a second. */
 export const mailsPerSecond = 5;

@@ -1,6 +1,6 @@
 // Mails the links to confirm. An import makes 100,000 of them due; they leave at a bounded pace,
-// each organization in turn, and those that an import placed later than its first ones yield to
-// single requests. What becomes of a due mail is in mail-due.ts.
+// each organization in turn, and mails that an import placed behind the first mails yield to
+// single requests. The handling of a due mail is in mail-due.ts.
 import { admissionOf } from '../../access/admission/admission.ts';
 import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { findSpent } from '../../access/admission/quota.ts';
@@ -16,10 +16,10 @@ import { mailIn, putOffDue } from './mail-due.ts';
 
 /** Time between two turns of an organization. */
 const turnMs = 1_000;
-/** Organizations in one turn of the loop. */
+/** Organizations in a turn of the loop. */
 const organizationsPerTurn = 20;
 
-/** The loop of one daemon. */
+/** The loop of a daemon. */
 export function createConfirmationLoop(app: App): DueLoop {
   /** The last organization of the turn before. */
   let after = '';
@@ -56,8 +56,8 @@ export function createConfirmationLoop(app: App): DueLoop {
 }
 
 /**
- * Mails confirmations of an organization, and returns the end of its wait, or null. After an error
- * they wait, so that other organizations go on.
+ * Mails confirmations of an organization, and returns the end of the wait, or null. After an error
+ * they wait, so that other organizations continue.
  */
 async function mailOrWait(app: App, organizationId: string, now: number): Promise<number | null> {
   try {

@@ -1,10 +1,10 @@
-// Due mails to confirm a group, of one organization in one transaction.
+// Due mails to confirm a group, of an organization in a single transaction.
 //
-//   the loop finds                          | then, in one transaction
+//   the loop finds                          | then, in the same transaction
 //   ----------------------------------------+--------------------------------------------------------
-//   a due row                               | its mail is in the queue, counted, no longer due
-//   its address blocked or gone             | no mail, no longer due
-//   its key revoked, or without a right to  | the same
+//   a due row                               | the mail is in the queue, counted, no longer due
+//   the address blocked or gone             | no mail, no longer due
+//   the key revoked, or without a right to  | the same
 //   send                                    |
 //   no token of the organization's bucket   | it stays due and waits, with `waitReason`, as a run
 //                                           | does (src/campaigns/walk/pace.ts)
@@ -62,7 +62,7 @@ interface Mailed {
   wait: { reason: ConfirmationWait; until: number } | null;
 }
 
-/** Mails the first due confirmations of an organization, as far as `tokens` and its quota allow. */
+/** Mails the first due confirmations of an organization, as far as `tokens` and the quota allow. */
 export async function mailIn(app: App, trx: Db, turn: Turn): Promise<Mailed> {
   const { organizationId, now } = turn;
   // As in every accept, the quota is locked before all other rows.
@@ -81,8 +81,8 @@ export async function mailIn(app: App, trx: Db, turn: Turn): Promise<Mailed> {
 }
 
 /**
- * Locks the contacts of the first due rows, and reads the rows anew: another daemon may have mailed
- * them.
+ * Locks the contacts of the first due rows, and reads the rows anew: another daemon may have
+ * mailed them.
  */
 async function lockDue(
   trx: Db,
@@ -176,7 +176,7 @@ async function mailRows(app: App, trx: Db, allowances: Allowances, due: DueRows)
   return { mailed, refusal, wait };
 }
 
-/** Returns the wait of a mail without room in the quota or without a token, or takes its room. */
+/** Returns the wait of a mail without room in the quota or without a token, or takes that room. */
 function waitFor(
   allowances: Allowances,
   { organizationId, now, isDrawn }: { organizationId: string; now: number; isDrawn: boolean },

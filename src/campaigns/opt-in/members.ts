@@ -1,5 +1,5 @@
-// Members of a double opt-in group: contacts that were asked to confirm it. Adding one never counts
-// as consent: only the button behind the link in its mail does (confirm.ts).
+// Members of a double opt-in group: contacts that were asked to confirm it. Adding a member never
+// counts as consent: only the button behind the link in the mail does (confirm.ts).
 import { openAllowances } from '../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import { type CursorPage, cutPage, readCursor } from '../../core/api/cursor.ts';
@@ -42,8 +42,8 @@ function present(row: ConfirmationRow): Member {
 
 /**
  * Returns the addresses of locked contacts, in the order of `ids`.
- * @throws ResourceNotFoundError for an unknown contact; ValidationError for one without an address.
- * `places` is the list of the request.
+ * @throws ResourceNotFoundError for an unknown contact; ValidationError for a contact without an
+ * address. `places` is the list of the request.
  */
 async function addressesOf(
   trx: Db,

@@ -23,8 +23,8 @@ const statuses: Readonly<Record<PageState['is'], number>> = {
 };
 
 /**
- * Answers paths below `/c/`; returns null for any other. @throws CapacityError if nothing can be
- * written.
+ * Answers paths below `/c/`; returns null for any other path. @throws CapacityError if nothing
+ * can be written.
  */
 export async function serveConfirming(
   app: App,

@@ -1,5 +1,5 @@
-// Tokens of links to confirm a group. A token has all data of its mail, encrypted. Its time tells a
-// link that was used, or whose mail is too old, from the link of a later mail.
+// Tokens of links to confirm a group. A token has all data of the mail, encrypted. The time in it
+// tells a used link, or a link in a mail that is too old, from the link of a later mail.
 import type { App } from '../../core/app.ts';
 import { exactly } from '../../platform/runtime/secrets.ts';
 
@@ -25,7 +25,7 @@ export function confirmToken(app: App, asked: Asked): string {
   );
 }
 
-/** Reads a token. Returns null for one that is foreign or was cut. */
+/** Reads a token. Returns null for a foreign or truncated token. */
 export function readConfirmToken(app: App, token: string): Asked | null {
   const timeOf = (payload: string) => exactly(Number(payload.split(' ')[3]));
   const parts = app.secrets.unseal(purpose, token, timeOf)?.split(' ') ?? [];

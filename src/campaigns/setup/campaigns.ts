@@ -52,7 +52,7 @@ function columnsOf(facts: CampaignFacts, warnings: readonly TemplateWarning[]) {
   };
 }
 
-/** Returns the settings of a campaign for the audit, without its content. */
+/** Returns the settings of a campaign for the audit, without the content. */
 function settingsOf(row: CampaignRow) {
   const { transactional, conversationId, from, audience } = factsOf(row);
   const { contactIds, ...lists } = audience;
@@ -183,7 +183,7 @@ export async function updateCampaign(
   });
 }
 
-/** Copies a campaign without its runs. @throws ResourceNotFoundError. */
+/** Copies a campaign without runs. @throws ResourceNotFoundError. */
 export async function duplicateCampaign(
   app: App,
   caller: Caller,
@@ -197,7 +197,7 @@ export async function duplicateCampaign(
 }
 
 /**
- * Deletes a campaign with its runs and their ledgers, which a job erases. Messages stay.
+ * Deletes a campaign with all runs and their ledgers, which a job erases. Messages stay.
  * @throws ResourceNotFoundError; ConflictError while a run has not ended.
  */
 export async function deleteCampaign(app: App, caller: Caller, id: string): Promise<Deleted> {

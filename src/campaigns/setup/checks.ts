@@ -1,5 +1,5 @@
-// Checks of a campaign: when it is saved, and when a run is asked for. Both are those of a send
-// (src/outbound/queue/schedule/send-checks.ts) for mail without recipients.
+// Checks of a campaign: when it is saved, and when a run is asked for. Both are the checks of a
+// send (src/outbound/queue/schedule/send-checks.ts) for mail without recipients.
 import { openAllowances } from '../../access/admission/quota.ts';
 import { campaignsRight } from '../../access/keys/send-checks.ts';
 import type { TemplateWarning } from '../../content/rendering/compiled.ts';
@@ -51,7 +51,7 @@ function toCheck(
 }
 
 /**
- * Checks a campaign but its audience before it is saved, and returns advice about its content.
+ * Checks a campaign but the audience before it is saved, and returns advice about the content.
  * @throws ResourceNotFoundError for a missing resource; ValidationError for content that cannot be
  * filled; ConflictError for a template that is not published.
  */
@@ -86,7 +86,7 @@ export async function assertRunnable(
   const send = toCheck(caller, facts, scheduledFor);
   const { db } = app.store;
   const allowances = await openAllowances(app, db, [caller.organizationId]);
-  // A run waits for its quota.
+  // A run waits for the quota.
   const unlimited = { ...allowances, take: () => null };
   const firstRefusal = await openAcceptChecks(app, db, unlimited, [send]);
   const refusal = firstRefusal(send);

@@ -1,4 +1,4 @@
-// The estimate of a campaign: its contacts by fate, and the time that a run would take.
+// The estimate of a campaign: the contacts by fate, and the time that a run would take.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
@@ -12,7 +12,7 @@ import { type CampaignFacts, factsOf } from './present-campaign.ts';
 import { campaigns } from './queries.ts';
 import type { Estimate, EstimateCampaign } from './run-schema.ts';
 
-/** Returns the domain whose warming limits the run; null without one. */
+/** Returns the warming domain that limits the run; null without warming. */
 async function domainOfSender(
   db: Db,
   organizationId: string,

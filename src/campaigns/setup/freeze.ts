@@ -1,6 +1,6 @@
 // Freezes a run when it is made: content with template and brand, sender, policy and the rule of
-// its audience. Later changes of these resources leave the run as it is. Members of the audience
-// are read at its start.
+// the audience. Later changes of these resources leave the run as it is. Members of the audience
+// are read at the start.
 import type { App } from '../../core/app.ts';
 import { stageContent } from '../../outbound/sending/store-content.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
@@ -10,17 +10,17 @@ import type { AudienceSnapshot } from '../audience/schema.ts';
 import { type DraftedRun, draftRunContent, storeMailing } from '../mail/snapshot.ts';
 import type { CampaignFacts } from './present-campaign.ts';
 
-/** Contacts that one transaction judges. */
+/** Contacts that a transaction judges. */
 const pageSize = 500;
 
 /** `policySnapshot` of a run (specification 2.13). */
 export interface RunPolicy {
   unsubscribeGroupId: string | null;
-  /** Contacts that one transaction judges. */
+  /** Contacts that a transaction judges. */
   pageSize: number;
 }
 
-/** A campaign as it was read for a run, before its content is stored. */
+/** A campaign as it was read for a run, before the content is stored. */
 export interface FrozenCampaign {
   drafted: DraftedRun;
   audience: AudienceSnapshot;
@@ -50,7 +50,7 @@ export async function freezeCampaign(
   return { drafted, audience, policy: { unsubscribeGroupId, pageSize } };
 }
 
-/** Stores the content of a frozen campaign; returns the columns of its run. */
+/** Stores the content of a frozen campaign; returns the columns of the run. */
 export async function storeFrozen(
   app: App,
   trx: Db,

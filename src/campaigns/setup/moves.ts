@@ -2,21 +2,21 @@
 // published where a kind of event exists.
 //
 //   status                 event     to         also
-//   (none)                 created   scheduled  due at its time; frozen in the same transaction
-//   scheduled              service   running    starts: the members of its audience are read
-//   scheduled              service   cancelled  its key may not run campaigns any more
+//   (none)                 created   scheduled  due at the planned time; frozen in the same transaction
+//   scheduled              service   running    starts: the members of the audience are read
+//   scheduled              service   cancelled  the key may not run campaigns any more
 //   scheduled, running     service   failed     the content cannot be sent, or no message could be made
 //   scheduled, running     service   paused     the store was restored from a backup
 //   running                person    paused     queued mail of the run waits
 //   running                service   held       with a reason
 //   running                service   completed  every contact was judged
 //   paused                 person    running    resumed
-//   paused                 person    scheduled  resumed, if it had not started: due at its time
+//   paused                 person    scheduled  resumed, if it had not started: due at the planned time
 //   held                   both      running    resumed, or the cause has ended
 //   scheduled, running,    person    cancelled  due until all mail that has not left is cancelled
 //   paused, held
 //
-// Any other move is a 409.
+// A move that is not in the table answers 409.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
@@ -76,7 +76,7 @@ function movesOf(from: RunStatus, author: Author): RunStatus[] {
   return moves.flatMap(([to, authors]) => (authors.includes(author) ? [to] : []));
 }
 
-/** Returns the conflict of a move that is not in the table; it names the possible ones. */
+/** Returns the conflict of a move that is not in the table; it names the possible moves. */
 function refusal({ id, status }: RunState, to: RunStatus, author: Author): ConflictError {
   const possible = [...new Set(movesOf(status, author).map((each) => participles[each]))];
   const only =

@@ -23,7 +23,7 @@ interface Body extends Pick<CampaignEmail, 'html' | 'text' | 'attachments' | 'te
 }
 
 /**
- * Returns the columns of a content and its audience. Lists do not read the large parts, in `body`.
+ * Returns the columns of a content and an audience. Lists do not read the large parts, in `body`.
  */
 export function contentColumns({
   email: { html, text, attachments, templateData, ...email },
@@ -39,7 +39,7 @@ export function contentColumns({
 
 type Lists = Omit<Audience, 'contactIds'>;
 
-/** Returns the parts of a campaign that do not depend on its body. */
+/** Returns the parts of a campaign that do not depend on the body. */
 function listedFacts(row: ListedCampaign) {
   return {
     email: fromJson<CampaignEmail>(row.email),
@@ -51,7 +51,7 @@ function listedFacts(row: ListedCampaign) {
   };
 }
 
-/** Returns a stored campaign as its callers gave it. */
+/** Returns a stored campaign as callers gave it. */
 export function factsOf(row: CampaignRow): CampaignFacts {
   const { email, audience, ...facts } = listedFacts(row);
   const { contactIds, ...content } = fromJson<Body>(row.body);
@@ -80,7 +80,7 @@ const noUnsubscribeGroup: TemplateWarning = {
   line: null,
 };
 
-/** Presents a campaign; a listed one has no body. */
+/** Presents a campaign; a listed campaign has no body. */
 export function presentCampaign(row: CampaignRow | ListedCampaign): Campaign {
   const facts = 'body' in row ? factsOf(row) : listedFacts(row);
   const { from, ...shown } = facts;

@@ -57,13 +57,13 @@ export async function presentRuns(db: Db, rows: readonly RunState[]): Promise<Ru
   return rows.map((row) => summaryOf(row, statsOf(counts(row.id))));
 }
 
-/** Presents a run with its counters, without content and audience. */
+/** Presents a run with counters, without content and audience. */
 export async function presentRun(db: Db, row: RunState): Promise<RunSummary> {
   const counts = await findRunCounts(db, [row.id]);
   return summaryOf(row, statsOf(counts(row.id)));
 }
 
-/** Returns the audience of a run without the queries of its groups. */
+/** Returns the audience of a run without the queries of the groups. */
 function audienceOf({ audience_snapshot }: RunRow): Run['audienceSnapshot'] {
   const audience = fromJson<NonNullable<Run['audienceSnapshot']>>(audience_snapshot);
   if (!audience) return null;
@@ -71,7 +71,7 @@ function audienceOf({ audience_snapshot }: RunRow): Run['audienceSnapshot'] {
   return { includeTags, excludeTags, contactIds, groupIds };
 }
 
-/** Presents a run with its content and audience. */
+/** Presents a run with content and audience. */
 export async function presentWholeRun(db: Db, row: RunRow): Promise<Run> {
   return {
     ...(await presentRun(db, row)),

@@ -1,4 +1,4 @@
-// The mail of a campaign before a run: shown for one contact, and sent to a few addresses.
+// The mail of a campaign before a run: shown for a contact, and sent to a few addresses.
 import { admissionOf } from '../../access/admission/admission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -9,7 +9,7 @@ import { campaigns } from './queries.ts';
 import type { RenderCampaign, TestCampaign } from './schema.ts';
 
 /**
- * Shows the mail of a campaign as one contact would get it, or without values of a contact. @throws
+ * Shows the mail of a campaign as a contact would get it, or without values of a contact. @throws
  * ResourceNotFoundError; ForbiddenError.
  */
 export async function renderCampaign(

@@ -45,7 +45,7 @@ export const findKnownCampaigns = own.all(
   (rows) => rows.map(({ id }) => id),
 );
 
-/** Requires a campaign without reading its content. @throws ResourceNotFoundError. */
+/** Requires a campaign without reading the content. @throws ResourceNotFoundError. */
 export async function requireCampaign(db: Db, organizationId: string, id: string): Promise<void> {
   const known = await findKnownCampaigns(db, organizationId, [id]);
   if (known.length === 0) throw new ResourceNotFoundError('campaign', id);

@@ -166,7 +166,7 @@ const stats = z
   })
   .meta({ id: 'RunStats', description: 'Messages of a run by their fate' });
 
-/** A run without its content and its audience, which can be large: in lists and in events. */
+/** A run without content and audience, which can be large: in lists and in events. */
 export const runSummary = z
   .object({
     id: z.string(),

@@ -84,8 +84,8 @@ function newRun(app: App, caller: Caller, asked: Asked, frozen: FrozenColumns): 
 }
 
 /**
- * Returns the run that this request has made before, or undefined. @throws ConflictError for other
- * content.
+ * Returns the run that this request has made before, or undefined. @throws ConflictError for
+ * different content.
  */
 async function replayed(
   db: Db,
@@ -101,7 +101,7 @@ async function replayed(
   );
 }
 
-/** Stores a run unless this request has made one. */
+/** Stores a run unless this request has made a run. */
 async function storeRun(app: App, caller: Caller, asked: Asked): Promise<Run> {
   const { organizationId } = caller;
   const { db } = app.store;
@@ -131,7 +131,7 @@ async function storeRun(app: App, caller: Caller, asked: Asked): Promise<Run> {
       });
       return run;
     });
-  // Of concurrent requests with one key, one makes the run and the others find it.
+  // Of concurrent requests with the same key, the first makes the run and the rest find it.
   return orAgain(store);
 }
 
@@ -156,7 +156,7 @@ export async function createRun(
   });
 }
 
-/** Returns the run if it is one of the campaign. @throws ResourceNotFoundError. */
+/** Returns the run if it belongs to the campaign. @throws ResourceNotFoundError. */
 function ofCampaign<Row extends RunState>(
   run: Row | undefined,
   { organizationId }: Caller,
@@ -199,10 +199,10 @@ export async function listRuns(
 }
 
 /**
- * Makes a run to the contacts that have failed in an ended run: those without a message, and those
- * with a failed one. Its content and audience are the campaign's of now. Contacts that another
- * retry of the run has judged are left out: a retry that is asked for twice reaches each of them
- * once.
+ * Makes a run to the contacts that have failed in an ended run: contacts without a message, and
+ * contacts with a failed message. Content and audience are the campaign's of now. Contacts that
+ * another retry of the run has judged are left out: a retry that is asked for twice reaches each of
+ * them once.
  * @throws as `createRun`; ConflictError while the run has not ended, or if nobody failed.
  */
 export async function retryRun(
@@ -248,7 +248,9 @@ async function decideOn(
   });
 }
 
-/** Pauses a running run: its queued mail waits. @throws ResourceNotFoundError, ConflictError. */
+/**
+ * Pauses a running run: queued mail of the run waits. @throws ResourceNotFoundError, ConflictError.
+ */
 export function pauseRun(
   app: App,
   caller: Caller,
@@ -261,7 +263,7 @@ export function pauseRun(
 }
 
 /**
- * Lets a paused or held run go on. One that had not started is scheduled again.
+ * Lets a paused or held run continue. A run that had not started is scheduled again.
  * @throws ResourceNotFoundError, ConflictError; ValidationError for a held run without a note.
  */
 export async function resumeRun(
@@ -284,7 +286,7 @@ export async function resumeRun(
   return resumed;
 }
 
-/** Deliveries of a run that one transaction cancels. */
+/** Deliveries of a run that a transaction cancels. */
 export const cancelledAtOnce = 500;
 
 /**

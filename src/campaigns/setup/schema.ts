@@ -1,4 +1,5 @@
-// Input and output shapes of campaigns (specification 4.8). Those of runs are in run-schema.ts.
+// Input and output shapes of campaigns (specification 4.8). The shapes of runs are in
+// run-schema.ts.
 import { z } from 'zod';
 import { templateWarning } from '../../content/rendering/schema.ts';
 import { emailAddress, headerText } from '../../core/api/address-schema.ts';

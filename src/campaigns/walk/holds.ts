@@ -7,7 +7,7 @@
 //   key              | the key that made the run is revoked, or     | by a person: cancel it
 //                    | may not run campaigns or use the From any    |
 //                    | more                                         |
-//   sender           | the From may not send any more; its domain   | when it may
+//   sender           | the From may not send any more; the domain   | when it may
 //                    | is `holdDomainId`                            |
 //   domain-held      | the sending domain is held                   | with that hold
 //   warming-held     | the warming plan of the domain is held       | with that hold
@@ -46,7 +46,7 @@ const fewestAttempts = 200;
 const mostDeferred = 0.3;
 const minuteMs = 60_000;
 
-/** A hold of a run, as columns of its row. */
+/** A hold of a run, as columns of the row. */
 export interface Hold {
   hold_reason: RunHoldReason;
   hold_domain_id: string | null;
@@ -63,7 +63,7 @@ const endsItself: readonly string[] = [
   'warming-held',
 ] satisfies RunHoldReason[];
 
-/** Tells whether the service resumes a run with this reason once its cause has ended. */
+/** Tells whether the service resumes a run with this reason once the cause has ended. */
 export function endsByItself(reason: string | null): boolean {
   return reason !== null && endsItself.includes(reason);
 }
@@ -79,7 +79,9 @@ interface ExcludedCounts {
 
 const nothingExcluded: ExcludedCounts = { attempted: 0, hardBounced: 0, complaints: 0, at: 0 };
 
-/** The answer for a run that may go on has its sender, and the caller whose rights it has. */
+/**
+ * The answer for a run that may continue: the sender, and the caller with the rights of the run.
+ */
 export type MayGo = { hold: Hold } | { hold: null; sender: ResolvedSender; caller: Caller };
 
 function held(

@@ -1,13 +1,13 @@
-// Leases of runs: of several daemons on one store one walks a run. A timer renews the lease while
-// its holder takes a turn, and only its holder moves the run. The lease of a dead daemon ends
-// automatically.
+// Leases of runs: of several daemons on a store, only the lease holder walks a run. A timer renews
+// the lease while the holder takes a turn, and only the holder moves the run. The lease of a dead
+// daemon ends automatically.
 //
 //   lease                            | event                         | then
 //   ---------------------------------+-------------------------------+--------------------------------
-//   none, or ended                   | a daemon finds the run due    | its own
+//   none, or ended                   | a daemon finds the run due    | own
 //   own                              | a third of a turn's lease, or | renewed
 //                                    | half of it before a turn      |
-//   of another                       | it ends                       | any daemon may take it
+//   of another daemon                | it ends                       | any daemon may take it
 import type { App } from '../../core/app.ts';
 import { keepLease, leaseDelayMs } from '../../platform/store/changes/lease.ts';
 import {
@@ -18,7 +18,7 @@ import {
   renewRun,
 } from '../../run-ledger/walk-queries.ts';
 
-/** A crash delays its run by at most this. */
+/** A crash delays the leased run by at most this. */
 export const leaseMs = 30_000;
 
 /** Returns the present moment of a worker, by which leases are judged. */
@@ -44,7 +44,7 @@ export function keepRun(app: App, worker: string, { id }: Pick<DueRun, 'id'>): (
   });
 }
 
-/** Ends the leases that an earlier daemon left: on SQLite there is only one at a time. */
+/** Ends the leases that an earlier daemon left: on SQLite there is a single daemon at a time. */
 export async function endOldLeases({ store }: App): Promise<void> {
   if (store.kind === 'sqlite') await store.write((trx) => endLeases(trx, null), 'quiet');
 }

@@ -1,13 +1,13 @@
-// The loop of one daemon over due runs: each step begins the turn of one run, and waits for its end
-// or for its time. A turn that takes longer, as its organization waits for its own reads or
-// workers, goes on beside the turns of others.
+// The loop of a daemon over due runs: each step begins the turn of a run, and waits for the end of
+// the turn or its time. A turn that takes longer, as the organization waits for its own reads or
+// workers, continues beside the turns of other organizations.
 //
 //   status      | a turn
 //   ------------+------------------------------------------------------------
 //   scheduled   | starts it (start.ts)
 //   running     | walks a page, or finds that it waits or is held (page.ts)
-//   held        | looks whether the cause has ended (unwalked.ts)
-//   cancelled   | cancels some of its queued mail (unwalked.ts)
+//   held        | checks whether the cause has ended (unwalked.ts)
+//   cancelled   | cancels some of the queued mail (unwalked.ts)
 //
 // The first turn of a daemon also frees mail that was queued before the run was resumed. Turns go
 // by time and end between two contacts (turns.ts). After an error the run waits (trouble.ts).
@@ -31,7 +31,7 @@ import { cancelSome, inspectHeld } from './unwalked.ts';
 
 /** Due runs among which a step chooses. */
 const mostRead = 100;
-/** Organizations with a turn under way. Each has one. */
+/** Organizations with a turn under way. Each has a single turn. */
 const mostTurns = 4;
 /** Waits and leases are shorter. A later time means that the clock was set back. */
 const longestWaitMs = 60_000;
@@ -40,13 +40,13 @@ const trouble = 'campaign runs cannot be walked now: trying again';
 
 export interface CampaignLoop {
   start(): Promise<void>;
-  /** Resolves when no run can go on before its time. */
+  /** Resolves when no run can continue before the due time. */
   idle(): Promise<void>;
-  /** Ends the turn after its current contact, and leaves the runs to other daemons. */
+  /** Ends the turn after the current contact, and leaves the runs to other daemons. */
   stop(): Promise<void>;
 }
 
-/** Creates the loop of one daemon. */
+/** Creates the loop of a daemon. */
 export function campaignLoop(app: App): CampaignLoop {
   const worker = app.newId('worker');
   const turns = new RunTurns();
@@ -89,7 +89,7 @@ export function campaignLoop(app: App): CampaignLoop {
     }
   };
 
-  /** Resolves at the end of the turn, or once its time is over. */
+  /** Resolves at the end of the turn, or once the time is over. */
   const beginTurn = async (run: DueRun) => {
     const turn = new Turn(app.clock);
     if (isStopping) turn.stop();
@@ -112,7 +112,7 @@ export function campaignLoop(app: App): CampaignLoop {
     const now = app.clock.now();
     const latest = now + longestWaitMs;
     await app.store.write(async (trx) => {
-      // A living holder renews its lease meanwhile.
+      // A living holder renews the lease meanwhile.
       await bringRunLeasesToPresent(trx, now + leaseMs, latest);
       await bringRunsToPresent(trx, now, latest);
     }, 'quiet');

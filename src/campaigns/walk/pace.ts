@@ -6,7 +6,7 @@
 //               | which stays for requests                      |
 //   daily-quota | room in the quota                             | each 15 s, for a change of plan
 //   warming     | places in a window of the sending domain      | each 15 s, for a change by a person
-//   queue       | its own mail to leave the queue: 5,000 at     | each second
+//   queue       | the run's mail to leave the queue: 5,000 at   | each second
 //               | most are in it                                |
 import { findSpent } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
@@ -60,7 +60,7 @@ export function waitForWarming({ opensAt }: Pick<RunPlaces, 'opensAt'>): Wait {
   return { reason: 'warming', until: opensAt };
 }
 
-/** Room for a page, as far as it can be known before its transaction. */
+/** Room for a page, as far as it can be known before the transaction. */
 export interface Room {
   /** Most messages of the page. */
   most: number;

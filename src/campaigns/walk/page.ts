@@ -1,5 +1,5 @@
-// One page of a running run. Its contacts are read, and their messages prepared, before the
-// transaction that judges them again and stores everything (store-page.ts). A crash before its
+// A page of a running run. The contacts are read, and their messages prepared, before the
+// transaction that judges them again and stores everything (store-page.ts). A crash before the
 // commit costs tokens, and the same page is prepared again, so each contact is judged exactly once.
 import { admissionOf } from '../../access/admission/admission.ts';
 import type { App } from '../../core/app.ts';
@@ -12,7 +12,7 @@ import { holdOrWait, storePage } from './store-page.ts';
 import { snapshotsOf } from './walked-run.ts';
 
 /**
- * Walks one page of a run that this worker has leased, up to the contact at which the turn ends.
+ * Walks a page of a run that this worker has leased, up to the contact at which the turn ends.
  */
 export async function walkPage(
   app: App,

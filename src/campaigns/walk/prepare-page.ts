@@ -27,9 +27,9 @@ export interface PreparedFor {
   prepared: Prepared;
 }
 
-/** A page before its transaction. */
+/** A page before the transaction. */
 export interface Page {
-  /** The run as it was read; its place tells whether another daemon went on. */
+  /** The run as it was read; the place tells whether another daemon continued. */
   run: RunState;
   snapshots: Snapshots;
   question: Question;
@@ -39,14 +39,14 @@ export interface Page {
   reached: string | null;
   prepared: ReadonlyMap<string, PreparedFor>;
   room: Room;
-  /** Drawn tokens, and the ms until the next one. */
+  /** Drawn tokens, and the ms until the next token. */
   tokens: { drawn: number; waitMs: number };
   /** Zone of contacts without their own. */
   timezone: string;
 }
 
 /**
- * Prepares the next page of a run with room for messages, or its first contacts if the turn ends
+ * Prepares the next page of a run with room for messages, or the first contacts if the turn ends
  * before.
  */
 export async function preparePage(
@@ -109,12 +109,12 @@ function cutAt(
   return { ids, reached: ids.at(-1) ?? last_contact_id };
 }
 
-/** Returns whether a run leaves out the contacts of other runs of its campaign. */
+/** Returns whether a run leaves out the contacts of other runs of the campaign. */
 export function leavesOut({ retry_of, only_new }: RunState): boolean {
   return retry_of !== null || only_new === 1;
 }
 
-/** Returns the runs of which this one leaves out the contacts. */
+/** Returns the runs of which this run leaves out the contacts. */
 export async function findOmitted(db: Db, run: RunState): Promise<string[]> {
   if (run.retry_of !== null) return findOtherRetries(db, run);
   return run.only_new === 1 ? findOtherRuns(db, run) : [];

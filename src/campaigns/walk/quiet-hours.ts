@@ -1,5 +1,5 @@
-// Quiet hours of a contact: the time of day, in its zone, at which it wants no mail. They may pass
-// midnight. Their end is a time of day too, also on a day with a change of clocks.
+// Quiet hours of a contact: the time of day, in the contact's zone, at which it wants no mail. They
+// may pass midnight. Their end is a time of day too, also on a day with a change of clocks.
 import { dayAfter, dayIn, minuteIn, timeIn } from '../../platform/runtime/calendar.ts';
 
 /** Longest delay of a message by quiet hours. */
@@ -33,6 +33,6 @@ export function endOfQuietHours(
   const today = dayIn(timezone, now);
   const day = from > to && !isSinceYesterday ? dayAfter(today) : today;
   const endsAt = timeIn(timezone, day, to);
-  // Clocks that are set back show the end twice: the first one counts.
+  // Clocks that are set back show the end twice: the first end counts.
   return endsAt > now ? Math.min(now + mostDelayMs, endsAt) : null;
 }

@@ -1,5 +1,5 @@
-// The contacts of a run that repeats another: those that failed there, for whom no message could be
-// made or whose message failed. Bounced and complained messages did not fail.
+// The contacts of a run that repeats an earlier run: contacts of the earlier run for which no
+// message could be made, or with a failed message. Bounced and complained messages did not fail.
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { selectNotSkipped } from '../../run-ledger/walk-queries.ts';

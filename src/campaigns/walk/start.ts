@@ -1,15 +1,15 @@
-// The start of a scheduled run when its time has come. It is frozen since it was made
-// (setup/freeze.ts); only the members of its audience are read now, before the transaction that
+// The start of a scheduled run when it is due. It is frozen since it was made
+// (setup/freeze.ts); only the members of the audience are read now, before the transaction that
 // moves the run.
 //
 //   the run                                     | then
 //   --------------------------------------------+-----------------------------------------------
 //   may be sent                                 | `running`
-//   is refused by a check of its key: revoked,  | `cancelled`, with the reason
-//   other rights, limited to other senders      |
-//   is refused by another check: its sender may | `failed`, with the reason
-//   not send any more                           |
-//   its audience cannot be read now             | tried again
+//   is refused by a check of the key: revoked,  | `cancelled`, with the reason
+//   changed rights, limited to other senders    |
+//   is refused by another check: sender may not | `failed`, with the reason
+//   send any more                               |
+//   the audience cannot be read now             | tried again
 //
 // Runs of versions before the freeze have no snapshots: they are frozen here, and fail if they
 // cannot be.
@@ -104,7 +104,7 @@ async function inScheduled(
   });
 }
 
-/** Asks the checks of scheduled mail about a run: its key as it is now, and its sender. */
+/** Asks the checks of scheduled mail about a run: the key as it is now, and the sender. */
 async function findRefusal(
   app: App,
   trx: Db,
@@ -126,7 +126,7 @@ async function findRefusal(
   return (await openDueChecks(app, trx, allowances, [send]))(send);
 }
 
-/** Freezes the run of an earlier version, as its campaign is now. */
+/** Freezes the run of an earlier version, as the campaign is now. */
 async function freezeLate(app: App, { organization_id, campaign_id }: RunRow) {
   const facts = factsOf(await campaigns.get(app.store.db, organization_id, campaign_id));
   if (lacksUnsubscribeGroup(facts)) {
@@ -142,7 +142,7 @@ function frozenIn({ id, audience_snapshot, policy_snapshot }: RunRow) {
   return { audience, policy };
 }
 
-/** Reads the members of an audience. The days of its queries are counted back from now. */
+/** Reads the members of an audience. The days in audience queries are counted back from now. */
 async function readMembers(
   app: App,
   run: RunState,

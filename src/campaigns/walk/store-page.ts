@@ -1,11 +1,11 @@
 // The transaction of a page. It judges the contacts as they are now, makes messages, writes the
 // ledger and moves the run's place. The page ends early, before a contact
 //
-//   that has changed since its message was prepared   | and is prepared again at once
+//   that has changed since the message was prepared   | and is prepared again at once
 //   without a token, a place, or room in the quota    | and the run waits (pace.ts)
 //
-// Order of locks: the campaign (for a run that leaves out contacts of others), the counters of the
-// quota, the run, the warming plan, contacts, then those of an accepted send.
+// Order of locks: the campaign (for a run that leaves out contacts of other runs), the counters
+// of the quota, the run, the warming plan, contacts, then the locks of an accepted send.
 import { openAllowances } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
@@ -32,13 +32,13 @@ import type { Snapshots } from './walked-run.ts';
 
 type Request = Extract<Prepared, { request: unknown }>;
 
-/** A contact that gets a message: at once, or at the end of its quiet hours. */
+/** A contact that gets a message: at once, or at the end of quiet hours. */
 interface Going {
   recipient: Recipient;
   prepared: Request;
 }
 
-/** Judgement of a page in its transaction. */
+/** Judgement of a page in the transaction. */
 interface Outcome {
   going: Going[];
   skipped: Judged[];
@@ -61,7 +61,7 @@ async function lockStill(trx: Db, worker: string, read: RunState): Promise<RunSt
   return isSame ? run : null;
 }
 
-/** Holds a run if there is a reason, or else stores its wait. Without a wait it is due at once. */
+/** Holds a run if there is a reason, or else stores the wait. Without a wait it is due at once. */
 export async function holdOrWait(
   app: App,
   worker: string,
@@ -105,7 +105,7 @@ async function lockQuestion(trx: Db, { run, question }: Page): Promise<Page['que
   return { ...question, omitRunIds: await findOmitted(trx, run) };
 }
 
-/** Stores a page, or nothing of it. Returns the number of tokens that its messages took. */
+/** Stores a page, or nothing of it. Returns the number of tokens that the messages took. */
 export async function storePage(app: App, trx: Db, worker: string, page: Page): Promise<number> {
   const { organization_id: organizationId } = page.run;
   const question = await lockQuestion(trx, page);
@@ -225,7 +225,7 @@ async function judgePage(
   return outcome;
 }
 
-/** Moves the place and the counters of a run; ends the run behind its last contact. */
+/** Moves the place and the counters of a run; ends the run behind the last contact. */
 async function moveOn(
   app: App,
   trx: Db,

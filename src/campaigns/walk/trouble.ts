@@ -1,11 +1,11 @@
-// A turn that throws puts its run off, so that the others go on. The run says why, until a turn
-// succeeds.
+// A turn that throws puts its run off, so that the other runs continue. The run says why, until
+// a turn succeeds.
 //
 //   waitReason | error                                                        | tried again after
 //   -----------+--------------------------------------------------------------+------------------
-//   audience   | a read of the audience took too long, even of one contact    | 15 s
+//   audience   | a read of the audience took too long, of a single contact   | 15 s
 //   capacity   | workers or searches are busy                                 | 5 s
-//   error      | any other; the log has it                                    | 5 s
+//   error      | any other error; the log has it                              | 5 s
 import type { App } from '../../core/app.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { OverdueError } from '../../platform/store/aside.ts';
@@ -20,7 +20,7 @@ function troubleOf(error: unknown): RunTrouble {
   return error instanceof CapacityError ? 'capacity' : 'error';
 }
 
-/** Puts a run off after an error of its turn. Logs each trouble once. */
+/** Puts a run off after an error of the turn. Logs each trouble once. */
 export async function waitAfter(app: App, run: DueRun, error: unknown): Promise<void> {
   const trouble = troubleOf(error);
   if (trouble !== run.wait_reason) {

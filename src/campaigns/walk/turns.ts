@@ -4,7 +4,7 @@
 //   time of a turn                    | then
 //   ----------------------------------+---------------------------------------------------------------
 //   500 ms                            | ends after the current contact; the turns of other organizations begin
-//   2 s without a worker for its      | the run waits for capacity: the queue of its own organization
+//   2 s without a worker for the      | the run waits for capacity: the queue of the organization
 //   first contact                     | may be long
 //   the daemon stops                  | ends after the current contact, even the first
 import { CapacityError } from '../../platform/errors.ts';
@@ -61,15 +61,15 @@ export class Turn implements PreparationEnds {
   }
 }
 
-/** Turns of one daemon, which has one at a time of each organization. */
+/** Turns of a daemon, which has a single turn at a time of each organization. */
 export class RunTurns {
   readonly #organizations = new FairShare(1);
   /** Turns among the runs of each organization with due runs. */
   #runs = new Map<string, FairShare>();
 
   /**
-   * Returns the due run whose turn is next, or undefined without one. Organizations of `busy` have
-   * a turn.
+   * Returns the next due run in turn, or undefined without a due run. Organizations of `busy`
+   * have a turn.
    */
   next<Run extends Due>(
     due: readonly Run[],

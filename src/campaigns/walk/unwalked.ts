@@ -1,4 +1,4 @@
-// Turns of runs that are not walked: held ones, until their cause has ended, and cancelled ones,
+// Turns of runs that are not walked: held runs, until their cause has ended, and cancelled runs,
 // until all of their queued mail is cancelled.
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
@@ -13,8 +13,8 @@ import { snapshotsOf } from './walked-run.ts';
 type Leased = Pick<RunState, 'id' | 'organization_id'>;
 
 /**
- * Resumes a held run whose cause has ended, or looks again later. Another cause takes the place of
- * an ended one.
+ * Resumes a held run if the cause has ended, or checks again later. A second cause replaces
+ * an ended cause.
  */
 export async function inspectHeld(app: App, worker: string, leased: Leased): Promise<void> {
   const { id } = leased;

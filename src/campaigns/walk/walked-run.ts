@@ -1,4 +1,4 @@
-// A run with its snapshots, as the walk reads it. Snapshots never change after the start, so each
+// A run with the snapshots, as the walk reads it. Snapshots never change after the start, so each
 // is read and parsed once while the run is walked.
 
 import { callerOf } from '../../access/keys/keys.ts';
@@ -15,12 +15,12 @@ import type { AudienceSnapshot } from '../audience/schema.ts';
 import type { RunMailing } from '../mail/snapshot.ts';
 import type { RunPolicy } from '../setup/freeze.ts';
 
-/** Runs whose snapshots stay in memory. An audience can name 10,000 contacts. */
+/** Number of runs with snapshots in memory. An audience can name 10,000 contacts. */
 const mostKept = 50;
 
 /** Snapshots of a run. */
 export interface Snapshots {
-  /** Null for a run that repeats failed contacts of another. */
+  /** Null for a run that repeats failed contacts of an earlier run. */
   audience: AudienceSnapshot | null;
   policy: RunPolicy;
   mailing: RunMailing;
@@ -50,7 +50,7 @@ export async function snapshotsOf(
 }
 
 /**
- * Returns the caller of which a run has the rights: its key, or the operator. Null once that key is
+ * Returns the caller of which a run has the rights: the key, or the operator. Null once that key is
  * revoked, or may no longer run campaigns.
  */
 export async function callerOfRun(

@@ -113,7 +113,7 @@ export interface Doing extends ActionOf {
 
 /**
  * Records actions of keys, in the transactions that perform them. Returns their ids; null for the
- * operator, whose acts are not actions.
+ * operator: operator acts are not actions.
  */
 export async function storeActions(
   app: App,

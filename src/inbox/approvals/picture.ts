@@ -1,4 +1,4 @@
-// The picture of a mail that somebody decides on: all that would leave, and what the HTML has
+// The picture of a mail that somebody decides on: all that would leave, and the content of the HTML
 // beside the words. Drafts, proposals, the console, the commands and MCP draw from it.
 import type { App } from '../../core/app.ts';
 import { notesOnHtml } from '../../mail/mime/html/notes.ts';

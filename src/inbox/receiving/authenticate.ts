@@ -67,7 +67,7 @@ export interface Authentication {
    * Of several authors it is `reject` if any author fails under that policy.
    */
   dmarcPolicy: string | null;
-  /** Domain whose record gave the policy, else the author's organizational domain. */
+  /** Domain of the record that gave the policy, else the author's organizational domain. */
   dmarcDomain: string | null;
   /** Value of an Authentication-Results field, on a single line. */
   authenticationResults: string;

@@ -1,6 +1,6 @@
 // Limits the DNS look-ups of one check of a mail: their number, the time of each, and the total
 // time. Beyond a limit only this check sees DNS trouble, so that no sender can starve a check by
-// means of a different check.
+// means of another check.
 import { type Clock, within } from '../../platform/runtime/clock.ts';
 
 /** Answers like `dns.promises.resolve`. Rejects with `code` ENOTFOUND, ENODATA, or a fault. */

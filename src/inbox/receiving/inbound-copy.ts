@@ -51,7 +51,7 @@ function orNull<T>(list: readonly T[]): string | null {
 
 /**
  * Lists the header's To and Cc. Lists as Bcc the addresses of this mailbox that the header does not
- * name. Addresses of different mailboxes stay hidden.
+ * name. Addresses of other mailboxes stay hidden.
  */
 function draftRecipients(
   app: App,

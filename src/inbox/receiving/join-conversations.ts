@@ -11,7 +11,7 @@ import type { InboundCopy } from './inbound-copy.ts';
 
 /**
  * Returns the copies, with the conversation of each reply. Needs two queries per batch, and none
- * without mail that names a message.
+ * without mail that names another message.
  */
 export async function withConversations(
   trx: Db,

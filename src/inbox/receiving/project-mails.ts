@@ -21,7 +21,7 @@ import { CapacityError } from '../../platform/errors.ts';
 
 /** Mails that are read together and kept in the same transaction. */
 const together = 32;
-/** Largest mail that shares a parse. Each larger mail is alone in memory. */
+/** Largest mail that is parsed together with other mails. Each larger mail is alone in memory. */
 const smallBytes = 32 * 1024;
 /** Most characters of results that are kept together, to bound memory. */
 const keptTogether = 1024 * 1024;
@@ -175,7 +175,7 @@ async function projectOne(app: App, leased: Leased): Promise<Outcome> {
 }
 
 /**
- * Returns the result of a mail whose parsing never ended, not even with an error. Reads only its
+ * Returns the result of a mail that never finished parsing, not even with an error. Reads only the
  * header.
  */
 async function headerOf(app: App, message: MessageRow): Promise<Reading> {

@@ -6,7 +6,7 @@
 //   ---------+---------------------------------------+------------------------------------------------
 //   none     | no burst of sends or mails            | at once
 //   burst    | a burst (queue/intake, mail-intake)   | none; checked again after 100 ms
-//   late     | a burst, and the first due mail waits | 100 ms after the last batch; after 20 s half of
+//   late     | a burst, and the first due mail waits | 100 ms after the batch before; after 20 s half of
 //            | for 10 s                              | that, and so on, so that parsing never falls behind
 //
 // A batch holds only mails without a previous try. A retried mail is leased alone: if it crashes
@@ -30,7 +30,7 @@ const batch = 64;
 const leaseMs = 60_000;
 /** Time after the lease began during which mails are started. Later mails are released. */
 const beginsWithinMs = 30_000;
-/** Pause after a different daemon leased all due mails. */
+/** Pause after another daemon leased all due mails. */
 const othersPauseMs = 1_000;
 /** Delay of mails that are released because the parser has no room or no worker starts. */
 const noRoomPauseMs = 1_000;

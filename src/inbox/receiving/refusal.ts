@@ -9,7 +9,7 @@ export interface InboundRefusal {
    * parties.
    */
   text: string;
-  /** Domain whose policy refuses, for our log only. */
+  /** Domain of the refusing policy, for our log only. */
   domain?: string;
 }
 

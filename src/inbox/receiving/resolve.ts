@@ -86,7 +86,7 @@ export async function resolveAddressee(
   };
 }
 
-/** Defers mail for a name whose next owner is not known yet (src/identity/domains/owners.ts). */
+/** Defers mail for a name with a still unknown next owner (src/identity/domains/owners.ts). */
 function disputed(): InboundRefusal {
   return refused(450, '4.2.1', 'This domain accepts no mail at the moment');
 }

@@ -38,7 +38,7 @@ function hasCode(error: unknown, code: string): boolean {
 }
 
 /**
- * Resolves addresses of a kind. If only the second kind exists, returns an empty list, because the
+ * Resolves addresses of one kind. If only the other kind exists, returns an empty list, because the
  * host exists and this does not count towards the two void look-ups that 4.6.4 allows. Otherwise a
  * sender on IPv6 would fail by hosts on IPv4.
  */

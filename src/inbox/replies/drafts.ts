@@ -1,5 +1,5 @@
 // Drafts: unsent mails (specification 2.5 `hasDraft`). A draft that answers a message is in the
-// thread of that message; any further draft begins a thread.
+// thread of that message; any other draft begins a thread.
 //
 //   state     moved by                         to
 //   (none)    create                           open
@@ -71,7 +71,7 @@ const empty: Given = {
   html: null,
 };
 
-/** Returns the columns after an update: given fields replace old ones, null empties a field. */
+/** Returns the columns after an update: given fields replace old fields, null empties a field. */
 function changed(before: Given, wanted: Omit<UpdateDraft, 'attachments'>): Given {
   const { to, cc, bcc, subject, text, html } = wanted;
   const recipients = fromJson<Recipients>(before.recipients);
@@ -243,7 +243,7 @@ function requireUnchanged(row: DraftRow, expectedUpdatedAt: string | undefined):
 /**
  * Changes the given fields.
  * @throws ResourceNotFoundError; ConflictError (proposed, changed meanwhile, no room);
- * ForbiddenError (a key that only proposes, on a draft of a different author).
+ * ForbiddenError (a key that only proposes, on a draft of another author).
  */
 export async function updateDraft(
   app: App,
@@ -307,7 +307,7 @@ function attachmentOf({ filename, content, content_type, content_id }: DraftFile
   };
 }
 
-/** Refuses a draft if a different mail would leave than was read. @throws ConflictError */
+/** Refuses a draft if another mail would leave than was read. @throws ConflictError */
 async function requireSeen(app: App, caller: Caller, row: DraftRow, expected: string) {
   const files = await listDraftFiles(app.store.db, [row.id]);
   if ((await showDraft(app, caller, { row, files })).digest === expected) return;

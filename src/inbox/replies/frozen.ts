@@ -140,7 +140,7 @@ export async function composed(
 }
 
 /**
- * Returns a mail whose digest covers its blind copies too: a field `Bcc`, which is cut at the send.
+ * Returns a mail with the blind copies in the digest: in a field `Bcc`, which is cut at the send.
  */
 function withBlindCopies(mail: RawMail, bcc: readonly string[]): RawMail {
   if (bcc.length === 0) return mail;
@@ -207,7 +207,7 @@ export function frozenContent(organizationId: string, frozen: Frozen): SendConte
       messageIdHeader: null,
       hasDate: false,
       hasFeedbackId: readHeaderBlock(mime).first('feedback-id') !== null,
-      // Empty: the proposal has checked the From, and no further origins exist.
+      // Empty: the proposal has checked the From, and no other origins exist.
       origins: [],
       summary: {
         ...{ subject, from, inReplyTo, references },

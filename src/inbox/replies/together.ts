@@ -1,12 +1,12 @@
 // Sends concurrent mails from mailboxes in a shared transaction, in rounds. Two mails of a round
 // never share a thread, a draft or an idempotency key, so each mail sees the effects of the mails
-// before. A refused mail stores nothing and does not stop the round.
+// before. A refused mail stores nothing and does not stop the other mails.
 //
 //   request                                         | answer
 //   ------------------------------------------------+-------------------------------------------------
 //   the key made a mail before                      | the same answer; 409 if the content differs
 //   the mailbox is gone, or paused                  | 404, 409
-//   the From belongs to no or a foreign mailbox     | 403 (senders.ts)
+//   the From belongs to another mailbox or nobody   | 403 (senders.ts)
 //   no recipient is left                            | skipped
 //   the draft was changed meanwhile                 | 409
 //   the key only proposes, or is over the limit     | proposed if it is frozen: approve.ts sends it;
@@ -83,7 +83,7 @@ export async function sendTogether(
   await openAccept(app, trx, asked);
   const answers: Answers = new Map();
   // Claims all keys at once, before any contended lock: a round then never waits for a key of
-  // a different daemon.
+  // another daemon.
   const owned = await keepFirst(trx, asked, answers);
   for (;;) {
     const left = asked.filter((one) => !answers.has(one));
@@ -257,7 +257,7 @@ async function refusedDraft(
   return (await isProposed(trx, state)) ? proposedError(id, state) : null;
 }
 
-/** Returns the error of a draft whose proposal is open. */
+/** Returns the error of a draft with an open proposal. */
 export function proposedError(id: string, actionId: string): ConflictError {
   return new ConflictError('draft', `${id} is proposed: a person decides on ${actionId} first`);
 }

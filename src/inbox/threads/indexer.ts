@@ -1,5 +1,5 @@
 // Indexes the words of mail from mailboxes after the commit that accepts it, so that an answer
-// takes no longer than a send without a mailbox. Received mail is indexed with the thread
+// takes no longer than any other send. Received mail is indexed with the thread
 // (take-in.ts): no client waits for that transaction.
 //
 //   state   | by                                                    | to

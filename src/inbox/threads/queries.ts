@@ -123,7 +123,7 @@ export async function nextWakeAt(db: Db): Promise<number | null> {
   return row?.snoozed_until ?? null;
 }
 
-/** Returns threads whose snooze ended, longest overdue first. */
+/** Returns threads with an ended snooze, longest overdue first. */
 export function findThreadsToWake(db: Db, now: number, limit: number): Promise<ThreadRow[]> {
   return tables<ThreadTables>(db)
     .selectFrom('threads')

@@ -7,7 +7,7 @@ import type { Db } from '../../platform/store/db.ts';
 import { deleteThread, deleteThreadMessage, oldestIdsOf } from './queries.ts';
 import { restateThread } from './restate.ts';
 
-/** Messages removed in a transaction, so that further writes run between. */
+/** Messages removed in a transaction, so that other writes run between. */
 const messagesPerTransaction = 500;
 
 /**

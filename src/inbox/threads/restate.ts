@@ -28,7 +28,7 @@ export async function firstSubject(trx: Db, threadId: string): Promise<string | 
   return (first && (await findMessageRow(trx, first.message_id)))?.subject ?? null;
 }
 
-/** Recomputes counts, last author and preview of the thread, together with further changes. */
+/** Recomputes counts, last author and preview of the thread, together with other changes. */
 export async function restateThread(
   trx: Db,
   id: string,

@@ -61,7 +61,7 @@ function newThread(app: App, sent: SentMail): ThreadRow {
   };
 }
 
-/** Returns the last correspondent who is not us, or our own address if nobody else wrote. */
+/** Returns the last correspondent apart from us, or our own address if nobody else wrote. */
 async function authorOf(trx: Db, thread: ThreadRow, { message, isAnswer = false }: SentMail) {
   const isOurs = !isAnswer && (await newestOf(trx, thread.id, true)) === undefined;
   const { from_email, from_name } = message;

@@ -73,7 +73,7 @@ async function totalOf(db: Db, endpointId: string, filter: DeliveryFilter): Prom
   return sums.pending + sums.delivered + sums.exhausted + sums.cancelled;
 }
 
-/** @throws ResourceNotFoundError, for a delivery to a different endpoint too. */
+/** @throws ResourceNotFoundError, for a delivery to another endpoint too. */
 export async function getDelivery(
   app: App,
   { organizationId }: Caller,

@@ -87,7 +87,7 @@ interface Settled
 }
 
 /**
- * Settles a claimed delivery. Returns false if a different daemon has claimed it or the delivery is
+ * Settles a claimed delivery. Returns false if another daemon has claimed it or the delivery is
  * gone.
  */
 export const settleClaimed = own.change(

@@ -35,7 +35,7 @@ export async function sweepWebhooks(app: App): Promise<number> {
 }
 
 /**
- * Deletes old deliveries and subtracts them from the counters, whose sum is the total of a list.
+ * Deletes old deliveries and subtracts them from the counters. Their sum is the total of a list.
  */
 async function deleteOld(trx: Db, time: number): Promise<number> {
   const rows = await oldDeliveries(trx, time, batch);

@@ -1,5 +1,5 @@
 // The backlog of an endpoint that is disabled or deleted by hand. A million deliveries may wait for
-// a dead endpoint, so they are removed in bounded transactions: further writes run in between.
+// a dead endpoint, so they are removed in bounded transactions: other writes run in between.
 import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { deleteSome } from '../deliveries/delivery-queries.ts';

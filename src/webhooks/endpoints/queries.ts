@@ -1,7 +1,7 @@
 // All SQL on `webhook_endpoints` and `webhook_changes`. Rows only, no decisions.
 //
 // Locks on PostgreSQL are taken in this order, each kind by id: endpoints, deliveries, counters.
-// Enqueueing and settling share the lock of an endpoint, so they run at once. Both wait
+// Enqueueing and settling share the lock of an endpoint, so neither waits for the other. Both wait
 // for the deletion.
 import { type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';

@@ -25,7 +25,7 @@ type Surroundings = Pick<App, 'boundPorts' | 'config' | 'dns' | 'publicUrl'>;
 /** Parses the URL into the stored form, or returns the problem with the URL text. */
 function parseEndpointUrl(text: string): { url: URL } | { problem: string } {
   if (text.length > longestUrl) return { problem: `has more than ${longestUrl} characters` };
-  // `URL` would drop or repair these characters; some parsers would not.
+  // `URL` would drop or repair these characters; other parsers would not.
   if (/[\s\\]|\p{Cc}/u.test(text)) {
     return { problem: 'has white space, a control character or a backslash' };
   }

@@ -88,7 +88,7 @@ async function makeWithin(
 }
 
 /**
- * Stores bodies. If a second attempt, or the deletion of the message, has stored a body meanwhile,
+ * Stores bodies. If another attempt, or the deletion of the message, has stored a body meanwhile,
  * that body stays.
  */
 async function keepBodies(app: App, made: BodyRow[]): Promise<Map<string, string>> {

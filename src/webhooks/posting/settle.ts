@@ -48,7 +48,7 @@ export interface Disabled {
 }
 
 /**
- * Settles attempts in the order in which they ended. An attempt whose lease has run out changes
+ * Settles attempts in the order in which they ended. An attempt with an expired lease changes
  * nothing.
  */
 export async function settle(
@@ -145,7 +145,7 @@ function nextOf(app: App, one: ClaimedAttempt, fate: Fate | undefined): Next {
   return isOver ? ended('cancelled') : { status: 'pending', attemptCount, dueAt };
 }
 
-/** Returns the next time of `webhooks.retry.scheduleSeconds`; null at the end. */
+/** Returns the next time of `webhooks.retry.scheduleSeconds`; null at the end of the schedule. */
 function nextAttemptAt(
   app: App,
   made: number,

@@ -115,7 +115,7 @@ export interface NotePath {
 
 /**
  * Changes the given fields. @throws ResourceNotFoundError, ForbiddenError (a key that only
- * proposes, on a note of a different author).
+ * proposes, on a note of another author).
  */
 export function updateNote(
   app: App,

@@ -5,7 +5,7 @@
 //   mail is  | joins
 //   ---------+--------------------------------------------------------------------------------------
 //   wanted   | outside of spam and trash: the thread of the nearest parent, else a thread that waits for it; merged
-//            | with the remaining threads as strangers.ts allows. Only in spam or trash: the oldest
+//            | with the other threads as strangers.ts allows. Only in spam or trash: the oldest
 //   wanted   | without a known parent: the threads of its topic, outside of spam and trash
 //   unwanted | a thread in spam that the ids name; later mail finds it by its own id only
 import type { Db } from '../../../platform/store/db.ts';
@@ -56,7 +56,7 @@ function foreignId({ keys, isSpam }: Keyed): string | null {
 
 /**
  * Tells whether the participants must be known to place the message: it meets a shared id, or an id
- * that further messages bear.
+ * that other messages bear.
  */
 export function meetsStrangers(seeker: Seeker, named: readonly Reference[]): boolean {
   const own = foreignId(seeker);

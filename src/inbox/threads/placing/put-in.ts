@@ -128,12 +128,12 @@ function seekingOf(arrival: Arrival, further: FurtherIds): Seeking {
   return { arrival, seeker };
 }
 
-/** A mail whose place is known. */
+/** A mail with a known place. */
 interface Settled extends Seeking, FoundPlace {}
 
 /**
  * Splits mails into those that can be placed together and those that must be placed `alone`: they
- * share a key or a thread with a second mail of the batch, merge threads, or share an id with
+ * share a key or a thread with another mail of the batch, merge threads, or share an id with
  * strangers.
  */
 async function sortOut(trx: Db, all: readonly Seeking[]) {

@@ -7,7 +7,7 @@
 //
 // A trusted sealer that saw DMARC pass (receiving/trusted-sealer.ts) overrides `fail` and
 // `temperror`. The `filters` of the mailbox add mail from blocked senders and, if there is an allow
-// list, mail from all unlisted senders.
+// list, mail from all other senders.
 import type { MailboxFilters } from '../../../identity/mailboxes/schema.ts';
 import type { InboundEnvelope } from '../../../outbound/messages/contents/projection.ts';
 import { domainOf, foldAddress } from '../../../platform/net/address.ts';

@@ -20,7 +20,7 @@ import { selectRecent } from '../recent-queries.ts';
 import { participantOf } from './keys.ts';
 import type { Reference } from './reference-queries.ts';
 
-/** Newest messages of a thread whose participants are read. A message has 500 at most. */
+/** Newest messages of a thread that are read for participants. A message has 500 at most. */
 const mostRead = 50;
 /** Most common participants that are looked up. */
 const mostLookedUp = 100;
