@@ -9,7 +9,7 @@
 //                              |                                        | block of the group
 //   any                        | the address is blocked for all mail    | no mail
 //
-// A mail in the queue moves `mails` on and ends `due_at` in a separate transaction (loop.ts).
+// A mail in the queue moves `mails` on and ends `due_at` in the transaction of the mail (loop.ts).
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';

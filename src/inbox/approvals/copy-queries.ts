@@ -22,7 +22,7 @@ export async function isProposedIn(trx: Db, threadId: string, madeBy: number): P
   return row !== undefined;
 }
 
-/** Moves actions between threads, except actions that sent a message. */
+/** Moves actions of a thread to the thread `to`, except actions that sent a message. */
 export async function moveActionsOfThread(trx: Db, from: string, to: string): Promise<void> {
   await tables<CopyTables>(trx)
     .updateTable('mailbox_actions')

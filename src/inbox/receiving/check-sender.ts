@@ -3,7 +3,7 @@
 //
 //   policy     | DMARC     | answer, with `smtp.inbound.enforceDmarc`
 //   reject     | fail      | 550 5.7.1
-//   reject     | permerror | 550 5.7.1: an author among several fails, and no author may hide it
+//   reject     | permerror | 550 5.7.1: one of several authors fails, and the others must not hide it
 //   reject     | temperror | 451 4.7.1, twice an hour for a client and a domain; then accepted
 //   other      | any       | accepted
 //   not read   | temperror | accepted: no known policy asks for a refusal

@@ -1,7 +1,7 @@
 // SQL for the lists of threads and of their messages. A single index leads from the mailbox through
-// folder, read and starred to activity. A list without these filters merges the sorted ranges of
-// all its values, so a page costs only the rows it returns. Snoozed and labelled threads have their
-// own indexes.
+// folder, read and starred to activity. A list that lacks any of these filters merges the sorted
+// ranges of all its values, so a page costs only the rows it returns. Snoozed and labelled threads
+// have their own indexes.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { CursorPosition } from '../../core/api/cursor.ts';
 import { amongOf, type Db, isOneOf, tables } from '../../platform/store/db.ts';
