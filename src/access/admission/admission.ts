@@ -1,11 +1,11 @@
-// The send rate limit (specification 8.1, 7 rule 1): one token bucket for each organization and one
-// for each key. A send draws on both. While this daemon is alone, the buckets are in memory and
-// draws write nothing to the store. Several daemons on one PostgreSQL share the buckets
+// The send rate limit (specification 8.1, 7 rule 1): a token bucket for each organization and for
+// each key. A send draws on both. While this daemon is alone, the buckets are in memory and draws
+// write nothing to the store. Several daemons on one PostgreSQL share the buckets
 // (shared-buckets.ts).
 //
 // Precision: exact to the request, over all keys and daemons. A start or a crash fills the buckets.
-// For at most a second after another daemon starts, both may let the same burst through.
-// Retry-After is long enough for a single caller; other callers of its organization may draw first.
+// For at most a second after a second daemon starts, both may let the same burst through.
+// Retry-After is long enough for a single caller; callers of the same organization may draw first.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { RateLimitedError } from '../../platform/errors.ts';
@@ -28,14 +28,14 @@ import { createSharedDraws, type DrawShared, type SharedDraw } from './shared-bu
 
 const mostKnown = 10_000;
 
-/** Cached limits of one organization; null rates: its plan has no limit. */
+/** Cached limits of an organization; null rates: the plan has no limit. */
 interface Known {
   /** Null for a deleted organization. */
   plan: string | null;
 }
 
 /**
- * The send rates of organizations, from memory. A request reads no store, except for one counter
+ * The send rates of organizations, from memory. A request reads no store, except for a counter
  * every half second, so that a changed plan takes effect in every daemon within a second.
  */
 class OrganizationRates {
@@ -103,7 +103,7 @@ export class Admission {
     this.#drawShared = createSharedDraws(app);
   }
 
-  /** Joins the other daemons of the store. Only the daemon calls it, before it listens. */
+  /** Joins the daemons of the store. Only the daemon calls it, before it listens. */
   start(): Promise<void> {
     return this.#peers.start();
   }
@@ -113,7 +113,7 @@ export class Admission {
   }
 
   /**
-   * Draws for one request, or throws and draws nothing. Before its body is read, the size of a
+   * Draws for one request, or throws and draws nothing. Before the body is read, the size of a
    * batch is unknown, so a refused batch gets the time until the buckets are full: enough for any
    * size.
    * @throws RateLimitedError that names `operation`; CapacityError if the store is needed and
@@ -125,7 +125,7 @@ export class Admission {
   }
 
   /**
-   * Draws for the other entries of a batch of `count`, whose request has drawn for the first. If
+   * Draws for the further entries of a batch of `count`, whose request has drawn for the first. If
    * refused, draws nothing and gives the first token back.
    * @throws as `admit`.
    */
@@ -195,13 +195,13 @@ export class Admission {
   }
 
   /**
-   * Draws from shared buckets. Other daemons only take tokens, so the local level is an upper
+   * Draws from shared buckets. Further daemons only take tokens, so the local level is an upper
    * bound: if it lacks a whole token, the request is refused without a look at the store. A flood
    * of refusals costs the store nothing.
    */
   async #drawInCompany(drawing: SharedDraw, now: number): Promise<number> {
     const { buckets, returned, tokens, leaving } = drawing;
-    // Otherwise an empty bucket would stay so until a clock that was set back is past its time.
+    // Otherwise an empty bucket would stay so until a clock that was set back has caught up.
     for (const bucket of buckets) refill(bucket, now);
     const isEmpty = returned === 0 && waitMs(buckets, 1 + leaving, now) > 0;
     return isEmpty ? waitMs(buckets, tokens + leaving, now) : this.#drawShared(drawing);
@@ -225,7 +225,8 @@ export class Admission {
 }
 
 /**
- * Returns the tokens that a draw leaves of a full bucket with `leavesHalf`; it may always draw one.
+ * Returns the tokens that a draw leaves of a full bucket with `leavesHalf`; a single token is
+ * always allowed.
  */
 export function halfOf(full: number): number {
   return Math.floor(full / 2);
@@ -238,5 +239,5 @@ function drawAlone({ buckets, returned, tokens, leaving }: SharedDraw, now: numb
   return wait;
 }
 
-/** The admission of one process: all its sends draw on the same buckets. */
+/** The admission of a process: all sends draw on the same buckets. */
 export const admissionOf = perApp((app: App): Admission => new Admission(app));

@@ -1,6 +1,6 @@
-// Token buckets (specification 8.1): a single one, draws on several at once (all or none), and the
-// buckets that this process remembers. Whole numbers only: a refill that is a fraction short would
-// break the promise of Retry-After. Knows no organization and no store.
+// Token buckets (specification 8.1): a single bucket, draws on several at once (all or none), and
+// the buckets that this process remembers. Whole numbers only: a refill that is a fraction short
+// would break the promise of Retry-After. Knows no organization and no store.
 //
 // A draw of N needs N tokens. If N exceeds the capacity, the draw needs a full bucket and leaves it
 // in debt for the rest, so that waiting is always enough and the sustained rate holds.
@@ -55,7 +55,9 @@ function isFull(bucket: Bucket, nowMs: number): boolean {
   return levelAt(bucket, nowMs) === bucket.rate.burst;
 }
 
-/** Returns the number of single tokens in a full bucket: at least one, however small it is. */
+/**
+ * Returns the number of single tokens in a full bucket: at least 1, however small the bucket is.
+ */
 export function capacity({ burst }: Rate): number {
   return Math.max(1, Math.floor(burst / unitsPerToken));
 }
@@ -74,8 +76,8 @@ export function refill(bucket: Bucket, nowMs: number): void {
 }
 
 /**
- * Returns the milliseconds until `tokens` can be drawn from all buckets if no other draw comes
- * between; 0 for now.
+ * Returns the milliseconds until `tokens` can be drawn from all buckets if no draw comes between; 0
+ * for now.
  */
 export function waitMs(buckets: readonly Bucket[], tokens: number, nowMs: number): number {
   let longest = 0;
@@ -107,7 +109,7 @@ export function draw(
   return 0;
 }
 
-/** Gives back tokens drawn a moment ago. A bucket never holds more than its size. */
+/** Gives back tokens drawn a moment ago. A bucket never holds more than `size`. */
 export function giveBack(buckets: readonly Bucket[], tokens: number, nowMs: number): void {
   for (const bucket of buckets) {
     refill(bucket, nowMs);
@@ -137,7 +139,7 @@ export class Buckets {
   /** In the order in which they were last checked. */
   readonly #buckets = new Map<string, KnownBucket>();
 
-  /** Returns the bucket of an organization or a key; an unknown one is full. */
+  /** Returns the bucket of an organization or a key; an unknown bucket is full. */
   get(id: string, rate: Rate, nowMs: number): KnownBucket {
     const known = this.#buckets.get(id);
     if (!known) {

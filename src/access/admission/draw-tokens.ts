@@ -1,6 +1,6 @@
-// Draws of many tokens for mail that the service sends by itself at its time: scheduled messages
+// Draws of many tokens for mail that the service sends automatically: scheduled messages
 // (src/outbound/queue/schedule/scheduled.ts) and runs of campaigns (src/campaigns). Such mail waits
-// for its tokens instead of failing, so a draw takes the available ones.
+// for tokens instead of failing, so a draw takes the available ones.
 import type { App } from '../../core/app.ts';
 import { admissionOf, type Drawer, halfOf } from './admission.ts';
 
@@ -8,7 +8,7 @@ import { admissionOf, type Drawer, halfOf } from './admission.ts';
 export interface DrawnTokens {
   /** Number of drawn tokens. */
   drawn: number;
-  /** Milliseconds until there may be another token; 0 if all wanted ones were drawn. */
+  /** Milliseconds until the next token may exist; 0 if all wanted ones were drawn. */
   waitMs: number;
 }
 
@@ -26,7 +26,8 @@ export async function drawTokens(
   const admission = admissionOf(app);
   let drawn = 0;
   let waitMs = 0;
-  // Tokens in the bucket, as far as known: only after the first draw, and never above its size.
+  // Tokens in the bucket, as far as known: only after the first draw, and never above the size of
+  // the bucket.
   const seen = () => {
     const state = drawn === 0 ? { limit: 0, remaining: 1 } : admission.stateOf(drawer);
     if (!state) return wanted;

@@ -1,20 +1,20 @@
-// Detects other daemons on this store. SQLite has one daemon by its lock. On PostgreSQL each writes
-// a heartbeat every second, off the path of requests. Only a daemon that is surely alone keeps the
-// rate limits in its own memory; in doubt it assumes company.
+// Detects further daemons on this store. The lock of SQLite admits one daemon. On PostgreSQL each
+// writes a heartbeat every second, off the path of requests. Only a daemon that is surely alone
+// keeps the rate limits in memory; in doubt it assumes company.
 //
 //   state    event                                                  next
-//   company  at the start, or its own heartbeat is 3 s late         draws go through the store
-//   company  every other daemon has been silent for 10 s            alone
-//   alone    a heartbeat shows another daemon                       company; its own draws are shared
+//   company  at the start, or the own heartbeat is 3 s late       draws go through the store
+//   company  each peer has been silent for 10 s                     alone
+//   alone    a heartbeat shows a second daemon                      company; draws are shared
 import type { App } from '../../core/app.ts';
 import { portionsOf } from './portions.ts';
 import { beat, type DaemonRow, deleteDaemons } from './queries.ts';
 import { differingSettings, settingsOf } from './settings.ts';
 
 const beatMs = 1_000;
-/** Time without a heartbeat of our own after which others may have joined unseen. */
+/** Time without a heartbeat of our own after which daemons may have joined unseen. */
 const trustMs = 3_000;
-/** Silence after which another daemon counts as stopped, by our clock; longer than `trustMs`. */
+/** Silence after which a daemon counts as stopped, by our clock; longer than `trustMs`. */
 const silentMs = 10_000;
 /**
  * Silence after which the row of a daemon is removed. If the daemon comes back, it inserts a new
@@ -35,7 +35,7 @@ class StorePeers implements Peers {
   readonly #app: App;
   readonly #onCompany: () => Promise<void>;
   readonly #id: string;
-  /** The other daemons, each with its last count and the time of that. */
+  /** The peers, each with the last count and the time of the count. */
   readonly #others = new Map<string, { beats: number; sinceMs: number; sinceElapsed: number }>();
   /** The differing settings that the log has named, by daemon. */
   readonly #named = new Map<string, string>();
@@ -53,7 +53,7 @@ class StorePeers implements Peers {
 
   async start(): Promise<void> {
     portionsOf(this.#app).begin();
-    // Of two daemons that start together, the second heartbeat of at least one shows the other.
+    // If two daemons start together, at least one of them sees both by the second heartbeat.
     await this.#write();
     await this.#beat();
     this.#schedule();
@@ -132,7 +132,8 @@ class StorePeers implements Peers {
   }
 
   /**
-   * Names in the log, once for each change, the settings that other live daemons have otherwise.
+   * Names in the log, once for each change, the settings in which live daemons differ from this
+   * one.
    */
   #nameSettings(rows: readonly DaemonRow[]): void {
     const own = rows.find(({ id }) => id === this.#id);

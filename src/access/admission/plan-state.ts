@@ -1,5 +1,5 @@
-// The present limits of an organization in words (`svc plan show`): its rates, today's usage, the
-// cap in force and the command that lifts it. Only reads.
+// The present limits of an organization in words (`svc plan show`): rates, today's usage, the
+// cap in force and the command that lifts the cap. Only reads.
 import type { App } from '../../core/app.ts';
 import type { Config } from '../../core/config/config.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
@@ -10,7 +10,7 @@ import { type DailyCap, dailyCaps, endOfDay, limitsOf, sendRatesOf, startOfDay }
 import { findUsage } from './queries.ts';
 import { pausedText } from './quota.ts';
 
-/** A daily cap on the emails of an organization, and its end. */
+/** A daily cap on the emails of an organization, and the end of the cap. */
 export interface CapState {
   reason: DailyCap['reason'];
   emails: number;
@@ -23,7 +23,7 @@ export interface PlanState {
   name: string;
   plan: string;
   sendingStatus: Organization['sendingStatus'];
-  /** In requests, of which a batch counts one for each entry; null without a rate limit. */
+  /** In requests; a batch counts once for each entry; null without a rate limit. */
   rate: { perSecond: number; burst: number; burstPerKey: number } | null;
   /** Null without a quota. `caps` begins with the cap in force. */
   daily: {
@@ -35,7 +35,7 @@ export interface PlanState {
   } | null;
   /** The limit in force, as a sentence. */
   binds: string;
-  /** The command that lifts it; null without one. */
+  /** The command that lifts the cap; null if no command does. */
   liftedBy: string | null;
 }
 

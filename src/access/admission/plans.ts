@@ -12,11 +12,11 @@ export interface SendRates {
   readonly key: Rate;
 }
 
-/** The organization's bucket holds two seconds of the rate, that of a key one. */
+/** The organization's bucket holds two seconds of the rate, a key's bucket a single second. */
 const organizationBurstSeconds = 2;
 const keyBurstSeconds = 1;
 
-/** Returns the limits of a plan. A plan missing from the configuration has those of `free`. */
+/** Returns the limits of a plan. A plan missing from the configuration has the limits of `free`. */
 export function limitsOf({ plans }: Config, plan: string): PlanLimits {
   return plans[plan] ?? plans.free ?? builtInPlans.free;
 }
@@ -42,7 +42,7 @@ export interface DailyCap {
   endsAtMs: number | null;
 }
 
-/** The columns of an organization that its caps depend on. */
+/** The columns of an organization on which the caps depend. */
 export interface CappedOrganization {
   payment_method_on_file: number;
   created_at: number;

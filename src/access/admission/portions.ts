@@ -1,16 +1,16 @@
-// The place of this daemon among the live ones, for limits that all daemons of a store have in
-// common (portion.ts). Its heartbeat (peers.ts) is its lease on a part. Times are of
+// The place of this daemon among the live daemons, for limits that all daemons of a store have in
+// common (portion.ts). The heartbeat (peers.ts) is a lease on a part. Times are of
 // `clock.elapsed()`.
 //
-//   this daemon | event                                            | its part
+//   this daemon | event                                            | part of this daemon
 //   ------------+--------------------------------------------------+------------------------------------------
-//   new         | its first heartbeat, and no other daemon is there | the whole
-//   new         | its first heartbeat, and others are there        | none for 5 s, until all have seen it
-//   any         | another one comes, goes or falls silent for 10 s | the smaller of both for 5 s, then the new one
-//   any         | no heartbeat for 3 s                             | none, until the next one
-//   any         | a heartbeat after 6 s without one                | as a new one: others may have taken its part
+//   new         | first heartbeat, and no daemon is there before    | the whole
+//   new         | first heartbeat, and daemons are there before     | none for 5 s, until all have seen this one
+//   any         | a daemon comes, goes or falls silent for 10 s    | the smaller of both for 5 s, then the new part
+//   any         | no heartbeat for 3 s                             | none, until the next heartbeat
+//   any         | a heartbeat after 6 s without heartbeats         | as for a new daemon: its part may be taken
 //
-// A part that grows does so last: each other daemon has seen the change within 5 s, or has had no
+// A part that grows does so last: each daemon has seen the change within 5 s, or has had no
 // heartbeat for 3 s.
 import type { App } from '../../core/app.ts';
 import { noPortion, type Place, wholePortion } from '../../platform/runtime/fairness/portion.ts';
@@ -18,9 +18,9 @@ import { perApp } from '../../platform/runtime/per-app.ts';
 
 /** Time for which a place holds after a heartbeat. */
 export const trustMs = 3_000;
-/** Time in which every other daemon learns of a change: its heartbeats come each second. */
+/** Time in which every daemon learns of a change: heartbeats come each second. */
 const holdMs = 5_000;
-/** Time without a heartbeat after which others may soon count this daemon as dead. */
+/** Time without a heartbeat after which the peers may soon count this daemon as dead. */
 const lostMs = 6_000;
 
 class Portions {
@@ -31,7 +31,7 @@ class Portions {
   /** Places of the last seconds, each with the last time at which it held. */
   #places: (Place & { at: number })[] = [];
 
-  /** Begins to go by heartbeats. Until then this process counts as the only one. */
+  /** Begins to go by heartbeats. Until then this process counts as the only daemon. */
   begin(): void {
     this.#isManaged = true;
   }
@@ -57,7 +57,7 @@ class Portions {
       .map(({ count, rank }) => ({ count, rank }));
   }
 
-  /** Returns the number of live daemons, as far as this one knows; itself included. */
+  /** Returns the number of live daemons, as far as this daemon knows, including this daemon. */
   daemons(now: number): number {
     return Math.max(1, ...this.at(now).map(({ count }) => count));
   }

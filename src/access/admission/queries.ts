@@ -4,11 +4,11 @@ import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import { commonShard } from '../../platform/store/shards.ts';
 
-/** Sends of an organization on one day; `day` is its first millisecond (UTC). */
+/** Sends of an organization on one day; `day` is the first millisecond of the day (UTC). */
 export interface UsageRow {
   organization_id: string;
   day: number;
-  /** Accepted emails: one for each recipient. */
+  /** Accepted emails, counted for each recipient. */
   emails: number;
   messages: number;
 }
@@ -22,7 +22,7 @@ export interface DaemonRow {
   id: string;
   /** Grows with each heartbeat. */
   beats: number;
-  /** Ids of the root keys that the daemon has; null for one of an earlier version. */
+  /** Ids of the root keys that the daemon has; null for a daemon of an earlier version. */
   root_keys: string | null;
   /** JSON of src/access/admission/settings.ts; null for a daemon of an earlier version. */
   settings: string | null;
@@ -79,7 +79,10 @@ export const usage = own.counter(
   ['emails', 'messages'],
 );
 
-/** Returns the sends like `findUsage`. Other transactions that call it wait until this one ends. */
+/**
+ * Returns the sends like `findUsage`. Further transactions that call it wait until this transaction
+ * ends.
+ */
 export async function lockUsage(
   db: Db,
   organizationIds: readonly string[],
@@ -111,7 +114,7 @@ export async function beat(
 /** Returns the daemons with their heartbeats. */
 export const selectDaemons = own.all((db) => db.selectFrom('daemons').selectAll());
 
-/** Deletes daemons, except those that write a heartbeat now: they may be deleting ours. */
+/** Deletes daemons, except daemons that write a heartbeat now: they may be deleting ours. */
 export async function deleteDaemons(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tables<AdmissionTables>(db)
@@ -135,7 +138,7 @@ export async function insertBuckets(db: Db, rows: readonly BucketRow[]): Promise
     .execute();
 }
 
-/** Returns the existing rows, locked in one order until the transaction ends. */
+/** Returns the existing rows, locked in a fixed order until the transaction ends. */
 export const lockBuckets = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('rate_buckets')

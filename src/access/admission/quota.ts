@@ -1,9 +1,9 @@
 // Whether an organization may send, and how much today (specification 7 rules 3 and 4, 8.2).
-// Checked and counted inside the accept transaction, so that concurrent sends never exceed it by
-// one.
+// Checked and counted inside the accept transaction, so that concurrent sends never exceed the
+// quota.
 //
 // Each recipient of an accepted message counts, duplicates folded. Blocked addresses, test keys and
-// the simulator count too, as their messages are accepted like any other. Refused and replayed
+// the simulator count too, as their messages are accepted like all messages. Refused and replayed
 // sends do not count. Scheduled mail counts on the day on which it goes.
 import type { App } from '../../core/app.ts';
 import { ForbiddenError, PaymentRequiredError } from '../../platform/errors.ts';
@@ -17,7 +17,7 @@ import { findUsage, lockUsage, usage } from './queries.ts';
 const quotaResource = 'daily-emails';
 const quotaOperation = 'sendMessage';
 
-/** One accepted message. */
+/** An accepted message. */
 export interface AcceptedMessage {
   organizationId: string;
   emails: number;
@@ -29,7 +29,7 @@ export interface OpenOnboarding {
   generation: number;
 }
 
-/** The remaining quota of organizations, as one accept transaction sees it. */
+/** The remaining quota of organizations, as an accept transaction sees it. */
 export interface Allowances {
   /** Returns the refusal of a paused organization, or null. */
   paused(organizationId: string): ForbiddenError | null;
@@ -87,9 +87,9 @@ function takeFrom(allowance: Allowance, emails: number): PaymentRequiredError | 
 }
 
 /**
- * Reads the allowances of these organizations. For an organization with a quota, this blocks other
- * transactions from using its quota until this transaction ends. Must run before any other lock is
- * taken.
+ * Reads the allowances of these organizations. For an organization with a quota, this blocks
+ * further transactions from using the quota until this transaction ends. Must be the first lock of
+ * the transaction.
  */
 export async function openAllowances(
   app: App,

@@ -1,4 +1,4 @@
-// The plan of the caller's organization: its limits, and the one that binds now.
+// The plan of the caller's organization: the limits, and the limit that binds now.
 import { internalRoute } from '../../core/api/route.ts';
 import { getPlanState } from './plan-state.ts';
 

@@ -32,7 +32,7 @@ export const quotaCheck = (allowances: Allowances): SendCheck<'accepting', Count
       scheduledFor === undefined ? allowances.take(organizationId, countEmails(addresses)) : null,
 });
 
-/** Counts one email for each address, even if it is named several times. */
+/** Counts an email for each address, even if it is named several times. */
 function countEmails(addresses: readonly string[]): number {
   return new Set(addresses.map(foldAddress)).size;
 }

@@ -1,6 +1,6 @@
-// Compares the settings of the daemons on one store. Each goes by its own configuration, so a limit
-// or a route that one of them has otherwise holds for a part of the mail only. The store has
-// digests: a password is never there.
+// Compares the settings of the daemons on one store. Each daemon has a configuration, so a limit or
+// a route that differs on one daemon holds for a part of the mail only. The store has digests: a
+// password is never there.
 import { hash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { valueAt } from '../../core/config/config.ts';
@@ -10,7 +10,7 @@ import { fromJson } from '../../platform/store/db.ts';
 import type { DaemonRow } from './queries.ts';
 
 const shared = /^(delivery|health|plans|receipts|retention|storage|webhooks)(\.|$)/;
-/** Settings of one machine. `delivery.providersFile` is a path; its content may be the same. */
+/** Settings of one machine. `delivery.providersFile` is a path; the content may be the same. */
 const ofOneDaemon = new Set([
   'delivery.hostname',
   'delivery.maxConnections',
@@ -37,8 +37,8 @@ function digestOf(app: App, value: unknown): string {
 }
 
 /**
- * Returns the settings that another daemon has otherwise. Skips settings that only one of the two
- * versions knows, and daemons with other root keys, whose digests tell nothing.
+ * Returns the settings in which the daemon `other` differs. Skips settings that a single version
+ * knows, and daemons with different root keys: their digests tell nothing.
  */
 export function differingSettings(own: DaemonRow, other: DaemonRow): string[] {
   if (own.settings === null || other.settings === null) return [];

@@ -1,6 +1,6 @@
 // Draws of several daemons on one PostgreSQL. The buckets are rows, locked for one short
 // transaction that all draws of a moment share. Draws are exact over all daemons. The bucket in
-// memory stays an upper bound, as other daemons only take tokens; so a refusal needs no store.
+// memory stays an upper bound, as further daemons only take tokens; so a refusal needs no store.
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { InternalError } from '../../platform/errors.ts';
@@ -24,7 +24,7 @@ export interface SharedDraw {
 /** Null if a row is missing. */
 type Drawn = { waitMs: number; levels: { level: number; atMs: number }[] } | null;
 
-/** Returns 0, or the milliseconds until the draw would succeed if no other draw came between. */
+/** Returns 0, or the milliseconds until the draw would succeed if no draw came between. */
 export type DrawShared = (wanted: SharedDraw) => Promise<number>;
 
 async function drawTogether(app: App, trx: Db, draws: readonly SharedDraw[]): Promise<Drawn[]> {
@@ -85,8 +85,8 @@ export async function sweepBuckets(app: App): Promise<void> {
 }
 
 /**
- * Creates the function that draws from the rate-limit buckets that all daemons share. Its calls
- * reject with CapacityError if the store cannot be written.
+ * Creates the function that draws from the rate-limit buckets that all daemons share. Calls of the
+ * function reject with CapacityError if the store cannot be written.
  */
 export function createSharedDraws(app: App): DrawShared {
   const drawInGroup = groupWrites(

@@ -41,7 +41,7 @@ export function outsideRanges(
   );
 }
 
-/** The requested operation of the API, with the `{id}` in its path. */
+/** The requested operation of the API, with the `{id}` of the path. */
 export interface Place {
   method: Method;
   path: string;
@@ -50,15 +50,15 @@ export interface Place {
 
 const mailboxesPath = '/v1/mailboxes';
 
-/** Paths that show a bound key its own mailboxes alone, or their actions and events. */
+/** Paths that show a bound key only the mailboxes of the key, or their actions and events. */
 const cutPaths = [mailboxesPath, '/v1/mailbox-actions', '/v1/events/stream'];
 
 /** Path at which an installation reads itself. */
 export const ownInstallationPath = '/v1/extension-installations/me';
 
 /**
- * Paths that each installation may read, whatever its permissions and its mailboxes. The stream
- * shows it the events of its version.
+ * Paths that each installation may read with any permissions and mailboxes. The stream shows the
+ * events of the installed version.
  */
 const ownPaths = [ownInstallationPath, '/v1/events/stream'];
 
@@ -73,9 +73,8 @@ export function isBound(constraints: KeyConstraints | null): boolean {
 
 /**
  * Returns the stored text of an idempotency key. A key that is bound to mailboxes, or does not send
- * at once, has claims of its own, which its rotations keep: it can neither block nor read a claim
- * of its organization. Idempotency keys have 255 characters at most, so none can equal a longer
- * claim.
+ * at once, has separate claims, which rotations keep: the key can neither block nor read a claim of
+ * the organization. Idempotency keys have 255 characters at most, so none can equal a longer claim.
  */
 export function claimKeyOf(
   { constraints, sendMode, lineage }: Pick<Caller, 'constraints' | 'sendMode' | 'lineage'>,
@@ -104,7 +103,7 @@ function outsideMailboxes(
   return isUnderOne && isIts ? null : beyondMailboxes();
 }
 
-/** Permissions that send, with those send modes that refuse them whatever the key was granted. */
+/** Permissions that send, with the send modes that refuse them despite any grant. */
 const refusedModes: Partial<Record<Permission, readonly SendMode[]>> = {
   'mailboxes:send': ['none'],
   // Only mail from mailboxes can wait for approval.
@@ -120,8 +119,8 @@ const modeWords: Readonly<Record<SendMode, string>> = {
 
 /**
  * Refuses an operation that needs `permission`; null if the key has it. A key limited to mailboxes,
- * one that only proposes, and an installation never configure mailboxes: they could then choose the
- * mail that they receive and the name under which they send.
+ * a key that only proposes, and an installation never configure mailboxes: they could then choose
+ * the mail that they receive and the name under which they send.
  */
 export function refusedPermission(
   { permissions, constraints, sendMode, installation }: Caller,
@@ -141,7 +140,7 @@ export function refusedPermission(
   return new ForbiddenError(`This key lacks the permission ${permission}`);
 }
 
-/** Permissions of which a send needs one. */
+/** Permissions of which a send needs at least one. */
 const sends = ['messages:send', 'mailboxes:send', 'campaigns:run'] as const;
 
 /** Tells whether a key has the right to send any mail. */
@@ -162,7 +161,7 @@ export function refusedServiceMail(caller: Caller, operation: string): Forbidden
 }
 
 /**
- * Refuses an operation that needs `permission` at its place; null if it is allowed. Without `place`
+ * Refuses an operation that needs `permission` at `place`; null if it is allowed. Without `place`
  * a bound key is refused.
  */
 export function refusedAtPlace(
@@ -175,7 +174,7 @@ export function refusedAtPlace(
 }
 
 /**
- * Refuses as `refusedAtPlace` does, and a request from a `peer` outside the networks of its key.
+ * Refuses as `refusedAtPlace` does, and a request from a `peer` outside the networks of the key.
  */
 export function refusedAtDoor(
   caller: Caller,
@@ -203,7 +202,7 @@ export interface ClaimedOrigin {
   email: string | null;
 }
 
-/** Returns the refusal of a mail for the first origin that its key may not use, or null. */
+/** Returns the refusal of a mail for the first origin that the key may not use, or null. */
 export function beyondOrigins(
   { constraints }: Pick<Caller, 'constraints'>,
   origins: readonly ClaimedOrigin[],

@@ -1,5 +1,5 @@
-// The keys of installations of extensions. Each installation has one, which lists and changes of
-// keys leave out: src/extensions makes, changes and ends it with its installation.
+// The keys of installations of extensions. Each installation has a key, which lists and changes of
+// keys leave out: src/extensions makes, changes and ends the key with the installation.
 import type { PermissionMap } from '../../core/api/permission.ts';
 import type { Caller, KeyConstraints, SendMode } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -18,7 +18,7 @@ export interface InstallationRights {
   events: readonly string[];
 }
 
-/** A key with its plaintext, which nothing stores. */
+/** A key with the plaintext, which nothing stores. */
 export interface MadeKey {
   id: string;
   plaintext: string;
@@ -86,8 +86,8 @@ export async function changeInstallationKey(
 }
 
 /**
- * Replaces a key; the old one ends at once. Scheduled mail of the old one goes out with the new
- * one. Call `keysChanged` after the commit. @throws ForbiddenError if the key can do more than the
+ * Replaces a key; the old key ends at once. Scheduled mail of the old key leaves with the new key.
+ * Call `keysChanged` after the commit. @throws ForbiddenError if the key can do more than the
  * caller.
  */
 export async function replaceInstallationKey(

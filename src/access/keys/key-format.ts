@@ -1,5 +1,5 @@
 // The text of an API key: `svc_live_` or `svc_test_`, 32 random base62 characters, 6 characters of
-// checksum. The checksum rejects other texts without a look-up in the store.
+// checksum. The checksum rejects wrong texts without a look-up in the store.
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Random } from '../../platform/runtime/random.ts';

@@ -1,10 +1,11 @@
 // API keys (specification 2.4, 4.3): create, list, change, rotate, revoke. authenticator.ts decides
 // about access; every change that removes rights is counted here.
 //
-// state moved by to also (none) create, rotate active plaintext shown once active revoke, rotate
-// inactive for good; refused everywhere within a second active rotate (grace) active expires at the
-// end of the grace period; its replacement is valid too active expiresAt expired isActive stays
-// true: `expiresAt` shows it
+//   state    moved by         to         also
+//   (none)   create, rotate   active     plaintext shown once
+//   active   revoke, rotate   inactive   for good; refused everywhere within a second
+//   active   rotate (grace)   active     expires at the end of the grace period; replacement valid too
+//   active   expiresAt        expired    isActive stays true: `expiresAt` shows it
 
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import { allows, type PermissionMap } from '../../core/api/permission.ts';
@@ -72,8 +73,9 @@ export function callerOf(row: queries.KeyRow): Caller {
 }
 
 /**
- * Returns the current successor of a key: itself, or its replacement by rotations; null once that
- * is revoked. An expired key makes no new requests, but earlier ones stay valid.
+ * Returns the current successor of a key: the key itself, or the replacement by rotations; null
+ * once the successor is revoked. An expired key makes no new requests, but earlier requests stay
+ * valid.
  */
 export async function standingFor(db: Db, keyId: string): Promise<Caller | null> {
   const row = await queries.findHeir(db, keyId);
@@ -117,7 +119,7 @@ function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey 
   };
 }
 
-/** Returns a new row and its plaintext. @throws ValidationError. */
+/** Returns a new row and the plaintext. @throws ValidationError. */
 export function newKey(app: App, organizationId: string, input: CreateKey) {
   const wanted = parseWith(createKeyInput, input, 'body');
   const now = app.clock.now();
@@ -157,7 +159,7 @@ function requireOwnerFor(caller: Caller, row: queries.KeyRow): void {
   }
 }
 
-/** Names a right of the key that its creator lacks, in the words of the refusal. */
+/** Names a right of the key that the creator lacks, in the words of the refusal. */
 function excessOf(caller: Caller, maker: queries.KeyRow | undefined, row: queries.KeyRow) {
   if (!covers(caller.permissions, permissionsOf(row))) return 'permissions that this key lacks';
   if (row.owner === 'person' && caller.owner !== 'person') return 'the rights of a person';
@@ -174,7 +176,7 @@ function excessOf(caller: Caller, maker: queries.KeyRow | undefined, row: querie
   return null;
 }
 
-/** Lets a key rename and revoke only keys without permissions beyond its own. */
+/** Lets a key rename and revoke only keys without permissions beyond the caller's. */
 function requireNoStronger(caller: Caller, row: queries.KeyRow): void {
   requireOwnerFor(caller, row);
   if (covers(caller.permissions, permissionsOf(row))) return;
@@ -183,7 +185,7 @@ function requireNoStronger(caller: Caller, row: queries.KeyRow): void {
 
 /**
  * Returns the row of the calling key, undefined for the operator.
- * @throws UnauthorizedError if the key was revoked since its request was accepted.
+ * @throws UnauthorizedError if the key was revoked since the request was accepted.
  */
 export async function requireUnrevoked(
   db: Db,
@@ -238,7 +240,7 @@ function textsOf({ name, description, constraints }: queries.KeyRow) {
   return { name, description, constraints: fromJson<KeyConstraints>(constraints) };
 }
 
-/** Returns the audit entry of a new key, without any part of its plaintext. */
+/** Returns the audit entry of a new key, without any part of the plaintext. */
 function created(row: queries.KeyRow, besides: { replaces?: string } = {}): Change {
   const details = {
     ...textsOf(row),
@@ -254,7 +256,7 @@ function created(row: queries.KeyRow, besides: { replaces?: string } = {}): Chan
 }
 
 /**
- * Creates a key. Only this answer has its plaintext, in `key`.
+ * Creates a key. Only this answer has the plaintext, in `key`.
  * @throws ValidationError; ForbiddenError if it could do more than the caller.
  */
 export async function createKey(app: App, caller: Caller, input: CreateKey): Promise<ApiKey> {
@@ -330,8 +332,8 @@ export async function updateKey(
 }
 
 /**
- * Replaces a key by one with the same owner, name, permissions, constraints and expiry. The old one
- * ends now, or after the grace period.
+ * Replaces a key by a key with the same owner, name, permissions, constraints and expiry. The old
+ * key ends now, or after the grace period.
  * @throws ResourceNotFoundError; ConflictError (revoked, expired or replaced); ForbiddenError.
  */
 export async function rotateKey(
@@ -382,8 +384,7 @@ export async function revokeKey(app: App, caller: Caller, id: string): Promise<D
   await app.store.write(async (trx) => {
     const row = await getRow(trx, caller.organizationId, id);
     requireNoStronger(caller, row);
-    // The grace period of the keys that it replaced ends with it: a revocation leaves no key of its
-    // line.
+    // The grace period of the replaced keys ends too: a revocation leaves no key of the line.
     const earlier =
       row.replaced_by === null ? await queries.findReplacedKeys(trx, row.lineage) : [];
     const details = { name: row.name, role: row.role_name };

@@ -21,7 +21,7 @@ export interface KeyRow {
   send_mode: SendMode;
   /** The installation of an extension that the key belongs to. */
   installation_id: string | null;
-  /** JSON: kinds of events that the installation may read; null for other keys. */
+  /** JSON: kinds of events that the installation may read; null for keys of callers. */
   events: string | null;
   /** Id of the first key in a chain of rotations. The last key of the chain has no replacement. */
   lineage: string;
@@ -57,7 +57,7 @@ export const findKeyNames = own.all(
 /** Counts changes of fields that cached callers hold: rights, constraints, the name. */
 export const keyChanges = own.changeCounter('key_changes');
 
-/** Rows by id or by page, with those of installations. */
+/** Rows by id or by page, including keys of installations. */
 export const keys = own.rowsOf('api_keys', 'api-key');
 
 /** Filter for keys that belong to no installation. */
@@ -73,8 +73,8 @@ export const findKeyOfInstallation = own.first((db, installationId: string) =>
 );
 
 /**
- * Returns the keys that stand for these (`made_id`): each itself, or its replacement by rotation.
- * Keys without an active successor are left out.
+ * Returns the keys that stand for these (`made_id`): each key itself, or the replacement by
+ * rotation. Keys without an active successor are left out.
  */
 export const findHeirs = own.all((db, ids: readonly string[]) =>
   db
@@ -87,7 +87,7 @@ export const findHeirs = own.all((db, ids: readonly string[]) =>
     .where('heir.replaced_by', 'is', null),
 );
 
-/** Returns the key itself, or its replacement by rotations, while it is active. */
+/** Returns the key itself, or the replacement by rotations, while it is active. */
 export function findHeir(db: Db, id: string): Promise<KeyRow | undefined> {
   return tables<KeyTables>(db)
     .selectFrom('api_keys as made')
@@ -100,7 +100,7 @@ export function findHeir(db: Db, id: string): Promise<KeyRow | undefined> {
 }
 
 /**
- * Ends a replaced key at `expiresAt`. Returns false if it was inactive or replaced: one caller
+ * Ends a replaced key at `expiresAt`. Returns false if it was inactive or replaced: a single caller
  * wins.
  */
 export async function replaceKey(
@@ -131,7 +131,7 @@ export async function findReplacedKeys(db: Db, lineage: string): Promise<string[
   return rows.map(({ id }) => id);
 }
 
-/** Deactivates a key. Returns false if it was inactive: one of two callers wins. */
+/** Deactivates a key. Returns false if it was inactive: of two callers the first wins. */
 export async function deactivateKey(db: Db, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tables<KeyTables>(db)
     .updateTable('api_keys')

@@ -1,5 +1,5 @@
-// Roles and their permissions, and the check behind every grant: does one permission map cover
-// another? The vocabulary is src/core/api/permission.ts.
+// Roles and their permissions, and the check behind every grant: does a permission map cover a
+// second map? The vocabulary is src/core/api/permission.ts.
 import {
   actionsOf,
   allows,
@@ -49,7 +49,7 @@ export function rolePermissions(name: string): PermissionMap {
  */
 export function covers(holder: PermissionMap, wanted: PermissionMap): boolean {
   return Object.entries(wanted).every(([resource, actions]) =>
-    // Only a wildcard covers a wildcard: `allows` treats `*` like any other action.
+    // Only a wildcard covers a wildcard: `allows` treats `*` like a named action.
     actions.every((action) => allows(holder, `${resource}:${action}` as Permission)),
   );
 }

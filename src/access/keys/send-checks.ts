@@ -1,7 +1,8 @@
-// Checks of a send by the rights of its key: permission, send mode, mailboxes and From
+// Checks of a send by the rights of the key: permission, send mode, mailboxes and From
 // (constraints.ts). They are asked at the accept of the caller, and at the due time of scheduled
 // mail of the key as it is then. A replacement by rotation stands for the key, until that is
-// revoked. An expired key makes no new requests, but its earlier mail is accepted and still leaves.
+// revoked. An expired key makes no new requests, but the earlier mail of the key is accepted and
+// still leaves.
 import type { Permission } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { SendCheck } from '../../core/api/send-check.ts';
@@ -39,9 +40,9 @@ export function mailboxRight(mailboxId: string): SendRight {
   return rightTo('mailboxes:send', '/v1/mailboxes/{id}/messages', mailboxId);
 }
 
-/** A send with its author. */
+/** A send with the author. */
 interface Authored {
-  /** Null for scheduled mail until the check `key` has found its key. */
+  /** Null for scheduled mail until the check `key` has found the key. */
   caller: Caller | null;
   /** Null for mail that the service writes itself. */
   right: SendRight | null;
@@ -93,7 +94,7 @@ export const constraintsCheck: SendCheck<
     /** Sender and Resent fields of a mail sent as MIME; known only at the accept. */
     origins?: readonly ClaimedOrigin[];
     /**
-     * Address that mail of the service speaks for, in place of its From; known only at the accept.
+     * Address that mail of the service speaks for, in place of From; known only at the accept.
      */
     onBehalfOf?: string | null;
   }

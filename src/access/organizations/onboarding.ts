@@ -9,7 +9,7 @@
 // pending   reject    rejected
 // approved  reject    rejected
 // rejected  approve   approved
-// rejected  reapply   pending   the generation grows: a verdict on an earlier one is refused
+// rejected  reapply   pending   the generation grows: a verdict on an earlier generation is refused
 
 import type { Caller } from '../../core/api/route.ts';
 import { parseWith } from '../../core/api/validate.ts';
@@ -40,7 +40,7 @@ function requireGeneration(before: OrganizationRow, expected: number | undefined
 
 /**
  * Stores the operator's verdict.
- * @throws ConflictError if it is already in force or was made for another generation;
+ * @throws ConflictError if it is already in force or was made for a different generation;
  * ResourceNotFoundError.
  */
 export async function reviewOnboarding(
@@ -65,9 +65,9 @@ export async function reviewOnboarding(
 }
 
 /**
- * Applies again for a rejected organization: it becomes pending, one generation on.
+ * Applies again for a rejected organization: it becomes pending, in the next generation.
  * @throws ForbiddenError unless the caller is an owner or admin; ConflictError if the organization
- * is not rejected or the generation is another.
+ * is not rejected or the generation differs.
  */
 export async function reapplyOnboarding(
   app: App,

@@ -1,6 +1,6 @@
 // Organizations: making, finding, listing, changing, pausing and resuming them. All by the
-// operator, and audited as such. Onboarding is in onboarding.ts; limits and usage belong to other
-// areas.
+// operator, and audited as such. Onboarding is in onboarding.ts; limits and usage are in
+// src/access/admission.
 //
 //   sendingStatus  event     to       also
 //   enabled        pause     paused   pausedAt, pauseReason; every send is a 403 with the reason
@@ -90,7 +90,7 @@ export function newOrganizationRow(app: App, input: CreateOrganization): queries
 }
 
 /**
- * Creates an organization. A past `createdAt` keeps the age of one that moves here.
+ * Creates an organization. A past `createdAt` keeps the age of an organization that moves here.
  * @throws ValidationError (unknown plan or time zone), ConflictError (name taken).
  */
 export async function createOrganization(
@@ -141,7 +141,7 @@ async function getRow(app: App, idOrName: string): Promise<queries.OrganizationR
 }
 
 /**
- * Finds the operator's own organization, whatever its name. @throws ResourceNotFoundError before
+ * Finds the operator's own organization, by any name. @throws ResourceNotFoundError before
  * the first start
  */
 export async function getFirstOrganization(db: Db): Promise<queries.OrganizationRow> {
@@ -157,13 +157,13 @@ export async function getOrganization(app: App, idOrName: string): Promise<Organ
 
 /**
  * Returns the operator as the author of a change to an organization. A change to all organizations
- * is recorded in the first one, the operator's own.
+ * is recorded in the first organization, the operator's own.
  */
 export async function operatorIn(db: Db, organizationId: string | null): Promise<ChangeAuthor> {
   return byOperator(organizationId ?? (await getFirstOrganization(db)).id);
 }
 
-/** An organization's changed row, with its audit entry and event. */
+/** An organization's changed row, with the audit entry and the event. */
 interface Changing {
   set: queries.OrganizationChanges;
   action: AuditAction;

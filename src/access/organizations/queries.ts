@@ -35,7 +35,7 @@ interface OrganizationTables {
 
 const own = ownTables<OrganizationTables>();
 
-/** Finds organizations, in no order. Hot: every send reads its organization. */
+/** Finds organizations, in no order. Hot: every send reads an organization. */
 export const findOrganizations = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('organizations')
@@ -151,7 +151,7 @@ export async function countOrganizations(db: Db): Promise<number> {
   return count;
 }
 
-/** Locks the row until the end of the transaction (SQLite has one writer anyway). */
+/** Locks the row until the end of the transaction (SQLite has a single writer anyway). */
 export async function lockOrganization(db: Db, id: string, now: number): Promise<void> {
   await tables<OrganizationTables>(db)
     .updateTable('organizations')
@@ -187,7 +187,7 @@ export type OrganizationChanges = Partial<
 >;
 
 /**
- * Changes a row. Returns undefined and changes nothing if the row is missing or its sending status
+ * Changes a row. Returns undefined and changes nothing if the row is missing or the sending status
  * is not `whileStatus`. To change several, go in the order of their ids, then call
  * `addOrganizationChange`.
  */

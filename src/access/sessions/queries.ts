@@ -57,7 +57,7 @@ export async function insertLink(db: Db, row: LinkRow): Promise<void> {
   await tables<SessionTables>(db).insertInto('console_links').values(row).execute();
 }
 
-/** Deletes a link, and returns it: of two callers one gets it. */
+/** Deletes a link, and returns it: of two callers only the first gets it. */
 export function takeLink(db: Db, hash: string): Promise<LinkRow | undefined> {
   return tables<SessionTables>(db)
     .deleteFrom('console_links')

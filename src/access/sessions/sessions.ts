@@ -1,5 +1,6 @@
-// Sessions of the console. The browser holds a token, the store its hash. A session has the rights
-// of its key at each request; that of the operator has all rights in one organization.
+// Sessions of the console. The browser holds a token, the store the hash of the token. A session
+// has the rights of its key at each request; a session of the operator has all rights in one
+// organization.
 //
 //   state    | event                                      | state
 //   ---------+--------------------------------------------+--------
@@ -30,7 +31,7 @@ export interface Session {
   caller: Caller;
 }
 
-/** Begins a session of a key, or of the operator. Returns its token. */
+/** Begins a session of a key, or of the operator. Returns the session's token. */
 export async function beginSession(
   app: App,
   { organizationId, keyId }: Pick<Caller, 'organizationId' | 'keyId'>,
@@ -49,7 +50,9 @@ export async function beginSession(
   return token;
 }
 
-/** Returns the session of a token, with the rights that its key has now; null for an ended one. */
+/**
+ * Returns the session of a token, with the rights that the key has now; null for an ended session.
+ */
 export async function findSession(
   app: App,
   authenticator: Pick<Authenticator, 'authenticateHash'>,
@@ -92,7 +95,7 @@ export async function endSessionsOfKey(app: App, caller: Caller): Promise<void> 
   await app.store.write((trx) => queries.deleteSessionsOfKey(trx, organizationId, keyId));
 }
 
-/** Makes a link's token, which begins one session of the operator within a minute. */
+/** Makes a link's token, which begins a single session of the operator within a minute. */
 export async function makeLink(app: App, organizationId: string): Promise<string> {
   const token = newToken(app.random);
   const expires_at = app.clock.now() + linkMs;
@@ -102,7 +105,7 @@ export async function makeLink(app: App, organizationId: string): Promise<string
 }
 
 /**
- * Uses a link up, and begins its session. Returns the session's token; null for a used or expired
+ * Uses a link up, and begins a session. Returns the session's token; null for a used or expired
  * link.
  */
 export async function useLink(app: App, linkToken: string): Promise<string | null> {

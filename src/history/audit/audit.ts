@@ -68,7 +68,10 @@ export function changesOf<T extends object>(before: T, after: T): Details {
   );
 }
 
-/** Writes an entry inside the transaction of the change; for `record` alone. Returns its id. */
+/**
+ * Writes an entry inside the transaction of the change; for `record` alone. Returns the id of the
+ * entry.
+ */
 export async function writeAudit(app: App, trx: Db, change: AuditedChange): Promise<string> {
   const { actor, organizationId, action, resourceId, details = {} } = change;
   const row: AuditRow = {

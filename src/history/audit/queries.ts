@@ -76,7 +76,7 @@ export interface AuditFilter {
   resourceId?: string | undefined;
   /** Ms since 1970; selects entries from this time on. */
   since?: number | undefined;
-  /** Selects entries that come after this one in the list. */
+  /** Selects entries that come after this entry in the list. */
   after?: { at: number; id: string } | undefined;
 }
 

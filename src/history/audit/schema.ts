@@ -6,8 +6,8 @@ import { instant } from '../../core/api/resource-schema.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
 
 /**
- * Audited changes beside those of nouns (src/core/api/noun.ts). The word before the dot is the kind
- * of resource.
+ * Audited changes beside the changes of nouns (src/core/api/noun.ts). The word before the dot is
+ * the kind of resource.
  */
 const otherActions = [
   'organization.created',
@@ -90,7 +90,7 @@ const otherActions = [
 
 export type AuditAction = (typeof otherActions)[number] | NounAction;
 
-/** Returns the names of all audited actions, including those of `nouns`, sorted. */
+/** Returns the names of all audited actions, including the actions of `nouns`, sorted. */
 export function auditActions(nouns: readonly Noun[]): AuditAction[] {
   const ofNouns = nouns.flatMap(({ created, updated, deleted }) => [created, updated, deleted]);
   return [...new Set([...otherActions, ...ofNouns])].sort();

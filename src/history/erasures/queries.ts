@@ -26,7 +26,7 @@ const own = ownTables<ErasureTables>();
 /** Makes requests due that wait for a time after `latest`. */
 export const bringErasuresToPresent = own.toPresent('erasures', 'due_at');
 
-/** Stores a request; restarts an existing one. */
+/** Stores a request; restarts an existing request. */
 export async function insertErasure(trx: Db, row: ErasureRow): Promise<void> {
   const { about, due_at } = row;
   await tables<ErasureTables>(trx)
@@ -36,7 +36,7 @@ export async function insertErasure(trx: Db, row: ErasureRow): Promise<void> {
     .execute();
 }
 
-/** Stores a request unless one exists for this resource. */
+/** Stores a request unless a request exists for this resource. */
 export async function keepErasure(trx: Db, row: ErasureRow): Promise<void> {
   await tables<ErasureTables>(trx)
     .insertInto('erasures')
@@ -45,7 +45,7 @@ export async function keepErasure(trx: Db, row: ErasureRow): Promise<void> {
     .execute();
 }
 
-/** Returns the oldest due requests, skipping rows locked by another daemon. */
+/** Returns the oldest due requests, skipping rows locked by a further daemon. */
 export function takeDue(trx: Db, now: number, limit: number): Promise<ErasureRow[]> {
   return tables<ErasureTables>(trx)
     .selectFrom('erasures')
@@ -57,7 +57,7 @@ export function takeDue(trx: Db, now: number, limit: number): Promise<ErasureRow
     .execute();
 }
 
-/** Returns the due time of the next request, ms since 1970; Infinity without one. */
+/** Returns the due time of the next request, ms since 1970; Infinity without requests. */
 export async function nextDue(db: Db): Promise<number> {
   const row = await tables<ErasureTables>(db)
     .selectFrom('erasures')

@@ -10,7 +10,10 @@ const entriesAtOnce = 100;
 const bytesAtOnce = 4_194_304;
 /** Least time between two reads: at most ten reads a second. */
 const readEachMs = 100;
-/** Rest after a long read, as a multiple of its duration, unless a reader asks for another. */
+/**
+ * Rest after a long read, as a multiple of the duration, unless a reader asks for a different
+ * multiple.
+ */
 const usualRestFactor = 10;
 /** Number of past rows that a walk reads before it rests. */
 const rowsBeforeRest = 5_000;
@@ -22,11 +25,11 @@ const idleLookMs = 30_000;
 export interface Following extends Start {
   /** Least time between two reads, in ms (default: 100). */
   eachMs?: number | undefined;
-  /** Rest after a long read, as a multiple of its duration (default: 10). */
+  /** Rest after a long read, as a multiple of the duration (default: 10). */
   restFactor?: number | undefined;
 }
 
-/** Reads the events at these places, a few at a time; deleted ones are left out. */
+/** Reads the events at these places, a few at a time; deleted events are left out. */
 async function* entriesAt(
   { app, organizationId }: Reader,
   places: readonly LogPlace[],
@@ -45,7 +48,7 @@ async function* entriesAt(
 }
 
 /**
- * Creates the rests of a walk through past events: one after `rowsBeforeRest` rows, each longer
+ * Creates the rests of a walk through past events: a rest after `rowsBeforeRest` rows, each longer
  * while no event matches.
  */
 function createRests(clock: Clock, restFactor: number, signal: AbortSignal) {

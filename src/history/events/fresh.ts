@@ -11,7 +11,7 @@ export const mostHashes = 50_000;
 
 class FreshEvents {
   /**
-   * Called after each event with the number of those that its organization has; null without a
+   * Called after each event with the number of fresh events of the organization; null without a
    * sealer.
    */
   onCount: ((count: number) => void) | null = null;

@@ -1,9 +1,9 @@
-// Kinds of events. Each area declares its kinds in its `events.ts`.
+// Kinds of events. Each area declares kinds in an `events.ts`.
 import { z } from 'zod';
 import type { EventType } from './names.ts';
 import type { PresentedKind } from './schema.ts';
 
-/** Kind of event on a resource other than a message. */
+/** Kind of event on a resource that is not a message. */
 export interface EventKind<Schema extends z.ZodType = z.ZodType> {
   /** Name: the resource, then the change. */
   type: EventType;

@@ -1,4 +1,4 @@
-// SQL on the log: `events` and `resource_events` as one list, in the order of ids.
+// SQL on the log: `events` and `resource_events` as a single list, in the order of ids.
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -14,7 +14,7 @@ export interface LogRow {
   /** Id of the message or of the resource. */
   subject: string;
   recipient_id: string | null;
-  /** Status of the message after the event; '' for other resources. */
+  /** Status of the message after the event; '' for further resources. */
   status: string;
   timestamp: number;
   /** JSON of the resource; null for a message. */
@@ -28,7 +28,7 @@ export interface LogRow {
  */
 const isLogged = sql<SqlBool>`event_type not in ('queued', 'processing')`;
 
-/** An event of the log without its data. */
+/** An event of the log without data. */
 export interface LogHead {
   id: string;
   /** Kind, such as `message.sent`. */
@@ -42,7 +42,7 @@ export interface LogHead {
 
 export type LogTable = 'events' | 'resource_events';
 
-/** Returns how many of these events fit into `mostBytes`; at least one. */
+/** Returns how many of these events fit into `mostBytes`; at least 1. */
 export function countWithin(heads: readonly { bytes: number }[], mostBytes: number): number {
   let sum = 0;
   const beyond = heads.findIndex(({ bytes }, index) => {
@@ -130,7 +130,7 @@ export function fitsFilter(
   );
 }
 
-/** Returns a page of one of the tables, in the order of ids. */
+/** Returns a page of a table, in the order of ids. */
 export async function selectLog(
   db: Db,
   table: LogTable,
@@ -176,7 +176,7 @@ function within(
 
 /**
  * Creates the statement that reads rows of a table of the log by their ids. The table is a
- * parameter, so `logOf` gives its type.
+ * parameter, so `logOf` gives the type of the rows.
  */
 const rowsOfLog = (table: LogTable) =>
   ownTables<unknown>().all((db, organizationId: string, ids: readonly string[]) =>
@@ -186,10 +186,10 @@ const rowsOfLog = (table: LogTable) =>
   );
 /** Returns these steps of messages, in no order. */
 export const selectStepRows = rowsOfLog('events');
-/** Returns these events of other resources, in no order. */
+/** Returns these events of `resource_events`, in no order. */
 export const selectResourceRows = rowsOfLog('resource_events');
 
-/** Returns the sizes of these events of other resources, in no order. */
+/** Returns the sizes of these events of `resource_events`, in no order. */
 export const selectLogSizes = ownTables<unknown>().all(
   (db, organizationId: string, ids: readonly string[]) =>
     headsOf(db, 'resource_events', organizationId).where('id', ...isOneOf(db, ids)),
@@ -247,7 +247,7 @@ export async function selectLogPlaces(
 
 /**
  * Returns the first events of a message that the log has, in the order of ids. The message is the
- * only condition: with its organization, SQLite would read the whole log of that.
+ * only condition: with the organization, SQLite would read the whole log of the organization.
  */
 export const selectLogOfMessage = ownTables<{ events: EventRow }>().all(
   (db, messageId: string, limit: number) =>
@@ -274,7 +274,7 @@ export const countLogOfMessage = ownTables<{ events: EventRow }>().first((db, me
 /** Follows the id of each event. */
 export const idAfterAll = 'evt_~';
 
-/** Range of ids, without its ends. */
+/** Range of ids, without the ends. */
 interface IdRange {
   after: string;
   before: string;
@@ -292,7 +292,7 @@ const stepsBetween = ownTables<unknown>().all(
 
 /**
  * Returns events of the log with ids between `after` and `before`, in the order of ids: at most
- * `limit`, and of those on resources no more than `mostBytes`, but one at least.
+ * `limit`, and of events on resources no more than `mostBytes`, but at least one event.
  */
 export async function selectLogBetween(
   db: Db,
@@ -311,7 +311,7 @@ export async function selectLogBetween(
   const count = countWithin(heads, mostBytes);
   const ids = heads.slice(0, count).map(({ id }) => id);
   const others = ids.length === 0 ? [] : await selectResourceRows(db, organizationId, ids);
-  // Behind the last row of a read that was cut, its table may have more.
+  // Behind the last row of a read that was cut, the table may have more rows.
   const isCut = count < heads.length || heads.length === limit;
   const lastStep = steps[limit - 1]?.id ?? idAfterAll;
   const lastOther = (isCut ? ids.at(-1) : undefined) ?? idAfterAll;
@@ -346,7 +346,7 @@ const xids = 2 ** 32;
 
 /**
  * Returns the number of the oldest running transaction (PostgreSQL's xid, which wraps around at
- * 2^32): all earlier ones have ended. Null on SQLite, where transactions are serial.
+ * 2^32): all earlier transactions have ended. Null on SQLite, where transactions are serial.
  */
 export async function selectOldestRunning(db: Db): Promise<number | null> {
   if (engineOf(db) === 'sqlite') return null;

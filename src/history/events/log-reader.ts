@@ -1,17 +1,17 @@
-// A reader of the log as it grows. A transaction can commit after another one that has later ids.
+// A reader of the log as it grows. A transaction can commit after a transaction that has later ids.
 // So the latest part of the log (the overlap) is read again, and events that were already published
 // are dropped.
 //
 // On PostgreSQL events are published in the order of their transactions, and only once no earlier
-// transaction runs. So a reader that reconnects with the id of its last event misses and repeats
-// nothing. A transaction longer than the overlap does not delay other events; its own may be
-// published out of order. On SQLite transactions are serial, and ids are in their order.
+// transaction runs. So a reader that reconnects with the id of the last event misses and repeats
+// nothing. A transaction longer than the overlap does not delay events of other transactions, but
+// may be published out of order. On SQLite transactions are serial, and ids follow the same order.
 //
 //   the clock        | the reader
 //   -----------------+-----------------------------------------------------------------------------------------
 //   is right         | reads from the overlap before its last read to the latest id that a right clock makes
 //   was set          | reads from its last read on by the new time; for a while, or to its end, also what it left
-//   comes to events  | drops them: they were there before the clock made such ids. On SQLite those of a few seconds
+//   comes to events  | drops them: they were there before the clock made such ids. On SQLite events of a few seconds
 //   of another time  | around the new time may arrive again
 import type { App } from '../../core/app.ts';
 import { findClockState } from '../../core/clock/queries.ts';
@@ -28,7 +28,7 @@ import {
 } from './log-queries.ts';
 
 /**
- * Longest time between the making of an event's id and its commit, with room for different clocks
+ * Longest time between the making of an event's id and the commit, with room for different clocks
  * of daemons.
  */
 const overlapMs = { postgres: 5_000, sqlite: 1_000 } as const;
@@ -42,13 +42,13 @@ const foreseenMs = 600_000;
 const unnoticedMs = 60_000;
 
 export interface Start {
-  /** Continues after this event, the last one published. */
+  /** Continues after this event, the last published event. */
   after?: string | undefined;
   /** Start of the reading, ms since 1970. Without it and without `after`, reading starts now. */
   since?: number | undefined;
   type?: string | undefined;
   subject?: string | undefined;
-  /** Restricts the events to some resources: returns those of these ids. */
+  /** Restricts the events to some resources: returns the allowed events of these ids. */
   reach?: Reach | undefined;
 }
 
@@ -101,7 +101,7 @@ function numbered(xid: number, base: number): number {
 interface Read {
   /** Places of matching events, in the order of their transactions. */
   places: LogPlace[];
-  /** Id up to which the log was read; null for a read to its end. */
+  /** Id up to which the log was read; null for a read to the end. */
   readTo: string | null;
   /** Number of rows read. */
   rows: number;
@@ -220,7 +220,7 @@ export async function takeFresh(reader: Reader): Promise<Fresh> {
   main.places = main.places.filter(({ id }) => id < edge);
   const settledBefore = main.readTo ? overlapOf(main.readTo) : firstIdAt('event', now - overlap);
   fresh.push(...publish(main, settledBefore));
-  // Transactions begun before a jump can end after those begun later.
+  // Transactions begun before a jump can end after transactions begun later.
   if (running !== null) fresh.sort(inOrder);
 
   reader.floor = max(reader.floor, settledBefore);
@@ -257,7 +257,7 @@ export async function startReader(app: App, organizationId: string, start: Start
   };
   const edge = firstIdAt('event', reader.latest);
   if (after !== undefined) await continueAfter(reader, after, edge);
-  // Past events include those of a clock that ran ahead.
+  // Past events include events of a clock that ran ahead.
   else if (since !== undefined) leave(reader, edge);
   else {
     // Without a start the reader skips all past events.
@@ -277,8 +277,9 @@ function leave(reader: Reader, floor: string): void {
 }
 
 /**
- * Continues a reader after its last event. If a clock that ran ahead made that event, or others
- * since, the reader goes on after the former, and from the time at which the clock was set back.
+ * Continues a reader after the last published event. If a clock that ran ahead made that event or
+ * later events, the reader continues after that event, and from the time at which the clock was set
+ * back.
  */
 async function continueAfter(reader: Reader, after: string, edge: string): Promise<void> {
   const { app, overlapMs: overlap } = reader;

@@ -1,5 +1,6 @@
-// The log of an organization's events, in the order of ids. Merges two sources into one list: the
-// timelines of messages, and the table of all other events. follow.ts follows the log as it grows.
+// The log of an organization's events, in the order of ids. Merges two sources into a single list:
+// the timelines of messages, and the table of all further events. follow.ts follows the log as it
+// grows.
 import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App, MessageLogEntry } from '../../core/app.ts';
@@ -19,7 +20,7 @@ import { stepOfType, typeOfStep } from './names.ts';
 import type { DeletedResource, ListLog, LogItem } from './schema.ts';
 import { shownData } from './shown-data.ts';
 
-/** A recorded event. Its status is '' for events on resources other than messages. */
+/** A recorded event. Its status is '' for events on resources that are not messages. */
 export interface LogEntry extends MessageLogEntry {
   /** The resource at the moment of the event; null for a message, which is not copied. */
   data: object | null;
@@ -80,14 +81,17 @@ export async function presentEntry(app: App, caller: Caller, entry: LogEntry): P
   return itemOf(caller, entry, await dataOfEntries(app, entry.organizationId, [entry]));
 }
 
-/** Returns the kinds of events that a caller reads: an installation only those of its version. */
+/**
+ * Returns the kinds of events that a caller reads: an installation only the kinds of the installed
+ * version.
+ */
 function typesFor({ installation }: Reading, type: string | undefined): string[] | undefined {
   const asked = type === undefined ? undefined : [type];
   if (!installation) return asked;
   return installation.events.filter((one) => asked === undefined || one === type);
 }
 
-/** Returns these events, in the order of ids; deleted ones are left out. */
+/** Returns these events, in the order of ids; deleted events are left out. */
 export async function readEvents(
   db: Db,
   organizationId: string,
@@ -136,7 +140,7 @@ async function readPart(
   return { heads, readTo };
 }
 
-/** An event of the log without its data. */
+/** An event of the log without data. */
 export type LogMention = Omit<LogHead, 'bytes'> & { organizationId: string };
 
 /**
@@ -161,12 +165,12 @@ export async function logBetween(
   return { entries, next: isCut ? (entries.at(-1)?.id ?? null) : readTo };
 }
 
-/** Largest size of the data of one page. */
+/** Largest size of the data of a page. */
 const mostPageBytes = 4_194_304;
 
 /**
  * Returns a page of the log, newest first by default. The rows read for a page are bounded, so a
- * page may be short or empty and still have a next one.
+ * page may be short or empty and still have a next page.
  * @throws ValidationError (a foreign cursor).
  */
 export async function listLog(

@@ -67,7 +67,10 @@ export function typeOfStep(step: string): string {
   return prefix + step;
 }
 
-/** Returns the step of a kind: `sent` for `message.sent`; null for kinds on other resources. */
+/**
+ * Returns the step of a kind: `sent` for `message.sent`; null for kinds on resources that are not
+ * messages.
+ */
 export function stepOfType(type: string): string | null {
   return type.startsWith(prefix) ? type.slice(prefix.length) : null;
 }

@@ -1,5 +1,5 @@
-// The functions of a plain noun: named rows of one table that callers create, list, show, change
-// and delete. Each change is recorded. A noun with rules of its own has its own functions instead.
+// The functions of a plain noun: named rows of a table that callers create, list, show, change
+// and delete. Each change is recorded. A noun with further rules has separate functions instead.
 import type { Noun } from '../../core/api/noun.ts';
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
@@ -65,7 +65,7 @@ export function plainNoun<Row extends PlainRow, Shown>({
       return present(await rows.get(app.store.db, organizationId, id));
     },
 
-    /** Changes the given columns; undefined ones stay. @throws ResourceNotFoundError. */
+    /** Changes the given columns; undefined columns stay. @throws ResourceNotFoundError. */
     update(
       app: App,
       caller: Caller,

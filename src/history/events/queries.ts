@@ -1,5 +1,6 @@
 // SQL on `events`, the timeline of messages (specification 2.2), and on `resource_events`, the
-// events of all other resources; log-queries.ts reads both in order. Rows only, no decisions.
+// events of all resources that are not messages; log-queries.ts reads both in order. Rows only, no
+// decisions.
 import { type Db, engineOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
@@ -153,7 +154,7 @@ export function selectEvent(
     .executeTakeFirst();
 }
 
-/** Facts of an erased event: its hash in the sealed log is that of the former data. */
+/** Facts of an erased event: the hash in the sealed log is the hash of the former data. */
 const erasedFacts = JSON.stringify({ erased: true });
 
 /** Tells whether the data of an event was erased. */
@@ -161,7 +162,7 @@ export function isErased({ facts }: { facts: string | null }): boolean {
   return facts === erasedFacts;
 }
 
-/** Replaces the data (JSON) of an event, and removes its facts. */
+/** Replaces the data (JSON) of an event, and removes the facts. */
 export async function replaceEventData(
   trx: Db,
   organizationId: string,

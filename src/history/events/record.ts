@@ -1,6 +1,6 @@
 // Records events in the transaction of their change. A change of a resource (`record`) is written
 // to the audit if a caller made it, and to the event log if a kind exists for it. Steps of messages
-// are written to timelines (`recordTimeline`). No other module writes audit or events.
+// are written to timelines (`recordTimeline`). Only this module writes audit or events.
 import type { Caller } from '../../core/api/route.ts';
 import type { App, LoggedEvent } from '../../core/app.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
@@ -65,7 +65,7 @@ export interface Change {
 }
 
 /**
- * Records a change, inside its transaction: all of it is stored, or nothing.
+ * Records a change, inside the transaction of the change: all of it is stored, or nothing.
  * @returns the id of the audit entry, '' without `action`.
  */
 export async function record(
@@ -81,7 +81,10 @@ export async function record(
   return writeAudit(app, trx, { actor, organizationId, action, resourceId: subject, details });
 }
 
-/** Records events on several resources of an organization in the log; see `record` for one. */
+/**
+ * Records events on several resources of an organization in the log; see `record` for a single
+ * event.
+ */
 export async function recordEvents(
   app: App,
   trx: Db,

@@ -1,4 +1,4 @@
-// Input and output shapes of the event log and of its kinds.
+// Input and output shapes of the event log and of event kinds.
 import { z } from 'zod';
 import { cursorQuery } from '../../core/api/pagination.ts';
 import { instant } from '../../core/api/resource-schema.ts';

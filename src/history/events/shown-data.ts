@@ -1,5 +1,5 @@
 // The part of an event that an installation of an extension may see: all of it with the permission
-// to read its resource, or else only ids.
+// to read the resource, or else only ids.
 import { allows, type Permission, type PermissionMap } from '../../core/api/permission.ts';
 import type { EventType } from './names.ts';
 
@@ -27,7 +27,7 @@ const shownBy: Readonly<Record<Subject, Permission>> = {
   extension: 'extensions:read',
 };
 
-/** A test of a webhook shows nothing but the data of its caller. */
+/** A test of a webhook shows nothing but the data of the caller. */
 const openType: EventType = 'webhook.test';
 
 /** Returns whether these permissions show all data of a kind. */

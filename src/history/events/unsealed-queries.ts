@@ -1,5 +1,5 @@
 // Owner of `unsealed_events`: the events that a transaction recorded wait here for their seal. The
-// rows of a transaction appear with its commit, so that seals go by the order of commits, not by
+// rows of a transaction appear with the commit, so that seals go by the order of commits, not by
 // times or ids.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
@@ -38,7 +38,7 @@ export async function insertUnsealed(db: Db, events: readonly RecordedEvent[]): 
   if (rows.length > 0) await insertRows(db, rows);
 }
 
-/** A list of events of one transaction. */
+/** A list of events of a transaction. */
 export interface Unsealed {
   firstId: string;
   ids: string[];

@@ -1,5 +1,5 @@
-// The signed head of an organization's sealed log (as RFC 9162, 4.10): its size and root at a time,
-// signed by an Ed25519 key (RFC 8032). Pure.
+// The signed head of an organization's sealed log (as RFC 9162, 4.10): the size and the root of the
+// log at a time, signed by an Ed25519 key (RFC 8032). Pure.
 import {
   createHash,
   createPrivateKey,
@@ -13,7 +13,7 @@ import {
 /** Length of a raw public key. */
 const keyBytes = 32;
 const idDigits = 16;
-/** The bytes before a raw Ed25519 key in its SubjectPublicKeyInfo (RFC 8410). */
+/** The bytes before a raw Ed25519 key in the SubjectPublicKeyInfo (RFC 8410). */
 const spkiStart = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** A signed head, as receipts and anchors show it. */
@@ -38,7 +38,7 @@ function textOf(
 }
 
 /**
- * Returns the id of a public key in base64: the first 16 hex digits of the SHA-256 of its raw
+ * Returns the id of a public key in base64: the first 16 hex digits of the SHA-256 of the raw
  * bytes.
  */
 export function keyIdOf(publicKey: string): string {
@@ -46,7 +46,7 @@ export function keyIdOf(publicKey: string): string {
   return createHash('sha256').update(raw).digest('hex').slice(0, idDigits);
 }
 
-/** Generates a key pair: the raw public key in base64, the private one as PKCS #8 in base64. */
+/** Generates a key pair: the raw public key in base64, the private key as PKCS #8 in base64. */
 export function generateReceiptKey(): { publicKey: string; privateKey: string } {
   const pair = generateKeyPairSync('ed25519');
   const spki = pair.publicKey.export({ type: 'spki', format: 'der' });

@@ -1,4 +1,4 @@
-// The keys that sign heads. The first one is made at the first seal; its private half is stored
+// The keys that sign heads. The first key is made at the first seal; the private half is stored
 // encrypted.
 import type { KeyObject } from 'node:crypto';
 import type { App } from '../../core/app.ts';
@@ -41,7 +41,8 @@ async function makeKey(app: App): Promise<ReceiptKeyRow> {
 }
 
 /**
- * Returns the key that signs now. Two processes that begin together may each make one: both verify.
+ * Returns the key that signs now. Two processes that begin together may each make a key: both keys
+ * verify.
  */
 export async function findSigner(app: App): Promise<Signer> {
   const kept = signers(app);

@@ -1,5 +1,5 @@
-// Proofs that events are in the sealed log: a path for each from its leaf to the root of the signed
-// head.
+// Proofs that events are in the sealed log: a path for each event from the leaf to the root of the
+// signed head.
 import type { App } from '../../core/app.ts';
 import { type Hash, leafHash, leafText } from '../events/leaf.ts';
 import type { LogRow } from '../events/log-queries.ts';
@@ -46,7 +46,7 @@ export async function findPlace(
   return null;
 }
 
-/** Proves sealed events. Returns null for an event that was changed since its seal. */
+/** Proves sealed events. Returns null for an event that was changed since the seal. */
 export async function proveEvents(
   app: App,
   tree: TreeRow,

@@ -1,6 +1,6 @@
-// Seals the log of an organization: hashes its new events in the order of their commits, appends
-// them to its tree, and signs the head. Behind the commits of the events, so that no send waits for
-// it. A list of events and its seal change in one transaction, so that each committed event is
+// Seals the log of an organization: hashes the new events in the order of their commits, appends
+// them to the tree, and signs the head. Behind the commits of the events, so that no send waits for
+// it. A list of events and the seal change in a single transaction, so that each committed event is
 // sealed once. Clocks and ids have no part in it.
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
@@ -36,7 +36,7 @@ import {
 
 const chunk = 8 * tileSize;
 const chunkBytes = 4_194_304;
-/** Lists that one step reads. */
+/** Lists that a step reads. */
 const mostLists = 512;
 
 /** Reads tiles of a tree for the functions of tree.ts, which do not wait. */
@@ -62,7 +62,7 @@ function withGrown(read: ReadTile, grown: readonly GrownTile[]): ReadTile {
   return (place) => byName.get(nameOf(place)) ?? read(place);
 }
 
-/** The seals under way in this process, by organization: they follow each other. */
+/** The seals under way in this process, by organization: they run in series. */
 const underWay = perApp<App, Map<string, Promise<unknown>>>(() => new Map());
 
 /**
@@ -85,7 +85,7 @@ async function sealNext(app: App, organizationId: string): Promise<TreeRow | und
   const { db } = app.store;
   for (;;) {
     const lists = await nextLists(app, organizationId);
-    // Read after the lists, so that it has the events that another process has sealed.
+    // Read after the lists, so that it has the events that a second process has sealed.
     const tree = await findTree(db, organizationId);
     if (lists.length === 0) return tree;
     const leaves = await leavesOf(app, organizationId, lists);
@@ -143,10 +143,10 @@ interface NextSeal {
   lists: readonly Unsealed[];
 }
 
-/** Another process has sealed the same events. */
+/** A second process has sealed the same events. */
 class SealedElsewhere extends Error {}
 
-/** Appends events to the tree, unless another process has done so. */
+/** Appends events to the tree, unless a second process has done so. */
 async function sealLeaves(app: App, organizationId: string, next: NextSeal): Promise<void> {
   const { tree, leaves, lists } = next;
   const before = tree?.size ?? 0;

@@ -72,7 +72,7 @@ export class SealedTiles {
     return this.#open.some(({ left }) => left.delete(hash));
   }
 
-  /** Counts an event at this place that was changed since its seal. */
+  /** Counts an event at this place that was changed since the seal. */
   countOther(): void {
     const [first] = this.#open.toSorted((a, b) => (a.lastId < b.lastId ? -1 : 1));
     if (first) first.others += 1;

@@ -1,6 +1,6 @@
 // Merkle trees (RFC 9162, 2.1) whose nodes are stored in tiles of 256: a tile of level 0 has the
 // hashes of 256 leaves, a tile of level 1 the roots of 256 full tiles below it, and so on. So an
-// append writes one tile of each level, and a proof reads a few. Pure.
+// append writes a tile of each level, and a proof reads a few. Pure.
 import { hash } from 'node:crypto';
 import type { Hash } from '../events/leaf.ts';
 
@@ -12,7 +12,7 @@ export const tileSize = 2 ** tileBits;
 /** Levels that hold 2^40 events. */
 const mostLevels = 5;
 
-/** The bytes of a node: a one, and the hashes of its two halves. */
+/** The bytes of a node: a 1, and the hashes of the two halves. */
 const node = Buffer.alloc(1 + 2 * hashBytes, 1);
 
 function nodeHash(left: Hash, right: Hash): Hash {
@@ -36,11 +36,13 @@ function splitOf(count: number): number {
   return 2 ** Math.ceil(Math.log2(count) - 1);
 }
 
-/** Returns the root over these hashes, which are leaves or the roots of full trees of one size. */
+/**
+ * Returns the root over these hashes, which are leaves or the roots of full trees of equal size.
+ */
 export function rootOver(hashes: readonly Hash[]): Hash {
   if (hashes.length === 0) return hash('sha256', '', 'binary');
   let level = hashes;
-  // A last one without a partner rises as it is: so all but the right edge are full trees.
+  // A last hash without a partner rises as it is: so all but the right edge are full trees.
   while (level.length > 1) {
     const above: Hash[] = [];
     for (let at = 0; at + 1 < level.length; at += 2) {
@@ -52,7 +54,7 @@ export function rootOver(hashes: readonly Hash[]): Hash {
   return level[0] as Hash;
 }
 
-/** Returns the hashes that lead from one of these to their root, the lowest first. */
+/** Returns the hashes that lead from a hash of the list to the root, the lowest first. */
 function pathOver(hashes: readonly Hash[], index: number): Hash[] {
   if (hashes.length <= 1) return [];
   const split = splitOf(hashes.length);
@@ -64,8 +66,8 @@ function pathOver(hashes: readonly Hash[], index: number): Hash[] {
 }
 
 /**
- * Returns the root that a path leads to from a leaf (RFC 9162, 2.1.3.2); null for a path of another
- * length than that of this leaf in a tree of this size.
+ * Returns the root that a path leads to from a leaf (RFC 9162, 2.1.3.2); null for a path whose
+ * length does not fit this leaf in a tree of this size.
  */
 export function rootOfPath(
   leaf: Hash,
@@ -92,7 +94,7 @@ export function rootOfPath(
   return last === 0 ? root : null;
 }
 
-/** Place of a tile: its level, and its number in the level. */
+/** Place of a tile: the level, and the number in the level. */
 export interface TilePlace {
   level: number;
   number: number;
@@ -101,13 +103,15 @@ export interface TilePlace {
 /** Returns the hashes of a tile, in order. A tile that is not stored has none. */
 export type ReadTile = (place: TilePlace) => readonly Hash[];
 
-/** Returns the number of hashes on a level of a tree with `size` leaves: those of full trees. */
+/**
+ * Returns the number of hashes on a level of a tree with `size` leaves: the roots of full trees.
+ */
 function countOn(level: number, size: number): number {
   return Math.floor(size / tileSize ** level);
 }
 
 /**
- * Returns the places of the last, unfinished tiles of a tree: one of each level that has hashes.
+ * Returns the places of the last, unfinished tiles of a tree: a tile of each level that has hashes.
  */
 export function edgeOf(size: number): TilePlace[] {
   const places: TilePlace[] = [];
@@ -145,14 +149,14 @@ export function pathInTree(index: number, size: number, read: ReadTile): Hash[] 
     const number = Math.floor(at / tileSize);
     const edgeHashes = [...read(edge), ...right];
     const hashes = number < edge.number ? read({ level: edge.level, number }) : edgeHashes;
-    // A leaf under `right` stands in its place, the last one.
+    // A leaf under `right` stands in the place of `right`, the last place.
     path.push(...pathOver(hashes, at - number * tileSize));
     right = edgeHashes.length === 0 ? [] : [rootOver(edgeHashes)];
   }
   return path;
 }
 
-/** A tile that an append changes, with all its hashes. */
+/** A tile that an append changes, with all hashes. */
 export interface GrownTile extends TilePlace {
   hashes: readonly Hash[];
 }

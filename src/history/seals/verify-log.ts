@@ -1,13 +1,13 @@
-// Compares the log of an organization with its sealed tree: hashes each event anew, and the tree up
-// to its signed head. Names each event that is not the one that was sealed.
+// Compares the log of an organization with the sealed tree: hashes each event anew, and the tree up
+// to the signed head. Names each event that differs from the sealed event.
 //
 //   the log has                       | the tree has     | then
 //   ----------------------------------+------------------+--------------------------------------------
-//   an event                          | its hash         | sound
-//   an event                          | another          | changed, or added later: named
-//   an event without its data, erased | another          | erased
-//   nothing                           | a hash           | deleted: its hash only is kept
-//   an event that waits for its seal, | nothing          | not sealed yet
+//   an event                          | the same hash    | sound
+//   an event                          | a different hash | changed, or added later: named
+//   an event without data, erased     | a different hash | erased
+//   nothing                           | a hash           | deleted: only the hash is kept
+//   an event that waits for a seal,   | nothing          | not sealed yet
 //   or was sealed meanwhile           |                  |
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
@@ -27,11 +27,11 @@ const rowsAtOnce = 2 * tileSize;
 const bytesAtOnce = 4_194_304;
 const listsAtOnce = 1_000;
 
-/** An event that is not the one that was sealed. */
+/** An event that differs from the sealed event. */
 export interface ChangedEvent {
   id: string;
   type: string;
-  /** Id of its message or resource. */
+  /** Id of the message or resource of the event. */
   subject: string;
   timestamp: string;
 }
@@ -47,7 +47,7 @@ export interface LogState {
   unsealed: number;
   /** The signed head; null before the first seal. */
   head: SignedHead | null;
-  /** Problems of the tree itself: its signature, or its root. */
+  /** Problems of the tree itself: the signature, or the root. */
   problems: string[];
 }
 
@@ -94,7 +94,7 @@ async function judgeOther(
   isUnsealed: (id: string) => Promise<boolean>,
 ): Promise<'unsealed' | 'other'> {
   if (await isUnsealed(row.id)) return 'unsealed';
-  // Asked second: its seal moves an event from the list to the tree.
+  // Asked second: a seal moves an event from the list to the tree.
   if ((await findPlace(app, state.organizationId, row)) !== null) return 'unsealed';
   if (isErased(row)) state.erased += 1;
   else if (state.changed.length < mostChanged) state.changed.push(changedOf(row));
@@ -125,7 +125,7 @@ async function compareRows(
 }
 
 /**
- * Compares the log of an organization with its sealed tree. Names 1,000 changed events at most.
+ * Compares the log of an organization with the sealed tree. Names 1,000 changed events at most.
  * `onProgress` gets the number of hashes so far, and of all.
  */
 export async function verifyLog(
