@@ -1,5 +1,5 @@
-// The daily examination by the daemon: what has turned to `warn` or `fail` is a log line, a metric
-// and an event of the operator's organization.
+// The daily examination by the daemon: a finding that turns to `warn` or `fail` is a log line, a
+// metric and an event of the operator's organization.
 //
 //   stored status | found now     | then
 //   --------------+---------------+------------------------------------------
@@ -17,7 +17,7 @@ import { putFinding, selectFindings } from './queries.ts';
 
 const grades = { ok: 0, skipped: 0, warn: 1, fail: 2 } as const;
 
-/** Examines the service, and reports what has changed since the last time. */
+/** Examines the service, and reports changes since the last time. */
 export async function examineDaily(app: App, machine?: Machine): Promise<void> {
   const mail = app.config.delivery.mode !== 'capture';
   const findings = await examine(app, { mail, ...(machine && { machine }) });
@@ -31,10 +31,10 @@ export async function examineDaily(app: App, machine?: Machine): Promise<void> {
   }
 }
 
-/** Stores changed findings, by name. Returns those that have turned to `warn` or `fail`. */
+/** Stores changed findings, by name. Returns the findings that have turned to `warn` or `fail`. */
 async function storeFindings(app: App, trx: Db, findings: readonly Finding[]): Promise<Finding[]> {
   const operator = await findFirstOrganization(trx);
-  // Daemons examine at the same minute: the second one finds everything told.
+  // Daemons examine at the same minute: the second daemon finds everything stored.
   if (operator) await lockOrganization(trx, operator.id, app.clock.now());
   const known = new Map((await selectFindings(trx)).map((row) => [row.name, row.status]));
   const changed = findings

@@ -1,4 +1,4 @@
-// Checks of the store's schema, and of PostgreSQL: its clock, its promise of durability, and rows
+// Checks of the store's schema, and of PostgreSQL: the clock, the promise of durability, and rows
 // that it cannot clean up.
 import { databaseTime, machineTime } from '../platform/store/changes/database-clock.ts';
 import { earlierSchemaOf, foreignSchemaOf, startToMigrate } from '../platform/store/migrate.ts';

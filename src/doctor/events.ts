@@ -1,4 +1,4 @@
-// The kind of events on the service itself, for the organization of its operator.
+// The kind of events on the service itself, for the organization of the operator.
 import { eventKind } from '../history/events/kinds.ts';
 import { findingOutput } from './schema.ts';
 

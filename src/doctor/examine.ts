@@ -33,12 +33,12 @@ const longestMs = 30_000;
 interface Examination {
   /** Names of the checks; all of them without. */
   only?: readonly string[];
-  /** Looks at mail to other servers too. */
+  /** Checks mail to remote servers too. */
   mail?: boolean;
   machine?: Machine;
 }
 
-/** Looks at the service and its machine. Never rejects because of what it finds. */
+/** Checks the service and the machine. Never rejects because of a finding. */
 export async function examine(
   app: App,
   { only, mail = false, machine = thisMachine }: Examination = {},

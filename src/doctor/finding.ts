@@ -1,4 +1,4 @@
-// The result of one check of `svc doctor`, and the surroundings of checks.
+// The result of a check of `svc doctor`, and the surroundings of checks.
 import type { App } from '../core/app.ts';
 
 /** `skipped`: a check without a result, or without a meaning in this configuration. */
@@ -25,24 +25,27 @@ export interface Machine {
   /** Limit of open files of this process; null where the system names none. */
   mostOpenFiles(): number | null;
   disk(directory: string): { freeBytes: number; totalBytes: number };
-  /** Name of the network file system that holds the path, such as `NFS`; null on a local one. */
+  /**
+   * Name of the network file system that holds the path, such as `NFS`; null on a local file
+   * system.
+   */
   networkFileSystem(path: string): string | null;
   /** Permission bits; null for a missing file. */
   modeOf(path: string): number | null;
 }
 
-/** The service and its machine, for checks. */
+/** The service and the machine, for checks. */
 export interface Surroundings {
   app: App;
   machine: Machine;
-  /** Obstacle on the way to the Internet; null without one. */
+  /** Obstacle on the way to the Internet; null without an obstacle. */
   offline: string | null;
 }
 
 export interface Check {
   name: string;
   needsInternet?: true;
-  /** Part of `--mail`: mail to other servers. */
+  /** Part of `--mail`: mail to remote servers. */
   isOfMail?: true;
   look(surroundings: Surroundings): Promise<Found>;
 }

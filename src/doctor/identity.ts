@@ -1,4 +1,4 @@
-// Checks of what mail is sent in the name of: domains, and certificates.
+// Checks of the names under which mail is sent: domains, and certificates.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { App } from '../core/app.ts';
@@ -17,7 +17,7 @@ const mostNamed = 5;
 const dayMs = 24 * 3600_000;
 const soonMs = 14 * dayMs;
 
-/** Returns the status of a domain, and what becomes of its mail if it has some here. */
+/** Returns the status of a domain, and the fate of mail of the domain on this service. */
 async function standingIn(
   db: Db,
   { id, domain, status, receives_mail }: Awaited<ReturnType<typeof selectUnverified>>[number],

@@ -25,7 +25,10 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
   [0x00c36400, 'Ceph'],
 ]);
 
-/** Returns the name of a network file system by its number in `statfs`; null for any other. */
+/**
+ * Returns the name of a network file system by the number in `statfs`; null for any other file
+ * system.
+ */
 export function networkFileSystemOf(type: number): string | null {
   return networkFileSystems.get(type) ?? null;
 }
@@ -81,7 +84,7 @@ function openFilesOf(app: App, machine: Machine) {
 }
 
 /**
- * Takes the rights of others off the files of the service. Returns what it changed, a line each.
+ * Takes the rights of other users off the files of the service. Returns the changes, a line each.
  */
 export function guardFiles(app: App, machine: Machine): string[] {
   return openFilesOf(app, machine).map(({ path, mode }) => {

@@ -1,4 +1,4 @@
-// Checks of mail to other servers: port 25, our name in the DNS, blocklists.
+// Checks of mail to remote servers: port 25, our name in the DNS, blocklists.
 import type { App } from '../core/app.ts';
 import { findAnyProvenDomain } from '../identity/domains/queries.ts';
 import {
@@ -39,7 +39,7 @@ async function ownAddresses({ dns, config }: App): Promise<string[]> {
   return [...ipv4, ...ipv6].filter(isPublicAddress).slice(0, mostAddresses);
 }
 
-/** Returns the first address. @throws Error without one */
+/** Returns the first address. @throws Error without an address */
 function firstOf(found: HostAddresses): string {
   if (found.verdict) throw new Error(found.verdict.reply.text);
   return found.addresses[0];

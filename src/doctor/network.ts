@@ -19,7 +19,7 @@ const listedName = '2.0.0.127.zen.spamhaus.org';
 const whichServers = (app: App) =>
   app.config.dns.servers.length > 0 ? app.config.dns.servers.join(', ') : 'of the system';
 
-/** Returns the reason why the Internet cannot be asked; null if its DNS answers. */
+/** Returns the reason why the Internet cannot be asked; null if the DNS answers. */
 export async function offlineReason(app: App): Promise<string | null> {
   try {
     await app.dns.resolveSoon('com', 'NS');

@@ -22,7 +22,7 @@ export const selectFindings = own.all((db) =>
   db.selectFrom('service_findings').selectAll().orderBy('name'),
 );
 
-/** Stores a finding, in place of the earlier one of its check. */
+/** Stores a finding, in place of the earlier finding of the same check. */
 export async function putFinding(db: Db, row: FindingRow): Promise<void> {
   const { name: _name, ...values } = row;
   await tables<FindingTables>(db)
@@ -32,7 +32,7 @@ export async function putFinding(db: Db, row: FindingRow): Promise<void> {
     .execute();
 }
 
-/** Returns the engine of the store with its version, as people write it. */
+/** Returns the engine of the store with the version, as people write it. */
 export async function engineVersion(db: Db): Promise<string> {
   const isPostgres = engineOf(db) === 'postgres';
   const query = isPostgres
@@ -74,7 +74,7 @@ async function relationSizes(db: Db): Promise<Pick<DatabaseSize, 'tableBytes' | 
   return { tableBytes: rows[0]?.tables ?? 0, indexBytes: rows[0]?.indexes ?? 0 };
 }
 
-/** Returns the sizes of the store on PostgreSQL, its dead rows and its oldest transaction. */
+/** Returns the sizes of the store on PostgreSQL, the dead rows and the oldest transaction. */
 export async function databaseSize(db: Db): Promise<DatabaseSize> {
   const worst = sql<{ name: string; dead: number; live: number }>`
     select relname as name, n_dead_tup::float8 as dead, n_live_tup::float8 as live
@@ -91,7 +91,7 @@ export async function databaseSize(db: Db): Promise<DatabaseSize> {
 }
 
 /**
- * Returns the size of the whole store with its indexes, and the room of deleted rows; null on
+ * Returns the size of the whole store with indexes, and the space of deleted rows; null on
  * PostgreSQL.
  */
 export async function storeSize(db: Db): Promise<{ storeBytes: number; freeBytes: number | null }> {

@@ -10,7 +10,7 @@ import { storeSize } from './queries.ts';
 export interface OrganizationUsage {
   organizationId: string;
   name: string;
-  /** HTML and text of messages, shared by equal ones. */
+  /** HTML and text of messages, shared by messages with equal content. */
   contentBytes: number;
   /** Attachments, and raw mail that was received. */
   fileBytes: number;

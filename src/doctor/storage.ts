@@ -1,4 +1,4 @@
-// Checks of the place of large files: what it takes it must give back.
+// Checks of the place of large files: it must return every stored file.
 import { selectDaemons } from '../access/admission/queries.ts';
 import { placeOf } from '../core/blobs/blobs.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -8,7 +8,7 @@ import { type Check, fail, ok, warn } from './finding.ts';
 const probeKey = 'doctor/probe';
 const probeBytes = 64;
 
-/** @throws Error that says what the place did not do */
+/** @throws Error that names the failed operation */
 async function probe(place: BlobPlace, content: Buffer): Promise<void> {
   await place.put(probeKey, content);
   const given = await place.get(probeKey, content.length);

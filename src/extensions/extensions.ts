@@ -1,9 +1,9 @@
 // Extensions (specification 2.15, 4.9): programs of their makers, which run elsewhere. No code of
 // an extension runs in the daemon. They belong to the organization that makes them; the operator
-// can make one public.
+// can make an extension public.
 //
 //   state     moved by            to        also
-//   (none)    create              private   only its organization sees and installs it
+//   (none)    create              private   only the making organization sees and installs it
 //   private   publish --to-all    public    all organizations see and install it
 //   public    publish --no-to-all private   installations elsewhere stay
 //   any       delete              (none)    refused while it is installed anywhere
@@ -89,7 +89,7 @@ export async function getInstalled(db: Db, id: string): Promise<queries.Extensio
 
 /**
  * Locks an extension of the caller's organization for a change, and returns it.
- * @throws ResourceNotFoundError; ForbiddenError for a public one of another organization.
+ * @throws ResourceNotFoundError; ForbiddenError for a public extension of another organization.
  */
 export async function lockOwn(trx: Db, caller: Caller, id: string): Promise<queries.ExtensionRow> {
   await queries.lockExtensions(trx, [id]);
@@ -117,7 +117,7 @@ export async function createExtension(
     ...{ created_at: now, updated_at: now },
   };
   await app.store.write(async (trx) => {
-    // Locks the organization, so that concurrent creations are counted one after the other.
+    // Locks the organization, so that concurrent creations are counted in series.
     await lockOrganization(trx, organizationId, now);
     if ((await queries.extensions.count(trx, organizationId)) >= mostExtensions) {
       const text = `The organization already has ${mostExtensions} extensions, the limit`;
@@ -134,7 +134,8 @@ export async function createExtension(
 }
 
 /**
- * Returns a page of the extensions that the organization made, and of public ones, newest first.
+ * Returns a page of the extensions that the organization made, and of public extensions, newest
+ * first.
  * @throws ValidationError (a foreign cursor).
  */
 export async function listExtensions(
@@ -181,9 +182,9 @@ export function updateExtension(
 }
 
 /**
- * Deletes an extension with its versions.
- * @throws ResourceNotFoundError; ForbiddenError for one of another organization; ConflictError
- * while it is installed.
+ * Deletes an extension with all versions.
+ * @throws ResourceNotFoundError; ForbiddenError for an extension of another organization;
+ * ConflictError while it is installed.
  */
 export async function deleteExtension(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {

@@ -62,8 +62,8 @@ export function differenceOf(from: Grants, to: Grants): Difference {
 }
 
 /**
- * Requires that a person accepts exactly these grants; repeated ones count once. `named` describes
- * the list.
+ * Requires that a person accepts exactly these grants; repeated grants count once. `named`
+ * describes the list.
  * @throws ConflictError that names the difference.
  */
 export function requireAccepted(

@@ -16,7 +16,7 @@ export interface InstallationRow {
   endpoint_id: string | null;
   status: InstallationStatus;
   send_mode: SendMode;
-  /** JSON; null for all mailboxes, or those of the namespace. */
+  /** JSON; null for all mailboxes, or the mailboxes of the namespace. */
   mailbox_ids: string | null;
   namespace_id: string | null;
   /** JSON. */
@@ -107,7 +107,10 @@ export function selectInstallations(
     .execute();
 }
 
-/** Returns the changes of an installation before `before`, newest first; also of a deleted one. */
+/**
+ * Returns the changes of an installation before `before`, newest first; even of a deleted
+ * installation.
+ */
 export function selectVersionChanges(
   db: Db,
   organizationId: string,

@@ -1,17 +1,17 @@
 // Installations of extensions (specification 2.15, 4.9, 5.7): a person accepts exactly the grants
-// of a version. Each has one key, and one endpoint if its events are posted. All three are made,
+// of a version. Each has one key, and one endpoint if events are posted. All three are made,
 // changed and ended together.
 //
 //   state      moved by                                     to         also
 //   (none)     install                                      active     key and secret shown this once
 //   active     disable                                      disabled   key 401, streams ended, posts kept
-//   active     its endpoint is disabled for its failures    failing    its key still works
+//   active     the endpoint is disabled for failures        failing    the key still works
 //   failing    disable                                      disabled
 //   failing,   enable                                       active     the same key; kept posts go on
 //   disabled
-//   any        upgrade (upgrade.ts)                         the same   other version, other grants
-//   any        rotate-credentials                           the same   other key and secret
-//   any        uninstall (uninstall.ts)                     (none)     its proposals expire
+//   any        upgrade (upgrade.ts)                         the same   new version, new grants
+//   any        rotate-credentials                           the same   new key and secret
+//   any        uninstall (uninstall.ts)                     (none)     open proposals expire
 import { keysChanged } from '../access/keys/changes.ts';
 import { areNoLooser } from '../access/keys/constraints.ts';
 import {
@@ -169,7 +169,7 @@ function columnsOf({ mailboxIds, namespaceId }: Scope) {
   };
 }
 
-/** Locks an extension and reads its version again: it may have been deleted or withdrawn. */
+/** Locks an extension and reads the version again: it may have been deleted or withdrawn. */
 async function lockVersion(trx: Db, extension: ExtensionRow, version: VersionRow): Promise<void> {
   await lockExtensions(trx, [extension.id]);
   const row = await findVersionRow(trx, extension.id, version.id);
@@ -178,9 +178,9 @@ async function lockVersion(trx: Db, extension: ExtensionRow, version: VersionRow
 }
 
 /**
- * Installs a version of an extension with exactly the accepted grants. Only this answer has its
+ * Installs a version of an extension with exactly the accepted grants. Only this answer has the
  * credentials.
- * @throws ResourceNotFoundError; ValidationError; ConflictError for other grants, a withdrawn
+ * @throws ResourceNotFoundError; ValidationError; ConflictError for different grants, a withdrawn
  * version, and beyond 10,000; ForbiddenError for rights that the caller lacks.
  */
 export async function install(app: App, caller: Caller, input: Install): Promise<Installed> {
@@ -203,7 +203,7 @@ export async function install(app: App, caller: Caller, input: Install): Promise
   const id = app.newId(installationNoun);
   const installed = await app.store.write(async (trx) => {
     const now = app.clock.now();
-    // Locks the organization, so that concurrent installations are counted one after the other.
+    // Locks the organization, so that concurrent installations are counted in series.
     await lockOrganization(trx, organizationId, now);
     await lockVersion(trx, extension, version);
     if ((await queries.installations.count(trx, organizationId)) >= mostInstallations) {
@@ -287,8 +287,8 @@ export async function getOwnInstallation(app: App, caller: Caller): Promise<Inst
 }
 
 /**
- * Requires a person for a change that widens an installation: a looser send mode, or mailboxes
- * beyond its own.
+ * Requires a person for a change that widens an installation: a looser send mode, or more
+ * mailboxes.
  * @throws ForbiddenError.
  */
 function requirePersonToWiden(

@@ -1,5 +1,5 @@
-// Semantic versions (SemVer 2.0.0): their form, their order, and the one that is installed without
-// a choice.
+// Semantic versions (SemVer 2.0.0): their form, their order, and the version that is installed
+// without a choice.
 import semver from 'semver';
 
 /** A version, as far as the order needs it; ids ascend in the order of publication. */
@@ -10,7 +10,7 @@ export interface Ordered {
 }
 
 /**
- * Returns the version without its build metadata, which does not count in the order; null unless
+ * Returns the version without the build metadata, which does not count in the order; null unless
  * `text` is a version exactly in the form of SemVer 2.0.0.
  */
 export function precedenceOf(text: string): string | null {

@@ -22,7 +22,7 @@ export async function presentInstallations(
 ): Promise<Installation[]> {
   if (rows.length === 0) return [];
   const unique = (ids: (string | null)[]) => [...new Set(ids.flatMap((id) => id ?? []))];
-  // Named as its key: the maker may rename the extension, not what a person installed.
+  // Named as the key: the maker may rename the extension, but not an installation.
   const keyNames = await findKeyNames(db, unique(rows.map((row) => row.key_id)));
   const endpointIds = unique(rows.map((row) => row.endpoint_id));
   const extensions = await findByIds(db, unique(rows.map((row) => row.extension_id)));
@@ -50,7 +50,7 @@ export async function presentInstallations(
   });
 }
 
-/** Presents one installation. */
+/** Presents an installation. */
 export async function presentInstallation(db: Db, row: InstallationRow): Promise<Installation> {
   const [shown] = await presentInstallations(db, [row]);
   if (!shown) throw new Error(`${row.id} was not presented`);
@@ -58,7 +58,7 @@ export async function presentInstallation(db: Db, row: InstallationRow): Promise
 }
 
 /**
- * Returns an installation as events show it: without the path of its URL, which may have a token.
+ * Returns an installation as events show it: without the path of the URL, which may have a token.
  */
 export function withoutUrl(installation: Installation): Installation {
   const { webhook } = installation;
@@ -66,7 +66,7 @@ export function withoutUrl(installation: Installation): Installation {
 }
 
 /**
- * Returns an installation as this caller may see it: its URL is whole for writers of extensions.
+ * Returns an installation as this caller may see it: the URL is whole for writers of extensions.
  */
 export function shownTo({ permissions }: Pick<Caller, 'permissions'>, installation: Installation) {
   return allows(permissions, 'extensions:write') ? installation : withoutUrl(installation);

@@ -66,7 +66,7 @@ export const lockExtensions = own.lockerOf('extensions');
 
 const versions = own.rowsOf('extension_versions', 'extension-version');
 
-/** Stores a version; false if the extension has one of the same precedence. */
+/** Stores a version; false if the extension has a version of the same precedence. */
 export function insertVersion(trx: Db, row: VersionRow): Promise<boolean> {
   return versions.insert(trx, row, ['extension_id', 'precedence']);
 }
@@ -104,14 +104,17 @@ function selectListed(db: Db, { before, createdAfter, createdBefore }: Listing, 
     .limit(limit);
 }
 
-/** Returns extensions of the organization and public ones of others, newest first. */
+/**
+ * Returns extensions of the organization and public extensions of other organizations, newest
+ * first.
+ */
 export async function selectExtensions(
   db: Db,
   organizationId: string,
   listing: Listing,
   limit: number,
 ): Promise<ExtensionRow[]> {
-  // Two reads, each by its index.
+  // Two reads, each by an index.
   const [ours, others] = await Promise.all([
     selectListed(db, listing, limit).where('organization_id', '=', organizationId).execute(),
     selectListed(db, listing, limit)

@@ -1,4 +1,4 @@
-// Input and output shapes of extensions and their versions (specification 2.15, 4.9). Those of
+// Input and output shapes of extensions and their versions (specification 2.15, 4.9). Shapes of
 // installations are in installation-schema.ts.
 import { z } from 'zod';
 import { headerText } from '../core/api/address-schema.ts';
@@ -17,7 +17,7 @@ export const runtimes = ['webhook', 'hosted'] as const;
 const longestName = 64;
 const longestDescription = 1_000;
 const longestChangelog = 10_000;
-/** Longest version, and most grants of one. */
+/** Longest version, and most grants of a version. */
 const longestVersion = 100;
 export const mostGrants = 200;
 export const longestGrant = 100;
@@ -99,7 +99,7 @@ export const grantablePermissions = everyPermission().filter(isGrantable).sort(i
 /** Kinds of events that a version may ask for. A test of a webhook needs no grant. */
 export const grantableEvents = eventTypes.filter((type) => type !== 'webhook.test');
 
-/** A list without repeated entries; the problem of a refused entry has its index. */
+/** A list without repeated entries; the problem of a refused entry has the index of the entry. */
 function grantsAmong(known: readonly string[], problem: string) {
   return z
     .array(z.string().max(longestGrant))

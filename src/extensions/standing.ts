@@ -1,5 +1,5 @@
 // Whether an installation is in use (state table: installations.ts): disabled and enabled by
-// people, failing with its endpoint, with other credentials.
+// people, failing with the endpoint, with new credentials.
 import { keysChanged } from '../access/keys/changes.ts';
 import {
   replaceInstallationKey,
@@ -24,7 +24,7 @@ import type { Installation, Installed } from './installation-schema.ts';
 import { rightsOf, versionOf } from './installations.ts';
 import { presentInstallation, scopeOf, withoutUrl } from './present-installation.ts';
 
-/** Marks an active installation as failing. Enabling it makes its endpoint active again. */
+/** Marks an active installation as failing. Enabling it makes the endpoint active again. */
 export const markFailing: EndpointDisabled = async (
   { clock },
   trx,
@@ -53,7 +53,7 @@ async function recordMove(
 }
 
 /**
- * Disables an installation at once: its key is refused, its streams end, and its posts wait. A
+ * Disables an installation at once: the key is refused, streams end, and posts wait. A
  * repeat succeeds.
  * @throws ResourceNotFoundError.
  */
@@ -83,7 +83,7 @@ export async function disableInstallation(
   return disabled;
 }
 
-/** @throws ForbiddenError for a caller that could not give the installation its rights. */
+/** @throws ForbiddenError for a caller that could not give the installation these rights. */
 async function requireRights(trx: Db, caller: Caller, row: InstallationRow): Promise<void> {
   const grants = grantsOf(await versionOf(trx, row));
   const { key } = rightsOf(grants, scopeOf(row), row.send_mode);

@@ -1,5 +1,5 @@
-// Uninstalling an extension: its credentials end for good, its endpoint goes with the deliveries
-// that wait there, and its open proposals expire. The list of its versions stays.
+// Uninstalling an extension: the credentials end for good, the endpoint goes with all queued
+// deliveries, and open proposals expire. The list of installed versions stays.
 import { keysChanged } from '../access/keys/changes.ts';
 import { switchInstallationKey } from '../access/keys/installation-keys.ts';
 import type { Deleted } from '../core/api/resource-schema.ts';
@@ -37,7 +37,7 @@ export async function uninstall(app: App, caller: Caller, id: string): Promise<D
     await record(app, trx, caller, {
       ...{ subject: id, action: installationNoun.deleted },
       details: { name, version: shown.version.version },
-      // A disabled one has told its end before.
+      // A disabled installation has reported the end before.
       event: row.status === 'disabled' ? null : eventToRecord(extensionInstallationDisabled, ended),
     });
   });

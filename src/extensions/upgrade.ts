@@ -1,7 +1,7 @@
 // Upgrades and rollbacks of an installation (specification 3, 4.9, 5.5): in place, by a person,
 // with exactly the new grants accepted. Checks run in this order: person, installation, version,
 // grants. Credentials, owner, scope, send mode and status stay, and so do waiting posts, except
-// those of events that were lost.
+// posts of events that were lost.
 import { keysChanged } from '../access/keys/changes.ts';
 import {
   changeInstallationKey,
@@ -45,7 +45,7 @@ import { presentInstallation, scopeOf } from './present-installation.ts';
 import { lockExtensions, type VersionRow } from './queries.ts';
 import { findVersion } from './versions.ts';
 
-/** An upgrade that has passed its checks. */
+/** An upgrade that has passed all checks. */
 interface Plan {
   row: queries.InstallationRow;
   from: VersionRow;
@@ -55,7 +55,7 @@ interface Plan {
 
 const refOf = ({ id, version }: VersionRow) => ({ id, version });
 
-/** Checks that a version may follow the installed one. @throws ConflictError. */
+/** Checks that a version may follow the installed version. @throws ConflictError. */
 function requireFitting(row: queries.InstallationRow, from: VersionRow, to: VersionRow): void {
   const refuse = (text: string) => new ConflictError(installationNoun.name, text);
   requireOffered(to);
@@ -114,8 +114,9 @@ async function plan(db: Db, caller: Caller, id: string, input: Upgrade): Promise
 /**
  * Changes the version of an installation, or shows the change with `dryRun`.
  * @throws ForbiddenError for a service, and for grants that the caller lacks;
- * ResourceNotFoundError; ConflictError for other grants, the same or a withdrawn version, another
- * runtime, and an upgrade meanwhile; UnauthorizedError for a key that was revoked meanwhile.
+ * ResourceNotFoundError; ConflictError for different grants, the same or a withdrawn version, a
+ * different runtime, and an upgrade meanwhile; UnauthorizedError for a key that was revoked
+ * meanwhile.
  */
 export async function upgradeInstallation(
   app: App,
@@ -201,8 +202,8 @@ function presentChange(row: queries.VersionChangeRow): VersionChange {
 }
 
 /**
- * Returns a page of the upgrades and rollbacks of an installation, newest first; also of a deleted
- * one.
+ * Returns a page of the upgrades and rollbacks of an installation, newest first; even of a deleted
+ * installation.
  * @throws ResourceNotFoundError; ValidationError (a foreign cursor).
  */
 export async function listVersionChanges(

@@ -3,7 +3,7 @@
 //
 //   state      moved by   to         also
 //   (none)     publish    offered
-//   offered    withdraw   withdrawn  not installed and not upgraded to any more; its installations keep it
+//   offered    withdraw   withdrawn  not installed and not upgraded to any more; installations keep it
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../core/api/cursor.ts';
 import type { Caller, SendMode } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
@@ -119,7 +119,7 @@ export async function listVersions(
 }
 
 /**
- * Returns a version by its id or its number, or else the latest one.
+ * Returns a version by id or number, or else the latest version.
  * @throws ResourceNotFoundError; ConflictError for an extension without a version to install.
  */
 export async function findVersion(
@@ -137,7 +137,7 @@ export async function findVersion(
   return row;
 }
 
-/** Shows a version by its id or its number. @throws ResourceNotFoundError. */
+/** Shows a version by id or number. @throws ResourceNotFoundError. */
 export async function getVersion(
   app: App,
   { organizationId }: Caller,
@@ -150,7 +150,7 @@ export async function getVersion(
 }
 
 /**
- * Stops offering a version. Its installations keep it. A repeat succeeds.
+ * Stops offering a version. Installations keep it. A repeat succeeds.
  * @throws ResourceNotFoundError; ForbiddenError for an extension of another organization.
  */
 export function withdrawVersion(

@@ -1,10 +1,10 @@
-// Replaces the root key while daemons run. Each step is one commit, and the rows of `root_keys` say
-// which steps are done. So a rotation that was killed goes on where it was, and two at once do the
-// same work.
+// Replaces the root key while daemons run. Each step is a single commit, and the rows of
+// `root_keys` say which steps are done. So a rotation that was killed continues where it was, and
+// two at once do the same work.
 //
-//   step      | what it does                                             | killed after it, the next one
+//   step      | what it does                                             | killed after it, the next run
 //   ----------+----------------------------------------------------------+----------------------------------------
-//   add       | finds a new key, or appends one to the file; records it  | finds this key, and makes no other
+//   add       | finds a new key, or appends one to the file; records it  | finds this key, and makes no new key
 //   wait      | every live daemon has the key (PostgreSQL)               | waits again
 //   replace   | texts are encrypted with it from here on                 | encrypts the rest of the rows
 //   encrypt   | 100 rows of a column have the new key                    | encrypts the rest of the rows
@@ -31,7 +31,7 @@ import { hasStaleText, lockStaleTexts, setText } from './queries.ts';
 const rowsAtOnce = 100;
 /**
  * Time from the commit of a new key to the first token with it: daemons learn of it within a few
- * seconds, and a mail composed again needs the key of its first time.
+ * seconds, and a mail composed again needs the key of the first time.
  */
 const leadMs = 30_000;
 const lookMs = 500;
@@ -86,7 +86,7 @@ export async function rotateRootKey(
   };
 }
 
-/** A daemon on SQLite with keys from its environment cannot be asked whether it has the new one. */
+/** A daemon on SQLite with keys from the environment cannot be asked whether it has the new key. */
 function refuseUnreachable({ store, secrets, config }: App): void {
   if (store.kind !== 'sqlite' || secrets.source.file !== null) return;
   if (isDaemonRunning(storeLocation(config.database.url, config.dataDir)) === false) return;
@@ -98,8 +98,8 @@ function refuseUnreachable({ store, secrets, config }: App): void {
 }
 
 /**
- * Returns the id of a key that follows the one in force. Locks that key, so that two rotations add
- * only one.
+ * Returns the id of a key that follows the key in force. Locks that key, so that two rotations add
+ * only one key.
  */
 async function addKey({ secrets, random, clock }: App, trx: Db): Promise<string> {
   await lockKeyInForce(trx, 'update');
@@ -122,7 +122,7 @@ async function addKey({ secrets, random, clock }: App, trx: Db): Promise<string>
 
 /**
  * Waits until every live daemon has reported the key, or was silent. Daemons on SQLite report
- * nothing: the only one reads the file again when it meets the new key.
+ * nothing: the only daemon reads the file again when it meets the new key.
  */
 async function waitForDaemons({ store, clock, secrets }: App, key: string): Promise<void> {
   if (store.kind === 'sqlite') return;

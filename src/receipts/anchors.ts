@@ -1,5 +1,5 @@
 // Anchors the signed heads of sealed logs outside of the store, once a day: posted to
-// `receipts.webhook`, or written to the log. Whoever keeps them can show later that the store has
+// `receipts.webhook`, or written to the log. A keeper of anchors can show later that the store has
 // not been written anew.
 import type { App } from '../core/app.ts';
 import type { SignedHead } from '../history/seals/head.ts';

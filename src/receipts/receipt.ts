@@ -1,5 +1,5 @@
-// Builds the receipt of a message: its events, attempts and envelope, with the proof that they are
-// in the sealed log of the organization. verify.ts checks one.
+// Builds the receipt of a message: events, attempts and envelope, with the proof that they are
+// in the sealed log of the organization. verify.ts checks a receipt.
 import type { Caller } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
 import {
@@ -66,8 +66,8 @@ async function sealedLog(app: App, organizationId: string, id: string) {
 }
 
 /**
- * Returns the receipt of a message. Seals its events first.
- * @throws ResourceNotFoundError; ConflictError if an event was changed since its seal.
+ * Returns the receipt of a message. Seals the events first.
+ * @throws ResourceNotFoundError; ConflictError if an event was changed since the seal.
  */
 export async function buildReceipt(app: App, caller: Caller, id: string): Promise<Receipt> {
   const { db } = app.store;

@@ -1,5 +1,5 @@
-// The receipt of a message: the document that `svc receipt verify` and other programs check without
-// this service.
+// The receipt of a message: the document that `svc receipt verify` and other programs check
+// without this service.
 import { z } from 'zod';
 import { attempt, messageId } from '../outbound/messages/schema.ts';
 

@@ -1,8 +1,8 @@
 // Checks a receipt with nothing but itself, the mail and public keys: no store, no network. Pure.
 //
 // Each part is bound to the next: the mail to `digest` of an attempt, the attempt to `evidence` of
-// an event, the event to the root by its path, the root to the signature of the head, the number of
-// events to that of the summary.
+// an event, the event to the root by a path, the root to the signature of the head, the number of
+// events to the number in the summary.
 import { hash } from 'node:crypto';
 import { leafHash } from '../history/events/leaf.ts';
 import { isSignedBy, isSummarySignedBy, keyIdOf } from '../history/seals/head.ts';
@@ -17,7 +17,7 @@ import {
   type ReceiptEvent,
 } from './schema.ts';
 
-/** A part of a receipt that is not what was sealed. */
+/** A part of a receipt that differs from the sealed log. */
 export interface ReceiptProblem {
   /** The part: `head`, `message`, `envelope`, `mime`, the id of an event, or an attempt. */
   part: string;
@@ -67,7 +67,7 @@ export function keyIdsOf(value: unknown): string[] {
   return data.keys.map(({ publicKey }) => keyIdOf(publicKey));
 }
 
-/** Describes a sound receipt, and the part of the proof that is left to its reader. */
+/** Describes a sound receipt, and the part of the proof that is left to the reader. */
 export function soundWords(
   value: unknown,
   { isMimeGiven, areKeysGiven }: { isMimeGiven: boolean; areKeysGiven: boolean },
@@ -154,7 +154,8 @@ function eventProblems(whole: AnyReceipt): ReceiptProblem[] {
 }
 
 /**
- * Compares the signed counts with those of the receipt, which has the first 1,000 events at most.
+ * Compares the signed counts with the counts of the receipt, which has the first 1,000 events at
+ * most.
  */
 function summaryProblems(whole: AnyReceipt): ReceiptProblem[] {
   if (!('summary' in whole)) return [];
@@ -206,7 +207,7 @@ function attemptProblems({ attempts, events }: AnyReceipt): ReceiptProblem[] {
   });
 }
 
-/** Returns the only value of a list of equal ones; null for none or several. */
+/** Returns the only value of a list of equal values; null for none or several. */
 export function commonOf(values: readonly string[]): string | null {
   const [first = null, ...others] = new Set(values);
   return others.length === 0 ? first : null;

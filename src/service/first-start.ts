@@ -1,5 +1,5 @@
-// Initial content of an empty store. Commands silently create only the first organization with
-// its sandbox domain, sender and mailbox. Only the daemon creates the owner key, as it prints the
+// Initial content of an empty store. Commands silently create only the first organization with a
+// sandbox domain, sender and mailbox. Only the daemon creates the owner key, as it prints the
 // plaintext once: no command may use that up. If two processes or calls run at once, the second
 // finds everything done.
 import { writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const sandboxDomain = 'sandbox.test';
 const sandboxSender = `hello@${sandboxDomain}`;
 const sandboxMailbox = `inbox@${sandboxDomain}`;
 
-/** Creates the first organization and its sandbox, unless they exist. */
+/** Creates the first organization and the sandbox, unless they exist. */
 async function makeFirstOrganization(app: App): Promise<void> {
   if (await findFirstOrganization(app.store.db)) return;
   const row = newOrganizationRow(app, { name: firstName, plan: 'self-hosted' });
@@ -55,7 +55,7 @@ async function storeSandbox(app: App, trx: Db, organizationId: string): Promise<
 /**
  * Runs the daemon's first start: creates the first organization if it is missing, and an owner's
  * key for a person if that organization never had a key.
- * @returns the key in plain text, to be printed once; null on every other start.
+ * @returns the key in plain text, to be printed once; null on every later start.
  */
 export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
   await makeFirstOrganization(app);
@@ -79,7 +79,7 @@ const sandboxRemedy =
   'of your own domain: svc senders create --email hello@example.com --default';
 
 /**
- * The warning about a store before its first start, in a configuration whose mail leaves the
+ * The warning about a store before the first start, if the configuration lets mail leave the
  * machine.
  */
 export const newStoreDoubt = `the first default sender is ${sandboxSender}: its mail to others ${sandboxRemedy}`;
@@ -129,8 +129,8 @@ Send a first message to ${whose}:
 }
 
 /**
- * Prints the text of a first start by `print`. Without it (standard output is a log that others
- * keep) the text goes to `first-key` in dataDir, readable only by the owner.
+ * Prints the text of a first start by `print`. Without it (standard output is a log that a
+ * supervisor keeps) the text goes to `first-key` in dataDir, readable only by the owner.
  */
 export function announceFirstStart(
   { config, log }: App,

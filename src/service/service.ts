@@ -1,5 +1,5 @@
 // The service for the daemon, every command and every test: the capabilities of app.ts, with the
-// calls from lower folders to higher ones. Starts no server and no job.
+// calls from lower folders to higher folders. Starts no server and no job.
 import { findKnownCampaigns } from '../campaigns/setup/queries.ts';
 import { type App, type AppOverrides, type Hooks, openApp } from '../core/app.ts';
 import type { Config } from '../core/config/config.ts';
@@ -37,7 +37,7 @@ export const hooks: Hooks = {
 };
 
 /**
- * Opens the copy of a store for a rehearsal: its events go to no webhook.
+ * Opens the copy of a store for a rehearsal: events of the copy go to no webhook.
  * @throws the errors of `openApp`
  */
 export function openRehearsal(config: Config, log: Logger, overrides: AppOverrides): Promise<App> {

@@ -34,7 +34,7 @@ export interface ServiceStatus {
   mode: Config['delivery']['mode'];
   publicUrl: string | null;
   store: string;
-  /** Difference of an earlier schema from that of this version; null for a current one. */
+  /** Difference of an earlier schema from the schema of this version; null for a current schema. */
   earlierSchema: string | null;
   queue: Pick<QueueSnapshot, 'counts' | 'countedUpTo'> | null;
   /** Sending domains of all organizations by status. */

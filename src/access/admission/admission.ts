@@ -4,7 +4,7 @@
 // (shared-buckets.ts).
 //
 // Precision: exact to the request, over all keys and daemons. A start or a crash fills the buckets.
-// For at most a second after a second daemon starts, both may let the same burst through.
+// For at most a second after another daemon starts, both may let the same burst through.
 // Retry-After is long enough for a single caller; callers of the same organization may draw first.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -103,7 +103,7 @@ export class Admission {
     this.#drawShared = createSharedDraws(app);
   }
 
-  /** Joins the daemons of the store. Only the daemon calls it, before it listens. */
+  /** Joins the other daemons of the store. Only the daemon calls it, before it listens. */
   start(): Promise<void> {
     return this.#peers.start();
   }
@@ -125,7 +125,7 @@ export class Admission {
   }
 
   /**
-   * Draws for the further entries of a batch of `count`, whose request has drawn for the first. If
+   * Draws for the other entries of a batch of `count`; its request has drawn for the first. If
    * refused, draws nothing and gives the first token back.
    * @throws as `admit`.
    */
@@ -195,7 +195,7 @@ export class Admission {
   }
 
   /**
-   * Draws from shared buckets. Further daemons only take tokens, so the local level is an upper
+   * Draws from shared buckets. Other daemons only take tokens, so the local level is an upper
    * bound: if it lacks a whole token, the request is refused without a look at the store. A flood
    * of refusals costs the store nothing.
    */

@@ -163,7 +163,7 @@ export class Buckets {
     }
   }
 
-  /** Returns the buckets whose level the store does not know. */
+  /** Returns the buckets with a level unknown to the store. */
   unshared(): KnownBucket[] {
     return [...this.#buckets.values()].filter(({ unshared }) => unshared);
   }

@@ -1,6 +1,6 @@
 // Draws of many tokens for mail that the service sends automatically: scheduled messages
 // (src/outbound/queue/schedule/scheduled.ts) and runs of campaigns (src/campaigns). Such mail waits
-// for tokens instead of failing, so a draw takes the available ones.
+// for tokens instead of failing, so a draw takes the available tokens.
 import type { App } from '../../core/app.ts';
 import { admissionOf, type Drawer, halfOf } from './admission.ts';
 
@@ -8,7 +8,7 @@ import { admissionOf, type Drawer, halfOf } from './admission.ts';
 export interface DrawnTokens {
   /** Number of drawn tokens. */
   drawn: number;
-  /** Milliseconds until the next token may exist; 0 if all wanted ones were drawn. */
+  /** Milliseconds until the next token may exist; 0 if all wanted tokens were drawn. */
   waitMs: number;
 }
 

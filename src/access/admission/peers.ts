@@ -1,11 +1,11 @@
-// Detects further daemons on this store. The lock of SQLite admits one daemon. On PostgreSQL each
+// Detects other daemons on this store. The lock of SQLite admits one daemon. On PostgreSQL each
 // writes a heartbeat every second, off the path of requests. Only a daemon that is surely alone
 // keeps the rate limits in memory; in doubt it assumes company.
 //
 //   state    event                                                  next
-//   company  at the start, or the own heartbeat is 3 s late       draws go through the store
+//   company  at the start, or the own heartbeat is 3 s late         draws go through the store
 //   company  each peer has been silent for 10 s                     alone
-//   alone    a heartbeat shows a second daemon                      company; draws are shared
+//   alone    a heartbeat shows another daemon                       company; draws are shared
 import type { App } from '../../core/app.ts';
 import { portionsOf } from './portions.ts';
 import { beat, type DaemonRow, deleteDaemons } from './queries.ts';

@@ -80,7 +80,7 @@ export const usage = own.counter(
 );
 
 /**
- * Returns the sends like `findUsage`. Further transactions that call it wait until this transaction
+ * Returns the sends like `findUsage`. Other transactions that call it wait until this transaction
  * ends.
  */
 export async function lockUsage(

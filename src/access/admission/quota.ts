@@ -87,9 +87,9 @@ function takeFrom(allowance: Allowance, emails: number): PaymentRequiredError | 
 }
 
 /**
- * Reads the allowances of these organizations. For an organization with a quota, this blocks
- * further transactions from using the quota until this transaction ends. Must be the first lock of
- * the transaction.
+ * Reads the allowances of these organizations. For an organization with a quota, this blocks other
+ * transactions from using the quota until this transaction ends. Must take the first lock of the
+ * transaction.
  */
 export async function openAllowances(
   app: App,

@@ -37,8 +37,8 @@ function digestOf(app: App, value: unknown): string {
 }
 
 /**
- * Returns the settings in which the daemon `other` differs. Skips settings that a single version
- * knows, and daemons with different root keys: their digests tell nothing.
+ * Returns the settings in which the daemon `other` differs. Skips settings that only one of the two
+ * versions knows, and daemons with different root keys: their digests tell nothing.
  */
 export function differingSettings(own: DaemonRow, other: DaemonRow): string[] {
   if (own.settings === null || other.settings === null) return [];

@@ -1,6 +1,6 @@
 // Draws of several daemons on one PostgreSQL. The buckets are rows, locked for one short
 // transaction that all draws of a moment share. Draws are exact over all daemons. The bucket in
-// memory stays an upper bound, as further daemons only take tokens; so a refusal needs no store.
+// memory stays an upper bound, as other daemons only take tokens; so a refusal needs no store.
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { InternalError } from '../../platform/errors.ts';

@@ -1,6 +1,6 @@
 // Turns the plaintext of a key into a caller (specification 5). Known keys come from memory
 // (changes.ts): the request neither reads nor writes the store. A revocation takes effect at once
-// in this process, and within a second in further processes.
+// in this process, and within a second in other processes.
 import { timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';

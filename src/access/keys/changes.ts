@@ -1,5 +1,5 @@
 // The cache of keys in this process, by hash. The authenticator reads it for each request. A change
-// that removes rights clears it at once; further processes see the counter in the store change
+// that removes rights clears it at once; other processes see the counter in the store change
 // within a second, and clear theirs.
 
 import type { Caller } from '../../core/api/route.ts';

@@ -21,7 +21,9 @@ export interface KeyRow {
   send_mode: SendMode;
   /** The installation of an extension that the key belongs to. */
   installation_id: string | null;
-  /** JSON: kinds of events that the installation may read; null for keys of callers. */
+  /**
+   * JSON: kinds of events that the installation may read; null for keys without an installation.
+   */
   events: string | null;
   /** Id of the first key in a chain of rotations. The last key of the chain has no replacement. */
   lineage: string;
@@ -100,7 +102,7 @@ export function findHeir(db: Db, id: string): Promise<KeyRow | undefined> {
 }
 
 /**
- * Ends a replaced key at `expiresAt`. Returns false if it was inactive or replaced: a single caller
+ * Ends a replaced key at `expiresAt`. Returns false if it was inactive or replaced: only one caller
  * wins.
  */
 export async function replaceKey(

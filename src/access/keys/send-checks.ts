@@ -93,9 +93,7 @@ export const constraintsCheck: SendCheck<
     sender: { email: string } | null;
     /** Sender and Resent fields of a mail sent as MIME; known only at the accept. */
     origins?: readonly ClaimedOrigin[];
-    /**
-     * Address that mail of the service speaks for, in place of From; known only at the accept.
-     */
+    /** Address that mail of the service speaks for, in place of From; known only at the accept. */
     onBehalfOf?: string | null;
   }
 > = {

@@ -6,7 +6,7 @@ import type { IdsEnding } from '../../platform/store/rows/ids-ending.ts';
 export interface OrganizationRow {
   id: string;
   name: string;
-  /** 1 for the operator's own: what commands mean without `--org`. */
+  /** 1 for the operator's own: the default of commands without `--org`. */
   is_first: number;
   plan: string;
   payment_method_on_file: number;

@@ -62,7 +62,7 @@ const noAddress: PostalAddress = {
 
 type Given<Values> = { [Name in keyof Values]?: Values[Name] | undefined };
 
-/** Lays given values over present ones; undefined values change nothing. */
+/** Lays given values over present values; undefined values change nothing. */
 function laidOver<Values extends object>(present: Values, given: Given<Values>): Values {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...present, ...Object.fromEntries(entries) };
@@ -78,7 +78,7 @@ function addressOf(
   return Object.values(address).every((value) => value === null) ? null : address;
 }
 
-/** Returns the row with the given settings and its new digest. */
+/** Returns the row with the given settings and the new digest. */
 function changed(
   row: queries.BrandRow,
   { name, css, assets = {}, footer = {} }: UpdateBrand,
@@ -98,7 +98,7 @@ function changed(
 }
 
 /**
- * Creates a brand. The first one of an organization is its default.
+ * Creates a brand. The first brand of an organization is the default.
  * @throws ConflictError if the slug is taken, or the brands of the organization become too large.
  */
 export function createBrand(app: App, caller: Caller, input: CreateBrand): Promise<Brand> {
@@ -124,7 +124,7 @@ export function createBrand(app: App, caller: Caller, input: CreateBrand): Promi
   };
   const wanted = changed(empty, { ...settings, css });
   return app.store.write(async (trx) => {
-    // Locks the organization, so that of two first brands one becomes the default.
+    // Locks the organization, so that of two first brands only the earlier becomes the default.
     await lockOrganization(trx, organizationId, now);
     const isDefault = (await queries.brands.count(trx, organizationId)) === 0;
     const row = { ...wanted, is_default: isDefault ? 1 : 0 };
@@ -147,9 +147,7 @@ async function checkSum(trx: Db, organizationId: string): Promise<void> {
   );
 }
 
-/**
- * Finds the brand of a change. Locks the organization: changes of its brands run one after another.
- */
+/** Finds the brand of a change. Locks the organization: changes of the brands run in series. */
 async function lockedBrand(
   trx: Db,
   organizationId: string,
@@ -208,7 +206,7 @@ export function updateBrand(
   });
 }
 
-/** Makes a brand the default in place of the present one. @throws ResourceNotFoundError. */
+/** Makes a brand the default in place of the present default. @throws ResourceNotFoundError. */
 export function makeBrandDefault(app: App, caller: Caller, slug: string): Promise<Brand> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
@@ -224,7 +222,7 @@ export function makeBrandDefault(app: App, caller: Caller, slug: string): Promis
   });
 }
 
-/** Deletes a brand. No other brand becomes the default. @throws ResourceNotFoundError. */
+/** Deletes a brand. A deleted default brand has no successor. @throws ResourceNotFoundError. */
 export async function deleteBrand(app: App, caller: Caller, slug: string): Promise<Deleted> {
   const { organizationId } = caller;
   await app.store.write(async (trx) => {

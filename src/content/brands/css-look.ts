@@ -36,7 +36,7 @@ const places: ReadonlyMap<string, 'body' | 'heading' | 'link' | 'button'> = new 
 const mostPieces = 20_000;
 /**
  * Escapes, comments, strings, and the characters between them that decide about rules. An escaped
- * quote begins no string: each would be searched for its end.
+ * quote begins no string: each would be searched for an end.
  */
 const opaque =
   /\\[\s\S]|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|[{};()]/g;
@@ -64,8 +64,7 @@ function walk(css: string, found: (end: string, text: string) => void): void {
 }
 
 /**
- * Reads the rules of a style sheet that are in no other rule; of equal declarations the last one
- * counts.
+ * Reads the rules of a style sheet outside of nested rules; of equal declarations the last counts.
  */
 function placesIn(css: string): Map<string, Declarations> {
   const all = new Map<string, Declarations>();
@@ -79,7 +78,7 @@ function placesIn(css: string): Map<string, Declarations> {
     }
     if (end === '{') {
       depth += 1;
-      // Rules in other rules, such as those of a media query, are left out.
+      // Nested rules, such as rules of a media query, are left out.
       const names = depth === 1 ? text.split(',') : [];
       current = names.flatMap((name) => {
         const place = places.get(name.trim().toLowerCase());
@@ -160,7 +159,7 @@ const genericFonts =
   /^(?:serif|sans-serif|monospace|cursive|fantasy|system-ui|ui-[a-z-]+|-apple-system)$/;
 const mostFonts = 8;
 
-/** Returns the names of fonts in quotes; null if one has other characters than a plain name. */
+/** Returns the names of fonts in quotes; null if a name has special characters. */
 function fontOf(value: string | undefined): string | null {
   const names = (value ?? '').split(',').map((name) => name.trim().replace(/^(["'])(.*)\1$/, '$2'));
   if (names.length > mostFonts || !names.every((name) => /^-?[a-z][\w -]{0,60}$/i.test(name))) {

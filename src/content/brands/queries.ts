@@ -41,7 +41,7 @@ export const findBrand = own.first((db, organizationId: string, slug: string) =>
     .where('slug', '=', slug),
 );
 
-/** Finds the default brand. Hot: sends with a template without a brand of its own read it. */
+/** Finds the default brand. Hot: sends with a template that names no brand read it. */
 export const findDefaultBrand = own.first((db, organizationId: string) =>
   db
     .selectFrom('brands')

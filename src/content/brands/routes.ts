@@ -1,4 +1,4 @@
-// The HTTP operations on brands (specification 4.6). A brand is addressed by its slug.
+// The HTTP operations on brands (specification 4.6). The slug addresses a brand.
 import { z } from 'zod';
 import { area } from '../../core/api/area.ts';
 import { pageOf } from '../../core/api/pagination.ts';

@@ -21,7 +21,7 @@ export const brandSlug = z
     'must have 1 to 64 lower-case letters, digits and hyphens, without a hyphen at either end',
   );
 
-/** An https URL in its normal form, for people or for the images of a mail. */
+/** An https URL in the normal form, for people or for the images of a mail. */
 const httpsUrl = z
   .string()
   .max(longestUrl)

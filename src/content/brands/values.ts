@@ -24,7 +24,7 @@ export function brandValuesOf(row: Shown): BrandValues {
 }
 
 /**
- * Finds the brand of a template: the one that it names, or the default brand without a name.
+ * Finds the brand of a template: the named brand, or the default brand without a name.
  * Returns null if that brand is missing.
  */
 export async function findBrandForTemplate(
@@ -39,7 +39,9 @@ export async function findBrandForTemplate(
   return found ?? null;
 }
 
-/** Returns the digest of the CSS, by which a version shows that it was compiled with other CSS. */
+/**
+ * Returns the digest of the CSS, by which a version shows that it was compiled with different CSS.
+ */
 export function cssDigestOf({ css }: Pick<BrandRow, 'css'>): string {
   return digestOf(css ?? '');
 }

@@ -1,5 +1,6 @@
 // Families of templates, the resource (specification 2.8, 4.6). A template is in one family at
-// most: its row names it. A change of members locks the family first, then the template.
+// most: the template's row names the family. A change of members locks the family first, then the
+// template.
 import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -29,7 +30,7 @@ function toMember(row: TemplateRow): Family['members'][number] {
   return { id, name, slug, channel, status, isActive, createdAt, updatedAt };
 }
 
-/** Presents families of one organization with their members. */
+/** Presents families of an organization with their members. */
 async function present(db: Db, rows: readonly FamilyRow[]): Promise<Family[]> {
   const [first] = rows;
   if (first === undefined) return [];
@@ -107,7 +108,7 @@ export function updateFamily(
   });
 }
 
-/** Deletes a family. Its members stay templates. @throws ResourceNotFoundError. */
+/** Deletes a family. The members stay templates. @throws ResourceNotFoundError. */
 export async function deleteFamily(app: App, caller: Caller, id: string): Promise<Deleted> {
   const { organizationId } = caller;
   await app.store.write(async (trx) => {
@@ -159,8 +160,9 @@ function changeMember(
 }
 
 /**
- * Adds a template to a family; a member stays one.
- * @throws ResourceNotFoundError; ConflictError if it is in another family, or the family is full.
+ * Adds a template to a family; a member stays a member.
+ * @throws ResourceNotFoundError; ConflictError if it is in a different family, or the family is
+ * full.
  */
 export function addMember(
   app: App,

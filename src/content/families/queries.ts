@@ -1,5 +1,5 @@
 // All SQL on `template_families`. Reads and writes rows, decides nothing. The row of a template
-// names its family, so members are read by the room of templates.
+// names the family, so members are read by the room of templates.
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface FamilyRow {

@@ -11,7 +11,7 @@ const mostHeaderLines = 1_000;
 /** Compressed bytes of a history that a bundle has. */
 const mostBundleBytes = 32 * 1024 * 1024;
 
-/** Returns the history of main as a bundle. @throws MalformedRequestError (413) beyond its limit */
+/** Returns the history of main as a bundle. @throws MalformedRequestError (413) beyond the limit */
 export async function writeBundle(db: Db, repositoryId: string, head: Head): Promise<Buffer> {
   const range = { after: 0, to: head.commits };
   if ((await measure(db, repositoryId, range)).bytes > mostBundleBytes) {
@@ -23,7 +23,7 @@ export async function writeBundle(db: Db, repositoryId: string, head: Head): Pro
   return Buffer.concat(parts);
 }
 
-/** Splits a bundle into the commit of its main and its pack. @throws ValidationError */
+/** Splits a bundle into the commit of main and the pack. @throws ValidationError */
 export function readBundle(bundle: Buffer): { tip: string; pack: Buffer } {
   const refuse = (problem: string) => ValidationError.of('bundle', problem);
   if (bundle.toString('latin1', 0, signature.length) !== signature) {

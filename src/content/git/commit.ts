@@ -15,7 +15,7 @@ import {
 } from './objects.ts';
 import { findPlaces } from './queries.ts';
 
-/** An object with its compressed body. */
+/** An object with the compressed body. */
 export interface PackedObject {
   oid: string;
   type: ObjectType;
@@ -32,7 +32,7 @@ export interface NewCommit {
   at: number;
 }
 
-/** A commit with the objects that its repository lacks. */
+/** A commit with the objects that the repository lacks. */
 export interface PreparedCommit {
   oid: string;
   objects: PackedObject[];
@@ -44,7 +44,7 @@ interface BodyOf {
   body: Buffer;
 }
 
-/** A folder: its files by name, and its folders. */
+/** A folder: files by name, and folders. */
 interface Folder {
   files: Map<string, string>;
   folders: Map<string, Folder>;
@@ -68,7 +68,7 @@ function folderOf(files: TemplateFiles): Folder {
   return root;
 }
 
-/** Adds an object to the list; returns its id. */
+/** Adds an object to the list; returns the id of the object. */
 function add(made: Map<string, BodyOf>, type: ObjectType, body: Buffer): string {
   const oid = oidOf(type, body);
   made.set(oid, { oid, type, body });
@@ -86,7 +86,7 @@ function addFolder(made: Map<string, BodyOf>, { files, folders }: Folder): strin
   return add(made, 'tree', encodeTree(entries));
 }
 
-/** Compresses the objects; leaves out those that the repository has. */
+/** Compresses the objects; leaves out objects that the repository has. */
 async function packed(db: Db | null, repositoryId: string, made: Map<string, BodyOf>) {
   const known = db ? await findPlaces(db, repositoryId, [...made.keys()]) : [];
   for (const { oid } of known) made.delete(oid);
@@ -97,7 +97,7 @@ async function packed(db: Db | null, repositoryId: string, made: Map<string, Bod
   return objects;
 }
 
-/** Makes a commit for a repository; without `db`, for a new one. Stores nothing. */
+/** Makes a commit for a repository; without `db`, for a new repository. Stores nothing. */
 export async function prepareCommit(
   db: Db | null,
   repositoryId: string,

@@ -1,12 +1,12 @@
-// Compression of objects. Small ones are compressed at once, larger ones by threads of Node.js, so
-// that the event loop never waits for them.
+// Compression of objects. Small objects are compressed at once, larger objects by threads of
+// Node.js, so that the event loop never waits for them.
 import { promisify } from 'node:util';
 import { deflate, deflateSync, inflate, inflateSync } from 'node:zlib';
 
 const deflateAside = promisify(deflate);
 const inflateAside = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate);
 
-/** Size up to which a call costs less than its way to a thread: 0.1 ms. */
+/** Size up to which a call costs less than the way to a thread: 0.1 ms. */
 const smallBytes = 8_192;
 
 export async function deflated(body: Buffer): Promise<Buffer> {

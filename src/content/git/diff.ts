@@ -9,7 +9,7 @@ export interface FileDiff {
   status: 'added' | 'deleted' | 'modified';
   /** Unified diff with `---` and `+++` lines. */
   diff: string;
-  /** Whether the diff was cut off at its limit. */
+  /** Whether the diff was cut off at the limit. */
   isTruncated: boolean;
 }
 
@@ -19,7 +19,7 @@ const contextLines = 3;
 const longestDiff = 100_000;
 const longestInAll = 1_000_000;
 
-/** Lines of a differing part up to which it is compared: longer ones take too long. */
+/** Lines of a differing part up to which it is compared: longer parts take too long. */
 const mostLines = 10_000;
 
 /** Lines of `a` from `startA` to `endA` that became lines of `b` from `startB` to `endB`. */
@@ -30,7 +30,7 @@ interface Change {
   endB: number;
 }
 
-/** Returns the lines of a text, each with its end. */
+/** Returns the lines of a text, each with the line end. */
 function linesOf(text: string): string[] {
   const lines: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -94,7 +94,7 @@ function changesOf(a: string[], b: string[]): Change[] {
 
 /**
  * Returns the changes between two lists of lines. Compares the lists without their common beginning
- * and end, so that each change keeps its context.
+ * and end, so that each change keeps the context.
  */
 function changesBetween(a: readonly string[], b: readonly string[]): Change[] {
   let start = 0;
@@ -112,7 +112,7 @@ function changesBetween(a: readonly string[], b: readonly string[]): Change[] {
   }));
 }
 
-/** Groups changes whose context meets. */
+/** Groups changes with adjoining context. */
 function hunksOf(changes: readonly Change[]): Change[][] {
   const hunks: Change[][] = [];
   for (const change of changes) {
@@ -153,7 +153,7 @@ function* linesOfHunk(
   for (const line of a.slice(at, last.endA + after)) yield ` ${line}`;
 }
 
-/** Returns the hunks from one text to another, cut off at `longest` characters. */
+/** Returns the hunks from `from` to `to`, cut off at `longest` characters. */
 function bodyOf(from: string, to: string, longest: number): { text: string; isTruncated: boolean } {
   const window = windowOf(from, to);
   const lines = Math.max(countLines(window.a), countLines(window.b));

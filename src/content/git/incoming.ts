@@ -1,5 +1,5 @@
-// Checks commits that come by a push or a bundle, each as a save is checked: its files, their names
-// and sizes. Returns what the repository then stores: only objects that these commits need.
+// Checks commits that come by a push or a bundle, each as a save is checked: files, names and
+// sizes. Returns only the objects that these commits need, for the repository to store.
 import { ValidationError } from '../../platform/errors.ts';
 import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -30,7 +30,7 @@ export interface Incoming {
   objects: PackedObject[];
   /** Files of the tip. */
   files: TemplateFiles;
-  /** The newest commit of main below the new ones; undefined if they share none. */
+  /** The newest commit of main below the new commits; undefined if they share none. */
   base: string | undefined;
   /** Whether all of main is below the new commits. */
   isFastForward: boolean;
@@ -41,17 +41,17 @@ const refusedModes: Readonly<Record<string, string>> = {
   120000: 'a symbolic link is refused: a template has plain files',
   160000: 'a submodule is refused: a template has plain files',
 };
-/** Folders of one commit. */
+/** Folders of a commit. */
 const mostFolders = 1_000;
 const mostCommitBytes = 64 * 1024;
-/** Files of all flattened trees that are kept at one time: about 20 MB. */
+/** Files of all flattened trees that are kept at a time: about 20 MB. */
 const mostKeptFiles = 100_000;
 
 /** A tree with all folders below it. */
 interface FlatTree {
-  /** Ids of its files by path below it. */
+  /** Ids of files by path below the tree. */
   files: ReadonlyMap<string, string>;
-  /** Number of its folders and itself. */
+  /** Number of folders, including the root of the tree. */
   folders: number;
   /** Longest path below it, of a file or a folder. */
   longest: string;
@@ -234,7 +234,8 @@ class IncomingReader {
   #keptFiles = 0;
 
   /**
-   * Flattens a tree within the limits of a template. `at` is its path, for the texts of refusals.
+   * Flattens a tree within the limits of a template. `at` is the path of the tree, for the texts of
+   * refusals.
    */
   async #flatten(tree: string, at = ''): Promise<FlatTree> {
     const known = this.#flat.get(tree);
@@ -315,8 +316,8 @@ class IncomingReader {
 }
 
 /**
- * Returns the commits that have all earlier ones as ancestors: those of an unbroken line on the
- * head.
+ * Returns the commits that have all earlier commits as ancestors: the commits of an unbroken line
+ * on the head.
  */
 function closingOf(commits: readonly (Commit & { oid: string })[], head: string): Set<string> {
   const closing = new Set<string>();

@@ -1,8 +1,8 @@
-// Three-way merge of files: a file that only one side changed is that side's. Pure. Lines are not
+// Three-way merge of files: a file that a single side changed is that side's. Pure. Lines are not
 // merged: half of each side can be no valid template, and nobody has seen it.
 import type { TemplateFiles } from '../rendering/compiled.ts';
 
-/** A file that both sides changed, each in its way. Null: without the file. */
+/** A file that both sides changed differently. Null: without the file. */
 export interface MergeConflict {
   path: string;
   base: string | null;
@@ -11,7 +11,7 @@ export interface MergeConflict {
 }
 
 export interface Merged {
-  /** The merged files; those with a conflict are as in `ours`. */
+  /** The merged files; files with a conflict are as in `ours`. */
   files: TemplateFiles;
   conflicts: MergeConflict[];
 }

@@ -37,7 +37,7 @@ export const folderMode = '40000';
 /** Pattern of an object id. */
 export const oidPattern = /^[a-f0-9]{40}$/;
 
-/** Returns the id of an object: the SHA-1 of its header and body. */
+/** Returns the id of an object: the SHA-1 of header and body. */
 export function oidOf(type: ObjectType, body: Buffer): string {
   return createHash('sha1').update(`${type} ${body.length}\0`).update(body).digest('hex');
 }
@@ -47,7 +47,7 @@ export function badObject(type: string, oid: string, problem: string): Validatio
   return ValidationError.of(`${type} ${oid}`, problem);
 }
 
-/** Git orders a folder as if its name ended with a slash. */
+/** Git orders a folder as if the name ended with a slash. */
 function orderOf({ mode, name }: TreeEntry): Buffer {
   return Buffer.from(mode === folderMode ? `${name}/` : name);
 }
@@ -74,10 +74,10 @@ export function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Most entries of one folder: a workspace has 200 files. */
+/** Most entries of a folder: a workspace has 200 files. */
 const mostEntries = 1_000;
 
-/** @throws ValidationError for a malformed or unsorted tree, and one with double names */
+/** @throws ValidationError for a malformed or unsorted tree, and for a tree with double names */
 export function decodeTree(oid: string, body: Buffer): TreeEntry[] {
   const entries: TreeEntry[] = [];
   let before: Buffer | undefined;

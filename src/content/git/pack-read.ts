@@ -10,7 +10,7 @@ import { type ObjectType, oidOf } from './objects.ts';
 export const packLimits = {
   bytes: 16 * 1024 * 1024,
   objects: 5_000,
-  /** Uncompressed bytes of one object. */
+  /** Uncompressed bytes of an object. */
   objectBytes: 1024 * 1024,
   /** Uncompressed bytes of all objects, deltas and their results together. */
   allBytes: 64 * 1024 * 1024,
@@ -24,7 +24,7 @@ export interface ReadObject {
   content?: Buffer;
 }
 
-/** Finds objects outside of the pack that its deltas are based on. */
+/** Finds objects outside of the pack on which deltas of the pack are based. */
 export type FindBases = (oids: readonly string[]) => Promise<ReadonlyMap<string, ReadObject>>;
 
 interface Delta {
@@ -111,10 +111,10 @@ class PackReader {
     return this.#pack.toString('hex', from, this.#at);
   }
 
-  /** Inflates a body of this size; returns it with its compressed bytes. */
+  /** Inflates a body of this size; returns the body and the compressed bytes. */
   inflate(place: string, size: number): { body: Buffer; content: Buffer } {
     this.take(place, size);
-    // Compressed bytes are hardly more than the body: others would only cost time.
+    // Compressed bytes are hardly more than the body: more bytes would only cost time.
     const most = Math.min(this.#end, this.#at + 2 * size + 1_024);
     const input = this.#pack.subarray(this.#at, most);
     try {
@@ -151,7 +151,7 @@ function deltaSize(delta: Buffer, from: number): { size: number; at: number } {
 const shortCopy = 32;
 
 /**
- * Bytes of a delta that are read in one turn of the event loop: 15 ms before the loop is compiled.
+ * Bytes of a delta that are read in a turn of the event loop: 15 ms before the loop is compiled.
  */
 const deltaSliceBytes = 65_536;
 

@@ -1,5 +1,5 @@
 // Packs made from stored objects (gitformat-pack(5)). The store has the compressed bytes that a
-// pack needs, so making one only copies them.
+// pack needs, so making a pack only copies them.
 import { createHash } from 'node:crypto';
 import { InternalError } from '../../platform/errors.ts';
 import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
@@ -18,7 +18,7 @@ function packHeader(objects: number): Buffer {
   return header;
 }
 
-/** Returns the header of an object: its type, and its size in groups of four and seven bits. */
+/** Returns the header of an object: the type, and the size in groups of four and seven bits. */
 function entryHeader(type: ObjectType, size: number): Buffer {
   const bytes: number[] = [];
   let byte = (packTypes[type] << 4) | (size & 15);

@@ -19,7 +19,7 @@ export function bandLines(band: 1 | 2, data: Buffer): Buffer {
   return Buffer.concat(lines);
 }
 
-/** A section of lines, and the place after its flush. */
+/** A section of lines, and the place after the flush. */
 interface Section {
   lines: string[];
   end: number;

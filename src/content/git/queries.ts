@@ -19,7 +19,7 @@ export interface ObjectRow {
    * commit with them. Null for objects that await a merge.
    */
   position: number | null;
-  /** 1 for a commit with every earlier commit among its ancestors. */
+  /** 1 for a commit with every earlier commit among the ancestors. */
   closes_history: number;
 }
 
@@ -28,7 +28,7 @@ export interface RefRow {
   name: string;
   organization_id: string;
   oid: string;
-  /** Commits in its history. */
+  /** Commits in the history of the repository. */
   commits: number;
 }
 
@@ -53,10 +53,10 @@ export const sumObjects = own.all((db) =>
     .groupBy('organization_id'),
 );
 
-/** Rows of one insert: some ms of the event loop on SQLite. */
+/** Rows of an insert: some ms of the event loop on SQLite. */
 const rowsAtOnce = 50;
 
-/** Inserts objects. One that awaited a merge gets its position; others that exist stay. */
+/** Inserts objects. An object that awaited a merge gets a position; existing objects stay. */
 export async function insertObjects(trx: Db, rows: readonly ObjectRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += rowsAtOnce) {
     await tables<GitTables>(trx)
@@ -77,7 +77,7 @@ export async function insertObjects(trx: Db, rows: readonly ObjectRow[]): Promis
 
 export type StoredObject = Pick<ObjectRow, 'oid' | 'type' | 'size' | 'content'>;
 
-/** Finds objects by id, also those that await a merge. */
+/** Finds objects by id, including objects that await a merge. */
 export const findObjects = own.all((db, repositoryId: string, oids: readonly string[]) =>
   db
     .selectFrom('git_objects')
@@ -124,8 +124,8 @@ export async function countAfter(db: Db, repositoryId: string, after: number, to
 }
 
 /**
- * Returns up to `limit` objects of main after a position and an id, up to another position, in this
- * order.
+ * Returns up to `limit` objects of main after a position and an id, up to a second position, in
+ * this order.
  */
 export async function selectAfter(
   db: Db,
@@ -156,7 +156,7 @@ export const placePending = own.run((db, repositoryId: string, position: number)
     .where('position', 'is', null),
 );
 
-/** Moves a commit to its position in the history. */
+/** Moves a commit to a position in the history. */
 export const placeCommit = own.run((db, repositoryId: string, oid: string, position: number) =>
   db
     .updateTable('git_objects')

@@ -1,6 +1,6 @@
-// The git repositories of templates, in the store: the branch main and its history, which only
-// grows. Each commit has its place in the history, so that a look-up, a page of history or a fetch
-// reads rows and walks no graph.
+// The git repositories of templates, in the store: the branch main and the history of main, which
+// only grows. Each commit has a place in the history, so that a look-up, a page of history or a
+// fetch reads rows and walks no graph.
 import type { Db } from '../../platform/store/db.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 import type { PackedObject, PreparedCommit } from './commit.ts';
@@ -30,13 +30,13 @@ export interface Repository {
 /** The only branch. */
 export const mainRef = 'refs/heads/main';
 
-/** The newest commit of main, and the number of commits in its history. */
+/** The newest commit of main, and the number of commits in the history. */
 export interface Head {
   oid: string;
   commits: number;
 }
 
-/** A commit of main at its place in the history. */
+/** A commit of main and the place of the commit in the history. */
 export interface PlacedCommit extends Commit {
   oid: string;
   position: number;
@@ -44,16 +44,16 @@ export interface PlacedCommit extends Commit {
 
 /** New commits for main: `commits` in the order of history, the new head last. */
 export interface Growth {
-  /** Objects of these commits, besides those that await a merge. */
+  /** Objects of these commits, besides objects that await a merge. */
   objects: readonly PackedObject[];
   commits: readonly string[];
-  /** Commits with every earlier commit among their ancestors; the last one always has. */
+  /** Commits with every earlier commit among their ancestors; the last commit always has. */
   closing?: ReadonlySet<string>;
   /** Whether objects that await a merge belong to these commits. */
   mergesPending?: boolean;
 }
 
-/** Stores a repository with its first commits. */
+/** Stores a repository with the first commits. */
 export async function createRepository(
   trx: Db,
   repository: Repository,
@@ -67,7 +67,7 @@ export async function createRepository(
 }
 
 /**
- * Adds commits to main if its head is still `from`. Returns false if it has moved: nothing is
+ * Adds commits to main if the head is still `from`. Returns false if it has moved: nothing is
  * changed then.
  */
 export async function growMain(
@@ -90,7 +90,7 @@ export async function growMain(
   return true;
 }
 
-/** Returns the growth by one commit on the head. */
+/** Returns the growth by a commit on the head. */
 export function growthBy({ oid, objects }: PreparedCommit): Growth {
   return { objects, commits: [oid] };
 }
@@ -157,7 +157,7 @@ export function dropPending(trx: Db, repositoryId: string): Promise<void> {
   return deletePending(trx, repositoryId);
 }
 
-/** Deletes a repository with its history. */
+/** Deletes a repository with the history. */
 export function deleteRepository(trx: Db, repositoryId: string): Promise<void> {
   return deleteRows(trx, repositoryId);
 }

@@ -18,11 +18,11 @@ const capabilities: Readonly<Record<GitService, string>> = {
   'git-receive-pack': `report-status side-band-64k ofs-delta quiet ${agent}`,
 };
 
-/** Lines of a request to fetch: git sends its commits in steps of at most some thousands. */
+/** Lines of a request to fetch: git sends commits in steps of at most some thousands. */
 const mostLines = 20_000;
 /** Commits that a client wants: there is one branch. */
 const mostWants = 1_000;
-/** Ids of one look-up: 20,000 at once take 100 ms. */
+/** Ids of a look-up: 20,000 at once take 100 ms. */
 const idsAtOnce = 1_000;
 const noOid = '0'.repeat(40);
 
@@ -61,8 +61,8 @@ function odd(line: string): MalformedRequestError {
 }
 
 /**
- * Answers a request to fetch with the commits that the client lacks. Asks for its commits until it
- * names one of main or is done.
+ * Answers a request to fetch with the commits that the client lacks. Asks for commits until the
+ * client names a commit of main or is done.
  */
 export async function* answerFetch(
   db: Db,
@@ -104,7 +104,7 @@ function readHaves(body: Buffer, from: number): { haves: string[]; isDone: boole
   return { haves, isDone: false };
 }
 
-/** Returns the newest commit of the client on main that has all earlier ones as ancestors. */
+/** Returns the newest commit of the client on main that has all earlier commits as ancestors. */
 async function commonWith(
   db: Db,
   repositoryId: string,
@@ -136,7 +136,7 @@ const otherRef = `only ${mainRef} can be pushed`;
 
 /**
  * Reads a request to push; null for the empty request by which a client asks whether it may.
- * @throws MalformedRequestError; ValidationError for anything but one change of main
+ * @throws MalformedRequestError; ValidationError for anything but a single change of main
  */
 export function readPush(body: Buffer): Push | null {
   const { lines, end, isFlushed } = readLines(body, 0, 100);
@@ -160,7 +160,7 @@ function isBandedIn(words: string): boolean {
   return words.split(' ').includes('side-band-64k');
 }
 
-/** A push that is refused before its pack is read. */
+/** A push that is refused before the pack is read. */
 export class RefusedPush extends ValidationError {
   readonly ref: string;
   readonly isBanded: boolean;

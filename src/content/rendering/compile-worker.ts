@@ -1,5 +1,5 @@
-// The worker of compile.ts. mrml and css-inline are native: what they cannot take ends this thread,
-// or was refused before they saw it.
+// The worker of compile.ts. mrml and css-inline are native: input that they cannot take ends this
+// thread, or was refused before they saw it.
 
 import { serveJobs } from '../../platform/runtime/workers/serve.ts';
 import { type CompileInput, compileSources } from './compile/compile-sources.ts';

@@ -43,7 +43,7 @@ function makePool(clock: Clock, limitMs = deadlineMs) {
   });
 }
 
-/** Runs a job alone, as its deadline is of one template. */
+/** Runs a job alone, as the deadline is for a single template. */
 function run(app: App, holder: string, bytes: number, payload: CompilePayload) {
   return poolOf(app).run({ holder, bytes, isSmall: false, payload: () => payload });
 }
@@ -54,7 +54,7 @@ export interface TemplateToCompile {
   brandCss: string;
 }
 
-/** Files that a compilation reads: others, such as README.md, stay in the workspace. */
+/** Files that a compilation reads: other files, such as README.md, stay in the workspace. */
 const read = /^(?:template\.yaml|body\.(?:mjml|html|txt)|(?:contract|sample)\.json|partials\/.+)$/;
 
 function bodyOf(files: TemplateFiles): string {
@@ -67,7 +67,7 @@ function refusal(path: string, line: number | null, message: string): Validation
 
 /**
  * Compiles the files of a template.
- * @throws ValidationError with the field `files.<path>` and the line in its message; CapacityError
+ * @throws ValidationError with the field `files.<path>` and the line in the message; CapacityError
  * beyond the share of the organization
  */
 export async function compileTemplate(

@@ -19,7 +19,7 @@ export interface CompiledTemplate {
   brand: string | null;
   priority: 'high' | 'normal' | 'low' | null;
   allowRawHtml: boolean;
-  /** The JSON Schema of `contract.json`; null without one. */
+  /** The JSON Schema of `contract.json`; null without the file. */
   contract: Readonly<Record<string, unknown>> | null;
 }
 
@@ -28,7 +28,7 @@ export interface TemplateWarning {
   /** Short name of the rule, such as `image-without-alt`. */
   code: string;
   message: string;
-  /** The file, if the warning is about one. */
+  /** The file, if the warning is about a file. */
   path: string | null;
   /** Line in the file, from 1. */
   line: number | null;
@@ -60,11 +60,11 @@ export interface BrandValues {
   };
 }
 
-/** Values in the scope of a template, beside its data. */
+/** Values in the scope of a template, beside the data. */
 export interface FillValues {
   /** At the top of the scope. */
   data: Readonly<Record<string, unknown>>;
-  /** The contact, if the message has one recipient only. */
+  /** The contact, if the message has a single recipient. */
   contact: Readonly<Record<string, unknown>> | null;
   brand: BrandValues | null;
   sender: { email: string; name: string | null };

@@ -188,7 +188,7 @@ function parsedContract(text: string, path: string): Contract {
 const dialect = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
 /**
- * Checks a `contract.json` and returns its schema.
+ * Checks a `contract.json` and returns the schema.
  * @throws TemplateProblem at the first problem
  */
 export function checkContract(text: string, path: string): Contract {
@@ -212,7 +212,7 @@ export function checkContract(text: string, path: string): Contract {
   try {
     makeAjv(false).compile(withoutDialect(schema));
   } catch (error) {
-    // Ajv follows references that lead to each other until the stack ends.
+    // Ajv follows circular references until the stack ends.
     const loop = 'has $ref that lead to each other, and to no schema: remove one';
     const reason = error instanceof Error ? error.message : String(error);
     const problem = error instanceof RangeError ? loop : reason.slice(0, 300);

@@ -1,11 +1,11 @@
-// Reads CSS without building it: finds the addresses that it would load and bounds its cost, before
-// css-inline sees it. css-inline is native: no deadline ends it, so the work must be bounded
-// beforehand. Pure and linear.
+// Reads CSS without building it: finds the addresses that the CSS would load and bounds the cost of
+// inlining, before css-inline sees it. css-inline is native: no deadline ends it, so the work must
+// be bounded beforehand. Pure and linear.
 
-/** Limits of one style sheet. */
+/** Limits of a style sheet. */
 export const cssLimits = {
   brandBytes: 100 * 1024,
-  /** Open brackets of all kinds; css-inline reads nested ones by recursion. */
+  /** Open brackets of all kinds; css-inline reads nested brackets by recursion. */
   nesting: 16,
   rules: 2000,
   /** Parts of all selectors: `.a > b, c` has three. */
@@ -22,7 +22,7 @@ export interface CssFacts {
   characters: number;
 }
 
-/** A mistake in CSS. `at` is its offset. */
+/** A mistake in CSS. `at` is the offset. */
 export class CssFault extends Error {
   readonly at: number;
   constructor(at: number, message: string) {
@@ -133,7 +133,7 @@ class CssReader {
     else this.#part();
   }
 
-  /** Counts a part of a selector where a new one begins. */
+  /** Counts a part of a selector where a new part begins. */
   #part(): void {
     if (this.#isAfterSpace) this.#parts += 1;
     this.#isAfterSpace = false;
@@ -174,8 +174,8 @@ class CssReader {
   }
 
   /**
-   * Reads `url(` to its end, or to the string in it. Each part in one step: one pattern is
-   * quadratic.
+   * Reads `url(` to the closing bracket, or to the string inside. Each part is a step: a single
+   * pattern would be quadratic.
    */
   #urlFunction(start: number): void {
     this.#match(space);
@@ -222,7 +222,7 @@ class CssReader {
     else this.#isAfterSpace = false;
   }
 
-  /** Tells whether no bracket but those of rules is open. */
+  /** Tells whether only brackets of rules are open. */
   #isBetween(): boolean {
     return this.#open.every(({ close }) => close === '}');
   }
@@ -258,7 +258,7 @@ function lineAt(text: string, offset: number): number {
   return line;
 }
 
-/** Returns the problem with the CSS of a brand, with its line; null if it is good. */
+/** Returns the problem with the CSS of a brand, with the line; null if it is good. */
 export function checkBrandCss(css: string): string | null {
   if (Buffer.byteLength(css) > cssLimits.brandBytes) {
     return `CSS has at most ${cssLimits.brandBytes / 1024} KB`;

@@ -1,9 +1,9 @@
 // Rules for the files of a template, before anything reads them. Their names must work in a git
-// tree and on every file system, also where `A` and `a` are one name. Pure.
+// tree and on every file system, even where `A` and `a` are the same name. Pure.
 import { type FieldErrors, ValidationError } from '../../platform/errors.ts';
 import type { TemplateFiles } from './compiled.ts';
 
-/** Limits of one template. */
+/** Limits of a template. */
 export const fileLimits = {
   files: 200,
   /** Each is a tree of git in every commit that changes it. */
@@ -13,7 +13,7 @@ export const fileLimits = {
   pathCharacters: 200,
 } as const;
 
-/** Paths that one error names at most. */
+/** Most paths that an error names. */
 const mostNamed = 20;
 /** Characters that HFS+ leaves out of names: `.g<U+200C>it` is `.git` there. */
 const ignored = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
@@ -30,7 +30,7 @@ function hasGitFolder(path: string): boolean {
   return /(?:^|\/)(?:\.git|git~1)(?:[ .]*(?:\/|$)|:)/.test(plain);
 }
 
-/** Returns the problem with one path, or null. */
+/** Returns the problem with a path, or null. */
 function problemOf(path: string): string | null {
   if (path === '') return 'a path is not empty';
   if (path.length > fileLimits.pathCharacters) {
@@ -50,7 +50,7 @@ function problemOf(path: string): string | null {
 
 const folded = (path: string) => path.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();
 
-/** A file or folder with its spelling. */
+/** A file or folder with the spelling of the path. */
 interface Entry {
   name: string;
   isFile: boolean;
@@ -61,12 +61,12 @@ interface Entry {
 const entryOf = (name: string, isFile: boolean): Entry => ({ name, isFile, inner: new Map() });
 
 /**
- * Returns the first collision of each path with an earlier one, as [path, problem].
+ * Returns the first collision of each path with an earlier path, as [path, problem].
  * @throws ValidationError beyond the limit of folders
  */
 function* collisionsOf(paths: readonly string[]): Generator<[string, string]> {
   const root = entryOf('', false);
-  // The same names stand in many paths, and folding one takes a µs.
+  // The same names stand in many paths, and folding a name takes a µs.
   const keys = new Map<string, string>();
   let folders = 0;
   for (const path of paths) {

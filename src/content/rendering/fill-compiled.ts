@@ -16,10 +16,10 @@ import { type LiquidKind, type ParsedLiquid, parseLiquid } from './liquid/engine
 import { HtmlWriter } from './liquid/html-writer.ts';
 import { TextWriter } from './liquid/text-writer.ts';
 
-/** Arrays and objects within each other that data may have. */
+/** Deepest nesting of arrays and objects in data. */
 const mostDataDepth = 32;
 const mostWarnings = 20;
-/** Longest filled subject; longer ones are no subject in any mail program. */
+/** Longest filled subject; no mail program shows a longer subject. */
 const mostSubjectCharacters = 998;
 
 type Partials = ReadonlyMap<string, Template[]>;
@@ -234,7 +234,7 @@ class Filling {
     return new FillRefusal({ [this.#dataField]: [`${path || 'the subject'} ${problem}`] });
   }
 
-  /** Fills a text of one line. */
+  /** Fills a text of a single line. */
   #line(parsed: ParsedLiquid): string {
     const run = this.#newRun(this.#read.textPartials, footerText);
     return this.#fill(parsed, run, new TextWriter(run)).replace(/\s+/g, ' ').trim();

@@ -1,4 +1,4 @@
-// Fills templates in a worker, each fill under a deadline: a template or its data can ask for more
+// Fills templates in a worker, each fill under a deadline: a template or the data can ask for more
 // work than the event loop has time for. fill-compiled.ts does the filling. Light to import: the
 // worker starts with the first fill.
 import type { App } from '../../core/app.ts';
@@ -11,7 +11,7 @@ import { LostJob } from '../../platform/runtime/workers/thread.ts';
 import type { CompiledTemplate, Filled, FillValues } from './compiled.ts';
 import type { FillOutcome, FillPayload } from './fill-worker.ts';
 
-/** Bytes of data that one fill may have, as JSON. */
+/** Bytes of data that a fill may have, as JSON. */
 const mostDataBytes = 256 * 1024;
 
 /** Names that templates read beside their data, which data cannot have. */
@@ -57,7 +57,7 @@ function makePool(clock: Clock) {
 }
 
 export interface TemplateToFill {
-  /** Names the compiled template: its version, or a digest. Equal keys have equal templates. */
+  /** Names the compiled template: the version, or a digest. Equal keys have equal templates. */
   key: string;
   compiled: CompiledTemplate;
 }
@@ -76,7 +76,7 @@ function valuesOf(values: FillValues, dataField: string): string {
   } catch {
     throw ValidationError.of(dataField, 'is nested too deep');
   }
-  // The other values are bounded by their own resources.
+  // The remaining values are bounded by the resources that hold them.
   if (json.length > mostDataBytes / 2 && Buffer.byteLength(json) > mostDataBytes + 64 * 1024) {
     throw ValidationError.of(dataField, `has at most ${mostDataBytes / 1024} KB as JSON`);
   }
@@ -91,12 +91,12 @@ export interface FillOptions {
   dataField: string;
   /** Leaves HTML and text out of the answer. */
   isBrief?: boolean;
-  /** Gives up a fill that no worker has begun, with its reason. */
+  /** Gives up a fill that no worker has begun, with a reason. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Fills a template for one message.
+ * Fills a template for a message.
  * @throws ValidationError if `contract.json` or the template refuses the data;
  * CapacityError beyond the share of the organization
  */

@@ -35,7 +35,7 @@ const style =
   'margin:24px auto 0;padding:16px;max-width:600px;text-align:center;' +
   'font-family:Arial,sans-serif;font-size:12px;line-height:18px;color:#6b7280;';
 
-/** Returns the footer as HTML, with its values escaped. */
+/** Returns the footer as HTML, with escaped values. */
 export function footerHtml(brand: BrandValues, unsubscribeUrl: string | null): string {
   const lines = linesOf(brand, unsubscribeUrl).map(({ text, links }) => {
     const anchors = links.map(

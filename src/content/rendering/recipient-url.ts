@@ -1,16 +1,16 @@
 // The unsubscribe URL inside a stored content, which several recipients may share. Each copy gets
-// the link of its own recipient in place of it.
+// the link of the recipient in place of the URL.
 import type { App } from '../../core/app.ts';
 
 const path = '/u/of-this-recipient';
 /**
- * The service may have had another public URL when the content was stored, with at most this
+ * The service may have had a different public URL when the content was stored, with at most this
  * length.
  */
 const longestBase = 300;
 const scheme = /https?:\/\/./;
 const notInUrl = /[\s"'<>()]/;
-/** URLs that are replaced in one text: each takes about a µs. */
+/** URLs that are replaced in a text: each takes about a µs. */
 const mostReplaced = 1_000;
 
 /** Returns the URL that stands for the unsubscribe link of each recipient. */
@@ -18,7 +18,7 @@ export function recipientUrl(app: App): string {
   return `${app.publicUrl.current.replace(/\/$/, '')}${path}`;
 }
 
-/** Puts the link of one recipient in place of each such URL. */
+/** Puts the link of a recipient in place of each such URL. */
 export function withRecipientUrl<Text extends string | null>(text: Text, url: string): Text {
   if (!text?.includes(path)) return text;
   const parts: string[] = [];

@@ -1,4 +1,4 @@
-// Compiles the files of a template with the CSS of its brand.
+// Compiles the files of a template with the CSS of the brand.
 import type { App } from '../../core/app.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import type { BrandRow } from '../brands/queries.ts';
@@ -7,7 +7,7 @@ import { compileTemplate } from '../rendering/compile.ts';
 import type { Compilation, TemplateFiles } from '../rendering/compiled.ts';
 
 export interface CompiledFiles extends Compilation {
-  /** Slug of the brand whose CSS is in the HTML; null without a brand. */
+  /** Slug of the brand with its CSS in the HTML; null without a brand. */
   brandSlug: string | null;
   /** Digest of that CSS. */
   cssDigest: string;
@@ -24,7 +24,7 @@ function guessedBrand(files: TemplateFiles): string | null {
 }
 
 /**
- * Compiles files. `brand` names another brand than `template.yaml` does.
+ * Compiles files. `brand` overrides the brand in `template.yaml`.
  * @throws ValidationError with fields `files.<path>`; ResourceNotFoundError for an unknown `brand`;
  * CapacityError
  */

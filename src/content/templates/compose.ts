@@ -1,4 +1,4 @@
-// Composes the content of a mail from a template and its brand. Sends and previews call the same
+// Composes the content of a mail from a template and a brand. Sends and previews call the same
 // function, so that a preview has the bytes of the mail.
 import type { App } from '../../core/app.ts';
 import { domainOf } from '../../platform/net/address.ts';
@@ -15,7 +15,7 @@ import { fillTemplate } from '../rendering/fill.ts';
 import { recipientUrl } from '../rendering/recipient-url.ts';
 
 /**
- * A compiled template. Equal keys have equal texts, so that its parsed form may be kept by its key.
+ * A compiled template. Equal keys have equal texts, so that the parsed form may be kept by the key.
  */
 export interface KeyedTemplate {
   key: string;

@@ -58,9 +58,9 @@ async function store(
 }
 
 /**
- * Creates a draft. Its files are the first commit.
- * @throws ValidationError for files that do not compile; ConflictError if another template has the
- * slug.
+ * Creates a draft. The files are the first commit.
+ * @throws ValidationError for files that do not compile; ConflictError if a different template has
+ * the slug.
  */
 export async function createTemplate(
   app: App,
@@ -87,8 +87,8 @@ function* copySlugs(slug: string): Generator<string> {
 }
 
 /**
- * Copies the saved files of a template to a draft of its own.
- * @throws ResourceNotFoundError; ConflictError if another template has the slug.
+ * Copies the saved files of a template to a new draft.
+ * @throws ResourceNotFoundError; ConflictError if a different template has the slug.
  */
 export async function duplicateTemplate(
   app: App,

@@ -1,4 +1,4 @@
-// The files of a new template from the body of its creation: all of them, or subject and content.
+// The files of a new template from the body of the request: all of them, or subject and content.
 import { type FieldErrors, ValidationError } from '../../platform/errors.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 import type { CreateTemplate } from './schema.ts';

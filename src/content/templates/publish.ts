@@ -15,7 +15,7 @@ import { headFiles } from './workspace/begin.ts';
 
 /** Pieces of advice that a version keeps, so that a page of versions stays small. */
 const mostWarnings = 100;
-/** Compilations of one request, if saves keep moving the head. */
+/** Compilations of a request, if saves keep moving the head. */
 const mostTries = 5;
 
 /**
@@ -36,7 +36,7 @@ export async function publishTemplate(app: App, caller: Caller, id: string): Pro
   throw new ConflictError('template', `${id} is saved again and again: publish it afterwards`);
 }
 
-/** Stores a version and makes it the current one. Returns null if the head is another commit. */
+/** Stores a version and makes it the current version. Returns null if the head has moved. */
 async function store(
   app: App,
   trx: Db,

@@ -21,7 +21,7 @@ export interface TemplateRow {
   updated_at: number;
 }
 
-/** A published version without its texts. */
+/** A published version without texts. */
 export interface TemplateVersionRow {
   id: string;
   organization_id: string;
@@ -86,7 +86,7 @@ export const findTemplatesBySlugs = own.all(
 
 /**
  * Reads compiled templates, as JSON, by the ids of their versions. A version never changes, so
- * callers may cache it by its id.
+ * callers may cache it by the id.
  */
 export const findCompiled = own.all((db, versionIds: readonly string[]) =>
   db
@@ -128,7 +128,7 @@ const versionColumns = [
   'created_at',
 ] as const;
 
-/** Finds a version by its id. */
+/** Finds a version by id. */
 export const findVersion = own.first((db, id: string) =>
   db.selectFrom('template_versions').select(versionColumns).where('id', '=', id),
 );

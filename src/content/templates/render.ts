@@ -100,7 +100,7 @@ async function publishedPreview(
   };
 }
 
-/** Reads a version with its files. */
+/** Reads a version with the files. */
 async function readVersion(db: Db, id: string, versionId: string) {
   const version = await queries.findVersion(db, versionId);
   const [stored] = await queries.findCompiled(db, [versionId]);
@@ -149,7 +149,7 @@ function distinct(warnings: readonly TemplateWarning[]): TemplateWarning[] {
 }
 
 /**
- * Returns the values of `sample.json`, or none. @throws ValidationError for any other JSON than an
+ * Returns the values of `sample.json`, or none. @throws ValidationError for JSON that is not an
  * object
  */
 function sampleOf(files: TemplateFiles): Record<string, unknown> {

@@ -1,4 +1,4 @@
-// The HTTP operations on templates (specification 4.6). Those on their workspaces:
+// The HTTP operations on templates (specification 4.6). Operations on workspaces:
 // workspace/routes.ts.
 import { area } from '../../core/api/area.ts';
 import { nounRoutes } from '../../core/api/noun-routes.ts';

@@ -23,7 +23,7 @@ export const longestName = 200;
 export const longestSlug = 100;
 const longestFile = fileLimits.bytesOfFile;
 
-/** A slug. Its pattern excludes ids, which have an underscore. */
+/** A slug. The pattern excludes ids, which have an underscore. */
 export const templateSlug = z
   .string()
   .max(longestSlug)
@@ -53,7 +53,7 @@ export const listTemplatesQuery = z.strictObject({
     .meta({ description: 'Only templates of this family' }),
 });
 
-/** Contents of a template, which stand for its files. */
+/** Contents of a template, which stand for the files. */
 const inlineFields = ['subject', 'preheader', 'html', 'mjml', 'text', 'brand'] as const;
 
 export const createTemplateInput = z

@@ -15,7 +15,7 @@ function valuesOf({ id, name, displayName, externalId, tags, ...contact }: Conta
   };
 }
 
-/** Values of a contact as `contact` in Liquid; null where the contact lacks one. */
+/** Values of a contact as `contact` in Liquid; null where the contact lacks a value. */
 export type ContactValues = ReturnType<typeof valuesOf>;
 
 /** Reads the values of contacts of an organization, by id; unknown contacts are missing. */

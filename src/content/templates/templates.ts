@@ -56,14 +56,14 @@ function settingsOf({ name, slug, description }: queries.TemplateRow) {
   return { name, slug, description };
 }
 
-/** Returns the refusal of a slug that another template has. */
+/** Returns the refusal of a slug that a different template has. */
 export function slugTaken(slug: string): ConflictError {
   return new ConflictError('template', `another template has the slug ${slug}`);
 }
 
 /**
  * Changes the given fields. Sends that name the former slug are refused from then on.
- * @throws ResourceNotFoundError; ConflictError if another template has the slug.
+ * @throws ResourceNotFoundError; ConflictError if a different template has the slug.
  */
 export async function updateTemplate(
   app: App,
@@ -89,7 +89,7 @@ export async function updateTemplate(
     });
 }
 
-/** Takes a template out of use. Its files and versions stay. @throws ResourceNotFoundError. */
+/** Takes a template out of use. The files and versions stay. @throws ResourceNotFoundError. */
 export function archiveTemplate(app: App, caller: Caller, id: string): Promise<Template> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
@@ -105,7 +105,7 @@ export function archiveTemplate(app: App, caller: Caller, id: string): Promise<T
   });
 }
 
-/** Deletes a template with its versions and its files. @throws ResourceNotFoundError. */
+/** Deletes a template with all versions and files. @throws ResourceNotFoundError. */
 export async function deleteTemplate(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
     await queries.lockTemplates(trx, [id]);

@@ -45,7 +45,7 @@ export async function keepErasure(trx: Db, row: ErasureRow): Promise<void> {
     .execute();
 }
 
-/** Returns the oldest due requests, skipping rows locked by a further daemon. */
+/** Returns the oldest due requests, skipping rows locked by another daemon. */
 export function takeDue(trx: Db, now: number, limit: number): Promise<ErasureRow[]> {
   return tables<ErasureTables>(trx)
     .selectFrom('erasures')

@@ -14,7 +14,7 @@ export interface LogRow {
   /** Id of the message or of the resource. */
   subject: string;
   recipient_id: string | null;
-  /** Status of the message after the event; '' for further resources. */
+  /** Status of the message after the event; '' for other resources. */
   status: string;
   timestamp: number;
   /** JSON of the resource; null for a message. */
@@ -186,7 +186,7 @@ const rowsOfLog = (table: LogTable) =>
   );
 /** Returns these steps of messages, in no order. */
 export const selectStepRows = rowsOfLog('events');
-/** Returns these events of `resource_events`, in no order. */
+/** Returns these events of other resources, in no order. */
 export const selectResourceRows = rowsOfLog('resource_events');
 
 /** Returns the sizes of these events of `resource_events`, in no order. */

@@ -1,5 +1,5 @@
 // The log of an organization's events, in the order of ids. Merges two sources into a single list:
-// the timelines of messages, and the table of all further events. follow.ts follows the log as it
+// the timelines of messages, and the table of all other events. follow.ts follows the log as it
 // grows.
 import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';

@@ -1,5 +1,5 @@
 // The functions of a plain noun: named rows of a table that callers create, list, show, change
-// and delete. Each change is recorded. A noun with further rules has separate functions instead.
+// and delete. Each change is recorded. A noun with special rules has separate functions instead.
 import type { Noun } from '../../core/api/noun.ts';
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';

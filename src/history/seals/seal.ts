@@ -85,7 +85,7 @@ async function sealNext(app: App, organizationId: string): Promise<TreeRow | und
   const { db } = app.store;
   for (;;) {
     const lists = await nextLists(app, organizationId);
-    // Read after the lists, so that it has the events that a second process has sealed.
+    // Read after the lists, so that it has the events that another process has sealed.
     const tree = await findTree(db, organizationId);
     if (lists.length === 0) return tree;
     const leaves = await leavesOf(app, organizationId, lists);
@@ -143,10 +143,10 @@ interface NextSeal {
   lists: readonly Unsealed[];
 }
 
-/** A second process has sealed the same events. */
+/** Another process has sealed the same events. */
 class SealedElsewhere extends Error {}
 
-/** Appends events to the tree, unless a second process has done so. */
+/** Appends events to the tree, unless another process has done so. */
 async function sealLeaves(app: App, organizationId: string, next: NextSeal): Promise<void> {
   const { tree, leaves, lists } = next;
   const before = tree?.size ?? 0;

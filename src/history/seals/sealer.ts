@@ -1,6 +1,6 @@
 // Seals the logs of a daemon while it runs. Seals an organization once it has 2,048 new events or
 // the first new event is ten seconds old; and all organizations at each sweep, for the events of
-// further processes. A seal costs a signature and a few tiles, so that many events share a seal.
+// other processes. A seal costs a signature and a few tiles, so that many events share a seal.
 //
 // state   | event                                    | then
 // --------+------------------------------------------+-------------------------------------------------
@@ -9,7 +9,7 @@
 // waiting | seal due, during a burst of sends or of  | waiting, a second: for a minute at most, and while
 //         | received mail                            | memory has the hashes
 // waiting | seal due                                 | sealing
-// sealing | done, without new events in the meantime | idle
+// sealing | done, and none of these had new events   | idle
 // sealing | done                                     | waiting, ten seconds: an event may have been
 //         |                                          | recorded and not committed
 // any     | `stop`                                   | ended, once the running seal ends
@@ -27,7 +27,7 @@ const soonFrom = 8 * tileSize;
 
 export interface Sealer {
   start(): void;
-  /** Seals the events of all organizations, including events of further processes. */
+  /** Seals the events of all organizations, including events of other processes. */
   sweep(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The one door to what the service does: HTTP, console, MCP and commands ask routes through it. In
+// The single door to the service: HTTP, console, MCP and commands ask routes through it. In
 // this order:
 //
 //   check                                | refuses with     | for the operator
@@ -7,7 +7,7 @@
 //   permission, send mode                | ForbiddenError   | has all
 //   send rate                            | RateLimitedError | of commands: no bucket
 //   fields, all at once                  | ValidationError  | as for all
-//   the route itself: existence, state   | its own errors   | as for all
+//   the route itself: existence, state   | errors of route  | as for all
 import { refusedAtDoor } from '../../access/keys/constraints.ts';
 import type { Caller, Doorway, StreamedBody } from '../../core/api/route.ts';
 import { parseParts, requestSchemas } from '../../core/api/validate.ts';
@@ -42,7 +42,7 @@ export interface Input {
 export type Entrance = Pick<Doorway, 'permission' | 'method' | 'path'>;
 
 /**
- * Where a question comes from: the remote address of its connection, and the `{id}` in its path.
+ * Where a question comes from: the remote address of the connection, and the `{id}` in the path.
  */
 export interface From {
   peer?: string | undefined;
@@ -102,7 +102,7 @@ export async function answer<Answer>(
   return answered as Promise<Answer>;
 }
 
-/** Tells whether a body asks for the answer of a dry run, on a route that has one. */
+/** Tells whether a body asks for the answer of a dry run, on a route with dry runs. */
 export function isDryRun(body: unknown): boolean {
   return (body as { dryRun?: boolean } | undefined)?.dryRun === true;
 }

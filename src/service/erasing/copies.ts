@@ -1,5 +1,5 @@
-// The copies of each kind of deleted resource: one function per kind erases up to a batch of them
-// in one transaction and returns whether all are erased. Each is idempotent.
+// The copies of each kind of deleted resource: a function per kind erases up to a batch of copies
+// in a transaction and returns whether all are erased. Each is idempotent.
 import { type RunMailing, releaseRunContent } from '../../campaigns/mail/snapshot.ts';
 import type { MessagePlace } from '../../core/app.ts';
 import { clearDetails } from '../../history/audit/queries.ts';
@@ -20,9 +20,9 @@ import { clearAnswersOfMessage } from '../../webhooks/deliveries/erase-queries.t
 import { eraseRecorded } from './actions.ts';
 import { eraseEvent } from './events.ts';
 
-/** Number of rows of a table that one transaction erases. */
+/** Number of rows of a table that a transaction erases. */
 const batch = 100;
-/** Number of contacts that one transaction removes from a ledger. */
+/** Number of contacts that a transaction removes from a ledger. */
 const recipientsAtOnce = 500;
 
 interface Erased {

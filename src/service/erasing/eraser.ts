@@ -5,8 +5,8 @@
 //   -------+----------------------------------------+--------------------------------------
 //   (none) | the transaction of a deletion          | 0, due at once
 //   0      | all copies are erased                  | 1, due two minutes later
-//   any    | a proposal in its thread is open       | the same, due an hour later
-//   any    | an error of the service                | the same, due a minute later: the others go on
+//   any    | a proposal in the thread is open       | the same, due an hour later
+//   any    | an error of the service                | the same, due a minute later: the rest continues
 //   1      | copies written meanwhile are erased    | (none); on SQLite the words are merged later
 import type { App } from '../../core/app.ts';
 import {
@@ -22,11 +22,11 @@ import type { Db } from '../../platform/store/db.ts';
 import { overwriting } from '../../platform/store/rows/overwriting.ts';
 import { eraseCopies } from './copies.ts';
 
-/** Number of requests that one transaction processes. */
+/** Number of requests that a transaction processes. */
 const requestsAtOnce = 10;
 /**
  * Time until the second pass. A webhook post that ran during the deletion has ended by then, and
- * its response is stored.
+ * the response is stored.
  */
 const secondPassMs = 120_000;
 const passesWanted = 2;
@@ -37,7 +37,7 @@ const storeAfterMs = 900_000;
 const restMs = 10;
 
 /**
- * Schedules the rewrite of the index of words and the log, which keep deleted data on SQLite. One
+ * Schedules the rewrite of the index of words and the log, which keep deleted data on SQLite. A
  * rewrite serves all deletions of a period.
  */
 async function eraseStore({ clock, store }: App, trx: Db, row: ErasureRow): Promise<void> {
@@ -54,7 +54,7 @@ async function eraseStore({ clock, store }: App, trx: Db, row: ErasureRow): Prom
   });
 }
 
-/** Erases a batch of one request. Returns whether the request ended. */
+/** Erases a batch of a request. Returns whether the request ended. */
 async function eraseOne(app: App, trx: Db, row: ErasureRow): Promise<boolean> {
   const {
     isDone,
@@ -77,8 +77,8 @@ async function eraseOne(app: App, trx: Db, row: ErasureRow): Promise<boolean> {
 }
 
 /**
- * Processes some due requests; returns their number. After an error each has a transaction of its
- * own.
+ * Processes some due requests; returns their number. After an error each request has a separate
+ * transaction.
  */
 async function eraseSome(app: App): Promise<number> {
   try {
@@ -107,7 +107,7 @@ async function eraseAlone(app: App): Promise<number> {
   }
 }
 
-/** Processes some due requests in one transaction; returns their number. */
+/** Processes some due requests in a single transaction; returns their number. */
 async function eraseTogether(app: App, limit: number): Promise<number> {
   const { count, isStoreDone } = await app.store.write(async (trx) => {
     const due = await takeDue(trx, app.clock.now(), limit);
@@ -132,7 +132,7 @@ export interface Eraser {
   stop(): Promise<void>;
 }
 
-/** The eraser of one daemon. */
+/** The eraser of a daemon. */
 export function createEraser(app: App): Eraser {
   const step = async (): Promise<number | Pause> => {
     const due = await nextDue(app.store.db);

@@ -1,5 +1,5 @@
 // Erases the data of resource events, in the log and in their webhook bodies. Id, kind, time and
-// subject stay, so that the log and its cursors stay valid.
+// subject stay, so that the log and all cursors stay valid.
 import { deletedResource } from '../../history/events/log.ts';
 import { replaceEventData, type selectEvent } from '../../history/events/queries.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
@@ -23,7 +23,7 @@ function idsOf({ event_type, subject, data }: EventRow): object {
   return deletedResource(typeof id === 'string' ? id : subject);
 }
 
-/** Erases an event; returns false if more than `limit` responses of its receivers may remain. */
+/** Erases an event; returns false if more than `limit` responses of receivers may remain. */
 export async function eraseEvent(
   trx: Db,
   organizationId: string,

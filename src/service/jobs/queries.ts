@@ -19,12 +19,12 @@ interface JobTables {
 
 const own = ownTables<JobTables>();
 
-/** Returns all jobs by name, those of other versions included. */
+/** Returns all jobs by name, including jobs of other versions. */
 export const selectJobs = own.all((db) =>
   db.selectFrom('scheduled_jobs').selectAll().orderBy('name'),
 );
 
-/** Inserts a job with the time of its first tick, or gives a known job its period. */
+/** Inserts a job with the time of the first tick, or updates the period of a known job. */
 export const addJob = own.run((db, job: { name: string; nextAt: number; periodMs: number }) =>
   db
     .insertInto('scheduled_jobs')

@@ -1,4 +1,4 @@
-// One tick of a scheduled job. Each tick is run by one daemon of the store, under a lease in
+// A tick of a scheduled job. A single daemon of the store runs each tick, under a lease in
 // `scheduled_jobs`.
 //
 //   row      | event                                     | then
@@ -10,8 +10,8 @@
 //   running  | the lease ends without a renewal          | as waiting: any daemon may claim it
 //   waiting  | `next_at` is more than a period ahead     | as if it had come: a clock that ran ahead set it
 //
-// A daemon that was stopped for longer than its lease may run beside the next holder: all jobs bear
-// that. Ticks that were missed are one tick, which runs late.
+// A daemon that was stopped for longer than the lease may run beside the next holder: all jobs bear
+// that. Ticks that were missed are a single tick, which runs late.
 import type { App } from '../../core/app.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { keepLease, leaseDelayMs } from '../../platform/store/changes/lease.ts';
@@ -29,8 +29,8 @@ export interface TickingJob {
 }
 
 /**
- * Runs a job if its tick has come and no other daemon runs it. An error of the job goes to the log
- * and to its row.
+ * Runs a job if the tick is due and no other daemon runs it. An error of the job goes to the log
+ * and to the row of the job.
  * @returns whether it ran
  */
 export async function runTick(

@@ -62,7 +62,7 @@ async function findQuietEnd(db: Db): Promise<number | null> {
   return scheduled.find(isOfRun)?.due_at ?? null;
 }
 
-/** Adds the limits of one look to those of a day; a kind keeps its latest end. */
+/** Adds the limits of a check to the limits of a day; a kind keeps the latest end. */
 export function mergeLimits(day: RehearsedLimit[], seen: readonly RehearsedLimit[]): void {
   for (const limit of seen) {
     const known = day.find(({ kind }) => kind === limit.kind);
@@ -130,7 +130,7 @@ function count(
   }: {
     from: number;
     dayOf: ReadonlyMap<string, RehearsedDay>;
-    /** The days, each with its end or that of the rehearsal. */
+    /** The days, each with the end of the day or of the rehearsal. */
     ends: readonly { day: RehearsedDay; end: number }[];
   },
 ): void {

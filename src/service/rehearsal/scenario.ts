@@ -1,4 +1,4 @@
-// How receivers answer in a rehearsal. An address has one fate for all of its mail, so that a
+// How receivers answer in a rehearsal. An address has a single fate for all mail to it, so that a
 // rehearsal says the same each time.
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -30,8 +30,8 @@ export function readScenario(file: string): Scenario {
 }
 
 /**
- * Returns the fate of an address: that of a simulator address, or the one that its domain's rates
- * give it.
+ * Returns the fate of an address: the fate of a simulator address, or the fate by the rates of the
+ * domain.
  */
 export function fateOf(scenario: Scenario, address: string): SimulatedOutcome {
   const simulated = simulatedOutcome(address);

@@ -27,7 +27,7 @@ export type Rates = z.output<typeof rates>;
 /** A limit that holds mail back. */
 export interface RehearsedLimit {
   kind: string;
-  /** Time of its end, ISO 8601; null if a person ends it. */
+  /** Time of the end, ISO 8601; null if a person ends it. */
   until: string | null;
 }
 
@@ -44,7 +44,7 @@ export interface RehearsedDay {
   limits: RehearsedLimit[];
 }
 
-/** Fate of one recipient. */
+/** Fate of a recipient. */
 export interface LedgerEntry {
   /**
    * Time of the outcome, or of the next try of mail that still waits; null if a person decides it.

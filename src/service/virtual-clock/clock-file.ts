@@ -1,5 +1,5 @@
 // The time of a store with a virtual clock, in a file beside the store: commands go by it, and the
-// next daemon goes on from it. The file also names the address of the daemon and a token for its
+// next daemon continues from it. The file also names the address of the daemon and a token for the
 // commands.
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,15 +1,15 @@
-// The body of `POST /dev/clock` and its answer.
+// The body of `POST /dev/clock` and the answer.
 import { z } from 'zod';
 import { instant } from '../../core/api/resource-schema.ts';
 
-/** Longest advance. Each due time on the way is played, so a longer one is surely a slip. */
+/** Longest advance. Each due time on the way is played, so a longer advance is surely a slip. */
 export const mostDays = 3_660;
 
 const dayMs = 86_400_000;
 const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: dayMs } as const;
 type Unit = keyof typeof unitsMs;
 
-/** Returns the milliseconds of a duration such as `3d`; the schema has checked its form. */
+/** Returns the milliseconds of a duration such as `3d`; the schema has checked the form. */
 export function durationMs(text: string): number {
   return Number(text.slice(0, -1)) * unitsMs[text.slice(-1) as Unit];
 }

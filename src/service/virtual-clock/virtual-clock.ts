@@ -32,7 +32,7 @@ export function refuseVirtualStore({ dataDir }: Pick<Config, 'dataDir'>): void {
   );
 }
 
-/** The clock of a daemon, and its file. */
+/** The clock of a daemon, and the file of the clock. */
 export interface VirtualClock {
   clock: StandingClock;
   /** Tells commands where the daemon listens, and the token that it takes from them. */

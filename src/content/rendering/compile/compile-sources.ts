@@ -204,7 +204,7 @@ class SourceCompiler {
     return this.#placing.cut(makeText(this.#shields, html));
   }
 
-  /** Returns the partials that `body.txt` renders, and those that they render. */
+  /** Returns the partials that `body.txt` renders, and the partials that those partials render. */
   #partialsOfText(text: string): Record<string, string> {
     const found: Record<string, string> = {};
     const waiting = [{ text, path: 'body.txt' }];
@@ -241,8 +241,8 @@ class SourceCompiler {
 }
 
 /**
- * Puts a piece of HTML into a document. Parsers would move comments at its beginning, and so
- * Liquid, out of the body.
+ * Puts a piece of HTML into a document. Parsers would move comments at the beginning of the piece,
+ * and so Liquid, out of the body.
  */
 function asDocument(html: ShieldedText): ShieldedText {
   if (/<(?:!doctype|html|head|body)[\s>]/i.test(html.text)) return html;
@@ -256,7 +256,7 @@ const hiddenStyle =
   'display:none;font-size:1px;color:#ffffff;line-height:1px;max-height:0px;max-width:0px;opacity:0;' +
   'overflow:hidden;';
 
-/** Warnings of one kind, and of all kinds, that a compilation reports. */
+/** Warnings of a kind, and of all kinds, that a compilation reports. */
 const mostOfKind = 10;
 
 function firstOf(warnings: readonly TemplateWarning[]): TemplateWarning[] {

@@ -17,7 +17,7 @@ export interface HtmlTree {
   headAt: number;
   /** Offset of the content of `body`. */
   bodyAt: number;
-  /** The doctype as it is written; empty without one. */
+  /** The doctype as it is written; empty without a doctype. */
   doctype: string;
 }
 
@@ -83,7 +83,7 @@ class TreeCheck {
     if (at !== undefined) this.#places.push({ at, name, block: this.#open.at(-1) ?? null });
   }
 
-  /** Notes both ends of a text: one that was moved is joined to another. */
+  /** Records both ends of a text: the parser joins a moved text to a second text. */
   #text({ value, sourceCodeLocation: location }: DefaultTreeAdapterTypes.TextNode): void {
     if (!location || value.trim() === '') return;
     if (/^\S/.test(value)) this.#note(location.startOffset, 'text');
@@ -165,7 +165,7 @@ function childOf(node: Node, name: string): Element | undefined {
 }
 
 /**
- * Checks HTML whose Liquid stands in comments. `before` and `after` are the elements around it.
+ * Checks HTML with Liquid in comments. `before` and `after` are the elements around it.
  * @throws TemplateProblem
  */
 export function checkTree(

@@ -20,15 +20,15 @@ import {
 export interface ReadState {
   shields: Shields;
   warnings: TemplateWarning[];
-  /** CSS that is written into `style` attributes, in its order. */
+  /** CSS that is written into `style` attributes, in the order of the CSS. */
   css: string[];
   /** Returns the HTML of the partial that a `render` tag places between elements. */
   placePartial(hidden: Hidden): ShieldedText;
-  /** Returns the name of the first element in a partial; null without one. */
+  /** Returns the name of the first element in a partial; null without an element. */
   firstTagOf(partial: string): string | null;
 }
 
-/** Elements whose content is text, with the way in which it is read. */
+/** Elements with text as content, with the way in which it is read. */
 const textElements: Readonly<Record<string, Tokenizer['state']>> = {
   title: TokenizerMode.RCDATA,
   textarea: TokenizerMode.RCDATA,
@@ -47,11 +47,11 @@ interface AttributeSpan {
   start: number;
   end: number;
   name: string;
-  /** The value as it is written, without quotes; null without one. */
+  /** The value as it is written, without quotes; null without a value. */
   value: string | null;
 }
 
-/** Returns the attributes of a start tag as they are written, repeated ones too. */
+/** Returns the attributes of a start tag as they are written, including repeated attributes. */
 function attributesOf(tag: string): AttributeSpan[] {
   attribute.lastIndex = (/^<[^\s/>]+/.exec(tag)?.[0] ?? '').length;
   const found: AttributeSpan[] = [];
@@ -74,7 +74,7 @@ class HtmlReader {
   /** Offset up to which the text is written. */
   #at = 0;
   #textElement: string | null = null;
-  /** For each open table, whether the next row needs a `tbody` of its own. */
+  /** For each open table, whether the next row needs a new `tbody`. */
   readonly #tables: boolean[] = [];
   #style: { start: number; content: number; isForScreens: boolean } | null = null;
 
@@ -207,7 +207,7 @@ class HtmlReader {
     this.#marks.push({ at: this.#written.length, path, line: this.#line(offset) });
   }
 
-  /** Writes a comment as it is. Parsers would write `<![if !mso]>` as another comment. */
+  /** Writes a comment as it is. Parsers would write `<![if !mso]>` as a different comment. */
   #comment(token: Token.CommentToken): void {
     const { startOffset: start = 0, endOffset: end = 0 } = token.location ?? {};
     const { text, path } = this.#source;
@@ -330,8 +330,8 @@ class HtmlReader {
   }
 
   /**
-   * Sets a `style` with Liquid aside as one declaration, as css-inline would drop or move its
-   * parts.
+   * Sets a `style` with Liquid aside as a single declaration, as css-inline would drop or move
+   * parts of it.
    */
   #shieldStyle(value: string, start: number): string {
     const { shields } = this.#state;
@@ -353,7 +353,7 @@ interface HtmlPlace {
 }
 
 /**
- * Returns HTML whose Liquid is shielded.
+ * Returns HTML with shielded Liquid.
  * @throws TemplateProblem
  */
 export function shieldHtml(

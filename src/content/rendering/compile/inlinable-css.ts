@@ -25,7 +25,7 @@ export function areDeclarations(css: string): boolean {
   }
 }
 
-/** Tells whether a word stands in CSS as a value or a part of one. */
+/** Tells whether a word stands in CSS as a value or a part of a value. */
 function isValue(css: string, at: number, end: number): boolean {
   const before =
     css

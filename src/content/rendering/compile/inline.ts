@@ -1,5 +1,5 @@
-// Writes CSS into `style` attributes by css-inline. It is native: its cost is bounded beforehand,
-// as no deadline ends it. Its tree is bounded by html-tree.ts.
+// Writes CSS into `style` attributes by css-inline. It is native: the cost is bounded beforehand,
+// as no deadline ends it. html-tree.ts bounds the tree.
 import { inline } from '@css-inline/css-inline';
 import { messageOf } from '../../../platform/errors.ts';
 import { readCss } from '../css.ts';

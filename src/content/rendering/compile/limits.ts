@@ -8,7 +8,7 @@ export const compileLimits = {
    * Elements open at a time in the HTML that is made of MJML: css-inline ends the process at 4,000.
    */
   nestingOfWhole: 256,
-  /** Partials within each other. */
+  /** Deepest nesting of partials. */
   partials: 16,
   /** Places of partials. */
   places: 500,

@@ -4,7 +4,7 @@ import type { TemplateWarning } from '../compiled.ts';
 
 /** Size from which Gmail cuts a mail. */
 const clippedFrom = 102 * 1024;
-/** Warnings of one kind that a text gets at most. */
+/** Most warnings of a kind for a text. */
 const mostOfKind = 10;
 
 interface Advice {
@@ -24,7 +24,7 @@ export interface LintFacts {
 
 const short = (text: string) => text.replace(/\s+/g, ' ').trim().slice(0, 100);
 
-/** Returns advice about one start tag. */
+/** Returns advice about a start tag. */
 export function adviceOnTag(tag: string, attributes: Readonly<Record<string, string>>): Advice[] {
   const { src = '', alt, rel = '' } = attributes;
   if (tag === 'script') return [{ code: 'script', message: 'mail programs remove <script>' }];

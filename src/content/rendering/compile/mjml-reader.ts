@@ -13,7 +13,7 @@ export interface MjmlTag {
   tag: string;
   attributes: Map<string, string>;
   children: MjmlNode[];
-  /** Content other than MJML. */
+  /** Content that is not MJML. */
   content: SourceText | null;
   path: string;
   line: number;

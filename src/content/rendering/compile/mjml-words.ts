@@ -19,7 +19,7 @@ interface TagWords {
   attributes: readonly string[];
   /** Tags that may stand in it. */
   children: readonly string[];
-  /** Kind of its content, for content other than MJML. */
+  /** Kind of the content, for content that is not MJML. */
   content: 'html' | 'css' | 'text' | null;
 }
 
@@ -150,12 +150,12 @@ const goodValues: Readonly<Record<string, RegExp>> = {
   'mj-section full-width': /^(?:full-width|false|)$/,
   'mj-wrapper full-width': /^(?:full-width|false|)$/,
 };
-/** Tags whose padding mrml does not read in percent. */
+/** Tags for which mrml does not read a padding in percent. */
 const pixelPadding = /^mj-(?:section|wrapper|column|hero|image|divider)$/;
 
 /**
- * Attributes that are text or colours. Others decide widths at publishing, so that Liquid cannot be
- * in them.
+ * Attributes that are text or colours. The remaining attributes decide widths at publishing, so
+ * that Liquid cannot be in them.
  */
 const textual =
   /^(?:href|src|srcset|alt|title|name|rel|target|lang|base-url|css-class|font-family|.*(?:color|-url|-alt|-src|-icon)|ico-open|ico-close)$/;

@@ -1,5 +1,5 @@
 // Has mrml render MJML that mjml-reader.ts accepted. mrml sees tags and words only: contents and
-// Liquid are put in after it, as its parser takes HTML for XML.
+// Liquid are put in after it, as the parser takes HTML for XML.
 import mrml from 'mrml';
 import { TemplateProblem } from '../problem.ts';
 import { type ReadState, shieldHtml } from './html.ts';
@@ -178,7 +178,7 @@ function takeOutside(root: MjmlTag): { document: MjmlTag; outside: string } {
 
 function render(mjml: string, path: string): string {
   const engine = new mrml.Engine();
-  // Without fonts of its own, so that a mail loads nothing that its author did not name.
+  // Without default fonts, so that a mail loads nothing that the author did not name.
   engine.setRenderOptions({ disableComments: false, socialIconOrigin: null, fonts: {} });
   const result = engine.toHtml(mjml);
   engine.free();
@@ -188,7 +188,7 @@ function render(mjml: string, path: string): string {
 
 /**
  * Renders MJML.
- * @throws TemplateProblem; WebAssembly.RuntimeError if mrml fails: its module cannot be used any
+ * @throws TemplateProblem; WebAssembly.RuntimeError if mrml fails: the module cannot be used any
  * more
  */
 export function renderMjml(state: ReadState, context: MjmlContext, source: SourceText): MadeHtml {

@@ -14,7 +14,7 @@ interface Place {
   end: string;
 }
 
-/** An open partial: its text, and `close` for its end. */
+/** An open partial: the text, and `close` for the end. */
 interface Opened {
   source: SourceText;
   close(): void;
@@ -31,7 +31,7 @@ export class Placing {
   #count = 0;
   #characters = 0;
 
-  /** `hide` returns a file with its Liquid hidden anew. */
+  /** `hide` returns a file with the Liquid hidden anew. */
   constructor(
     shields: Shields,
     files: TemplateFiles,
@@ -57,7 +57,10 @@ export class Placing {
     return this.#opened(path, from, line);
   }
 
-  /** Opens the partial of a `render` tag. Its text stands between the words `begin` and `end`. */
+  /**
+   * Opens the partial of a `render` tag. The text of the partial stands between the words `begin`
+   * and `end`.
+   */
   render(hidden: Hidden, kinds: readonly PartialFile['kind'][]): Opened & Place {
     const { path, line } = hidden;
     const partial = this.#partials.get(hidden.partial ?? '');
@@ -78,7 +81,7 @@ export class Placing {
     return { ...opened, ...place };
   }
 
-  /** Returns the name of the first element in a partial of HTML; null without one. */
+  /** Returns the name of the first element in a partial of HTML; null without an element. */
   firstTagOf(name: string): string | null {
     const { path = '' } = this.#partials.get(name) ?? {};
     const [, tag] = /<([a-z][a-z0-9]*)/i.exec(this.#files[path] ?? '') ?? [];
@@ -172,7 +175,7 @@ function unwrap(shields: Shields, text: string): string {
   return text.replace(wrapped, (_, comment, _1, style, _2, name) => comment ?? style ?? name ?? '');
 }
 
-/** Returns a `render` tag with another name. */
+/** Returns a `render` tag with a different name. */
 function renamed(tag: string, name: string): string {
   return tag.replace(/(["'])[^"']*\1/, (_, quote) => `${quote}${name}${quote}`);
 }

@@ -3,7 +3,7 @@
 // attribute, or a value in CSS.
 import { type TagToken, Tokenizer, TokenKind, type TopLevelToken } from 'liquidjs';
 
-/** Part of a word in a block: `if` begins one, `else` is a part, `endif` ends it. */
+/** Part of a word in a block: `if` begins the block, `else` is a part, `endif` ends the block. */
 type Role = 'begin' | 'part' | 'end';
 
 /** A piece of text that a word stands for. */
@@ -48,7 +48,7 @@ export function prints({ kind, text }: Hidden): boolean {
 export class Shields {
   readonly #prefix: string;
   readonly #hidden: Hidden[] = [];
-  /** Matches each word; its number is the first group. */
+  /** Matches each word; the number is the first group. */
   readonly words: RegExp;
 
   /** Chooses words that none of these texts has. */
@@ -59,7 +59,7 @@ export class Shields {
     this.words = new RegExp(`${prefix}(\\d+)x`, 'g');
   }
 
-  /** Hides a text and returns its word. */
+  /** Hides a text and returns the word for it. */
   hide(hidden: Omit<Hidden, 'word'>): string {
     const word = `${this.#prefix}${this.#hidden.length}x`;
     this.#hidden.push({ ...hidden, word });
@@ -75,7 +75,7 @@ export class Shields {
     return text.includes(this.#prefix);
   }
 
-  /** Returns the hidden pieces of a text, in its order. */
+  /** Returns the hidden pieces of a text, in the order of the text. */
   in(text: string): Hidden[] {
     if (!this.has(text)) return [];
     return [...text.matchAll(this.words)].flatMap(
@@ -83,7 +83,7 @@ export class Shields {
     );
   }
 
-  /** Returns the piece if the text is its word and nothing else. */
+  /** Returns the piece if the text is exactly the word of the piece. */
   only(text: string): Hidden | null {
     const [first, second] = this.in(text);
     return first && !second && first.word === text.trim() ? first : null;
@@ -93,7 +93,7 @@ export class Shields {
     return this.#hidden;
   }
 
-  /** Puts all hidden texts back, also those in hidden texts. */
+  /** Puts all hidden texts back, including nested hidden texts. */
   restore(text: string): string {
     if (!this.has(text)) return text;
     return text.replace(this.words, (_, number) =>
@@ -102,7 +102,7 @@ export class Shields {
   }
 }
 
-/** Returns the tokens with the content of `raw` and `comment` joined to one. */
+/** Returns the tokens with the content of `raw` and `comment` joined to a single token. */
 function* pieces(tokens: readonly TopLevelToken[]): Generator<[TopLevelToken, end: number]> {
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at];
@@ -176,7 +176,7 @@ function lineReader(text: string, marks: readonly { at: number; line: number }[]
   };
 }
 
-/** Beginning of a piece of shielded text, with its place in the files. */
+/** Beginning of a piece of shielded text, with the place in the files. */
 export interface Mark {
   at: number;
   path: string;
@@ -202,7 +202,7 @@ export function placeAt({ marks }: ShieldedText, offset: number): { path: string
   return { path: mark?.path ?? '', line: mark?.line ?? 1 };
 }
 
-/** Returns the text from `start` to `end` as a text of its own. */
+/** Returns the text from `start` to `end` as a separate text. */
 export function sliceSource(source: SourceText, start: number, end: number): SourceText {
   return {
     path: source.path,

@@ -1,5 +1,5 @@
 // Reads the files of a template that are no HTML: template.yaml, contract.json, sample.json; finds
-// its body and its partials. Pure.
+// the body and the partials. Pure.
 import { loadYaml } from '../../../platform/runtime/on-demand.ts';
 import type { CompiledTemplate, TemplateFiles } from '../compiled.ts';
 import { TemplateProblem } from '../problem.ts';
@@ -11,7 +11,7 @@ export type Settings = Pick<
 >;
 
 const settingsPath = 'template.yaml';
-/** Characters of `template.yaml`: its parser is not linear in open brackets. */
+/** Characters of `template.yaml`: the parser is not linear in open brackets. */
 const mostSettings = 16 * 1024;
 const mostSubject = 2000;
 const mostPreheader = 2000;
@@ -40,7 +40,8 @@ const checks: Readonly<Record<string, Check>> = {
 };
 
 /**
- * Returns the text of a fault of YAML. Two of the parser's own name its functions, or no setting.
+ * Returns the text of a fault of YAML. Two texts of the parser name functions of the parser, or no
+ * setting.
  */
 function wordsOf({ code, message }: { code: string; message: string }): string {
   if (code === 'MULTIPLE_DOCS') return 'a second document begins: remove its --- and all below';
@@ -95,7 +96,7 @@ export function readSettings(files: TemplateFiles): Settings {
   };
 }
 
-/** The line of a mistake that `JSON.parse` found; null if its error text has no place. */
+/** The line of a mistake that `JSON.parse` found; null if the error text has no place. */
 function lineOfJson(error: unknown, text: string): number | null {
   const [, position] = /at position (\d+)/.exec(String(error)) ?? [];
   return position === undefined ? null : text.slice(0, Number(position)).split('\n').length;
@@ -153,7 +154,7 @@ export interface PartialFile {
 
 /**
  * Returns the partials by their names, such as `header` of `partials/header.mjml`.
- * @throws TemplateProblem if two files have one name
+ * @throws TemplateProblem if two files have the same name
  */
 export function findPartials(files: TemplateFiles): Map<string, PartialFile> {
   const found = new Map<string, PartialFile>();

@@ -1,11 +1,11 @@
-// Makes the text part of compiled HTML, with its Liquid in words.
+// Makes the text part of compiled HTML, with the Liquid in words.
 import { templateText } from '../template-text.ts';
 import { prints, type Shields } from './shields.ts';
 
 /** A brace that begins no Liquid. */
 const brace = '{{ "{" }}';
 
-/** Returns the text of HTML whose Liquid is in comments and words. */
+/** Returns the text of HTML with Liquid in comments and words. */
 export function makeText(shields: Shields, html: string): string {
   const comment = new RegExp(`<!--(${shields.words.source})-->`, 'g');
   const opened = html.replace(comment, (_, word: string) => {
@@ -19,8 +19,8 @@ export function makeText(shields: Shields, html: string): string {
 }
 
 /**
- * Takes the lines away that blocks would leave behind: a tag alone on its line goes to the
- * beginning of the next, so that each pass of a loop has the lines of its content and no more.
+ * Takes the lines away that blocks would leave behind: a tag alone on a line goes to the
+ * beginning of the next, so that each pass of a loop has the lines of the content and no more.
  */
 function closeUp(shields: Shields, text: string): string {
   let written = '';

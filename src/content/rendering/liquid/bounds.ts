@@ -1,42 +1,42 @@
-// Bounds of filling one text. The limits of liquidjs are kept too, but five CVEs of 2026 went
-// around them, and a string of 500 MB ends the whole process, not its worker. So sizes are known
+// Bounds of filling a text. The limits of liquidjs are kept too, but five CVEs of 2026 went around
+// them, and a string of 500 MB ends the whole process, not only the worker. So sizes are known
 // before anything is built.
 import { Drop } from 'liquidjs';
 
 export const liquidBounds = {
-  /** Characters of one text as it is parsed. */
+  /** Characters of a text as it is parsed. */
   source: 1_000_000,
-  /** Tags and outputs of one text. */
+  /** Tags and outputs of a text. */
   tags: 5000,
-  /** Characters of all tags and outputs of one text. Parsed they take up to 300 bytes each. */
+  /** Characters of all tags and outputs of a text. Parsed they take up to 300 bytes each. */
   tagCharacters: 100_000,
-  /** Blocks within each other. */
+  /** Deepest nesting of blocks. */
   nesting: 64,
-  /** Partials within each other, while filling. */
+  /** Deepest nesting of partials, while filling. */
   partialDepth: 16,
-  /** Characters of one filled text. */
+  /** Characters of a filled text. */
   output: 2_000_000,
-  /** Characters of one value that filters make. */
+  /** Characters of a value that filters make. */
   value: 1_000_000,
   /** Characters and entries that filters and outputs may read together. */
   work: 8_000_000,
-  /** Entries of one range, such as `(1..10)`. */
+  /** Entries of a range, such as `(1..10)`. */
   range: 100_000,
   /** Tags, outputs and pieces of text that are filled, each pass of a loop anew. */
   steps: 200_000,
-  /** Time that the thread works for one fill. */
+  /** Time that the thread works for a fill. */
   milliseconds: 1000,
 } as const;
 
-/** A fill that ended at a bound; its message says what to change. */
+/** A fill that ended at a bound; the message names the remedy. */
 export class FillBoundError extends Error {}
 
-/** Arrays within each other that a value may have. */
+/** Deepest nesting of arrays in a value. */
 const mostDepth = 64;
 /** Characters that a number, a boolean or an object counts. */
 const smallSize = 16;
 
-/** Counts the work of filling one text, in place of a limiter of liquidjs. */
+/** Counts the work of filling a text, in place of a limiter of liquidjs. */
 export class WorkBudget {
   #left: number = liquidBounds.work;
 
@@ -82,7 +82,7 @@ export function workedMs(): number {
   return (user + system) / 1000;
 }
 
-/** Counts the steps of filling one text and watches its time, in place of a limiter of liquidjs. */
+/** Counts the steps of filling a text and watches the time, in place of a limiter of liquidjs. */
 export class StepBudget {
   #left: number = liquidBounds.steps;
   readonly #mostWorkedMs: number;
@@ -111,10 +111,10 @@ export class StepBudget {
 }
 
 /**
- * Content with its values escaped already: that of `capture` in HTML, and what filters such as
- * `escape` give. Text prints it as HTML, an attribute escapes its text. Other filters read the
- * text; where `raw` is allowed they read the HTML, so that no filter before `raw` takes the
- * escaping away.
+ * Content with escaped values: the content of `capture` in HTML, and the result of filters such as
+ * `escape`. Text prints it as HTML, an attribute escapes the text of the content. Other filters
+ * read the text; where `raw` is allowed they read the HTML, so that no filter before `raw` takes
+ * the escaping away.
  */
 export class Markup extends Drop {
   readonly #html: string;

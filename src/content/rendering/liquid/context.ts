@@ -1,5 +1,5 @@
-// The context of filling one text: the values in scope and the bounds. Liquidjs hands it to every
-// tag and filter, and makes new ones for partials; all share one run.
+// The context of filling a text: the values in scope and the bounds. Liquidjs hands it to every
+// tag and filter, and makes new contexts for partials; all share one run.
 import { Context, Drop, type Liquid, type Template } from 'liquidjs';
 import type { StepBudget, WorkBudget } from './bounds.ts';
 
@@ -20,7 +20,7 @@ export function pathOf(path: ReadPath): string {
   return path.slice(0, 8).map(String).join('.').slice(0, 200);
 }
 
-/** The filling of one text. */
+/** The filling of a text. */
 export interface FillRun {
   readonly budget: WorkBudget;
   readonly steps: StepBudget;
@@ -31,7 +31,7 @@ export interface FillRun {
   readonly footer: () => string;
   /** Seconds since 1970 for `now`. */
   readonly now: number;
-  /** Partials that are being filled within each other. */
+  /** Nested partials that are being filled. */
   depth: number;
   hasFooter: boolean;
   /** The variable that was read last. */
@@ -82,7 +82,7 @@ export class FillContext extends Context {
   }
 
   /**
-   * Reads one property. Liquidjs calls methods of its own objects, such as `forloop`, by any name.
+   * Reads a property. Liquidjs calls methods of built-in objects, such as `forloop`, by any name.
    */
   override readProperty(object: Scope, key: ReadPath[number]): unknown {
     const isInherited =

@@ -119,7 +119,7 @@ class BoundedParser extends Parser {
     rest: Parameters<Parser['parseToken']>[1],
   ): ReturnType<Parser['parseToken']> {
     if (TypeGuards.isHTMLToken(token)) {
-      // Liquidjs has a class of its own for text, and exports none.
+      // Liquidjs has a class for text, but does not export it.
       return new StaticText(token, token.getContent()) as unknown as Output;
     }
     if (token.kind === TokenKind.Output) return this.#output(token as OutputToken);
@@ -146,7 +146,7 @@ class BoundedParser extends Parser {
   }
 }
 
-/** A problem with the place of its token. */
+/** A problem with the place of the token. */
 class TokenProblem extends LiquidError {
   constructor(message: string, token: Token) {
     super(message, token);
@@ -167,7 +167,7 @@ class TemplateEngine extends Liquid {
       parseLimit: liquidBounds.source,
       renderLimit: liquidBounds.milliseconds,
       memoryLimit: liquidBounds.work,
-      // Replaces the file system by an empty one.
+      // Replaces the file system by an empty file system.
       templates: Object.create(null),
       locale: 'en-US',
       timezoneOffset: 0,
@@ -221,7 +221,7 @@ function problemOf(error: unknown, path: string): TemplateProblem {
 }
 
 /**
- * Parses a text. The time grows with its size: 1 MB takes 50 ms.
+ * Parses a text. The time grows with the size: 1 MB takes 50 ms.
  * @throws TemplateProblem at the first problem
  */
 export function parseLiquid(text: string, path: string, rules: LiquidRules): ParsedLiquid {

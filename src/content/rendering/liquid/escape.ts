@@ -21,7 +21,7 @@ export function escapeUnquoted(text: string): string {
   return text.replace(/[^\w.\u0080-\uffff-]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Characters that browsers leave out of the scheme of an address, and invisible ones. */
+/** Characters that browsers leave out of the scheme of an address, and invisible characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers leave them out too.
 const ignored = /[\u0000-\u0020\u007f-\u00a0\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g;
 const named: Record<string, string> = {
@@ -34,7 +34,7 @@ const named: Record<string, string> = {
   zwnj: '',
 };
 const mostCharacters = 2000;
-/** Length of the longest refused scheme, and one more. */
+/** Length of the longest refused scheme, plus 1. */
 const schemeLength = 11;
 
 /** Removes the characters that do not count in the scheme of an address. */
@@ -42,7 +42,7 @@ export function withoutIgnored(text: string): string {
   return text.replace(ignored, '');
 }
 
-/** Decodes the entities that an address may hide in; the last one may lack its end. */
+/** Decodes the entities that an address may hide in; the last entity may lack the semicolon. */
 export function decodeEntities(text: string): string {
   return text.replace(
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|colon|newline|tab|nbsp|shy|zwnj));?/gi,
@@ -56,8 +56,8 @@ export function decodeEntities(text: string): string {
 
 /**
  * Returns the scheme of an address that runs code or holds a document: `javascript`, `vbscript` or
- * `data`; null for other addresses. Takes an address that may get its colon later as one that has
- * it.
+ * `data`; null for other addresses. An address that may get a colon later counts as an address
+ * with the colon.
  */
 export function unsafeScheme(address: string): string | null {
   // A scheme may come after any number of spaces.

@@ -1,5 +1,5 @@
-// The filters of templates: those of Shopify's Liquid that need no file, no network and no
-// randomness. Each is guarded: its input is counted first, because liquidjs counts some input too
+// The filters of templates: the filters of Shopify's Liquid that need no file, no network and no
+// randomness. Each is guarded: the input is counted first, because liquidjs counts some input too
 // late or not at all.
 import { type Liquid, filters as library } from 'liquidjs';
 import { FillBoundError, liquidBounds, Markup } from './bounds.ts';
@@ -81,7 +81,7 @@ const ownFilters: Record<string, Handler> = {
 const unescaped = (value: unknown) =>
   textOf(value).replace(/&(?:amp|lt|gt|quot|#34|#39);/g, (one) => entities[one] ?? one);
 
-/** Give HTML in HTML, which is not escaped once more; elsewhere the text without its entities. */
+/** Give HTML in HTML, which is not escaped once more; elsewhere the text without entities. */
 const htmlFilters: Record<string, { text: (value: unknown) => string; breaks?: true }> = {
   escape: { text: textOf },
   escape_once: { text: unescaped },
@@ -104,8 +104,7 @@ function guarded(handler: Handler, intoObjects = false): Handler {
 const json: Handler = (value) => JSON.stringify(value ?? null);
 
 /**
- * Registers the filters of templates, and no others. `raw` turns HTML into its text where that is
- * read.
+ * Registers only the filters of templates. `raw` turns HTML into plain text where a text is read.
  */
 export function registerFilters(
   engine: Liquid,
@@ -133,6 +132,6 @@ export function registerFilters(
       'raw',
       guarded((value) => raw(textOf(value))),
     );
-  // Passes the value on, so that markup keeps its escaped values.
+  // Passes the value on, so that markup keeps the escaped values.
   else add('raw', (value) => value, true);
 }

@@ -26,12 +26,12 @@ export interface HtmlPlace {
   readonly isEndTag: boolean;
   readonly attribute: string;
   readonly quote: '"' | "'" | '';
-  /** Characters of an address so far, while its scheme is open; else null. */
+  /** Characters of an address so far, while the scheme is open; else null. */
   readonly address: string | null;
 }
 
 /**
- * The beginning of an address in a text, as offsets; `before` holds its characters before the text.
+ * The beginning of an address in a text, as offsets; `before` holds the characters before the text.
  */
 export interface AddressRange {
   start: number;
@@ -42,7 +42,7 @@ export interface AddressRange {
 /** Findings of `follow`. */
 export interface Findings {
   addresses: AddressRange[];
-  /** Offset of the last `</body>`, or of `</html>` without one; null if neither is there. */
+  /** Offset of the last `</body>`, or of `</html>` without `</body>`; null if both are missing. */
   bodyEnd: number | null;
 }
 
@@ -80,11 +80,11 @@ const rawElements = new Set([
   'xmp',
 ]);
 const mostNameCharacters = 40;
-/** After one of these an address has no scheme any more, or a settled one. */
+/** After any of these characters an address has no scheme any more, or a settled scheme. */
 const schemeEnd = /[:/?#]/;
 const mostSchemeCharacters = 200;
 
-/** Returns the open characters of an address, or null once its scheme is settled. */
+/** Returns the open characters of an address, or null once the scheme is settled. */
 function openAddress(characters: string): string | null {
   const open = withoutIgnored(characters);
   const isSettled = schemeEnd.test(decodeEntities(open)) || open.length > mostSchemeCharacters;
@@ -101,7 +101,7 @@ export function addressAt(place: HtmlPlace): string | null {
 const settledPlaces = new WeakMap<HtmlPlace, HtmlPlace>();
 
 /**
- * Returns the place after more characters of an address, the same object once its scheme is
+ * Returns the place after more characters of an address, the same object once the scheme is
  * settled.
  */
 export function afterAddress(place: HtmlPlace, characters: string): HtmlPlace {

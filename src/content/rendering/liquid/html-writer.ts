@@ -1,4 +1,5 @@
-// Writes HTML: each value is escaped by its place, and leaves out an address that would run code.
+// Writes HTML: each value is escaped for the place in the HTML, and leaves out an address that
+// would run code.
 import { Markup } from './bounds.ts';
 import type { FillRun } from './context.ts';
 import { escapeHtml, escapeUnquoted, unsafeScheme } from './escape.ts';

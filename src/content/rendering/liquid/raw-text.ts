@@ -1,8 +1,8 @@
-// HTML values in text parts: the filter `raw` leaves HTML unchanged in HTML, and gives its text
+// HTML values in text parts: the filter `raw` leaves HTML unchanged in HTML, and gives plain text
 // elsewhere.
 import { templateText } from '../template-text.ts';
 
-/** Characters of one value that are read. */
+/** Characters of a value that are read. */
 const mostCharacters = 64 * 1024;
 
 /** Returns the visible text of an HTML value. */

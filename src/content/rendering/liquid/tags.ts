@@ -1,4 +1,4 @@
-// The tags of templates and their two other parts, text and outputs. Tags that open files, change
+// The tags of templates and the two remaining parts, text and outputs. Tags that open files, change
 // the layout or take a loop of HTML rows are left out: see `allowedTags`.
 import {
   CaptureTag,
@@ -45,7 +45,7 @@ export class StaticText implements Template, StaticPiece {
   }
 }
 
-/** True if an absent value is expected: the template gives another. */
+/** True if an absent value is expected: the template gives a default. */
 const hasDefault = (value: Value) => value.filters.some(({ name }) => name === 'default');
 
 function* print(value: Value, context: Context, emitter: unknown): Generator<unknown, void> {
@@ -56,7 +56,10 @@ function* print(value: Value, context: Context, emitter: unknown): Generator<unk
   writerOf(emitter).writeValue(made, value.filters.at(-1)?.raw === true);
 }
 
-/** Returns the names of a variable without filters, such as `user.name`; null for other values. */
+/**
+ * Returns the names of a variable without filters, such as `user.name`; null for values that are
+ * not plain variables.
+ */
 function plainPath({ initial, filters }: Value): ReadPath | null {
   const [token, ...more] = initial.postfix;
   if (filters.length > 0 || more.length > 0 || !token) return null;
@@ -111,9 +114,7 @@ class Echo extends Tag {
   }
 }
 
-/**
- * `{% cycle 'odd', 'even' %}`, also with a name of its own: `{% cycle 'rows': 'odd', 'even' %}`.
- */
+/** `{% cycle 'odd', 'even' %}`, also with a name: `{% cycle 'rows': 'odd', 'even' %}`. */
 class Cycle extends Tag {
   readonly #name: string;
   readonly #values: Value[] = [];
@@ -166,7 +167,7 @@ class For extends ForTag {
   }
 }
 
-/** `{% capture name %}`; its values are escaped where the content is printed, once. */
+/** `{% capture name %}`; the values are escaped where the content is printed, once. */
 class Capture extends CaptureTag {
   override *render(context: Context, emitter?: unknown): ReturnType<CaptureTag['render']> {
     const writer = writerOf(emitter).forCapture();
@@ -238,7 +239,7 @@ const own = {
   render: Render,
 };
 
-/** Registers the tags of templates, and no others. */
+/** Registers only the tags of templates. */
 export function registerTags(engine: Liquid): void {
   for (const name of Object.keys(engine.tags)) {
     if (!plain.includes(name)) delete engine.tags[name];
@@ -246,7 +247,7 @@ export function registerTags(engine: Liquid): void {
   for (const [name, tag] of Object.entries(own)) engine.registerTag(name, tag);
 }
 
-/** Parts of a block, which only its own tag reads. */
+/** Parts of a block, which only the tag of the block reads. */
 const blockParts = new Map([
   ['else', 'if, unless, case or for'],
   ['elsif', 'if or unless'],
@@ -267,7 +268,7 @@ const childrenOf = (one: Template): Template[] =>
     ? []
     : (one.children(false, true).next().value as Template[]);
 
-/** Returns the `render` tags of these templates, those within blocks too. */
+/** Returns the `render` tags of these templates, including tags within blocks. */
 export function rendersIn(templates: readonly Template[]): Render[] {
   return templates.flatMap((one) => (one instanceof Render ? [one] : rendersIn(childrenOf(one))));
 }

@@ -21,7 +21,7 @@ export function printed(value: unknown, run: FillRun): string {
   return '';
 }
 
-/** Returns the length of a filled text after one more part. */
+/** Returns the length of a filled text after a further part. */
 export function lengthWith(length: number, part: string): number {
   const sum = length + part.length;
   if (sum > liquidBounds.output) {

@@ -5,7 +5,7 @@ import type { Emitter } from 'liquidjs';
 /** A piece of the author's text, which is parsed once and written at each fill. */
 export interface StaticPiece {
   readonly text: string;
-  /** Place before and after this piece at its last use; see html-place.ts. */
+  /** Place before and after this piece at the last use; see html-place.ts. */
   last: { before: unknown; after: unknown } | null;
 }
 
@@ -14,9 +14,9 @@ export interface ContentWriter extends Emitter {
   write(text: unknown): void;
   /** Writes a piece of the author's text. */
   writeStatic(piece: StaticPiece): void;
-  /** Writes a value. `isRaw` is true after the filter `raw`, or one that gives HTML. */
+  /** Writes a value. `isRaw` is true after the filter `raw`, or a filter that gives HTML. */
   writeValue(value: unknown, isRaw: boolean): void;
-  /** Writes content that is ready for its place, such as the footer of the brand. */
+  /** Writes content that is ready for the place, such as the footer of the brand. */
   writeReady(text: string): void;
   /** Makes a writer for the content of `capture`. */
   forCapture(): CaptureWriter;

@@ -1,6 +1,6 @@
-// Imports templates of another service as drafts. Each is translated first: one with a part that
-// has no equal here is left out and named, so that no mail goes out with a hole. A slug that exists
-// stays as it is, so that a second run changes nothing.
+// Imports templates of a foreign service as drafts. Each is translated first: a template with a
+// part that has no equal here is left out and named, so that no mail goes out with a hole. A slug
+// that exists stays as it is, so that a second run changes nothing.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { ServiceError } from '../../../platform/errors.ts';
@@ -43,7 +43,7 @@ export function slugOf(name: string): string {
   return slug === '' ? 'template' : slug;
 }
 
-/** Imports the text of an export. @throws ValidationError for a file of another kind */
+/** Imports the text of an export. @throws ValidationError for a file of a different kind */
 export async function importTemplates(
   app: App,
   caller: Caller,

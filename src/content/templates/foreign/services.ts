@@ -9,8 +9,8 @@
 //   resend    | GET /templates/{id}                         | resend.com/docs, Templates
 //   listmonk  | GET /api/templates                          | listmonk.app/docs, Templates
 //
-// A file has one answer, a list of them, or a list below `data`, `templates`, `Templates`, `result`
-// or `items`.
+// A file has a single answer, a list of answers, or a list below `data`, `templates`, `Templates`,
+// `result` or `items`.
 import { ValidationError } from '../../../platform/errors.ts';
 
 export const foreignServices = [
@@ -45,7 +45,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** Returns the active version of a template of SendGrid, or its first one. */
+/** Returns the active version of a template of SendGrid, or the first version. */
 function versionOf({ versions }: Fields): Fields {
   const all = Array.isArray(versions) ? versions.filter(isFields) : [];
   return all.find(({ active }) => active === 1 || active === true) ?? all[0] ?? {};
@@ -96,7 +96,7 @@ const readers: Readonly<Record<ForeignService, (one: Fields) => Partial<ForeignT
   }),
 };
 
-/** Reads the templates of an export. @throws ValidationError for another file */
+/** Reads the templates of an export. @throws ValidationError for any other file */
 export function readForeign(service: ForeignService, text: string): ForeignTemplate[] {
   let parsed: unknown;
   try {

@@ -1,6 +1,6 @@
-// Templates of other services in Liquid. Only what means the same there is translated; anything
-// else is refused with its line. Handlebars: SendGrid, Mailgun, SES, Resend. Mustachio: Postmark.
-// Go templates: listmonk.
+// Templates of foreign services in Liquid. Only tags with the same meaning there are translated;
+// anything else is refused with the line. Handlebars: SendGrid, Mailgun, SES, Resend. Mustachio:
+// Postmark. Go templates: listmonk.
 //
 //   theirs                          | ours
 //   --------------------------------+----------------------------------------------------
@@ -13,14 +13,14 @@
 //   {{insert a "default=b"}}        | {{ a | default: "b" }}
 //   {{! comment }}                  | nothing
 //
-// Only false and nil are false in Liquid. For the others an empty text, an empty list and 0 are
-// false too.
+// Only false and nil are false in Liquid. For foreign services an empty text, an empty list and 0
+// are false too.
 import type { ForeignService } from './services.ts';
 
 /** Part of a source that has no equal in Liquid. */
 export interface Untranslated {
   line: number;
-  /** Its text, at most 80 characters. */
+  /** The text of the tag, at most 80 characters. */
   text: string;
   why: string;
 }
@@ -64,7 +64,7 @@ class Translation {
   #tooDeep = 0;
   #line = 1;
 
-  /** Translates one tag: the text between its braces, and whether it has three of them. */
+  /** Translates a tag: the text between the braces, and whether there are three braces. */
   tag(source: string, inner: string, isRaw: boolean, syntax: Syntax): string {
     const text = inner.trim();
     if (text.startsWith('!')) return '';
@@ -104,7 +104,7 @@ class Translation {
     return this.#blocks.at(-1) ?? { prefix: '', item: null };
   }
 
-  /** Returns a name in its context; null for one without an equal. */
+  /** Returns a name in the context; null for a name without an equal. */
   #name(text: string): string | null {
     const { prefix, item } = this.#context();
     if (text === 'this' || text === '.')
@@ -211,12 +211,12 @@ class Translation {
   }
 }
 
-/** Returns the condition that a value is true in the sense of the other services. */
+/** Returns the condition that a value is true in the sense of the foreign services. */
 function isTrue(name: string): string {
   return `${name} and ${name} != empty and ${name} != 0`;
 }
 
-/** Names that other services give to the link that unsubscribes. */
+/** Names that foreign services give to the link that unsubscribes. */
 const ownNames: Readonly<Record<string, string>> = {
   unsubscribe: 'unsubscribe_url',
   'pm:unsubscribe': 'unsubscribe_url',
@@ -265,8 +265,8 @@ const forms = [
 ] as const;
 
 /**
- * Finds the tags of a source from left to right. Takes time in proportion to its length, whatever
- * it holds.
+ * Finds the tags of a source from left to right. Takes time in proportion to the length, for any
+ * content.
  */
 function* tagsOf(source: string): Generator<Tag> {
   /** Ends that do not follow any more, so that nobody looks for them again. */

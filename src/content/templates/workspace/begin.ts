@@ -1,4 +1,4 @@
-// The beginning of a workspace: the first commit of a new template; and the files that its head has
+// The beginning of a workspace: the first commit of a new template; and the files that the head has
 // now.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
@@ -64,7 +64,7 @@ export async function beginWorkspace(
 }
 
 /**
- * Returns the head of main of a template, with its files. Staged files are not among them.
+ * Returns the head of main of a template, with the files. Staged files are not among them.
  * @throws ResourceNotFoundError for a deleted template
  */
 export async function headFiles(

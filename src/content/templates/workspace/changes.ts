@@ -1,6 +1,6 @@
-// Changes of a workspace. Each is prepared outside of its transaction, from the revision that the
+// Changes of a workspace. Each is prepared outside of the transaction, from the revision that the
 // caller read; the transaction then replaces that revision or nothing. So two changes never mix, on
-// one daemon or several.
+// a single daemon or on several.
 import { hash } from 'node:crypto';
 import { claimKeyOf } from '../../../access/keys/constraints.ts';
 import type { Caller } from '../../../core/api/route.ts';
@@ -73,7 +73,7 @@ export async function getWorkspaceRow(
 
 /**
  * Runs a read of several statements.
- * @throws ResourceNotFoundError in place of its error if the template was deleted meanwhile
+ * @throws ResourceNotFoundError in place of the error if the template was deleted meanwhile
  */
 export async function unlessDeleted<T>(
   db: Db,
@@ -88,7 +88,7 @@ export async function unlessDeleted<T>(
   }
 }
 
-/** Returns a workspace of the organization with its content. @throws ResourceNotFoundError */
+/** Returns a workspace of the organization with the content. @throws ResourceNotFoundError */
 export async function openWorkspace(
   db: Db,
   organizationId: string,
@@ -132,7 +132,7 @@ export function nextRow(
   };
 }
 
-/** Stores a step in one transaction; returns false if the workspace has another revision now. */
+/** Stores a step in a transaction; returns false if the revision of the workspace has changed. */
 export async function commitStep(
   app: App,
   caller: Caller,
@@ -143,7 +143,7 @@ export async function commitStep(
   const { template_id: templateId, organization_id: organizationId } = next;
   const { action, details = {}, growth } = step;
   return app.store.write(async (trx) => {
-    // In the order of a deletion: on PostgreSQL both would wait for each other otherwise.
+    // In the order of a deletion: a different order would deadlock on PostgreSQL.
     await lockTemplates(trx, [templateId]);
     if (!(await replaceWorkspace(trx, next))) return false;
     await step.write?.(trx);
@@ -158,9 +158,9 @@ export async function commitStep(
   });
 }
 
-/** A change of one kind, with everything that its answer depends on. */
+/** A kind of change, with everything on which the answer depends. */
 interface Request<Answer> {
-  /** Name of the operation, and its input without revision and key: what a repeat must equal. */
+  /** Name of the operation, and the input without revision and key: a repeat must equal it. */
   operation: string;
   input: unknown;
   /** Refuses an input that names a missing resource, before the revision is looked at. */
@@ -171,9 +171,9 @@ interface Request<Answer> {
 }
 
 /**
- * Runs a change of a workspace. A repeat with the same key gets the answer of the first, also after
- * other changes.
- * @throws ConflictError for a stale revision, and for a key of another change;
+ * Runs a change of a workspace. A repeat with the same key gets the answer of the first, even after
+ * later changes.
+ * @throws ConflictError for a stale revision, and for a key of a different change;
  * ResourceNotFoundError
  */
 export async function change<Answer>(
@@ -197,7 +197,7 @@ export async function change<Answer>(
 
   const workspace = await openWorkspace(db, caller.organizationId, templateId);
   const { row } = workspace;
-  /** Another request with the key may have made the change meanwhile. */
+  /** A second request with the key may have made the change meanwhile. */
   const madeOrStale = async () => {
     const made = await again();
     if (made) return made.answer;

@@ -1,8 +1,8 @@
-// The draft of a workspace: the files of main with the staged ones over them. Pure.
+// The draft of a workspace: the files of main with the staged files over them. Pure.
 import { createHash } from 'node:crypto';
 import type { TemplateFiles } from '../../rendering/compiled.ts';
 
-/** Staged files by path; null deletes one. */
+/** Staged files by path; null deletes a file. */
 export type Overlay = Readonly<Record<string, string | null>>;
 
 /** A file that both the draft and main changed. Null: without the file. */
@@ -55,7 +55,7 @@ export function overlayTo(base: TemplateFiles, files: TemplateFiles): Overlay {
   return staged(base, {}, replacing(base, files));
 }
 
-/** The source of a template: its body file, with the digest of its content. */
+/** The source of a template: the body file, with the digest of the content. */
 export interface Source {
   digest: string;
   content: string;

@@ -1,4 +1,4 @@
-// The repository of a template as git clients see it: its branch, its packs, and pushes.
+// The repository of a template as git clients see it: the branch, packs, and pushes.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { ConflictError, ValidationError } from '../../../platform/errors.ts';

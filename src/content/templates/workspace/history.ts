@@ -1,4 +1,4 @@
-// The history of a template, and the differences between its commits.
+// The history of a template, and the differences between commits.
 import { cutPage, readCursor } from '../../../core/api/cursor.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
@@ -57,7 +57,7 @@ async function filesOfMain(db: Db, templateId: string, commit: string): Promise<
   return files;
 }
 
-/** Compares two commits of main, or one with the draft. @throws ResourceNotFoundError */
+/** Compares two commits of main, or a commit with the draft. @throws ResourceNotFoundError */
 export async function diffCommits(
   app: App,
   { organizationId }: Caller,

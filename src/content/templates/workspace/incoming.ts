@@ -33,7 +33,7 @@ import { authorOf, viewOf } from './view.ts';
 
 export const bundleType = 'application/x-git-bundle';
 
-/** Changes of the workspace by others that one push outlives. */
+/** Most concurrent changes of the workspace that a push outlives. */
 const mostTries = 5;
 
 /** Returns the head of main. @throws ResourceNotFoundError */
@@ -80,7 +80,9 @@ interface Rebased {
   files: TemplateFiles;
 }
 
-/** Merges the draft with other files, both made from `from`; the result is staged over `onto`. */
+/**
+ * Merges the draft with incoming files, both made from `from`; the result is staged over `onto`.
+ */
 function mergedDraft(
   from: TemplateFiles,
   draft: TemplateFiles,
@@ -191,7 +193,7 @@ export async function pushFiles(
   }
 }
 
-/** Refuses further commits while earlier ones are not merged. */
+/** Refuses further commits while earlier commits are not merged. */
 function assertMergeable({ row, conflicts }: Workspace): void {
   if (row.pending_head === null && conflicts.length === 0) return;
   throw new ConflictError(

@@ -10,7 +10,7 @@ export interface WorkspaceRow {
   base_commit: string;
   /** Commit of a bundle that awaits a merge. */
   pending_head: string | null;
-  /** JSON: staged files by path; null deletes one. */
+  /** JSON: staged files by path; null deletes a file. */
   overlay: string;
   /** JSON of Conflict[]. */
   conflicts: string;
@@ -71,7 +71,7 @@ export const findAnswer = own.first((db, templateId: string, key: string) =>
     .where('idempotency_key', '=', key),
 );
 
-/** Keeps an answer; returns false if its key has one already. */
+/** Keeps an answer; returns false if the key already has an answer. */
 export async function insertAnswer(trx: Db, row: AnswerRow): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tables<WorkspaceTables>(trx)
     .insertInto('workspace_answers')

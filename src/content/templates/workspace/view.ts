@@ -39,7 +39,7 @@ export function contentOf({ overlay, conflicts, provenance }: WorkspaceRow) {
   };
 }
 
-/** Returns the view of a workspace on the files of its base. */
+/** Returns the view of a workspace on the files of the base. */
 export function viewOf(row: WorkspaceRow, base: TemplateFiles): WorkspaceView {
   const { overlay, conflicts, references } = contentOf(row);
   const shown = Object.entries(overlay).filter(

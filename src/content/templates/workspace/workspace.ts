@@ -25,7 +25,7 @@ import { viewOf } from './view.ts';
 /** Paths that a message or an error names. */
 const mostNamed = 5;
 
-/** Returns the workspace with its files. @throws ResourceNotFoundError */
+/** Returns the workspace with the files. @throws ResourceNotFoundError */
 export async function showWorkspace(
   app: App,
   { organizationId }: Caller,
@@ -47,7 +47,9 @@ function resolving(conflicts: readonly Conflict[], paths: Iterable<string>): Con
   return conflicts.map((one) => (given.has(one.path) ? { ...one, isResolved: true } : one));
 }
 
-/** Stages files; null deletes one. @throws ConflictError, ResourceNotFoundError, ValidationError */
+/**
+ * Stages files; null deletes a file. @throws ConflictError, ResourceNotFoundError, ValidationError
+ */
 export function stageFiles(
   app: App,
   caller: Caller,
