@@ -4,7 +4,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { filesUnder, plainTests, unquoted } from './plain-tests.ts';
-import { fewWords, isNoneClauses, vaguePerThousand, wordsOf } from './plain-words.ts';
+import {
+  fewWords,
+  isNoneClauses,
+  pointingPerThousand,
+  vaguePerThousand,
+  wordsOf,
+} from './plain-words.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const parts = ['src', 'daemon', 'commands', 'test', 'docs'];
@@ -80,6 +86,8 @@ it('files cite nothing outside a clone', () => {
 const plain = ['src', 'commands', 'daemon', 'bin'];
 const mostVague = 3;
 const mostVagueOfFile = 8;
+const mostPointing = 12;
+const mostPointingOfFile = 45;
 
 interface Comments {
   file: string;
@@ -119,6 +127,14 @@ it('comments name the noun', () => {
     ({ words }) => words.length > fewWords && vaguePerThousand(words) > mostVagueOfFile,
   );
   expect(vagueFiles.map(({ file }) => file)).toEqual([]);
+});
+
+it('comments repeat the noun instead of pointing at it', () => {
+  expect(pointingPerThousand(code.flatMap(({ words }) => words))).toBeLessThan(mostPointing);
+  const pointing = code.filter(
+    ({ words }) => words.length > fewWords && pointingPerThousand(words) > mostPointingOfFile,
+  );
+  expect(pointing.map(({ file }) => file)).toEqual([]);
 });
 
 it('doc comments begin with a verb or a noun phrase', () => {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { repository } from '../support/cli.ts';
 
-/** Lines that each wing may have. A wing that users see grow gets more here, in the commit that grows it. */
+/** Lines that each wing may have. A commit that needs more raises the budget of the wing. */
 const budgets: Readonly<Record<string, number>> = JSON.parse(
   readFileSync(join(import.meta.dirname, 'budgets.json'), 'utf8'),
 );
@@ -25,7 +25,7 @@ it('each wing keeps its budget of lines', () => {
     wing,
     lines: own.reduce((sum, file) => sum + linesOf(file), 0),
   }));
-  expect(sizes.map(({ wing }) => wing).sort()).toEqual(Object.keys(budgets).sort());
+  expect(new Set(wings.keys())).toEqual(new Set(Object.keys(budgets)));
   const over = sizes.filter(({ wing, lines }) => lines > (budgets[wing] ?? 0) * slack);
   expect(over, 'delete lines, or raise the budget in test/docs/budgets.json').toEqual([]);
 });

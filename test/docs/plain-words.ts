@@ -20,3 +20,10 @@ export function vaguePerThousand(words: readonly string[]): number {
 export function isNoneClauses(text: string): string[] {
   return text.match(/[^.\n]*\b(?:is no|is none)\b[^.\n]*/g) ?? [];
 }
+
+const pointing = new Set(['one', 'ones', 'those', 'other', 'others', 'another', 'its']);
+
+/** Returns the words of 1,000 that point at a noun instead of naming it. */
+export function pointingPerThousand(words: readonly string[]): number {
+  return (1_000 * words.filter((word) => pointing.has(word.toLowerCase())).length) / words.length;
+}
