@@ -177,7 +177,7 @@ const otherWaits = [
   'src/outbound/queue/carrier/carrier-thread.ts',
   'src/outbound/queue/carrier/carrier-worker.ts',
   'src/platform/store/group.ts',
-  'src/platform/store/sqlite/sqlite.ts',
+  'src/platform/store/sqlite/group-commit.ts',
 ];
 
 it('no other file gives the event loop back by its own hand', () => {
