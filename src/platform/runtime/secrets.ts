@@ -1,204 +1,51 @@
-// The installation's root keys (key-ring.ts). Keys derived from them encrypt values (DKIM keys,
-// webhook secrets) and sign tokens (return paths, links). Without the root keys, encrypted values
-// are lost for ever.
+// The installation's root keys (key-ring.ts). Keys derived from them (root-keys/) encrypt values
+// (DKIM keys, webhook secrets) and sign tokens (return paths, links). Without the root keys,
+// encrypted values are lost for ever.
 //
 // The store says when each root key was in force (src/core/secrets). A token is made by the key in
 // force at the time of the token (of the message, of the mail), and verified by that key alone. So
 // a replaced key proves old links for ever and can forge none of a later time, and a mail composed
 // again has the same bytes.
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  hkdfSync,
-  type KeyObject,
-  timingSafeEqual,
-} from 'node:crypto';
+import { createCipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { InternalError } from '../errors.ts';
-import { type KeySource, keyBytes, openKeySource, type SecretSettings } from './key-ring.ts';
+import { type KeySource, openKeySource, type SecretSettings } from './key-ring.ts';
 import type { Random } from './random.ts';
+import {
+  decryptWith,
+  digestOf,
+  ivBytes,
+  RootKey,
+  tagBytes,
+  tagsOf,
+  unsealWith,
+} from './root-keys/root-key.ts';
+import {
+  macCharacters,
+  macOf,
+  readPayload,
+  type TimeOfPayload,
+  type TokenTime,
+  type Twin,
+  writePayload,
+} from './root-keys/token-text.ts';
 
-const ivBytes = 12;
-const tagBytes = 16;
 /** Texts of a store that has had a single key: earlier versions read them too. */
 const textVersion = 'v1.';
 /** Texts that name their key: `v2.<id>.`. */
 const namingVersion = 'v2.';
-const idBytes = 10;
 /**
  * Tolerance around the time of a token: a daemon with a wrong clock, or a daemon that was stopped,
  * may use a key for some time after it was replaced.
  */
 const slackMs = 10 * 60_000;
 
-const macBytes = 16;
-/**
- * Offset of each twin in the digest. The halves are independent: neither half reveals the twin.
- */
-const halves = { first: 0, second: macBytes } as const;
-const macCharacters = 26;
-/** Number of tags of `sixTags`, which use 60 of the 64 bytes of a digest. */
-export const tagsPerDigest = 6;
-const shortTagBytes = 10;
-export const shortTagCharacters = 16;
-const longestPayload = 512;
 const longestToken = 1024;
-/**
- * Alphabet of ids (specification 2.1): safe in URLs, and in mail addresses, where other systems
- * may change the case.
- */
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-
-export type Twin = keyof typeof halves;
-
-function encodeBase32(bytes: Uint8Array): string {
-  let text = '';
-  let bits = 0;
-  let held = 0;
-  for (const byte of bytes) {
-    held = ((held << 8) | byte) & 0xfff;
-    bits += 8;
-    for (; bits >= 5; bits -= 5) text += alphabet.charAt((held >> (bits - 5)) & 31);
-  }
-  return bits > 0 ? text + alphabet.charAt((held << (5 - bits)) & 31) : text;
-}
-
-/** Decodes text; returns undefined if `encodeBase32` would not have written it. */
-function decodeBase32(text: string): Buffer | undefined {
-  const bytes: number[] = [];
-  let bits = 0;
-  let held = 0;
-  for (const character of text) {
-    held = ((held << 5) | alphabet.indexOf(character)) & 0xfff;
-    bits += 5;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes.push((held >> bits) & 0xff);
-  }
-  const decoded = Buffer.from(bytes);
-  return encodeBase32(decoded) === text ? decoded : undefined;
-}
-
-function macOf(digest: Buffer, twin: Twin): string {
-  const start = halves[twin];
-  return encodeBase32(digest.subarray(start, start + macBytes));
-}
-
-const plainPayload = /^[0-9a-z_]+$/;
-const encodedMark = 'x-';
-
-function writePayload(payload: string): string {
-  const bytes = Buffer.byteLength(payload);
-  if (bytes === 0 || bytes > longestPayload) throw new RangeError(`payload of ${bytes} bytes`);
-  if (plainPayload.test(payload)) return payload;
-  return encodedMark + encodeBase32(Buffer.from(payload, 'utf8'));
-}
-
-function readPayload(text: string): string | undefined {
-  if (plainPayload.test(text)) return text;
-  if (!text.startsWith(encodedMark)) return undefined;
-  return decodeBase32(text.slice(encodedMark.length))?.toString('utf8');
-}
 
 /** Time for which a root key is in force, ms since 1970; the last key has no end. */
 export interface KeyTerm {
   id: string;
   from: number;
   until: number | null;
-}
-
-/** Time of a token, or a time within which it was made. */
-export interface TokenTime {
-  from: number;
-  until: number;
-}
-
-/** Returns the time of a token from the payload. */
-export type TimeOfPayload = (payload: string) => TokenTime;
-
-/** Returns a `TokenTime` without duration. */
-export function exactly(at: number): TokenTime {
-  return { from: at, until: at };
-}
-
-class RootKey {
-  readonly id: string;
-  readonly #master: Uint8Array;
-  readonly #derived = new Map<string, KeyObject>();
-
-  constructor(master: Uint8Array) {
-    this.#master = master;
-    const digest = Buffer.from(hkdfSync('sha256', master, '', 'svc v1 id', idBytes));
-    this.id = encodeBase32(digest);
-  }
-
-  /**
-   * Derives a key for each purpose (HKDF-SHA256, RFC 5869); purposes are constants of the program.
-   */
-  keyFor(purpose: string): KeyObject {
-    let key = this.#derived.get(purpose);
-    if (!key) {
-      // Stores a key object. From bytes, Node would build one at each use, at four times the cost
-      // of the MAC.
-      key = createSecretKey(
-        new Uint8Array(hkdfSync('sha256', this.#master, '', `svc v1 ${purpose}`, keyBytes)),
-      );
-      this.#derived.set(purpose, key);
-    }
-    return key;
-  }
-}
-
-function decryptWith(key: RootKey, sealed: Buffer, context: string): Buffer | null {
-  if (sealed.length < ivBytes + tagBytes) return null;
-  const tag = sealed.subarray(sealed.length - tagBytes);
-  const decipher = createDecipheriv(
-    'aes-256-gcm',
-    key.keyFor('encrypt'),
-    sealed.subarray(0, ivBytes),
-    { authTagLength: tagBytes },
-  );
-  decipher.setAAD(Buffer.from(context, 'utf8'));
-  decipher.setAuthTag(tag);
-  const body = sealed.subarray(ivBytes, sealed.length - tagBytes);
-  try {
-    return Buffer.concat([decipher.update(body), decipher.final()]);
-  } catch {
-    return null;
-  }
-}
-
-function unsealWith(key: RootKey, purpose: string, sealed: Buffer): string | null {
-  const decipher = createDecipheriv(
-    'aes-256-gcm',
-    key.keyFor(`seal ${purpose}`),
-    sealed.subarray(0, ivBytes),
-    { authTagLength: tagBytes },
-  );
-  decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes));
-  try {
-    const body = decipher.update(sealed.subarray(ivBytes, sealed.length - tagBytes));
-    return Buffer.concat([body, decipher.final()]).toString('utf8');
-  } catch {
-    return null;
-  }
-}
-
-function digestOf(key: RootKey, purpose: string, payload: string): Buffer {
-  return createHmac('sha256', key.keyFor(`token ${purpose}`))
-    .update(payload, 'utf8')
-    .digest();
-}
-
-function tagsOf(key: RootKey, purpose: string, payload: string): string[] {
-  const digest = createHmac('sha512', key.keyFor(`tags ${purpose}`))
-    .update(payload, 'utf8')
-    .digest();
-  const text = encodeBase32(digest.subarray(0, tagsPerDigest * shortTagBytes));
-  return Array.from({ length: tagsPerDigest }, (_, at) =>
-    text.slice(at * shortTagCharacters, (at + 1) * shortTagCharacters),
-  );
 }
 
 function isSame(given: string, right: string): boolean {
