@@ -9,6 +9,7 @@ import { findOwner } from '../domains/owners.ts';
 import { findSendingDomain, lockDomain, setReceiving } from '../domains/queries.ts';
 import { findSendersElsewhere } from '../senders/queries.ts';
 import type { FindHostedSender } from '../senders/resolve.ts';
+import { findCatchAll } from './catch-all-queries.ts';
 import * as queries from './queries.ts';
 
 /**
@@ -136,7 +137,7 @@ export async function keepReceiving(trx: Db, domainIds: readonly (string | null)
   for (const id of [...ids].sort()) {
     // Serializes concurrent changes of a domain: the second sees the effect of the first.
     await lockDomain(trx, id);
-    const catchAllMailboxId = await queries.findCatchAll(trx, id);
+    const catchAllMailboxId = await findCatchAll(trx, id);
     const receivesMail = catchAllMailboxId !== null || (await queries.hasAddresses(trx, id));
     await setReceiving(trx, id, { receivesMail, catchAllMailboxId });
   }

@@ -6,8 +6,13 @@ import { byService, type ChangeAuthor, record } from '../../history/events/recor
 import { ConflictError } from '../../platform/errors.ts';
 import { type DomainRow, domains } from '../domains/queries.ts';
 import { keepReceiving } from './addresses.ts';
+import {
+  deleteCatchAll,
+  findCatchAll,
+  putCatchAll,
+  selectCatchingDomains,
+} from './catch-all-queries.ts';
 import { getMailboxRow } from './mailboxes.ts';
-import { deleteCatchAll, findCatchAll, putCatchAll, selectCatchingDomains } from './queries.ts';
 import type { DisableCatchAll, EnableCatchAll } from './schema.ts';
 
 function change(action: 'domain.catch-all-enabled' | 'domain.catch-all-disabled', row: DomainRow) {

@@ -36,6 +36,7 @@ import { type Standing, standingOf } from '../domains/owners.ts';
 import { resolveSender } from '../senders/resolve.ts';
 import { keepReceiving, storeAddress } from './addresses.ts';
 import { reachOf } from './bound-keys.ts';
+import { deleteCatchAll, selectCaughtDomains } from './catch-all-queries.ts';
 import * as events from './events.ts';
 import { firstNamespaceId } from './namespaces.ts';
 import * as queries from './queries.ts';
@@ -381,10 +382,10 @@ export async function deleteMailbox(app: App, caller: Caller, id: string): Promi
     const addresses = await queries.selectAddresses(trx, [id]);
     const domainIds = [
       ...addresses.map(({ domain_id }) => domain_id),
-      ...(await queries.selectCaughtDomains(trx, id)),
+      ...(await selectCaughtDomains(trx, id)),
     ];
-    for (const domainId of await queries.selectCaughtDomains(trx, id)) {
-      await queries.deleteCatchAll(trx, domainId);
+    for (const domainId of await selectCaughtDomains(trx, id)) {
+      await deleteCatchAll(trx, domainId);
     }
     await queries.deleteAddresses(trx, id, null);
     await keepReceiving(trx, domainIds);

@@ -1,5 +1,5 @@
-// All SQL on `mailboxes`, `mailbox_addresses`, `mailbox_namespaces` and `catch_alls`. Rows only, no
-// decisions.
+// SQL on `mailboxes`, `mailbox_addresses` and `mailbox_namespaces`, and the look-up of receivers.
+// Rows only, no decisions. The remaining SQL on `catch_alls` is in catch-all-queries.ts.
 import { type RawBuilder, sql } from 'kysely';
 import type { KeyConstraints } from '../../core/api/route.ts';
 import { amongOf, type Db, engineOf, isOneOf, tables } from '../../platform/store/db.ts';
@@ -47,14 +47,14 @@ export interface NamespaceRow {
   updated_at: number;
 }
 
-interface CatchAllRow {
+export interface CatchAllRow {
   domain: string;
   domain_id: string;
   mailbox_id: string;
   created_at: number;
 }
 
-interface MailboxTables {
+export interface MailboxTables {
   mailboxes: MailboxRow;
   mailbox_addresses: MailboxAddressRow;
   mailbox_namespaces: NamespaceRow;
@@ -348,67 +348,4 @@ export async function hasAddresses(db: Db, domainId: string): Promise<boolean> {
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
-}
-
-/** Returns the catch-all mailbox of the domain. */
-export async function findCatchAll(db: Db, domainId: string): Promise<string | null> {
-  const row = await tables<MailboxTables>(db)
-    .selectFrom('catch_alls')
-    .select('mailbox_id')
-    .where('domain_id', '=', domainId)
-    .executeTakeFirst();
-  return row?.mailbox_id ?? null;
-}
-
-/**
- * Returns the domains among these that have a catch-all, with the organization of the catch-all
- * mailbox.
- */
-export async function selectCatchingDomains(
-  db: Db,
-  domainIds: readonly string[],
-): Promise<{ domainId: string; organizationId: string }[]> {
-  if (domainIds.length === 0) return [];
-  return tables<MailboxTables>(db)
-    .selectFrom('catch_alls')
-    .innerJoin('mailboxes', 'mailboxes.id', 'catch_alls.mailbox_id')
-    .select(['catch_alls.domain_id as domainId', 'mailboxes.organization_id as organizationId'])
-    .where('catch_alls.domain_id', ...isOneOf(db, domainIds))
-    .execute();
-}
-
-/** Returns the domains with this mailbox as catch-all. */
-export async function selectCaughtDomains(db: Db, mailboxId: string): Promise<string[]> {
-  const rows = await tables<MailboxTables>(db)
-    .selectFrom('catch_alls')
-    .select('domain_id')
-    .where('mailbox_id', '=', mailboxId)
-    .execute();
-  return rows.map((row) => row.domain_id);
-}
-
-/**
- * Makes the mailbox the catch-all in place of another mailbox. Returns false if another domain has
- * the same name.
- */
-export async function putCatchAll(db: Db, row: CatchAllRow): Promise<boolean> {
-  const put = await tables<MailboxTables>(db)
-    .insertInto('catch_alls')
-    .values(row)
-    .onConflict((conflict) =>
-      conflict
-        .column('domain')
-        .doUpdateSet({ mailbox_id: row.mailbox_id, created_at: row.created_at })
-        .where('catch_alls.domain_id', '=', row.domain_id),
-    )
-    .returning('domain_id')
-    .execute();
-  return put.length > 0;
-}
-
-export async function deleteCatchAll(db: Db, domainId: string): Promise<void> {
-  await tables<MailboxTables>(db)
-    .deleteFrom('catch_alls')
-    .where('domain_id', '=', domainId)
-    .execute();
 }
