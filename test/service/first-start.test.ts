@@ -9,7 +9,7 @@ import {
 import { type ConfigInput, loadConfig } from '../../src/core/config/config.ts';
 import { getDomain, listDomains } from '../../src/identity/domains/domains.ts';
 import { signingKeysOf } from '../../src/identity/domains/signing-keys.ts';
-import { findReceivers } from '../../src/identity/mailboxes/mailboxes.ts';
+import { findReceivers } from '../../src/identity/mailboxes/receivers.ts';
 import { resolveSender } from '../../src/identity/senders/resolve.ts';
 import { firstStart, firstStartText, sandboxDoubt } from '../../src/service/first-start.ts';
 import { bothStores } from '../support/command.ts';

@@ -25,7 +25,7 @@ export const mailboxOrAllArg = argOf('all mailboxes');
 export async function mailboxIdFrom(app: App, caller: Caller, named: string): Promise<string> {
   const { idPattern } = await import('../../../src/platform/runtime/ids.ts');
   if (idPattern('mailbox').test(named)) return named;
-  const { findReceivers } = await import('../../../src/identity/mailboxes/mailboxes.ts');
+  const { findReceivers } = await import('../../../src/identity/mailboxes/receivers.ts');
   const { findFirstMailbox, mailboxes } = await import(
     '../../../src/identity/mailboxes/queries.ts'
   );

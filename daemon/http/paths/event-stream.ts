@@ -31,7 +31,7 @@ import {
   streamQuery,
 } from '../../../src/history/events/schema.ts';
 import { eventReachOf } from '../../../src/identity/mailboxes/bound-keys.ts';
-import { getMailboxRow } from '../../../src/identity/mailboxes/mailboxes.ts';
+import { getMailboxRow } from '../../../src/identity/mailboxes/mailbox-rows.ts';
 import { mailboxPath } from '../../../src/identity/mailboxes/schema.ts';
 import { CapacityError, ForbiddenError } from '../../../src/platform/errors.ts';
 import { sleep } from '../../../src/platform/runtime/clock.ts';

@@ -12,7 +12,7 @@ import {
   putCatchAll,
   selectCatchingDomains,
 } from './catch-all-queries.ts';
-import { getMailboxRow } from './mailboxes.ts';
+import { getMailboxRow } from './mailbox-rows.ts';
 import type { DisableCatchAll, EnableCatchAll } from './schema.ts';
 
 function change(action: 'domain.catch-all-enabled' | 'domain.catch-all-disabled', row: DomainRow) {

@@ -1,5 +1,5 @@
-// Mailboxes (specification 2.5): the resource, and the look-up of the mailbox for an address. Rules
-// for addresses are in addresses.ts, catch-alls in catch-all.ts.
+// Mailboxes (specification 2.5): the resource. The look-up of the mailbox for an address is in
+// receivers.ts, rules for addresses in addresses.ts, catch-alls in catch-all.ts.
 //
 //   status   moved by  to       also
 //   active   pause     paused   RCPT gets 450 4.2.1; mail from it answers 409
@@ -32,12 +32,12 @@ import {
 import { foldAddress } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { type Standing, standingOf } from '../domains/owners.ts';
 import { resolveSender } from '../senders/resolve.ts';
 import { keepReceiving, storeAddress } from './addresses.ts';
 import { reachOf } from './bound-keys.ts';
 import { deleteCatchAll, selectCaughtDomains } from './catch-all-queries.ts';
 import * as events from './events.ts';
+import { getMailboxRow, lockMailbox, present, toMailbox } from './mailbox-rows.ts';
 import { firstNamespaceId } from './namespaces.ts';
 import * as queries from './queries.ts';
 import {
@@ -53,73 +53,6 @@ import {
 } from './schema.ts';
 
 const noFilters: MailboxFilters = { allow: [], block: [] };
-
-/** Returns the mailbox in the form of the API. */
-function toMailbox(
-  row: queries.MailboxRow,
-  addresses: readonly queries.MailboxAddressRow[],
-): Mailbox {
-  const ownFrom = { address: row.primary_address, displayName: row.display_name };
-  return {
-    id: row.id,
-    namespaceId: row.namespace_id,
-    slug: row.slug,
-    displayName: row.display_name,
-    status: row.status,
-    primaryAddress: row.primary_address,
-    createdAt: isoTime(row.created_at),
-    description: row.description,
-    metadata: JSON.parse(row.metadata),
-    addresses: addresses.map(({ id, address, source, domain_id, display_name }) => ({
-      ...{ id, address, source },
-      domainId: domain_id,
-      displayName: display_name,
-    })),
-    defaultFrom:
-      row.default_from === null
-        ? ownFrom
-        : { address: row.default_from, displayName: row.default_from_name },
-    filters: JSON.parse(row.filters),
-    updatedAt: isoTime(row.updated_at),
-  };
-}
-
-/** Returns whether the row is a mailbox of the organization and not deleted. */
-export function isMailboxOf(
-  organizationId: string,
-  row: queries.MailboxRow | undefined,
-): row is queries.MailboxRow {
-  return row?.organization_id === organizationId && row.status !== 'deleted';
-}
-
-/** Returns the row of a mailbox that is not deleted. @throws ResourceNotFoundError. */
-export async function getMailboxRow(
-  db: Db,
-  organizationId: string,
-  id: string,
-): Promise<queries.MailboxRow> {
-  const row = await queries.mailboxes.get(db, organizationId, id);
-  if (!isMailboxOf(organizationId, row)) throw new ResourceNotFoundError('mailbox', id);
-  return row;
-}
-
-async function present(db: Db, row: queries.MailboxRow): Promise<Mailbox> {
-  return toMailbox(row, await queries.selectAddresses(db, [row.id]));
-}
-
-/** Locks the row until the end of the transaction. @throws ResourceNotFoundError. */
-async function lockMailbox(
-  trx: Db,
-  organizationId: string,
-  id: string,
-): Promise<queries.MailboxRow> {
-  await getMailboxRow(trx, organizationId, id);
-  const row = await queries.mailboxes.update(trx, organizationId, id, {
-    organization_id: organizationId,
-  });
-  if (row.status === 'deleted') throw new ResourceNotFoundError('mailbox', id);
-  return row;
-}
 
 /**
  * Stores a mailbox inside a transaction, with audit entry and event.
@@ -416,67 +349,4 @@ export async function listMailboxEvents(
 ): Promise<{ items: LogItem[]; nextCursor: string | null }> {
   await getMailboxRow(app.store.db, caller.organizationId, id);
   return listLog(app, caller, { ...query, subject: id });
-}
-
-/** A mailbox that receives mail, or is paused. */
-type Receiver = Pick<queries.ReceiverRow, 'id' | 'organization_id' | 'status'>;
-
-/**
- * The receivers of an address: the mailbox with this address and the catch-all of the domain, if
- * the owner of the domain has them; and the standing of the domain.
- */
-export interface Receivers {
-  own: Receiver | undefined;
-  catchAll: Receiver | undefined;
-  domain: Standing;
-}
-
-/**
- * Returns `desk@example.com` for `desk+x@example.com`, and any other address unchanged.
- */
-export function withoutSubaddress(address: string): string {
-  const at = address.lastIndexOf('@');
-  const plus = address.indexOf('+');
-  return plus > 0 && plus < at && !address.startsWith('"')
-    ? address.slice(0, plus) + address.slice(at)
-    : address;
-}
-
-/** Returns the receivers of an address, paused mailboxes included. */
-export async function findReceivers(db: Db, address: string): Promise<Receivers> {
-  const [found] = await findReceiversOf(db, [address]);
-  return found ?? { own: undefined, catchAll: undefined, domain: { state: 'unowned' } };
-}
-
-/** Returns the receivers of several addresses, in order. Hot path: always a single look-up. */
-export async function findReceiversOf(db: Db, addresses: readonly string[]): Promise<Receivers[]> {
-  const wanted = addresses.map((address) => {
-    const folded = foldAddress(address);
-    const domain = folded.slice(folded.lastIndexOf('@') + 1);
-    return { folded, base: withoutSubaddress(folded), domain };
-  });
-  const rows = await queries.selectReceivers(db, {
-    addresses: [...new Set(wanted.flatMap(({ folded, base }) => [folded, base]))],
-    domains: [...new Set(wanted.map(({ domain }) => domain))],
-  });
-  const { mailbox = [], registration = [] } = Object.groupBy(rows, ({ kind }) => kind);
-  const byName = new Map(mailbox.map((row) => [row.matched, row]));
-  const registrations = Map.groupBy(registration, ({ matched }) => matched);
-  return wanted.map(({ folded, base, domain: name }) => {
-    const domain = standingOf(registrations.get(name) ?? []);
-    const ownerId = domain.state === 'owned' ? domain.owner.id : null;
-    const [own, catchAll] = [byName.get(folded) ?? byName.get(base), byName.get(name)].map((row) =>
-      ownerId !== null && row?.domain_id === ownerId ? row : undefined,
-    );
-    return { own, catchAll, domain };
-  });
-}
-
-/**
- * Returns whether mail for the address stays on this machine: a mailbox here receives it, or the
- * next owner of the domain is not known yet.
- */
-export async function isLocalAddress(db: Db, address: string): Promise<boolean> {
-  const { own, catchAll, domain } = await findReceivers(db, address);
-  return (own ?? catchAll) !== undefined || domain.state === 'disputed';
 }

@@ -8,8 +8,8 @@ import { simulatedOutcome } from '../../mail/smtp/route.ts';
 import { ForbiddenError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { withoutSubaddress } from './mailboxes.ts';
 import { findOwners } from './queries.ts';
+import { withoutSubaddress } from './receivers.ts';
 
 interface Addressed {
   organizationId: string;

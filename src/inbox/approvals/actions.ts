@@ -20,7 +20,7 @@ import type { AuditAction } from '../../history/audit/schema.ts';
 import type { EventKind } from '../../history/events/kinds.ts';
 import { eventToRecord, record } from '../../history/events/record.ts';
 import { reachOf } from '../../identity/mailboxes/bound-keys.ts';
-import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
 import { ofMailboxThat } from '../../identity/mailboxes/queries.ts';
 import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';

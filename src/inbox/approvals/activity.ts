@@ -4,7 +4,7 @@
 import type { Caller } from '../../core/api/route.ts';
 import type { App, EventSink } from '../../core/app.ts';
 import { countResourceEvents } from '../../history/events/queries.ts';
-import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { type CountedRow, hourMs, recordEvent, sumHours } from './hour-queries.ts';
 import { countActions, countOpen } from './queries.ts';

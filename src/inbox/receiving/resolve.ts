@@ -5,8 +5,8 @@ import type { App } from '../../core/app.ts';
 import { returnPathOf } from '../../identity/domains/dns-records.ts';
 import { findOwner, standingOf } from '../../identity/domains/owners.ts';
 import { selectReturnPathRegistrations } from '../../identity/domains/queries.ts';
-import { findReceiversOf, type Receivers } from '../../identity/mailboxes/mailboxes.ts';
 import { findFirstMailbox } from '../../identity/mailboxes/queries.ts';
+import { findReceiversOf, type Receivers } from '../../identity/mailboxes/receivers.ts';
 import { findDelivery } from '../../outbound/deliveries/queries.ts';
 import {
   isReportable,

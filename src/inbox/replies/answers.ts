@@ -2,7 +2,7 @@
 // recipients, sender, subject and thread derived from the answered message; send.ts sends it.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
 import { answerSubject, forwardSubject } from '../../mail/mime/headers/subject.ts';
 import type { InboundEnvelope } from '../../outbound/messages/contents/projection.ts';
 import { withLongText } from '../../outbound/messages/made-text.ts';

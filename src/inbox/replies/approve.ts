@@ -6,7 +6,7 @@
 import { installationFor, standingFor } from '../../access/keys/keys.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import type { SendContent } from '../../outbound/sending/content.ts';
 import { countTaken } from '../../outbound/sending/send.ts';

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { findHostedSender } from '../../identity/mailboxes/addresses.ts';
-import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
 import { resolveSender } from '../../identity/senders/resolve.ts';
 import { ForbiddenError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';

@@ -15,7 +15,7 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import { record } from '../../history/events/record.ts';
-import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';

@@ -2,7 +2,7 @@
 // requests share a read: after each commit the first read of a row goes to the file.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { isMailboxOf } from '../../identity/mailboxes/mailboxes.ts';
+import { isMailboxOf } from '../../identity/mailboxes/mailbox-rows.ts';
 import {
   findMailboxes,
   type MailboxAddressRow,

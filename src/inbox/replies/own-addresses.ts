@@ -1,7 +1,7 @@
 // Tells by which addresses mail reaches a mailbox, so that no answer goes to the mailbox that
 // writes it.
 import type { App } from '../../core/app.ts';
-import { findReceiversOf } from '../../identity/mailboxes/mailboxes.ts';
+import { findReceiversOf } from '../../identity/mailboxes/receivers.ts';
 import type { InboundEnvelope } from '../../outbound/messages/contents/projection.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';

@@ -2,8 +2,8 @@
 // also for a mailbox that is a catch-all. A key bound to a mailbox could otherwise write as any
 // address of the domain. A proposal keeps the From with which it was made (frozen.ts).
 
-import { withoutSubaddress } from '../../identity/mailboxes/mailboxes.ts';
 import type { MailboxAddressRow, MailboxRow } from '../../identity/mailboxes/queries.ts';
+import { withoutSubaddress } from '../../identity/mailboxes/receivers.ts';
 import { ForbiddenError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Mail } from './mail.ts';

@@ -14,7 +14,7 @@
 //   any other                                       | sent, or refused like any send
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
-import { isMailboxOf } from '../../identity/mailboxes/mailboxes.ts';
+import { isMailboxOf } from '../../identity/mailboxes/mailbox-rows.ts';
 import {
   findMailboxes,
   type MailboxAddressRow,

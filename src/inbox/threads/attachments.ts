@@ -3,7 +3,7 @@
 import type { Caller, FileAnswer } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
-import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
 import { findContents } from '../../outbound/messages/contents/content-queries.ts';
 import { attachmentsOf, readProjection } from '../../outbound/messages/contents/projection.ts';
 import type { StoredAttachment } from '../../outbound/messages/lists/email-projection.ts';

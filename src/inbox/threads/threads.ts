@@ -7,7 +7,7 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { changesOf, type Details } from '../../history/audit/audit.ts';
 import { record } from '../../history/events/record.ts';
-import { getMailboxRow } from '../../identity/mailboxes/mailboxes.ts';
+import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import { ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { parseQuery } from '../../platform/full-text/query.ts';

@@ -5,7 +5,7 @@ import { allows } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
-import { isLocalAddress } from '../../identity/mailboxes/mailboxes.ts';
+import { isLocalAddress } from '../../identity/mailboxes/receivers.ts';
 import { cutRawMail, joinRawMail } from '../../mail/mime/raw-mail.ts';
 import { createRouter } from '../../mail/smtp/route.ts';
 import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../../platform/errors.ts';

@@ -11,8 +11,8 @@ import {
   addAddress,
   createMailbox,
   getMailbox,
-  isLocalAddress,
 } from '../../../src/identity/mailboxes/mailboxes.ts';
+import { isLocalAddress } from '../../../src/identity/mailboxes/receivers.ts';
 import type { Mailbox } from '../../../src/identity/mailboxes/schema.ts';
 import { senders } from '../../../src/identity/senders/queries.ts';
 import { resolveSender } from '../../../src/identity/senders/resolve.ts';

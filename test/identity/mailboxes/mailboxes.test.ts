@@ -6,11 +6,10 @@ import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import {
   addAddress,
   createMailbox,
-  findReceivers,
-  isLocalAddress,
   removeAddress,
   updateMailbox,
 } from '../../../src/identity/mailboxes/mailboxes.ts';
+import { findReceivers, isLocalAddress } from '../../../src/identity/mailboxes/receivers.ts';
 import { createMailboxInput } from '../../../src/identity/mailboxes/schema.ts';
 import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';

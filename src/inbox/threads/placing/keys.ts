@@ -12,7 +12,7 @@
 // replace the host name behind it. An id that a relay put there instead makes the same key. Only a
 // msg-id has a key.
 import { hash } from 'node:crypto';
-import { withoutSubaddress } from '../../../identity/mailboxes/mailboxes.ts';
+import { withoutSubaddress } from '../../../identity/mailboxes/receivers.ts';
 import { baseSubject } from '../../../mail/mime/headers/subject.ts';
 import { type FurtherIds, namedMessage } from '../../../outbound/messages/own-message-id.ts';
 import type { MessageRow, RecipientRow } from '../../../outbound/messages/queries.ts';

@@ -11,8 +11,9 @@
 // stand in From, To and Cc; the addresses of the mailbox do not count. A thread that waits for a
 // parent joins with the parent, as it would have if the parent had come first, unless we wrote in
 // the thread meanwhile.
-import { findReceiversOf } from '../../../identity/mailboxes/mailboxes.ts';
+
 import { selectAddresses } from '../../../identity/mailboxes/queries.ts';
+import { findReceiversOf } from '../../../identity/mailboxes/receivers.ts';
 import { findMessageRows, findRecipients } from '../../../outbound/messages/queries.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { findThread, type ThreadMessageRow } from '../queries.ts';

@@ -3,7 +3,7 @@
 // rejects: an unexpected fault of ours defers the delivery, so that no mail is lost.
 import { isDeepStrictEqual } from 'node:util';
 import type { App } from '../../../core/app.ts';
-import { isLocalAddress } from '../../../identity/mailboxes/mailboxes.ts';
+import { isLocalAddress } from '../../../identity/mailboxes/receivers.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
 import { loadProviders } from '../../../mail/smtp/load-providers.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
