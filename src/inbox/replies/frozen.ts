@@ -22,7 +22,7 @@ import { feedbackField } from '../../outbound/messages/feedback-fields.ts';
 import { withLongText } from '../../outbound/messages/made-text.ts';
 import { findMessageRows } from '../../outbound/messages/queries.ts';
 import { digestedContent, type SendContent } from '../../outbound/sending/content.ts';
-import { type Threading, threadingTo } from '../../outbound/sending/draft.ts';
+import { type Threading, threadingTo } from '../../outbound/sending/heading.ts';
 import { ConflictError, MalformedRequestError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { FrozenBytes, ProposedFile, ProposedMail } from '../approvals/proposals.ts';
