@@ -1,9 +1,8 @@
-// An attempt for the claimed deliveries of a message. Chooses the route of each recipient, gives
-// the deliveries that leave over the network to the carrier, and reports each outcome. Never
-// rejects: an unexpected fault of ours defers the delivery, so that no mail is lost.
+// An attempt for the claimed deliveries of a message. Groups them by route (groups.ts), gives the
+// groups that leave over the network to the carrier, and reports each outcome. Never rejects: an
+// unexpected fault of ours defers the delivery, so that no mail is lost.
 import { isDeepStrictEqual } from 'node:util';
 import type { App } from '../../../core/app.ts';
-import { isLocalAddress } from '../../../identity/mailboxes/receivers.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
 import { loadProviders } from '../../../mail/smtp/load-providers.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
@@ -12,8 +11,6 @@ import {
   type ChooseRoute,
   createRouter,
   dependsOnAddress,
-  type NetworkRoute,
-  type Route,
   type RouteConfig,
   routeKey,
 } from '../../../mail/smtp/route.ts';
@@ -31,13 +28,14 @@ import { type CopiedMessage, copyRequestOf, travelsAlone } from '../carrier/copy
 import { keptPolicies } from '../carrier/kept-policies.ts';
 import { withProofLink } from '../carrier/proof-link.ts';
 import { composeRequestOf, type Signing, signingNow } from '../carrier/request.ts';
-import { carryTogether, signaturesKey, signingFor } from '../carrier/signatures.ts';
+import { carryTogether, signingFor } from '../carrier/signatures.ts';
 import type { ClaimedMessage, LaneChoice } from '../claiming/claim.ts';
 import { isFault, type LaneSignal } from '../lanes/lane.ts';
 import { Lanes } from '../lanes/lanes.ts';
 import { Shares } from '../lanes/shares.ts';
 import type { Settlement } from '../settling/settle.ts';
 import { captured, type Ending, ourFault, simulate } from './endings.ts';
+import { type Group, groupByDestination, isOverNetwork, type NetworkGroup } from './groups.ts';
 import { beginOwnTransaction } from './own-transactions.ts';
 import { refusalLogger } from './relay-refusals.ts';
 import { marksOf, transactionOf } from './return-path.ts';
@@ -149,6 +147,8 @@ async function attemptMessage(
   };
   await Promise.all(groups.map(attemptGroup));
 }
+
+type CarriedGroups = ReadonlyMap<Group, Promise<Outcome[]> | undefined>;
 
 /**
  * Gives all groups that leave over the network to the carrier. Returns the outcomes of each group,
@@ -353,51 +353,4 @@ function signalOf(outcome: Outcome): LaneSignal {
   if (outcome.kind !== 'deferred') return 'refused';
   if (outcome.reply.code !== null && classifyReply(outcome.reply).isRateLimited) return 'slowed';
   return outcome.errorCode === 'connection' ? 'unreachable' : 'refused';
-}
-
-interface Group {
-  route: Route;
-  deliveries: DeliveryRow[];
-}
-
-interface NetworkGroup extends Group {
-  route: NetworkRoute;
-}
-
-type CarriedGroups = ReadonlyMap<Group, Promise<Outcome[]> | undefined>;
-
-function isOverNetwork(group: Group): group is NetworkGroup {
-  return group.route.kind !== 'simulator' && group.route.kind !== 'capture';
-}
-
-/**
- * Groups recipients of the same domain and route into one transaction. A blind copy has a separate
- * transaction, as no server may see that address beside the visible recipients. With individual
- * copies, each recipient has a separate transaction.
- */
-async function groupByDestination(
-  app: App,
-  claimed: ClaimedMessage,
-  chooseRoute: ChooseRoute,
-): Promise<Group[]> {
-  const { message, deliveries, recipients } = claimed;
-  const sender = { organizationId: message.organization_id, email: message.from_email };
-  const isAlone = travelsAlone(claimed, deliveries[0]);
-  const blind = new Set(recipients.filter(({ kind }) => kind === 'bcc').map(({ id }) => id));
-  const groups = new Map<string, Group>();
-  for (const delivery of deliveries) {
-    let route = chooseRoute(delivery.email, false, sender);
-    // Only captured mail can be for our own mailboxes, so other routes skip this look-up.
-    if (route.kind === 'capture') {
-      const isLocal = await isLocalAddress(app.store.db, delivery.email);
-      route = chooseRoute(delivery.email, isLocal, sender);
-    }
-    const isOwn = isAlone || route.kind === 'simulator' || blind.has(delivery.recipient_id);
-    const shared = `${routeKey(route)} ${signaturesKey(route)} ${delivery.domain}`;
-    const key = isOwn ? delivery.id : shared;
-    const group = groups.get(key);
-    if (group) group.deliveries.push(delivery);
-    else groups.set(key, { route, deliveries: [delivery] });
-  }
-  return [...groups.values()];
 }
