@@ -39,6 +39,17 @@ export interface Destination {
   waiters: Waiter[];
 }
 
+/** Returns the entry of a new session, which the organization of the request holds. */
+export function entryOf(
+  session: SmtpSession,
+  peer: Peer,
+  destination: Destination,
+  { keys, organizationId }: Wanted,
+): Entry {
+  const key = keys[0] ?? '';
+  return { session, peer, destination, key, users: 0, holder: organizationId, cancelIdle() {} };
+}
+
 /** Removes and returns an idle session that serves the request, or returns null. */
 export function takeIdle({ idle }: Destination, { keys, isFresh }: Wanted): Entry | null {
   if (isFresh) return null;

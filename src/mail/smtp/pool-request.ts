@@ -1,8 +1,17 @@
-// Requests to the pool of sessions (pool.ts), and the leases that it grants.
+// Options of the pool of sessions (pool.ts), requests to the pool, and the leases that it grants.
 
+import type { Clock } from '../../platform/runtime/clock.ts';
 import { SmtpFault } from './outcome.ts';
 import type { Opening } from './session/open.ts';
 import type { SmtpSession } from './session/session.ts';
+
+export interface PoolOptions {
+  clock: Clock;
+  /** Most connections over all destinations. */
+  maxConnections: number;
+  /** Idle time after which a session is closed. */
+  idleCloseMs?: number;
+}
 
 /**
  * Limits of a destination. They may change between requests: the latest limits apply. With 0
@@ -37,6 +46,12 @@ export interface SessionRequest<Failure> {
    */
   isFresh: boolean;
   open: () => Promise<{ opening: Opening; peer: Peer } | Failure>;
+}
+
+/** The result of an opening that ended without a session. */
+export interface Unopened {
+  opening: Opening & { session: null };
+  peer: Peer;
 }
 
 /** A session on loan. The holder must call `release` after success and failure. */

@@ -1,30 +1,33 @@
 // Pool of open SMTP sessions, reused for further messages. Counts connections per destination, per
 // organization and in all. Callers open the sessions and deliver over them. pool-destination.ts
-// holds the state of a destination.
+// holds the state of a destination, pool-destinations.ts compares all of them.
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import {
   type Destination,
   type Entry,
+  entryOf,
   firstWaiter,
-  hasRoom,
   removeIdle,
   removeWaiter,
   staying,
   takeIdle,
-  type Waiter,
   type Wanted,
 } from './pool-destination.ts';
-import type { DestinationLimits, Late, Lease, Peer, SessionRequest } from './pool-request.ts';
-import type { Opening } from './session/open.ts';
-
-export interface PoolOptions {
-  clock: Clock;
-  /** Most connections over all destinations. */
-  maxConnections: number;
-  /** Idle time after which a session is closed. */
-  idleCloseMs?: number;
-}
+import {
+  destinationWithOldestIdle,
+  isAnyHeldBack,
+  nextWaiter,
+  surplusOf,
+} from './pool-destinations.ts';
+import type {
+  DestinationLimits,
+  Late,
+  Lease,
+  PoolOptions,
+  SessionRequest,
+  Unopened,
+} from './pool-request.ts';
 
 const defaultIdleCloseMs = 10_000;
 
@@ -74,12 +77,7 @@ export class SmtpPool {
    * organization, holds it back.
    */
   get isPressed(): boolean {
-    if (this.#waiting === 0) return false;
-    for (const destination of this.#destinations.values()) {
-      if (destination.waiters.length > 0 && destination.open < destination.limits.connections)
-        return true;
-    }
-    return false;
+    return this.#waiting > 0 && isAnyHeldBack(this.#destinations.values());
   }
 
   /**
@@ -89,7 +87,7 @@ export class SmtpPool {
    */
   async acquire<Failure extends object>(
     request: SessionRequest<Failure>,
-  ): Promise<Lease | Failure | { opening: Opening & { session: null }; peer: Peer } | Late | null> {
+  ): Promise<Lease | Failure | Unopened | Late | null> {
     if (this.#isClosing) return null;
     const destination = this.#destinationOf(request.destination, request.limits);
     const granted = this.#takeNow(destination, request) ?? (await this.#wait(destination, request));
@@ -114,10 +112,7 @@ export class SmtpPool {
 
   /** Returns the number of connections above the limit of each destination, by name. */
   surplus(): Record<string, number> {
-    const above = [...this.#destinations.values()].flatMap(({ name, open, limits }) =>
-      open > limits.connections ? [[name, open - limits.connections] as const] : [],
-    );
-    return Object.fromEntries(above);
+    return surplusOf(this.#destinations.values());
   }
 
   /**
@@ -179,7 +174,10 @@ export class SmtpPool {
       if (staying(destination) >= connections) this.#evict(destination);
       return false;
     }
-    if (this.#open >= this.#maxConnections && !this.#evict(this.#destinationWithOldestIdle())) {
+    if (
+      this.#open >= this.#maxConnections &&
+      !this.#evict(destinationWithOldestIdle(this.#destinations.values()))
+    ) {
       return false;
     }
     // Eviction of the destination's only session has removed the destination.
@@ -196,16 +194,6 @@ export class SmtpPool {
     this.#open -= 1;
     this.#quit(entry);
     return true;
-  }
-
-  /**
-   * Returns the first destination with an idle session. They are ordered by the time when a session
-   * last became idle, so the oldest such time comes first.
-   */
-  #destinationWithOldestIdle(): Destination | null {
-    for (const destination of this.#destinations.values())
-      if (destination.idle.length > 0) return destination;
-    return null;
   }
 
   #wait(
@@ -250,15 +238,7 @@ export class SmtpPool {
       if (!('opening' in opened)) return opened;
       const { opening, peer } = opened;
       if (opening.session === null) return { opening, peer };
-      entry = {
-        session: opening.session,
-        peer,
-        destination,
-        key: request.keys[0] ?? '',
-        users: 0,
-        holder: request.organizationId,
-        cancelIdle: () => {},
-      };
+      entry = entryOf(opening.session, peer, destination, request);
       return this.#lend(entry, false);
     } finally {
       if (!entry) {
@@ -384,7 +364,7 @@ export class SmtpPool {
   /** Grants places to waiting requests, oldest first, as far as limits and shares permit. */
   #grantFree(): void {
     while (this.#waiting > 0) {
-      const found = this.#nextWaiter();
+      const found = nextWaiter(this.#destinations.values(), this.#inUse);
       const taken = found && this.#takeNow(found.destination, found.waiter);
       if (!taken) return;
       removeWaiter(found.destination, found.waiter);
@@ -392,18 +372,8 @@ export class SmtpPool {
     }
   }
 
-  #nextWaiter(): { destination: Destination; waiter: Waiter } | null {
-    let best: { destination: Destination; waiter: Waiter } | null = null;
-    for (const destination of this.#destinations.values()) {
-      if (destination.waiters.length === 0 || !hasRoom(destination)) continue;
-      const waiter = firstWaiter(destination, this.#inUse);
-      if (waiter && (!best || waiter.ticket < best.waiter.ticket)) best = { destination, waiter };
-    }
-    return best;
-  }
-
   #isWaitedForElsewhere(): boolean {
     if (this.#waiting === 0 || this.#open < this.#maxConnections) return false;
-    return this.#nextWaiter() !== null;
+    return nextWaiter(this.#destinations.values(), this.#inUse) !== null;
   }
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type PoolOptions, SmtpPool } from '../../../src/mail/smtp/pool.ts';
-import type { DestinationLimits, Lease } from '../../../src/mail/smtp/pool-request.ts';
+import { SmtpPool } from '../../../src/mail/smtp/pool.ts';
+import type { DestinationLimits, Lease, PoolOptions } from '../../../src/mail/smtp/pool-request.ts';
 import { openSession } from '../../../src/mail/smtp/session/open.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
 import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
