@@ -24,8 +24,6 @@ import { startLaneReport } from '../src/outbound/queue/lanes/lane-report.ts';
 import { createPipeline } from '../src/outbound/queue/loop.ts';
 import { startQueueGauges } from '../src/outbound/queue/queue-gauges.ts';
 import { createReportReader } from '../src/outbound/reports/reports.ts';
-import { watchActiveHosts } from '../src/outbound/tracking/custom/active-hosts.ts';
-import { createTrackingHostLoop } from '../src/outbound/tracking/custom/loop.ts';
 import { urlAt } from '../src/platform/net/network-address.ts';
 import { addProcessMetrics } from '../src/platform/runtime/metrics.ts';
 import { newToken } from '../src/platform/runtime/tokens.ts';
@@ -54,10 +52,10 @@ import { serviceJobs } from './scheduler/service-jobs.ts';
 import { createSmtpListener } from './smtp/listener.ts';
 import { createSubmissionListener } from './smtp/submission.ts';
 import { startWords } from './start-words.ts';
-import { startTrackingListeners } from './tracking/listeners.ts';
-import type { ServeTracked, TrackingParts } from './tracking/requests.ts';
-import { startDnsResponder } from './tracking/responder.ts';
+import { type OnStop, stopsInReverse } from './stops.ts';
+import type { ServeTracked } from './tracking/requests.ts';
 import { serveLinks } from './tracking/serve.ts';
+import { startTracking, type TrackingPorts } from './tracking/start.ts';
 
 export interface DaemonOptions {
   /** File for the ready object as JSON; removed at the stop. */
@@ -96,18 +94,6 @@ export interface Daemon {
   /** Stops within `shutdownGraceSeconds`. Attempts in flight are finished or requeued. */
   close(): Promise<void>;
 }
-
-export interface TrackingPorts {
-  http: number | null;
-  https: number | null;
-  dns: number | null;
-}
-
-/**
- * Registers a function that stops a started part. With `isEarly` it begins before all functions
- * without it.
- */
-type OnStop = (stop: (graceMs: number) => unknown, isEarly?: boolean) => void;
 
 /**
  * Registers a function that reads files of a part again, once the configuration has the new values.
@@ -193,38 +179,6 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     await close();
     throw error;
   }
-}
-
-/**
- * Stops all parts within the same grace period, in sequence: time used by a part is missing
- * for the next. The queue begins early: a slow request leaves no less time to mail under way.
- */
-function stopsInReverse({ clock, config, log }: App): { onStop: OnStop; close(): Promise<void> } {
-  const stops: { stop: Parameters<OnStop>[0]; isEarly: boolean }[] = [];
-  return {
-    onStop: (stop, isEarly = false) => void stops.push({ stop, isEarly }),
-    async close() {
-      const graceMs = config.shutdownGraceSeconds * 1000;
-      const endAt = clock.elapsed() + graceMs;
-      const ordered = stops
-        .splice(0)
-        .reverse()
-        .map(({ stop, isEarly }) => {
-          if (!isEarly) return stop;
-          const begun = Promise.resolve(graceMs).then(stop);
-          // The turn of this part reports the fault.
-          begun.catch(() => {});
-          return () => begun;
-        });
-      for (const stop of ordered) {
-        try {
-          await stop(Math.max(0, endAt - clock.elapsed()));
-        } catch (error) {
-          log.error({ err: error }, 'a part of the daemon did not stop in order');
-        }
-      }
-    },
-  };
 }
 
 function lockStore({ config }: App, onStop: OnStop): void {
@@ -343,25 +297,6 @@ async function startAdmission(app: App, onStop: OnStop): Promise<Admission> {
   await admission.start();
   onStop(() => admission.stop());
   return admission;
-}
-
-/** Starts tracking hosts: their registry, their checks and their listeners. */
-async function startTracking(parts: TrackingParts, onStop: OnStop): Promise<TrackingPorts> {
-  const { app } = parts;
-  onStop(await watchActiveHosts(app));
-  const listeners = await startTrackingListeners(parts);
-  onStop((graceMs) => listeners.close(graceMs));
-  const { host, port } = app.config.tracking.acme.dns;
-  const responder = port === null ? null : await startDnsResponder(app, { host, port });
-  if (responder) onStop(() => responder.close());
-  const loop = createTrackingHostLoop(app);
-  loop.start();
-  onStop(() => loop.stop());
-  const { httpPort, httpsPort } = listeners;
-  const ports = { http: httpPort, https: httpsPort, dns: responder?.port ?? null };
-  const isOn = Object.values(ports).some((one) => one !== null);
-  if (isOn) app.log.info(ports, 'tracking hosts are served');
-  return ports;
 }
 
 /** Starts HTTP. Returns the URL, which is also the base of links in mail. */
