@@ -7,7 +7,6 @@
 //   POST               | a session, the token of the forms, and an `Origin` of our own
 //   POST sign-in       | the token of the form; ten failures a minute for an address
 //   POST open          | a link of `svc open`, once
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../../src/access/keys/authenticator.ts';
 import { outsideRanges } from '../../src/access/keys/constraints.ts';
@@ -28,8 +27,19 @@ import { reserveAnswer } from '../http/answer-memory.ts';
 import type { Ask, AskRoute } from '../http/faces.ts';
 import type { Workload } from '../http/workload.ts';
 import { readForm } from '../tracking/form.ts';
+import { type Answer, commonHeaders, refusalView, saved, seeOther } from './answers.ts';
 import { type Download, queryOf, Refusal, refusalOf } from './api.ts';
 import { type Assets, readAssets } from './assets.ts';
+import {
+  addressOf,
+  cookieIn,
+  cookieName,
+  decoded,
+  formCookie,
+  formTokenOf,
+  isSame,
+  meantIn,
+} from './browser-request.ts';
 import { html, isKnownLink } from './html.ts';
 import { drawPage, drawPlain } from './layout.ts';
 import { LiveStreams } from './live.ts';
@@ -52,42 +62,10 @@ export interface ConsoleParts {
   workload: Workload;
 }
 
-interface Answer {
-  status: number;
-  body: string | Buffer;
-  headers?: Record<string, string>;
-}
-
 const root = '/console';
-const cookieName = 'svc_console';
-/** Cookie of the form to sign in, before there is a session. */
-const formCookie = 'svc_console_form';
 const mostFailures = 10;
 /** A file of a template, with three bytes for a character that forms escape. */
 const mostFormBytes = 2 * 1024 * 1024;
-const longestToken = 200;
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "frame-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const commonHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': contentSecurityPolicy,
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-frame-options': 'DENY',
-  'x-robots-tag': 'noindex, nofollow',
-};
-
 /** The console of this process. */
 export class Console {
   readonly #parts: ConsoleParts;
@@ -333,23 +311,6 @@ export class Console {
   }
 }
 
-/** Leads to a path of ours, as a browser writes it: without line breaks, and in ASCII. */
-function seeOther(to: string, headers: Record<string, string> = {}): Answer {
-  const { pathname, search, hash } = new URL(to, 'http://console.invalid');
-  return { status: 303, body: '', headers: { ...headers, location: pathname + search + hash } };
-}
-
-/** Answers with a file of strangers: saved, or shown in a frame of ours, and never run. */
-function saved({ bytes, contentType, disposition }: Download): Answer {
-  const headers = {
-    'content-type': contentType,
-    'content-disposition': disposition,
-    'content-security-policy': `sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'`,
-    'x-frame-options': 'SAMEORIGIN',
-  };
-  return { status: 200, body: bytes, headers };
-}
-
 function refuseWithout({ may }: Asked, { needs }: Pick<Page | Action, 'needs'>): void {
   if (needs === null || may(needs)) return;
   const message =
@@ -357,23 +318,6 @@ function refuseWithout({ may }: Asked, { needs }: Pick<Page | Action, 'needs'>):
       ? 'Only the operator may do this: "svc open" signs in as one'
       : `The API key does not have the permission ${needs}`;
   throw new Refusal(403, { _tag: 'ForbiddenError', message }, '');
-}
-
-function refusalView({ status, message, tag, requestId }: Refusal): View {
-  return {
-    status,
-    title: status === 404 ? 'Not found' : 'That did not work',
-    body: html`<p class="problem" role="alert">${message}</p>
-      <p class="note">${tag} (${status})${requestId !== '' && html`, request <code>${requestId}</code>`}</p>`,
-  };
-}
-
-/** Returns the values of a query, of a repeated name the last value. */
-function meantIn(query: unknown): Form {
-  const given = Object.entries(query as Record<string, string | string[]>);
-  return Object.fromEntries(
-    given.map(([name, value]) => [name, meant([value].flat().at(-1) ?? '')]),
-  );
 }
 
 function findPage(path: string): { page: Page; params: Record<string, string> } | null {
@@ -387,32 +331,4 @@ function findPage(path: string): { page: Page; params: Record<string, string> } 
 function actionOf({ actions = {} }: Page, form: Form): Action | undefined {
   const name = form['_action'] ?? '';
   return Object.hasOwn(actions, name) ? actions[name] : undefined;
-}
-
-function addressOf({ raw }: FastifyRequest): string {
-  return raw.socket.remoteAddress ?? '';
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
-function cookieIn({ headers }: FastifyRequest, name = cookieName): string | null {
-  const cookies = (headers.cookie ?? '').split(/; */).map((one) => one.split('='));
-  const token = cookies.find(([own]) => own === name)?.[1] ?? '';
-  return /^[\w-]+$/.test(token) && token.length <= longestToken ? token : null;
-}
-
-/** Returns the token that forms carry beside a cookie. */
-function formTokenOf(token: string): string {
-  return createHmac('sha256', token).update('form').digest('base64url');
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
