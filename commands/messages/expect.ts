@@ -3,7 +3,8 @@
 import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
-import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../src/outbound/messages/email-schema.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import { foldAddress } from '../../src/platform/net/address.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import { messageCard } from '../base/input/fields.ts';

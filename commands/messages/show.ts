@@ -2,7 +2,8 @@
 import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
-import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../src/outbound/messages/email-schema.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { messageCard, recipientColumns } from '../base/input/fields.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';

@@ -1,7 +1,7 @@
 // Faults that the parser found in a received mail: a reader learns which words may be missing, and
 // where they are.
 import type { ParsingErrorCode } from '../../src/mail/mime/parsed-mail.ts';
-import type { EmailProjection } from '../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../src/outbound/messages/email-schema.ts';
 import { html, type Part } from './html.ts';
 
 /** The meaning of each code for a reader of the mail. */

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../src/outbound/messages/email-schema.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
 import { inLong } from '../support/command.ts';
 import {

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../src/outbound/messages/email-schema.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import {
   type DaemonHome,
   type DaemonProcess,

@@ -1,7 +1,8 @@
 // Checks of senders in a real daemon, in real time: the attack by silent DNS, the wait of a new
 // user without DNS, and the log lines.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EmailProjection, Message } from '../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../src/outbound/messages/email-schema.ts';
+import type { Message } from '../../src/outbound/messages/schema.ts';
 import {
   type DaemonHome,
   type DaemonProcess,

@@ -1,13 +1,9 @@
 // A message: the state in sentences, the way, the headers, and the mail as it looks.
 import type { RecipientExplanation } from '../../../src/outbound/explain/explain.ts';
 import { explainRoutes } from '../../../src/outbound/explain/routes.ts';
+import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
 import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
-import type {
-  Delivery,
-  EmailProjection,
-  Message,
-  TimelineEvent,
-} from '../../../src/outbound/messages/schema.ts';
+import type { Delivery, Message, TimelineEvent } from '../../../src/outbound/messages/schema.ts';
 import { sendingRoutes } from '../../../src/outbound/sending/routes.ts';
 import { withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { area } from '../../core/api/area.ts';
 import { pageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
+import { emailProjection, emailQuery } from './email-schema.ts';
 import { getEmailProjection } from './lists/email-projection.ts';
 import {
   deleteMessage,
@@ -13,8 +14,6 @@ import {
 } from './messages.ts';
 import {
   delivery,
-  emailProjection,
-  emailQuery,
   listMessagesQuery,
   message,
   messageEvent,

@@ -6,7 +6,7 @@ import type { CreateKey } from '../../../src/access/keys/schema.ts';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import type { ReplyResult } from '../../../src/inbox/replies/schema.ts';
-import type { EmailProjection } from '../../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
 import type { Answer, HttpApi } from '../../support/http-client.ts';
 import type { TestApp } from '../../support/test-app.ts';
 import { arrive, type Mail } from '../threads/mails.ts';

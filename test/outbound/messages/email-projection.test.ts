@@ -2,7 +2,8 @@
 // mail, and the signed storage URLs.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Page } from '../../../src/core/api/pagination.ts';
-import type { EmailProjection, Message } from '../../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
+import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { receiveMail as receiveMailAt } from '../../inbox/receiving/received-mail.ts';
 import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';

@@ -5,11 +5,8 @@ import { operatorOf } from '../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
-import type {
-  EmailProjection,
-  Message,
-  TimelineEvent,
-} from '../../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
+import type { Message, TimelineEvent } from '../../../src/outbound/messages/schema.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
 import type { HttpApi } from '../../support/http-client.ts';
 

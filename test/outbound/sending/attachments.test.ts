@@ -1,6 +1,7 @@
 // Attachments of a send: stored byte for byte, 40 MB at most once encoded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EmailProjection, Message } from '../../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
+import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { sendPayload } from '../../../src/outbound/messages/send-schema.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { stores } from '../../support/command.ts';

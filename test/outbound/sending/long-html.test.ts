@@ -1,6 +1,6 @@
 // The text of HTML that is too long for the main thread: made in the parse worker, with all words.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EmailProjection } from '../../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
 import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

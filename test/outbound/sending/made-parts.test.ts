@@ -1,7 +1,7 @@
 // Parts that a send leaves out and the service adds: the type of a file by its name, a text from
 // HTML.
 import { describe, expect, it } from 'vitest';
-import type { EmailProjection } from '../../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
 import { eachApi } from '../../support/each-app.ts';
 import { payload, rawMail, send } from '../messages/fixtures.ts';
 

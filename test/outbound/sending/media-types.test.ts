@@ -3,7 +3,8 @@
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMediaType } from '../../../src/mail/mime/media-type.ts';
-import type { EmailProjection, Message } from '../../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
+import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { stores } from '../../support/command.ts';
 import { type HttpApi, httpApi } from '../../support/http-client.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

@@ -3,11 +3,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';
 import type { Template } from '../../../src/content/templates/schema.ts';
-import type {
-  DryRunResult,
-  EmailProjection,
-  Message,
-} from '../../../src/outbound/messages/schema.ts';
+import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
+import type { DryRunResult, Message } from '../../../src/outbound/messages/schema.ts';
 import { stores } from '../../support/command.ts';
 import { sharedApi } from '../../support/each-app.ts';
 import type { HttpApi } from '../../support/http-client.ts';

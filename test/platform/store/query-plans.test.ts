@@ -9,11 +9,11 @@ import { cursorAfter } from '../../../src/core/api/cursor.ts';
 import type { Route } from '../../../src/core/api/route.ts';
 import { recordTimeline } from '../../../src/history/events/record.ts';
 import { createProjector } from '../../../src/inbox/receiving/projector.ts';
+import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
 import { getEmailProjection } from '../../../src/outbound/messages/lists/email-projection.ts';
 import { createSearchFiller } from '../../../src/outbound/messages/lists/search.ts';
 import { setMarks } from '../../../src/outbound/messages/lists/term-queries.ts';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
-import type { EmailProjection } from '../../../src/outbound/messages/schema.ts';
 import { startQueueGauges } from '../../../src/outbound/queue/queue-gauges.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
 import {

@@ -25,8 +25,8 @@ import type { DocumentWords } from '../../../platform/full-text/document.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
 import { type Db, fromJson, toJson } from '../../../platform/store/db.ts';
 import { groupWrites } from '../../../platform/store/group.ts';
+import type { EmailProjection } from '../email-schema.ts';
 import { findMessageRow, lockMessages, type MessageRow } from '../queries.ts';
-import type { EmailProjection } from '../schema.ts';
 import {
   closeProjections,
   countTry,

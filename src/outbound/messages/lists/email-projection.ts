@@ -9,10 +9,10 @@ import { readContent } from '../contents/merge.ts';
 import { attachmentsOf, type InboundEnvelope, readProjection } from '../contents/projection.ts';
 import { storageUrls } from '../contents/storage-urls.ts';
 import { deliveryTo } from '../delivery-to.ts';
+import type { EmailProjection, EmailQuery } from '../email-schema.ts';
 import { getMessageRow } from '../messages.ts';
 import { presentDelivery } from '../present.ts';
 import { findRecipients, type MessageRow } from '../queries.ts';
-import type { EmailProjection, EmailQuery } from '../schema.ts';
 
 /** Attachment as stored in the content row. The bytes are in a blob. */
 export interface StoredAttachment {
