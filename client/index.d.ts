@@ -2622,7 +2622,7 @@ export type DomainStats = {
     bounceRate: number;
   }>;
 };
-export type MessageEventTold = MessageEventData | DeletedMessage;
+export type MessageEventRecord = MessageEventData | DeletedMessage;
 /** The message as it is now, with its status at the event */
 export type MessageEventData = {
   id: string;
@@ -2742,7 +2742,7 @@ export type ContactImport = {
   pending?: number;
 };
 /** A plan and its domain */
-export type WarmingTold = {
+export type WarmingRecord = {
   id: string;
   status: 'active' | 'paused' | 'held' | 'completed' | 'cancelled';
   /** History of the domain at receivers; recorded, it changes no number */
@@ -2846,73 +2846,73 @@ export type WebhookEvent =
       type: 'message.accepted';
       timestamp: string;
       organizationId: string;
-      data: MessageEventTold;
+      data: MessageEventRecord;
     }
   | {
       type: 'message.scheduled';
       timestamp: string;
       organizationId: string;
-      data: MessageEventTold;
+      data: MessageEventRecord;
     }
   | {
       type: 'message.deferred';
       timestamp: string;
       organizationId: string;
-      data: MessageEventTold;
+      data: MessageEventRecord;
     }
   | {
       type: 'message.sent';
       timestamp: string;
       organizationId: string;
-      data: MessageEventTold;
+      data: MessageEventRecord;
     }
   | {
       type: 'message.delivered';
       timestamp: string;
       organizationId: string;
-      data: MessageEventTold;
+      data: MessageEventRecord;
     }
   | {
       type: 'message.opened';
       timestamp: string;
       organizationId: string;
-      data: MessageEventTold;
+      data: MessageEventRecord;
     }
   | {
       type: 'message.clicked';
       timestamp: string;
       organizationId: string;
-      data: MessageEventTold;
+      data: MessageEventRecord;
     }
   | {
       type: 'message.bounced';
       timestamp: string;
       organizationId: string;
-      data: MessageEventTold;
+      data: MessageEventRecord;
     }
   | {
       type: 'message.complained';
       timestamp: string;
       organizationId: string;
-      data: MessageEventTold;
+      data: MessageEventRecord;
     }
   | {
       type: 'message.failed';
       timestamp: string;
       organizationId: string;
-      data: MessageEventTold;
+      data: MessageEventRecord;
     }
   | {
       type: 'message.cancelled';
       timestamp: string;
       organizationId: string;
-      data: MessageEventTold;
+      data: MessageEventRecord;
     }
   | {
       type: 'message.unsubscribed';
       timestamp: string;
       organizationId: string;
-      data: MessageEventTold;
+      data: MessageEventRecord;
     }
   | {
       type: 'mailbox.created';
@@ -3083,13 +3083,13 @@ export type WebhookEvent =
       type: 'warming.held';
       timestamp: string;
       organizationId: string;
-      data: WarmingTold;
+      data: WarmingRecord;
     }
   | {
       type: 'warming.completed';
       timestamp: string;
       organizationId: string;
-      data: WarmingTold;
+      data: WarmingRecord;
     }
   | {
       type: 'campaign.run.started';

@@ -114,7 +114,11 @@ const roads: readonly Road[] = [
     reason: waitOfDelivery,
   },
   {
-    ...{ name: 'submission and sendmail', file: `${sending}/hand-in/hand-in.ts`, without: 'refused' },
+    ...{
+      name: 'submission and sendmail',
+      file: `${sending}/hand-in/hand-in.ts`,
+      without: 'refused',
+    },
     prepare:
       async ({ test }) =>
       () => {
