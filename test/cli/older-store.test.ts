@@ -27,8 +27,6 @@ const last = migrations.at(-1)?.name;
 /** The migration that the commands have and the store has not. */
 const needed = '0002-made-up';
 const preload = { NODE_OPTIONS: `--import=${join(repository, 'test/support/next-migration.ts')}` };
-// The process that runs most commands inherits it.
-Object.assign(process.env, preload);
 const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
 
 /** Commands that write a schema, of a target that is their own. */

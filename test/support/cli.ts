@@ -53,28 +53,44 @@ export function finished(child: ChildProcess): Promise<CliResult> {
   });
 }
 
-/** The process that runs commands one after another, and whether it is at one. */
-let host: ChildProcess | undefined;
-let isHostBusy = false;
+/** A process that runs commands in turn. */
+interface Host {
+  process: ChildProcess;
+  isBusy: boolean;
+}
 
-/** Runs a command in the host, or returns null while that runs another one. */
+/** The hosts by the Node options of their commands, which a process takes at its start. */
+const hosts = new Map<string, Host>();
+
+function hostWith(options: string): Host {
+  const known = hosts.get(options);
+  if (known) return known;
+  const env = { ...process.env, NODE_OPTIONS: options };
+  const file = join(import.meta.dirname, 'cli-host.ts');
+  const host = { process: fork(file, { env, serialization: 'advanced' }), isBusy: false };
+  hosts.set(options, host);
+  return host;
+}
+
+/** Runs a command in a host, or returns null while that runs another command. */
 async function runHosted(work: HostedRun): Promise<HostedResult | null> {
-  if (isHostBusy) return null;
-  isHostBusy = true;
-  host ??= fork(join(import.meta.dirname, 'cli-host.ts'), { serialization: 'advanced' });
+  const options = work.env.NODE_OPTIONS ?? '';
+  const host = hostWith(options);
+  if (host.isBusy) return null;
+  host.isBusy = true;
   const stopped = new AbortController();
   const { signal } = stopped;
   try {
-    host.send(work);
-    const ended = once(host, 'exit', { signal }).then(() => {
-      host = undefined;
+    host.process.send(work);
+    const ended = once(host.process, 'exit', { signal }).then(() => {
+      hosts.delete(options);
       throw new Error(`svc ${work.args.join(' ')} ended the process of all commands`);
     });
-    const [result] = await Promise.race([once(host, 'message', { signal }), ended]);
+    const [result] = await Promise.race([once(host.process, 'message', { signal }), ended]);
     return result;
   } finally {
     stopped.abort();
-    isHostBusy = false;
+    host.isBusy = false;
   }
 }
 
