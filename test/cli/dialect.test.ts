@@ -104,7 +104,8 @@ function sourceOf(id: string): Source {
     /(?:import\(\s*|^import (?!type )[^;]*? from )'(?:\.\.\/)+((?:src|daemon)\/[^']+)'/gm,
   );
   const paths = [...imported].map(([, path = '']) => path);
-  const runsRoutes = /base\/(?:action|family|mail-words|route|thread|verbs)\.ts'/.test(text);
+  const runsRoutes =
+    /base\/(?:action|nouns\/family|mail\/(?:mail-words|thread)|route|verbs)\.ts'/.test(text);
   const hasRoute = runsRoutes && paths.some((path) => path.endsWith('routes.ts'));
   const isWalk = text.includes("'../base/review/walk.ts'");
   return { id, hasRoute: hasRoute || isWalk, calls: paths.filter((path) => !isPure(path)) };

@@ -29,12 +29,12 @@ describe('outgoing HTTP', () => {
   it('is the only source of refusals by address besides the SMTP client', () => {
     const judges = files.filter((file) => /\bisPublicAddress\b/.test(readFileSync(file, 'utf8')));
     expect(judges.sort()).toEqual([
+      'src/doctor/mail.ts',
       'src/identity/domains/check-records.ts',
       'src/mail/smtp/destination.ts',
       'src/mail/smtp/way.ts',
       'src/platform/net/http/connect.ts',
       'src/platform/net/network-address.ts',
-      'src/doctor/mail.ts',
       'src/webhooks/endpoints/url-rules.ts',
     ]);
   });
