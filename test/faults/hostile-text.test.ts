@@ -27,13 +27,14 @@ import { projectHeader } from '../../src/mail/parse/read-header.ts';
 import { classifyReply } from '../../src/mail/smtp/reply-rules/classify-reply.ts';
 import { automatedBy } from '../../src/outbound/tracking/automated.ts';
 import { unsubscribeUrlsOf } from '../../src/outbound/tracking/content.ts';
-import { wordsOf as contactWords, foldedName } from '../../src/people/contacts/words.ts';
+import { wordsOf as contactWords } from '../../src/people/contacts/words.ts';
 import { ValidationError } from '../../src/platform/errors.ts';
 import { wordsOfDocument } from '../../src/platform/full-text/document.ts';
 import { parseQuery } from '../../src/platform/full-text/query.ts';
 import { folded } from '../../src/platform/full-text/words.ts';
 import { foldAddress, parseAddress } from '../../src/platform/net/address.ts';
 import { parseRange } from '../../src/platform/net/network-address.ts';
+import { foldCase } from '../../src/platform/runtime/fold-case.ts';
 import { startWork, workedMs } from '../support/work-time.ts';
 
 const field = 65_536;
@@ -98,7 +99,7 @@ const readers: readonly [name: string, characters: number, read: (text: string) 
   ['List-Unsubscribe to send', field, (text) => unsubscribeUrlsOf({ 'List-Unsubscribe': text })],
   ['an address', field, parseAddress],
   ['an address to compare', 320, foldAddress],
-  ['a name of a contact', 200, foldedName],
+  ['a name of a contact', 200, foldCase],
   ['the words of a contact', 200, contactWords],
   ['a question for words', 1_000, ofQuestion],
   ['a reply of a remote server', field, ofReply],

@@ -1,9 +1,15 @@
 // The look-up of the mailboxes that receive mail for an address (specification 2.5): by the whole
 // address, without the subaddress, and by the catch-all of the domain.
+import type { App } from '../../core/app.ts';
 import { foldAddress } from '../../platform/net/address.ts';
+import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { groupReads } from '../../platform/store/group.ts';
 import { type Standing, standingOf } from '../domains/owners.ts';
 import * as queries from './queries.ts';
+
+/** Most addresses of a shared look-up. */
+const mostTogether = 64;
 
 /** A mailbox that receives mail, or is paused. */
 type Receiver = Pick<queries.ReceiverRow, 'id' | 'organization_id' | 'status'>;
@@ -58,6 +64,11 @@ export async function findReceiversOf(db: Db, addresses: readonly string[]): Pro
     return { own, catchAll, domain };
   });
 }
+
+/** Returns the receivers of an address. Concurrent callers share a look-up. */
+export const receiversOf = perApp(({ store }: App) =>
+  groupReads(mostTogether, (emails: readonly string[]) => findReceiversOf(store.db, emails)),
+);
 
 /**
  * Returns whether mail for the address stays on this machine: a mailbox here receives it, or the

@@ -6,7 +6,7 @@ import { returnPathOf } from '../../identity/domains/dns-records.ts';
 import { findOwner, standingOf } from '../../identity/domains/owners.ts';
 import { selectReturnPathRegistrations } from '../../identity/domains/queries.ts';
 import { findFirstMailbox } from '../../identity/mailboxes/queries.ts';
-import { findReceiversOf, type Receivers } from '../../identity/mailboxes/receivers.ts';
+import { type Receivers, receiversOf } from '../../identity/mailboxes/receivers.ts';
 import { findDelivery } from '../../outbound/deliveries/queries.ts';
 import {
   isReportable,
@@ -17,8 +17,6 @@ import type { ReportKind } from '../../outbound/reports/queries.ts';
 import { findLeaver } from '../../outbound/unsubscribe-links/find-leaver.ts';
 import { type Leaver, readMailToken } from '../../outbound/unsubscribe-links/tokens.ts';
 import { type MailAddress, parseAddress } from '../../platform/net/address.ts';
-import { perApp } from '../../platform/runtime/per-app.ts';
-import { groupReads } from '../../platform/store/group.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 
 /** A mailbox, with the address by which it was found. */
@@ -91,8 +89,6 @@ function disputed(): InboundRefusal {
   return refused(450, '4.2.1', 'This domain accepts no mail at the moment');
 }
 
-const mostTogether = 64;
-
 /** Local parts that are reserved at a return-path host, even if the domain has a catch-all. */
 const keptLocalPart = /^(?:(?:bounce|unsub)\+.*|fbl|dmarc)$/i;
 
@@ -109,11 +105,6 @@ async function unlessKept<Found>(
   const registrations = await selectReturnPathRegistrations(app.store.db, domain);
   return registrations.length > 0 ? undefined : catchAll;
 }
-
-/** Clients that ask at the same time share a look-up. */
-const receiversOf = perApp(({ store }: App) =>
-  groupReads(mostTogether, (emails: readonly string[]) => findReceiversOf(store.db, emails)),
-);
 
 /**
  * Finds the mailbox of an address. `postmaster@` of a domain of ours is always accepted (RFC 5321

@@ -1,21 +1,12 @@
 // Tells by which addresses mail reaches a mailbox, so that no answer goes to the mailbox that
 // writes it.
 import type { App } from '../../core/app.ts';
-import { findReceiversOf } from '../../identity/mailboxes/receivers.ts';
+import { receiversOf } from '../../identity/mailboxes/receivers.ts';
 import type { InboundEnvelope } from '../../outbound/messages/contents/projection.ts';
 import { foldAddress } from '../../platform/net/address.ts';
-import { perApp } from '../../platform/runtime/per-app.ts';
 import { fromJson } from '../../platform/store/db.ts';
-import { groupReads } from '../../platform/store/group.ts';
 import type { Found } from './found.ts';
 import { ownAddressOf } from './senders.ts';
-
-const mostPerBatch = 128;
-
-/** Concurrent answers share a look-up. */
-const receiversOf = perApp(({ store }: App) =>
-  groupReads(mostPerBatch, (emails: readonly string[]) => findReceiversOf(store.db, emails)),
-);
 
 /**
  * Returns the test for addresses of the mailbox: own addresses, addresses of a domain that has it

@@ -12,6 +12,7 @@ import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import { ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
 import { parseQuery } from '../../platform/full-text/query.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
+import { foldCase } from '../../platform/runtime/fold-case.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { storeAction } from '../approvals/actions.ts';
 import { type Folder, folders } from './folders.ts';
@@ -112,7 +113,7 @@ const unlisted: readonly Folder[] = ['spam', 'trash'];
 
 /** Folds a label for comparison. */
 export function foldLabel(label: string): string {
-  return label.trim().normalize('NFC').toUpperCase().toLowerCase();
+  return foldCase(label.trim().normalize('NFC'));
 }
 
 function filterOf(app: App, mailboxId: string, query: ListThreads): ThreadFilter {

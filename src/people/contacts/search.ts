@@ -9,10 +9,12 @@
 //                                    | complete word, else of all contacts            |
 //
 // Frequent beginnings of addresses are searched the same way, and rare beginnings completely.
+
+import { foldCase } from '../../platform/runtime/fold-case.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type ContactFilter, listContactIds } from './list-queries.ts';
 import { findNamed, idsOfAddress, idsOfWord, type Named, newestOfWord } from './search-queries.ts';
-import { foldedName, wordsOf } from './words.ts';
+import { wordsOf } from './words.ts';
 
 /** Most contacts that a search examines. */
 const mostMet = 5_000;
@@ -31,7 +33,7 @@ export interface ContactSearch {
  */
 function isFound({ name, display_name, address }: Named, { words, prefix }: ContactSearch) {
   if (address?.startsWith(prefix)) return true;
-  const names = foldedName(`${name ?? ''} ${display_name ?? ''}`);
+  const names = foldCase(`${name ?? ''} ${display_name ?? ''}`);
   if (!words.every((word) => names.includes(word))) return false;
   const own = wordsOf(name, display_name);
   return words.every((word) => own.some((one) => one.startsWith(word)));
