@@ -1,4 +1,4 @@
-// `svc doctor`. The checks: src/service/doctor/.
+// `svc doctor`. The checks: src/doctor/.
 import { Flags } from '@oclif/core';
 import type { App } from '../src/core/app.ts';
 import type { Finding } from '../src/doctor/finding.ts';

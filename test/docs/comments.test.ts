@@ -45,6 +45,20 @@ it('comments and documents name only files that exist', () => {
   expect(missing).toEqual([]);
 });
 
+it('comments name only folders that exist', () => {
+  const comment = /(?:^|\s)(?:\/\/|\/?\*\*?)\s.*$/;
+  const folder = /(?<![\w.:/-])(?:src|daemon|commands|test)(?:\/[a-z][\w-]*)+(?![\w./*-]|\.\w)/g;
+  const cited = files
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => {
+      const lines = readFileSync(join(root, file), 'utf8').split('\n');
+      const folders = lines.flatMap((line) => comment.exec(line)?.[0].match(folder) ?? []);
+      return folders.map((path) => ({ file, path }));
+    });
+  expect(cited.length).toBeGreaterThan(10);
+  expect(cited.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
+});
+
 it('code cites only documents and headings that exist', () => {
   const cites = files
     .filter((file) => file.endsWith('.ts'))

@@ -1,5 +1,5 @@
 // Engagement with campaign mail: the first open and click of a person, in the ledger and the
-// counters of the run (src/people/runs).
+// counters of the run (src/run-ledger).
 
 import type { Db } from '../../platform/store/db.ts';
 import { countRun } from '../../run-ledger/counters.ts';

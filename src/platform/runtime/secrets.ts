@@ -2,10 +2,10 @@
 // (DKIM keys, webhook secrets) and sign tokens (return paths, links). Without the root keys,
 // encrypted values are lost for ever.
 //
-// The store says when each root key was in force (src/core/secrets). A token is made by the key in
-// force at the time of the token (of the message, of the mail), and verified by that key alone. So
-// a replaced key proves old links for ever and can forge none of a later time, and a mail composed
-// again has the same bytes.
+// The store says when each root key was in force (src/core/root-keys). A token is made by the key
+// in force at the time of the token (of the message, of the mail), and verified by that key alone.
+// So a replaced key proves old links for ever and can forge none of a later time, and a mail
+// composed again has the same bytes.
 import { createCipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { InternalError } from '../errors.ts';
 import { type KeySource, openKeySource, type SecretSettings } from './key-ring.ts';
@@ -139,7 +139,7 @@ export class Secrets {
   /**
    * Encrypts with AES-256-GCM. `context` names the owner of the value (`domainKey:dkim_…`):
    * decryption needs the same context, so a text cannot be moved to a different row. Only `sealer`
-   * (src/core/secrets) knows whether the key is still in force when the text is stored.
+   * (src/core/root-keys) knows whether the key is still in force when the text is stored.
    */
   encrypt(plain: string | Uint8Array, context: string): string {
     const key = this.#newest();
