@@ -17,7 +17,7 @@ import {
   printList,
   writeWarning,
 } from './output/output.ts';
-import { callRoute, type LoadRoute, runRoute } from './route.ts';
+import { type LoadRoute, runRoute } from './route.ts';
 import { withCaller } from './session.ts';
 
 /** Help texts, arguments and flags of a command. */
@@ -208,14 +208,29 @@ function bodyInput<Body extends z.ZodObject>(
   };
 }
 
+interface CreateWords<Answer, Body extends z.ZodObject> extends BodyWords<Answer, Body> {
+  /** Runs after the creation, before the answer is shown. */
+  after?: (
+    app: App,
+    caller: Caller,
+    answer: Answer,
+    flags: Record<string, unknown>,
+  ) => Promise<void>;
+}
+
 /** Builds a command that creates a resource. */
 export function createCommand<Answer extends object, Body extends z.ZodObject>(
-  words: BodyWords<Answer, Body>,
+  words: CreateWords<Answer, Body>,
 ) {
   const { read, ...input } = bodyInput(words, Object.keys(words.args ?? {}));
   return command({ ...words, ...input }, async (typed) => {
     const body = await read(typed);
-    await show(typed.flags, await callRoute(typed.flags, words.route, { body }), words);
+    const answer = await withCaller(typed.flags, async (app, caller) => {
+      const created = await runRoute(app, caller, await words.route(), { body });
+      await words.after?.(app, caller, created, { ...typed.flags });
+      return created;
+    });
+    await show(typed.flags, answer, words);
   });
 }
 

@@ -2,11 +2,14 @@ import { Flags } from '@oclif/core';
 import { createTemplateInput } from '../../src/content/templates/schema.ts';
 import { given, textFrom } from '../base/input/body.ts';
 import { templateCard } from '../base/nouns/template-id.ts';
+import { writeWarning } from '../base/output/output.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({
   summary: 'Create a template from a folder, or from texts',
-  description: 'A folder has template.yaml, and body.mjml or body.html; hidden files are left out.',
+  description:
+    'A folder has template.yaml, and body.mjml or body.html; hidden files are left out. Change ' +
+    'the files later and save them by `svc templates push DIR`.',
   examples: [
     ['Create a template from a folder', 'svc templates create --slug welcome --from welcome/'],
     [
@@ -41,4 +44,19 @@ export default createCommand({
   },
   route: async () => (await import('../../src/content/templates/routes.ts')).templateRoutes.create,
   card: templateCard,
+  after: async (app, { organizationId }, { id, slug }, { from }) => {
+    if (typeof from !== 'string') return;
+    const { findClone, leaveState } = await import('../base/nouns/template-clone.ts');
+    const { headFiles } = await import('../../src/content/templates/workspace/begin.ts');
+    const { templates } = await import('../../src/content/templates/queries.ts');
+    const { db } = app.store;
+    const state = await findClone(from);
+    const known = state && (await templates.find(db, organizationId, state.template));
+    if (known) {
+      writeWarning(`${from} stays a clone of ${known.slug}: a push saves there`);
+      return;
+    }
+    const { commit } = await headFiles(db, id);
+    await leaveState(from, { template: id, commit }, slug);
+  },
 });

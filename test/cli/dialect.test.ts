@@ -74,6 +74,7 @@ const besideRoute: Readonly<Record<string, string>> = {
   'domains:dns': 'writes the records in the forms of other programs',
   'domains:verify': '--force is for the operator alone',
   'mailboxes:activity': 'draws bars from the actions of each hour',
+  'templates:create': 'leaves the state of a clone in the folder of --from',
   'templates:clone': 'writes the files of main, without staged ones',
   'templates:pull': 'merges the files of a folder with those of main',
   'templates:push': 'saves the files of a folder in one step',

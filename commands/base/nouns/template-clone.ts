@@ -1,10 +1,13 @@
 // Folders with the files of a template: clone, pull and push them without git. `.svc-template.json`
 // in the folder names the template and the commit that the files were taken from.
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { TemplateFiles } from '../../../src/content/rendering/compiled.ts';
+import { messageOf } from '../../../src/platform/errors.ts';
 import { readText } from '../input/files.ts';
 import { UsageError } from '../output/failure.ts';
+import { writeWarning } from '../output/output.ts';
 
 const byText = (a: string, b: string) => (a < b ? -1 : 1);
 
@@ -17,12 +20,23 @@ export interface CloneState {
   commit: string;
 }
 
-/** Reads the state of a folder. @throws UsageError for any other folder */
+/** Reads the state of a folder. @throws UsageError for a folder that belongs to no template */
 export async function readClone(folder: string): Promise<CloneState> {
+  const state = await findClone(folder);
+  if (state) return state;
+  throw new UsageError(
+    `${folder} belongs to no template: run svc templates push ${folder} --slug SLUG`,
+  );
+}
+
+/**
+ * Reads the state of a folder; null without a state.
+ * @throws UsageError for a damaged state
+ */
+export async function findClone(folder: string): Promise<CloneState | null> {
   const file = join(folder, stateFile);
-  const text = await readText(file).catch(() => {
-    throw new UsageError(`${folder} is not a clone: run svc templates clone TEMPLATE ${folder}`);
-  });
+  if (!existsSync(file)) return null;
+  const text = await readText(file);
   try {
     const { template, commit } = JSON.parse(text) as Partial<CloneState>;
     if (typeof template === 'string' && /^[a-f0-9]{40}$/.test(commit ?? '')) {
@@ -36,6 +50,13 @@ export async function readClone(folder: string): Promise<CloneState> {
 
 export async function writeState(folder: string, state: CloneState): Promise<void> {
   await writeFile(join(folder, stateFile), `${JSON.stringify(state, null, 2)}\n`);
+}
+
+/** Writes the state, or warns: a folder that nobody may write is still pushed by its slug. */
+export async function leaveState(folder: string, state: CloneState, slug: string): Promise<void> {
+  await writeState(folder, state).catch((error: unknown) => {
+    writeWarning(`${messageOf(error)}: push ${folder} with --slug ${slug} again`);
+  });
 }
 
 function isHidden(path: string): boolean {
