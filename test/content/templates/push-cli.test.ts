@@ -51,7 +51,10 @@ describe('svc templates create --from', () => {
     const { template } = stateOf('created');
     const args = ['templates', 'create', '--slug', 'copied', '--from', 'created'];
     const { code, stderr } = await cli.run(args);
-    expect([code, stderr]).toEqual([0, expect.stringContaining('created stays a clone of created')]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('created stays a clone of created'),
+    ]);
     expect(stateOf('created').template).toBe(template);
   });
 });
