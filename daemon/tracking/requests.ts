@@ -3,17 +3,16 @@
 // listeners.ts has the listeners.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { App } from '../../src/core/app.ts';
+import type { LinkAnswer, LinkRequest } from '../../src/core/link-pages/link-page.ts';
+import { brokenLink } from '../../src/core/link-pages/recipient-page.ts';
 import { servedHost } from '../../src/outbound/tracking/custom/active-hosts.ts';
 import { httpChallenge } from '../../src/outbound/tracking/custom/certificates/challenges.ts';
-import { brokenLink } from '../../src/outbound/tracking/recipient-page.ts';
-import type { TrackedAnswer } from '../../src/outbound/tracking/serve.ts';
-import type { LeaveRequest } from '../../src/outbound/unsubscribe-links/page-facts.ts';
 import { CapacityError } from '../../src/platform/errors.ts';
 import type { Workload } from '../http/workload.ts';
 import { readForm } from './form.ts';
 
 /** Answers paths below /t/, /u/ and /c/; null for unknown paths. */
-export type ServeTracked = (app: App, request: LeaveRequest) => Promise<TrackedAnswer | null>;
+export type ServeTracked = (app: App, request: LinkRequest) => Promise<LinkAnswer | null>;
 
 /** Parts of the daemon that a tracking host needs. */
 export interface TrackingParts {
@@ -27,7 +26,7 @@ const retryAfterSeconds = 5;
 const challengePath = '/.well-known/acme-challenge/';
 const longestPath = 2_048;
 
-const notFound: TrackedAnswer = {
+const notFound: LinkAnswer = {
   status: 404,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
   body: Buffer.from('Not found\n'),
@@ -47,11 +46,7 @@ function ownNames({ config }: App): string[] {
   return urls.flatMap((url) => (url === null ? [] : [new URL(url).hostname]));
 }
 
-async function answerTo(
-  app: App,
-  request: LeaveRequest,
-  serve: ServeTracked,
-): Promise<TrackedAnswer> {
+async function answerTo(app: App, request: LinkRequest, serve: ServeTracked): Promise<LinkAnswer> {
   const { path, method, headers } = request;
   const isLink = /^\/[ctu]\//.test(path);
   if (path.length > longestPath) return isLink ? brokenLink : notFound;
@@ -74,12 +69,12 @@ async function answerTo(
   return (await serve(app, { ...request, organizationId })) ?? brokenLink;
 }
 
-function isForm({ method, path }: LeaveRequest): boolean {
+function isForm({ method, path }: LinkRequest): boolean {
   return method === 'POST' && /^\/[cu]\//.test(path);
 }
 
 /** Returns the answer to a request that failed. A refusal for lack of capacity leaves no line. */
-function answerToFailure(app: App, error: unknown): TrackedAnswer {
+function answerToFailure(app: App, error: unknown): LinkAnswer {
   const isRefusal = error instanceof CapacityError;
   if (isRefusal) app.metrics.refused.inc({ reason: error.reason });
   else app.log.error({ err: error }, 'a request to a tracking host failed');
@@ -97,13 +92,13 @@ export async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const asked: LeaveRequest = {
+  const asked: LinkRequest = {
     method: request.method ?? 'GET',
     path: request.url ?? '/',
     headers: request.headers,
     remoteAddress: request.socket.remoteAddress ?? null,
   };
-  let given: TrackedAnswer;
+  let given: LinkAnswer;
   try {
     const body = isForm(asked) ? await readForm(request, app.clock) : null;
     given = await workload.begin(() => answerTo(app, body ? { ...asked, body } : asked, serve));

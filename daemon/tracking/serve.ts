@@ -1,16 +1,19 @@
-// All targets of links in mail: opens and clicks below `/t/`, unsubscribing below `/u/`, confirming
-// below `/c/`.
-
-import { serveConfirming } from '../../src/campaigns/opt-in/serve.ts';
+// The targets of links that need no key: opens and clicks below `/t/`, and the pages of links.
+import { confirmingPage } from '../../src/campaigns/opt-in/serve.ts';
 import type { App } from '../../src/core/app.ts';
-import { serveTracked, type TrackedAnswer } from '../../src/outbound/tracking/serve.ts';
-import type { LeaveRequest } from '../../src/outbound/unsubscribe-links/page-facts.ts';
-import { serveLeaving } from '../../src/outbound/unsubscribe-links/serve.ts';
+import type { LinkAnswer, LinkPage, LinkRequest } from '../../src/core/link-pages/link-page.ts';
+import { provingPage } from '../../src/outbound/sending/sender-proof/serve.ts';
+import { serveTracked } from '../../src/outbound/tracking/serve.ts';
+import { leavingPage } from '../../src/outbound/unsubscribe-links/serve.ts';
 
-export async function serveLinks(app: App, request: LeaveRequest): Promise<TrackedAnswer | null> {
-  return (
-    (await serveTracked(app, request)) ??
-    (await serveLeaving(app, request)) ??
-    serveConfirming(app, request)
-  );
+/** Pages on tracking hosts as well as on the main HTTP face. */
+const pagesOnHosts: readonly LinkPage[] = [leavingPage, confirmingPage];
+
+/** Every page that a token of a link opens. */
+export const linkPages: readonly LinkPage[] = [...pagesOnHosts, provingPage];
+
+/** Answers paths below `/t/`, `/u/` and `/c/` of a tracking host. */
+export async function serveLinks(app: App, request: LinkRequest): Promise<LinkAnswer | null> {
+  const page = pagesOnHosts.find(({ path }) => request.path.startsWith(path));
+  return page ? page.serve(app, request) : serveTracked(app, request);
 }

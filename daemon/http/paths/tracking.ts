@@ -1,17 +1,15 @@
-// Serves the targets of links in mail (src/outbound/tracking/serve.ts,
-// src/outbound/unsubscribe-links/serve.ts, src/campaigns/opt-in/serve.ts): no key, no cookie. A
-// link without a target is a page for people.
+// Serves the targets of links (daemon/tracking/serve.ts): no key, no cookie. A link without a
+// target is a page for people.
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { serveConfirming } from '../../../src/campaigns/opt-in/serve.ts';
 import type { App } from '../../../src/core/app.ts';
-import { serveProof } from '../../../src/outbound/sending/sender-proof/serve.ts';
-import { brokenLink } from '../../../src/outbound/tracking/recipient-page.ts';
-import { serveTracked, type TrackedAnswer } from '../../../src/outbound/tracking/serve.ts';
-import { serveLeaving } from '../../../src/outbound/unsubscribe-links/serve.ts';
+import type { LinkAnswer } from '../../../src/core/link-pages/link-page.ts';
+import { brokenLink } from '../../../src/core/link-pages/recipient-page.ts';
+import { serveTracked } from '../../../src/outbound/tracking/serve.ts';
 import { readForm } from '../../tracking/form.ts';
+import { linkPages } from '../../tracking/serve.ts';
 import type { Workload } from '../workload.ts';
 
-/** Mounts everything below `/t/`, `/u/`, `/c/` and `/verify/`. */
+/** Mounts everything below `/t/`, and the pages of links. */
 export function mountTracking(server: FastifyInstance, app: App, workload: Workload): void {
   server.route({
     method: ['GET', 'HEAD'],
@@ -23,11 +21,10 @@ export function mountTracking(server: FastifyInstance, app: App, workload: Workl
       return send(reply, answer ?? brokenLink);
     },
   });
-  const forms = { '/u/*': serveLeaving, '/c/*': serveConfirming, '/verify/*': serveProof };
-  for (const [url, serve] of Object.entries(forms)) {
+  for (const { path: prefix, serve } of linkPages) {
     server.route({
       method: ['GET', 'HEAD', 'POST'],
-      url,
+      url: `${prefix}*`,
       handler: async ({ method, url: path, headers, socket, raw }, reply) => {
         const body = method === 'POST' ? await readForm(raw, app.clock) : null;
         const { remoteAddress = null } = socket;
@@ -39,6 +36,6 @@ export function mountTracking(server: FastifyInstance, app: App, workload: Workl
   }
 }
 
-function send(reply: FastifyReply, { status, headers, body }: TrackedAnswer): FastifyReply {
+function send(reply: FastifyReply, { status, headers, body }: LinkAnswer): FastifyReply {
   return reply.code(status).headers(headers).send(body);
 }

@@ -1,8 +1,5 @@
 // The page behind a link to confirm a group.
-
-import type { PageLook } from '../../outbound/tracking/page-look.ts';
-import { recipientPage } from '../../outbound/tracking/recipient-page.ts';
-import { escapeHtml } from '../../platform/net/escape-html.ts';
+import { type PageLook, type PageWords, wordedPage } from '../../core/link-pages/recipient-page.ts';
 import type { LinkState } from './confirm.ts';
 
 /** State that the page shows. `done`: this very request confirmed. */
@@ -15,18 +12,12 @@ export interface ConfirmPageNames {
   address: string;
 }
 
-interface Words {
-  heading: string;
-  text: string;
-  note?: string;
-}
-
 const dayOf = (at: number) =>
   new Date(at).toLocaleDateString('en-GB', {
     ...{ day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' },
   });
 
-function wordsOf(state: PageState, { group, sender, address }: ConfirmPageNames): Words {
+function wordsOf(state: PageState, { group, sender, address }: ConfirmPageNames): PageWords {
   const again = `To get “${group}”, sign up for it again: a new link comes by mail.`;
   switch (state.is) {
     case 'open':
@@ -60,22 +51,12 @@ function wordsOf(state: PageState, { group, sender, address }: ConfirmPageNames)
   }
 }
 
-const button =
-  '<form method="post"><input type="hidden" name="action" value="confirm">' +
-  '<button class="first">Yes, confirm</button></form>\n';
+const button = { action: 'confirm', words: 'Yes, confirm' };
 
 /** Renders the page. */
 export function confirmPage(state: PageState, names: ConfirmPageNames, look: PageLook): string {
-  const { heading, text, note } = wordsOf(state, names);
   const { sender, group, description } = names;
-  const about = state.is === 'open' && description !== null ? `${group}: ${description}` : '';
-  return recipientPage(
-    `${heading} – ${sender}`,
-    `<p class="sender">${escapeHtml(sender)}</p>\n<h1>${escapeHtml(heading)}</h1>\n` +
-      `<p>${escapeHtml(text)}</p>\n` +
-      (about && `<p class="note">${escapeHtml(about)}</p>\n`) +
-      (state.is === 'open' ? button : '') +
-      (note === undefined ? '' : `<p class="note">${escapeHtml(note)}</p>\n`),
-    look,
-  );
+  const isOpen = state.is === 'open';
+  const about = isOpen && description !== null && `${group}: ${description}`;
+  return wordedPage({ sender, ...wordsOf(state, names), about, button: isOpen && button }, look);
 }

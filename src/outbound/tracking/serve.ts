@@ -1,8 +1,9 @@
 // Serves `/t/o/{token}` (a pixel) and `/t/c/{token}` (a redirect to the stored link), on the main
 // HTTP port and on tracking hosts. Answers after the commit that counts the hit, which many hits
 // share. If the store cannot be written, links still redirect.
-import type { IncomingHttpHeaders } from 'node:http';
 import type { App } from '../../core/app.ts';
+import type { LinkAnswer, LinkRequest } from '../../core/link-pages/link-page.ts';
+import { brokenLink } from '../../core/link-pages/recipient-page.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { groupReads, groupWrites } from '../../platform/store/group.ts';
 import { findEngagedDeliveries } from '../deliveries/queries.ts';
@@ -11,29 +12,12 @@ import { automatedBy, userAgentOf } from './automated.ts';
 import { engageAll, type Hit } from './engage.ts';
 import { mergedUrlOf } from './merged-links.ts';
 import { findLinkUrl } from './queries.ts';
-import { brokenLink } from './recipient-page.ts';
 import { pixel, readToken, type TrackedLink } from './tokens.ts';
 
 const mostPerTransaction = 128;
 const mostPerRead = 128;
 /** Most hits that wait for their commit. Further hits are answered but not counted. */
 const mostWaiting = 2_000;
-
-export interface TrackedRequest {
-  method: string;
-  /** May have a query, which is ignored. */
-  path: string;
-  headers: IncomingHttpHeaders;
-  remoteAddress: string | null;
-  /** Owner of the requested tracking host. Tokens of foreign organizations are unknown there. */
-  organizationId?: string | null;
-}
-
-export interface TrackedAnswer {
-  status: number;
-  headers: Record<string, string>;
-  body: Buffer;
-}
 
 /** A transparent GIF of a single pixel, 43 bytes. */
 const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64');
@@ -46,10 +30,7 @@ const common = {
 };
 
 /** Answers paths below `/t/`. Returns null elsewhere. */
-export async function serveTracked(
-  app: App,
-  request: TrackedRequest,
-): Promise<TrackedAnswer | null> {
+export async function serveTracked(app: App, request: LinkRequest): Promise<LinkAnswer | null> {
   const { method, path } = request;
   if (!path.startsWith('/t/')) return null;
   const [, kind, token = ''] = /^\/t\/([oc])\/([^/?#]+)(?:[?#].*)?$/.exec(path) ?? [];
@@ -114,7 +95,7 @@ async function findAll(app: App, tracked: readonly TrackedLink[]): Promise<(Stor
 
 function hitOf(
   app: App,
-  request: TrackedRequest,
+  request: LinkRequest,
   { deliveryId, link }: TrackedLink,
   { messageId, url }: Found,
 ): Hit {
@@ -169,7 +150,7 @@ async function count(app: App, hit: Hit): Promise<void> {
   }
 }
 
-function pixelAnswer(method: string): TrackedAnswer {
+function pixelAnswer(method: string): LinkAnswer {
   return {
     status: 200,
     headers: { ...common, 'content-type': 'image/gif', 'content-length': `${gif.length}` },
@@ -177,6 +158,6 @@ function pixelAnswer(method: string): TrackedAnswer {
   };
 }
 
-function redirect(url: string): TrackedAnswer {
+function redirect(url: string): LinkAnswer {
   return { status: 302, headers: { ...common, location: url }, body: Buffer.alloc(0) };
 }

@@ -1,8 +1,7 @@
 // The page behind an unsubscribe link: the recipient's present state, and a button for each change.
 // Below are the public groups of the organization, each with a button.
+import { type PageLook, pageButton, recipientPage } from '../../core/link-pages/recipient-page.ts';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
-import type { PageLook } from '../tracking/page-look.ts';
-import { recipientPage } from '../tracking/recipient-page.ts';
 import type { Standing } from './leave.ts';
 
 interface Button {
@@ -99,10 +98,8 @@ function wordsOf({ group: left, all }: Standing, names: LeavePageNames): Words {
   return { heading: 'Unsubscribe', state, buttons: [leave, leaveAll] };
 }
 
-function drawButton({ action, words }: Button): string {
-  const field = `<input type="hidden" name="action" value="${action}">`;
-  const look = action === 'leave' ? ' class="first"' : '';
-  return `<form method="post">${field}<button${look}>${escapeHtml(words)}</button></form>\n`;
+function drawButton(button: Button): string {
+  return pageButton(button, button.action === 'leave' ? 'first' : '');
 }
 
 /**

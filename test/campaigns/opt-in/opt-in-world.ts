@@ -1,7 +1,7 @@
 // Help for tests of double opt-in: a running loop, contacts, the mails and their links.
 import { afterEach, beforeEach } from 'vitest';
 import { createConfirmationLoop } from '../../../src/campaigns/opt-in/loop.ts';
-import { serveConfirming } from '../../../src/campaigns/opt-in/serve.ts';
+import { confirmingPage } from '../../../src/campaigns/opt-in/serve.ts';
 import type { DueLoop } from '../../../src/platform/store/changes/due-loop.ts';
 import { eachApi } from '../../support/each-app.ts';
 import type { TestAppOptions } from '../../support/test-app.ts';
@@ -76,7 +76,7 @@ export function optInWorld(options: TestAppOptions) {
   /** Requests a link of a mail. */
   async function ask(method: string, path: string, body?: string, app = test.app) {
     const asked = { method, path, headers: form, remoteAddress: null };
-    const answer = await serveConfirming(app, {
+    const answer = await confirmingPage.serve(app, {
       ...asked,
       ...(body && { body: Buffer.from(body) }),
     });

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { openWorkload } from '../../../daemon/http/workload.ts';
 import { startTrackingListeners } from '../../../daemon/tracking/listeners.ts';
 import { serveLinks } from '../../../daemon/tracking/serve.ts';
-import { serveConfirming } from '../../../src/campaigns/opt-in/serve.ts';
+import { confirmingPage } from '../../../src/campaigns/opt-in/serve.ts';
 import { confirmToken, readConfirmToken } from '../../../src/campaigns/opt-in/tokens.ts';
 import { createBrand } from '../../../src/content/brands/brands.ts';
-import { serveLeaving } from '../../../src/outbound/unsubscribe-links/serve.ts';
+import { leavingPage } from '../../../src/outbound/unsubscribe-links/serve.ts';
 import { linkToken } from '../../../src/outbound/unsubscribe-links/tokens.ts';
 import { pendingAmong } from '../../../src/people/unsubscribe-groups/confirmation-queries.ts';
 import { stores } from '../../support/command.ts';
@@ -168,7 +168,7 @@ describe.each(stores)('the page to confirm a group on %s', (store) => {
     const messageId = (await mails())[0]?.id ?? '';
     const token = linkToken(test.app, { organizationId, groupId, messageId, address });
     const go = (action: string) =>
-      serveLeaving(test.app, {
+      leavingPage.serve(test.app, {
         ...{ method: 'POST', path: `/u/${token}`, remoteAddress: null },
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: Buffer.from(`action=${action}`),
@@ -220,7 +220,7 @@ describe.each(stores)('the page to confirm a group on %s', (store) => {
     const { link } = await asked();
     const asking = { method: 'GET', path: link, headers: {}, remoteAddress: null };
     const at = async (organizationId: string) =>
-      (await serveConfirming(test.app, { ...asking, organizationId }))?.status;
+      (await confirmingPage.serve(test.app, { ...asking, organizationId }))?.status;
     expect(await at(test.caller.organizationId)).toBe(200);
     expect(await at('org_06dq2k0qz8h3v5m1r9t4w7xy')).toBe(404);
   });

@@ -1,14 +1,11 @@
 // A service that relays to a real sink, and the requests of recipients' mail programs.
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
+import type { LinkAnswer, LinkRequest } from '../../../src/core/link-pages/link-page.ts';
 import { channelStats } from '../../../src/identity/reputation/stats.ts';
 import { parseMime } from '../../../src/mail/parse/parse-mime.ts';
 import { listMessageEvents } from '../../../src/outbound/messages/messages.ts';
-import {
-  serveTracked,
-  type TrackedAnswer,
-  type TrackedRequest,
-} from '../../../src/outbound/tracking/serve.ts';
+import { serveTracked } from '../../../src/outbound/tracking/serve.ts';
 import type { TestStore } from '../../support/command.ts';
 import { type RunningPipeline, startPipeline } from '../../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
@@ -39,7 +36,7 @@ export interface TrackingWorld extends TestApp {
   /** Returns all copies at the sink, in the order of their first recipients. */
   copies(count: number): Promise<Copy[]>;
   /** Requests a path as a person does, unless `more` differs. */
-  ask(path: string, more?: Partial<TrackedRequest>): Promise<TrackedAnswer | null>;
+  ask(path: string, more?: Partial<LinkRequest>): Promise<LinkAnswer | null>;
   close(): Promise<void>;
 }
 
@@ -75,8 +72,8 @@ export async function trackingWorld(store: TestStore = 'sqlite'): Promise<Tracki
 export function ask(
   app: App,
   path: string,
-  { headers, ...more }: Partial<TrackedRequest> = {},
-): Promise<TrackedAnswer | null> {
+  { headers, ...more }: Partial<LinkRequest> = {},
+): Promise<LinkAnswer | null> {
   return serveTracked(app, {
     method: 'GET',
     path,

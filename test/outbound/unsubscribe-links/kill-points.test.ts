@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { returnPathOf } from '../../../src/identity/domains/dns-records.ts';
-import { serveLeaving } from '../../../src/outbound/unsubscribe-links/serve.ts';
+import { leavingPage } from '../../../src/outbound/unsubscribe-links/serve.ts';
 import { linkToken, mailToken } from '../../../src/outbound/unsubscribe-links/tokens.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
@@ -87,7 +87,7 @@ async function ask(app: App, { link, address }: Person, way: Way): Promise<void>
   }
   const body = Buffer.from(way === oneClick ? way : `action=${way}`);
   const request = { method: 'POST', path: `/u/${link}`, headers: form, remoteAddress: null, body };
-  expect((await serveLeaving(app, request))?.status).toBe(200);
+  expect((await leavingPage.serve(app, request))?.status).toBe(200);
 }
 
 interface Standing {

@@ -8,7 +8,7 @@ import {
 } from '../../../daemon/tracking/listeners.ts';
 import { serveLinks } from '../../../daemon/tracking/serve.ts';
 import { standingOf } from '../../../src/outbound/unsubscribe-links/leave.ts';
-import { serveLeaving } from '../../../src/outbound/unsubscribe-links/serve.ts';
+import { leavingPage } from '../../../src/outbound/unsubscribe-links/serve.ts';
 import { linkToken } from '../../../src/outbound/unsubscribe-links/tokens.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -79,7 +79,7 @@ describe('a listener of tracking hosts', () => {
       body: Buffer.from('List-Unsubscribe=One-Click'),
     };
     const statusOn = async (owner: string) =>
-      (await serveLeaving(test.app, { ...asked, organizationId: owner }))?.status;
+      (await leavingPage.serve(test.app, { ...asked, organizationId: owner }))?.status;
     expect(await statusOn('org_another')).toBe(404);
     expect(await standingOf(test.app.store.db, leaver)).toEqual({ group: null, all: null });
     expect(await statusOn(organizationId)).toBe(200);

@@ -8,7 +8,7 @@ import { createBrand, deleteBrand, updateBrand } from '../../../src/content/bran
 import type { CreateBrand } from '../../../src/content/brands/schema.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
-import { serveLeaving } from '../../../src/outbound/unsubscribe-links/serve.ts';
+import { leavingPage } from '../../../src/outbound/unsubscribe-links/serve.ts';
 import { linkToken } from '../../../src/outbound/unsubscribe-links/tokens.ts';
 import { listBlocks } from '../../../src/people/blocks/blocks.ts';
 import { listBlocksQuery } from '../../../src/people/blocks/schema.ts';
@@ -48,7 +48,10 @@ describe.each(stores)('the preference page on %s', (store) => {
 
   async function ask(method: string, body?: string, path = link, app = test.app) {
     const asked = { method, path, headers: form, remoteAddress: null };
-    const answer = await serveLeaving(app, { ...asked, ...(body && { body: Buffer.from(body) }) });
+    const answer = await leavingPage.serve(app, {
+      ...asked,
+      ...(body && { body: Buffer.from(body) }),
+    });
     const { status = 0, headers = {}, body: page = Buffer.from('') } = answer ?? {};
     return { status, headers, page: page.toString() };
   }
@@ -249,7 +252,8 @@ describe('the look of the preference page', () => {
     const messageId = test.app.newId('message');
     const path = `/u/${linkToken(test.app, { organizationId, groupId, messageId, address })}`;
     const asked = { method: 'GET', path, headers: {}, remoteAddress: null };
-    const { headers = {}, body = Buffer.from('') } = (await serveLeaving(test.app, asked)) ?? {};
+    const { headers = {}, body = Buffer.from('') } =
+      (await leavingPage.serve(test.app, asked)) ?? {};
     return { policy: headers['content-security-policy'] ?? '', headers, html: body.toString() };
   }
 

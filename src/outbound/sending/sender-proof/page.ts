@@ -1,16 +1,12 @@
 // The page behind a link to prove a sender address.
-import { escapeHtml } from '../../../platform/net/escape-html.ts';
-import type { PageLook } from '../../tracking/page-look.ts';
-import { recipientPage } from '../../tracking/recipient-page.ts';
+import {
+  type PageLook,
+  type PageWords,
+  wordedPage,
+} from '../../../core/link-pages/recipient-page.ts';
 import type { ProofState } from './prove.ts';
 
-interface Words {
-  heading: string;
-  text: string;
-  note?: string;
-}
-
-function wordsOf(state: ProofState, email: string, asker: string): Words {
+function wordsOf(state: ProofState, email: string, asker: string): PageWords {
   switch (state) {
     case 'open':
       return {
@@ -33,9 +29,7 @@ function wordsOf(state: ProofState, email: string, asker: string): Words {
   }
 }
 
-const button =
-  '<form method="post"><input type="hidden" name="action" value="verify">' +
-  '<button class="first">Yes, allow it</button></form>\n';
+const button = { action: 'verify', words: 'Yes, allow it' };
 
 /** Renders the page. */
 export function proofPage(
@@ -43,12 +37,6 @@ export function proofPage(
   { email, asker }: { email: string; asker: string },
   look: PageLook,
 ): string {
-  const { heading, text, note } = wordsOf(state, email, asker);
-  return recipientPage(
-    heading,
-    `<h1>${escapeHtml(heading)}</h1>\n<p>${escapeHtml(text)}</p>\n` +
-      (state === 'open' ? button : '') +
-      (note === undefined ? '' : `<p class="note">${escapeHtml(note)}</p>\n`),
-    look,
-  );
+  const words = wordsOf(state, email, asker);
+  return wordedPage({ ...words, button: state === 'open' && button }, look);
 }

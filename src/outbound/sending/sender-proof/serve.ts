@@ -1,11 +1,7 @@
-// Serves `/verify/{token}`. GET shows a button and changes nothing, as mail scanners follow links.
-// POST verifies.
+// Serves `/verify/{token}` on the main HTTP face. GET shows a button. POST verifies.
 import { findOrganization } from '../../../access/organizations/queries.ts';
-import type { App } from '../../../core/app.ts';
-import { plainLook } from '../../tracking/page-look.ts';
-import { brokenLink, recipientPageHeaders } from '../../tracking/recipient-page.ts';
-import type { TrackedAnswer } from '../../tracking/serve.ts';
-import { formOf, type LeaveRequest } from '../../unsubscribe-links/page-facts.ts';
+import { linkPage } from '../../../core/link-pages/link-page.ts';
+import { plainLook } from '../../../core/link-pages/recipient-page.ts';
 import { proofPage } from './page.ts';
 import { type ProofState, proveByPage, readProof } from './prove.ts';
 
@@ -16,37 +12,24 @@ const statuses: Readonly<Record<ProofState, number>> = {
   void: 410,
 };
 
-/**
- * Answers paths below `/verify/`; returns null elsewhere. @throws CapacityError if nothing can
- * be written.
- */
-export async function serveProof(app: App, request: LeaveRequest): Promise<TrackedAnswer | null> {
-  const { method, path } = request;
-  if (!path.startsWith('/verify/')) return null;
-  const [, token = ''] = /^\/verify\/([\w-]{43})(?:[?#].*)?$/.exec(path) ?? [];
-  if (token === '' || !['GET', 'HEAD', 'POST'].includes(method)) return brokenLink;
-  if (method !== 'POST') return shown(app, await readProof(app, app.store.db, token), method);
-  const form = await formOf(request);
-  if (form?.get('action') !== 'verify') {
-    return {
-      ...(await shown(app, await readProof(app, app.store.db, token), method)),
-      status: 400,
-    };
-  }
-  return shown(app, await proveByPage(app, token), method);
-}
+/** The page below `/verify/`. An unknown token may be that of an earlier mail. */
+export const provingPage = linkPage({
+  path: '/verify/',
+  find: (_app, token) => (/^[\w-]{43}$/.test(token) ? { token, organizationId: null } : null),
 
-async function shown(
-  app: App,
-  { state, row }: Awaited<ReturnType<typeof readProof>>,
-  method: string,
-): Promise<TrackedAnswer> {
-  const organization = row && (await findOrganization(app.store.db, row.organization_id));
-  const names = { email: row?.email ?? '', asker: organization?.name ?? '' };
-  const page = method === 'HEAD' ? '' : proofPage(state, names, plainLook);
-  return {
-    status: statuses[state],
-    headers: recipientPageHeaders(plainLook),
-    body: Buffer.from(page),
-  };
-}
+  async act(app, { token }, form) {
+    return form.get('action') === 'verify' ? proveByPage(app, token) : null;
+  },
+
+  async draw(app, { token }, change) {
+    const { db } = app.store;
+    const { state, row } = change ?? (await readProof(app, db, token));
+    const organization = row && (await findOrganization(db, row.organization_id));
+    const names = { email: row?.email ?? '', asker: organization?.name ?? '' };
+    return {
+      status: statuses[state],
+      look: plainLook,
+      html: proofPage(state, names, plainLook),
+    };
+  },
+});

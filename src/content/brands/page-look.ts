@@ -1,29 +1,12 @@
 // The look of a brand on pages of recipients: the logo, the postal address in the foot, and a style
 // made of the values that css-look.ts found.
-import { cssLookOf } from '../../content/brands/css-look.ts';
-import type { BrandRow } from '../../content/brands/queries.ts';
-import { brandValuesOf } from '../../content/brands/values.ts';
-import { addressLines } from '../../content/rendering/footer.ts';
+import { type PageLook, plainLook } from '../../core/link-pages/recipient-page.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
-
-/** A logo with the alternative text. */
-export interface Logo {
-  url: string;
-  darkUrl: string | null;
-  name: string;
-}
-
-/** The look of a brand on a page. */
-export interface PageLook {
-  /** Style after that of the service; empty for none. */
-  style: string;
-  logo: Logo | null;
-  /** Company and lines of the company's address. */
-  foot: readonly string[];
-}
-
-/** The look of a page without a brand. */
-export const plainLook: PageLook = { style: '', logo: null, foot: [] };
+import type { Db } from '../../platform/store/db.ts';
+import { addressLines } from '../rendering/footer.ts';
+import { cssLookOf } from './css-look.ts';
+import { type BrandRow, findDefaultBrand } from './queries.ts';
+import { brandValuesOf } from './values.ts';
 
 /**
  * Returns the style of a brand, for light screens: dark screens keep the colours of the service.
@@ -49,8 +32,13 @@ function styleOf(css: string): string {
 /** Looks by the digest of their brand: reading 100 KB of CSS takes 5 to 20 ms. */
 const looks = recentlyUsed<PageLook>(256);
 
-/** Returns the look of a brand on pages of recipients. */
-export function pageLookOf(brand: BrandRow): PageLook {
+/** Returns the look of the organization's pages: the look of the default brand. */
+export async function lookOf(db: Db, organizationId: string): Promise<PageLook> {
+  const brand = await findDefaultBrand(db, organizationId);
+  return brand ? pageLookOf(brand) : plainLook;
+}
+
+function pageLookOf(brand: BrandRow): PageLook {
   const known = looks.get(brand.digest);
   if (known) return known;
   const look = makeLook(brand);

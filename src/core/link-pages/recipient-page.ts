@@ -3,7 +3,25 @@
 // the page by their hashes.
 import { hash } from 'node:crypto';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
-import { type Logo, type PageLook, plainLook } from './page-look.ts';
+
+/** A logo with the alternative text. */
+interface Logo {
+  url: string;
+  darkUrl: string | null;
+  name: string;
+}
+
+/** The look of a brand on a page. */
+export interface PageLook {
+  /** Style after that of the service; empty for none. */
+  style: string;
+  logo: Logo | null;
+  /** Company and lines of the company's address. */
+  foot: readonly string[];
+}
+
+/** The look of a page without a brand. */
+export const plainLook: PageLook = { style: '', logo: null, foot: [] };
 
 const style = `
 :root { color-scheme: light dark; --text: #1c1f23; --soft: #59616b; --back: #f3f4f6; --card: #fff;
@@ -89,6 +107,44 @@ export function recipientPage(title: string, content: string, look = plainLook):
 <body><main>
 ${look.logo ? drawLogo(look.logo) : ''}${content}${drawFoot(look.foot)}</main></body></html>
 `;
+}
+
+/** Words of a page with at most one button; empty parts are left out. */
+export interface PageWords {
+  /** Sender as the recipient knows it: above the heading and in the title. */
+  sender?: string;
+  heading: string;
+  text: string;
+  about?: string | false;
+  button?: { action: string; words: string } | false;
+  note?: string;
+}
+
+/** Returns a page with these words. */
+export function wordedPage(
+  { sender, heading, text, about, button, note }: PageWords,
+  look: PageLook,
+): string {
+  const small = (words: string) => `<p class="note">${escapeHtml(words)}</p>\n`;
+  return recipientPage(
+    sender === undefined ? heading : `${heading} – ${sender}`,
+    (sender === undefined ? '' : `<p class="sender">${escapeHtml(sender)}</p>\n`) +
+      `<h1>${escapeHtml(heading)}</h1>\n<p>${escapeHtml(text)}</p>\n` +
+      (about ? small(about) : '') +
+      (button ? pageButton(button, 'first') : '') +
+      (note === undefined ? '' : small(note)),
+    look,
+  );
+}
+
+/** Returns a form with a single button. `look` is the class of the button. */
+export function pageButton(
+  { action, words }: { action: string; words: string },
+  look = '',
+): string {
+  const field = `<input type="hidden" name="action" value="${action}">`;
+  const style = look && ` class="${look}"`;
+  return `<form method="post">${field}<button${style}>${escapeHtml(words)}</button></form>\n`;
 }
 
 const brokenLinkPage = recipientPage(
