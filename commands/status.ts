@@ -3,7 +3,7 @@ import { Flags } from '@oclif/core';
 import type { JobStatus } from '../src/service/jobs/jobs.ts';
 import type { ServiceStatus } from '../src/service/status.ts';
 import { BaseCommand } from './base/command.ts';
-import { secondsFrom } from './base/input/since.ts';
+import { timeoutFlag, timeoutFrom } from './base/input/timeout.ts';
 import { keptAlive } from './base/keep-alive.ts';
 import { countsLine } from './base/mail/queue.ts';
 import { ExpectationError } from './base/output/failure.ts';
@@ -65,16 +65,12 @@ export default class Status extends BaseCommand {
 
   static override flags = {
     wait: Flags.boolean({ description: 'Wait until the daemon is ready' }),
-    timeout: Flags.string({
-      description: 'Longest time to wait, such as 90s or 30m (default: 10s)',
-      dependsOn: ['wait'],
-      helpValue: 'TIME',
-    }),
+    timeout: timeoutFlag('10s', ['wait']),
   };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Status);
-    const timeoutMs = (secondsFrom('--timeout', flags.timeout ?? '10s') ?? 0) * 1_000;
+    const timeoutMs = timeoutFrom(flags.timeout ?? '10s') ?? Number.POSITIVE_INFINITY;
     const { config } = await readStoreConfig(flags);
     const { readiness, serviceStatus } = await import('../src/service/status.ts');
     const { sleep, systemClock } = await import('../src/platform/runtime/clock.ts');

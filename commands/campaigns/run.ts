@@ -52,12 +52,12 @@ export default class CampaignsRun extends BaseCommand {
     }),
     'only-new': Flags.boolean({ description: 'Leave out contacts of earlier runs' }),
     wait: Flags.boolean({ description: 'Follow the run until every contact was judged' }),
-    timeout: timeoutFlag(0),
+    timeout: timeoutFlag('0'),
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(CampaignsRun);
-    const timeoutMs = timeoutFrom(flags.timeout);
+    const timeoutMs = timeoutFrom(flags.timeout ?? '0');
     const body = given({
       scheduledFor: flags.at,
       idempotencyKey: flags['idempotency-key'],

@@ -7,13 +7,16 @@ import type { Domain } from '../../src/identity/domains/schema.ts';
 import { sleep } from '../../src/platform/runtime/clock.ts';
 import { BaseCommand } from '../base/command.ts';
 import { dnsRecordCard, domainCard } from '../base/input/fields.ts';
-import { secondsFrom } from '../base/input/since.ts';
+import { timeoutFlag, timeoutFrom } from '../base/input/timeout.ts';
 import { keptAlive } from '../base/keep-alive.ts';
 import { domainArg, domainId } from '../base/nouns/domain-id.ts';
 import { ExpectationError } from '../base/output/failure.ts';
 import { print, writeNote, writeWarning } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
+
+/** Default of --timeout. */
+const watchedFor = '30m';
 
 export default class DomainsVerify extends BaseCommand {
   static override summary = 'Check the DNS records of a domain now';
@@ -46,20 +49,16 @@ export default class DomainsVerify extends BaseCommand {
       description: 'Check again every 5 seconds until the domain is verified',
       exclusive: ['force'],
     }),
-    timeout: Flags.string({
-      description: 'Longest time to watch, such as 90s or 30m (default: 30m)',
-      dependsOn: ['watch'],
-      helpValue: 'TIME',
-    }),
+    timeout: timeoutFlag(watchedFor, ['watch']),
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsVerify);
-    const seconds = secondsFrom('--timeout', flags.timeout ?? watchedFor) ?? 0;
+    const timeoutMs = timeoutFrom(flags.timeout ?? watchedFor) ?? Number.POSITIVE_INFINITY;
     await withCaller(flags, async (app, caller) => {
       const id = await domainId(app, caller, args.domain);
       const check = () => verified(app, caller, id, flags.force);
-      const domain = flags.watch ? await watched(app, check, seconds * 1_000) : await check();
+      const domain = flags.watch ? await watched(app, check, timeoutMs) : await check();
       const lacking = domain.dnsRecords.filter(({ status }) => status !== 'valid');
       await print(flags, domain, async () => {
         const { card, cards } = await import('../base/output/format.ts');
@@ -76,8 +75,6 @@ export default class DomainsVerify extends BaseCommand {
   }
 }
 
-/** Default of --timeout. */
-const watchedFor = '30m';
 /** Time between two checks. */
 const pauseMs = 5_000;
 

@@ -132,13 +132,13 @@ export default class MessagesSend extends BaseCommand {
       description: 'Idempotency key: a repeat with it returns the first message',
     }),
     wait: Flags.boolean({ description: 'Follow the message until it is sent or has failed' }),
-    timeout: timeoutFlag(60),
+    timeout: timeoutFlag('60s'),
     ...dataFlag,
   };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(MessagesSend);
-    const timeoutMs = timeoutFrom(flags.timeout);
+    const timeoutMs = timeoutFrom(flags.timeout ?? '60s');
     const idempotencyKey = flags['idempotency-key'];
     const headers = idempotencyHeader(idempotencyKey);
     const scheduledFor = flags['scheduled-for'];

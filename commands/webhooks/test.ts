@@ -12,7 +12,8 @@ import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 import { args } from './show.ts';
 
-const waitSeconds = 30;
+/** Default of --timeout. */
+const waited = '30s';
 
 export default class WebhooksTest extends BaseCommand {
   static override summary = 'Post a test event to a webhook, and wait for the result';
@@ -40,13 +41,13 @@ export default class WebhooksTest extends BaseCommand {
       allowNo: true,
       default: true,
     }),
-    timeout: timeoutFlag(waitSeconds),
+    timeout: timeoutFlag(waited),
     ...dataFlag,
   };
 
   async run(): Promise<void> {
     const { args: typed, flags } = await this.parse(WebhooksTest);
-    const timeoutMs = timeoutFrom(flags.timeout) ?? Number.POSITIVE_INFINITY;
+    const timeoutMs = timeoutFrom(flags.timeout ?? waited) ?? Number.POSITIVE_INFINITY;
     const { id } = typed;
     const body = await readData(flags.data);
     await withCaller(flags, async (app, caller) => {

@@ -116,7 +116,7 @@ describe('the flags of messages send', () => {
   it.each([
     [['--header', 'X-Campaign'], /--header X-Campaign: expected NAME:VALUE/],
     [['--attach', 'nowhere.pdf'], /nowhere\.pdf: cannot be read/],
-    [['--timeout', 'soon'], /--timeout soon: expected a number of seconds/],
+    [['--timeout', 'soon'], /--timeout soon: expected such as 90, 90s or 30m/],
   ])('are refused with 2 as %j', async (flags, text) => {
     const { code, stderr } = await cli.run([
       'messages',

@@ -32,7 +32,8 @@ export function secondsFrom(flag: string, text: string | undefined): number | un
   return ms / 1000;
 }
 
-function durationMs(text: string): number | undefined {
+/** Returns the milliseconds of a duration such as `24h`; undefined for any other text. */
+export function durationMs(text: string): number | undefined {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (unitMs[unit] ?? 0);
 }

@@ -1,20 +1,28 @@
-// The longest time that a command waits, as a flag.
+// The longest time that a command waits, as a flag: the same form in every command.
 import { Flags } from '@oclif/core';
 import { UsageError } from '../output/failure.ts';
+import { durationMs } from './since.ts';
 
-/** Describes `--timeout`, with `seconds` as the default. */
-export function timeoutFlag(seconds: number) {
+/** Describes `--timeout`; `usual` is the time without the flag, such as `60s`, or 0. */
+export function timeoutFlag(usual: string, dependsOn: string[] = []) {
   return Flags.string({
-    description: 'Longest time to wait in seconds; 0: no limit',
-    default: String(seconds),
-    helpValue: 'SECONDS',
+    description:
+      usual === '0'
+        ? 'Longest wait, such as 90s or 30m (default: no limit)'
+        : `Longest wait, such as 90s; 0: no limit (default: ${usual})`,
+    helpValue: 'TIME',
+    dependsOn,
   });
 }
 
-/** Returns the time in milliseconds; undefined for no limit. @throws UsageError */
+/**
+ * Returns the time in milliseconds; undefined for no limit. A number alone is in seconds.
+ * @throws UsageError
+ */
 export function timeoutFrom(text: string): number | undefined {
-  const seconds = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text))
-    throw new UsageError(`--timeout ${text}: expected a number of seconds`);
-  return seconds === 0 ? undefined : seconds * 1000;
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : durationMs(text);
+  if (ms === undefined) {
+    throw new UsageError(`--timeout ${text}: expected such as 90, 90s or 30m, or 0 for no limit`);
+  }
+  return ms === 0 ? undefined : ms;
 }
