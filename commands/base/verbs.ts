@@ -162,9 +162,12 @@ interface ListWords<Answer, Query extends z.ZodObject> extends ReadWords<Answer,
 export function listCommand<Answer extends Listing, Query extends z.ZodObject>(
   words: ListWords<Answer, Query>,
 ) {
-  return readCommand({ ...words, flags: { ...tableFlags, ...words.flags } }, (flags, page) =>
-    printList(flags, page, words.columns, words.whenEmpty, words.looks?.(page)),
+  const flags = { ...tableFlags, ...words.flags };
+  const Command = readCommand({ ...words, flags }, (given, page) =>
+    printList(given, page, words.columns, words.whenEmpty, words.looks?.(page)),
   );
+  // Lets a test draw the table.
+  return Object.assign(Command, { columns: words.columns });
 }
 
 /** Builds a command that shows the answer of a route, which may also act on the resource. */

@@ -5,6 +5,7 @@ import Table from 'cli-table3';
 import {
   displayWidth,
   fittingWidths,
+  hasAddress,
   hasId,
   headingOf,
   isInstant,
@@ -12,6 +13,7 @@ import {
   localTime,
   rowIndent,
   shortenedTo,
+  wrappedTo,
 } from './table-fit.ts';
 
 /** Colours: only on a terminal, and not with NO_COLOR. */
@@ -139,6 +141,8 @@ export function table(rows: readonly object[], fields: readonly string[], isWide
 interface TableLine {
   head: string[];
   cells: string[][];
+  /** Width to which the only cell is wrapped: it has an address that is wider. */
+  wrapsTo?: number;
 }
 
 /** Formats the table for a terminal of `width` columns. */
@@ -154,7 +158,8 @@ export function fittedTable(
   );
   const whole = fields.flatMap((field, at) => {
     const isTime = rows.some((row) => isInstant(valueAt(row, field.split('.'))));
-    return isTime || cells.some((row) => hasId(row[at] ?? '')) ? at : [];
+    const isWhole = (text = '') => hasId(text) || hasAddress(text);
+    return isTime || cells.some((row) => isWhole(row[at])) ? at : [];
   });
   const lines = linesOfRow(natural, width, new Set(whole)).map((line, index): TableLine => {
     const room = index === 0 ? width : width - rowIndent;
@@ -166,7 +171,10 @@ export function fittedTable(
     );
     const textsOf = (texts: readonly string[]) =>
       line.map((at, place) => shortenedTo(texts[at] ?? '', widths[place] ?? 0));
-    return { head: textsOf(headings), cells: cells.map(textsOf) };
+    const shown = { head: textsOf(headings), cells: cells.map(textsOf) };
+    const isTooWide = line.length === 1 && (widths[0] ?? 0) > room;
+    const wraps = isTooWide && shown.cells.some(([text = '']) => hasAddress(text));
+    return wraps ? { ...shown, wrapsTo: room } : shown;
   });
   return layered(lines);
 }
@@ -181,15 +189,17 @@ function layered(lines: readonly TableLine[]): string {
   );
   const [first = []] = drawn;
   return first
-    .flatMap((line, row) => [
-      line,
-      ...drawn.slice(1).flatMap((further, index) => {
-        const values = lines[index + 1]?.cells[row - 1] ?? [''];
-        return values.every((value) => value === nothing)
-          ? []
-          : `${' '.repeat(rowIndent)}${further[row]}`;
+    .flatMap((_line, row) =>
+      drawn.flatMap((further, index) => {
+        const { cells, wrapsTo } = lines[index] ?? {};
+        const values = cells?.[row - 1] ?? [''];
+        if (index > 0 && values.every((value) => value === nothing)) return [];
+        const text = further[row] ?? '';
+        const indent = ' '.repeat(index === 0 ? 0 : rowIndent);
+        const wrapped = wrapsTo === undefined ? [text] : wrappedTo(text, wrapsTo);
+        return wrapped.map((part) => indent + part);
       }),
-    ])
+    )
     .join('\n');
 }
 

@@ -1,6 +1,6 @@
 // Tables that fit the width of a terminal: long texts are shortened in their middle, so that the
-// ends of an address or a path stay. Ids and times are whole; columns without room move to further
-// lines. Pure.
+// ends of a path stay. Ids, times and addresses are whole; columns without room move to further
+// lines, and an address that is wider than a line is wrapped. Pure.
 import { stripVTControlCharacters } from 'node:util';
 
 /** Width between two columns. */
@@ -59,6 +59,34 @@ const anId = /\b[a-z]{2,20}_[0-9a-hjkmnp-tv-z]{16,24}\b/;
 /** Returns true if the text has an id: a shortened id cannot be copied. */
 export function hasId(text: string): boolean {
   return anId.test(text);
+}
+
+const anAddress = /[^\s@<>]@[^\s@<>]/;
+
+/** Returns true if the text has an email address: a shortened address names nobody. */
+export function hasAddress(text: string): boolean {
+  return anAddress.test(text);
+}
+
+/** Wraps a text without colours between words; a word that is wider than `width` is divided. */
+export function wrappedTo(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (displayWidth(longer) <= width) {
+      lines[lines.length - 1] = longer;
+      continue;
+    }
+    if (line === '') lines.pop();
+    let rest = charactersOf(word);
+    while (rest.length > 0) {
+      const part = taken(rest, Math.max(width, 2));
+      lines.push(part.join(''));
+      rest = rest.slice(part.length);
+    }
+  }
+  return lines;
 }
 
 /** Width of the columns at `at`, with the gaps between them. */
