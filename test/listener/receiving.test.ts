@@ -148,37 +148,37 @@ describe.each(stores)('a message received on %s', (store) => {
     expect(ours?.id).not.toBe(theirs?.id);
   });
 
-  describe('mail for postmaster@', () => {
+  describe.each(['postmaster', 'abuse'])('mail for %s@', (role) => {
     const to = (address: string) => service.session().then((one) => deliver(one, address, mail));
     const mailboxOf = async (reply: string) =>
       (await stored(service.app, idIn(reply))).row.mailbox_id;
 
     it('goes to the first mailbox of a local domain without such a mailbox', async () => {
       const inbox = await mailboxOf(await to('inbox@sandbox.test'));
-      expect(await mailboxOf(await to('PostMaster@sandbox.test'))).toBe(inbox);
+      expect(await mailboxOf(await to(`${role.toUpperCase()}@sandbox.test`))).toBe(inbox);
     });
 
     it('goes to the first mailbox of the organization that proved the domain', async () => {
       const { app } = service;
       const other = operatorOf((await createOrganization(app, { name: 'acme', plan: 'free' })).id);
       const domain = await addDomain(app, other, { domain: 'example.org', dkim: 'ed25519' });
-      expect(await envelope(await service.session(), 'postmaster@example.org')).toEqual([
+      expect(await envelope(await service.session(), `${role}@example.org`)).toEqual([
         '550 5.1.1 No mailbox here has this address',
       ]);
       await verifyDomain(app, other, domain.id, { force: true });
       const own = await addMailbox(app, other, 'desk@example.org');
-      expect(await mailboxOf(await to('postmaster@example.org'))).toBe(own.id);
+      expect(await mailboxOf(await to(`${role}@example.org`))).toBe(own.id);
     });
 
     it('is refused for an unknown domain', async () => {
-      expect(await envelope(await service.session(), 'postmaster@example.com')).toEqual([
+      expect(await envelope(await service.session(), `${role}@example.com`)).toEqual([
         '550 5.1.1 No mailbox here has this address',
       ]);
     });
 
     it('goes to a mailbox of that name first', async () => {
-      const own = await addMailbox(service.app, service.caller, 'postmaster@sandbox.test');
-      expect(await mailboxOf(await to('postmaster@sandbox.test'))).toBe(own.id);
+      const own = await addMailbox(service.app, service.caller, `${role}@sandbox.test`);
+      expect(await mailboxOf(await to(`${role}@sandbox.test`))).toBe(own.id);
     });
   });
 });

@@ -107,15 +107,21 @@ async function unlessKept<Found>(
 }
 
 /**
- * Finds the mailbox of an address. `postmaster@` of a domain of ours is always accepted (RFC 5321
- * 4.5.1). Without an active mailbox or catch-all it goes to the first mailbox of the domain's
+ * Local parts that every domain of ours has: RFC 5321 4.5.1 asks for the first, RFC 2142 section 4
+ * and the providers of feedback loops for the second.
+ */
+const rolesOfDomains = ['postmaster', 'abuse'];
+
+/**
+ * Finds the mailbox of an address. `postmaster@` and `abuse@` of a domain of ours are always
+ * accepted. Without an active mailbox or catch-all it goes to the first mailbox of the domain's
  * owner, else of the organization that runs the service.
  */
 async function findOwn(app: App, { email, localPart, domain }: MailAddress): Promise<Receivers> {
   const { db } = app.store;
   const found = await receiversOf(app)(email);
   const { own } = found;
-  if (own?.status === 'active' || localPart.toLowerCase() !== 'postmaster') return found;
+  if (own?.status === 'active' || !rolesOfDomains.includes(localPart.toLowerCase())) return found;
   if (!own && found.catchAll?.status === 'active') return found;
   const owner = found.domain.state === 'owned' ? found.domain.owner.organization_id : null;
   if (owner === null && domain !== app.config.delivery.hostname) return found;
