@@ -108,7 +108,7 @@ const ofPages: Printed[] = userPages().flatMap(({ name: file, prose }) =>
 /** Lines of blocks that readme-run.test.ts does not run. */
 const ofBlocks: Printed[] = userPages().flatMap(({ name: file, fences }) =>
   fences
-    .filter(({ language, marks }) => language === 'sh' && !marks.includes('run'))
+    .filter(({ language, marks }) => language === 'sh' && marks[0] !== 'run')
     .flatMap(({ text }) => text.split('\n'))
     .flatMap((line) => /(?:^|\$\()(?:[A-Z_]+=\S+ )*svc ([^)]+)/.exec(line)?.[1] ?? [])
     .map((command) => ({ file, command })),
@@ -147,7 +147,7 @@ describe('a printed command', () => {
   it('is found in the texts of the program', () => {
     expect(ofProgram.length).toBeGreaterThan(300);
     expect(ofPages.length).toBeGreaterThan(80);
-    expect(ofBlocks.length).toBeGreaterThan(40);
+    expect(ofBlocks.length).toBeGreaterThan(5);
   });
 
   it.each(titled(ofProgram))('parses: %s (%s)', async (_name, _file, command) => {

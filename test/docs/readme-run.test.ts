@@ -1,9 +1,8 @@
-// README.md and the pages for users are followed: every block marked "sh run" is typed as printed,
-// in order, in one home with a daemon ("sh run stopped": after the daemon was stopped; "sh run
-// endless": each line until its first output, then Ctrl-C; "json save NAME": the block is saved).
-// The ids that a reader would fill in are filled in. Features that they list as missing are
-// requested, too. Commands that end by Ctrl-C are processes of their own, like the daemon; the
-// others share one (svc-typed.ts).
+// README.md and the pages for users are followed: every block with the mark "run" (blocks.ts) is
+// typed as printed, in order, in one home with a daemon. The ids that a reader would fill in are
+// filled in (reader.ts); "json save NAME": the block is saved. Features that the pages list as
+// missing are requested, too. Commands that end by Ctrl-C are processes of their own, like the
+// daemon; the others share one (svc-typed.ts).
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -20,24 +19,20 @@ import {
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { freePort } from '../support/postgres.ts';
 import { type TypedSvc, typedSvc } from '../support/svc-typed.ts';
-import { codeSpans, readMarkdown, section, tableRows, userPages } from './markdown.ts';
+import { allFences } from './blocks.ts';
+import { codeSpans, readMarkdown, section, tableRows } from './markdown.ts';
+import { type Reader, readerOf } from './reader.ts';
 
 const missing = readMarkdown('docs/missing.md');
 const shownUrl = 'http://127.0.0.1:4025';
 const shownKey = 'svc_live_…';
-
-interface Item {
-  id: string;
-  name?: string;
-}
 
 let dns: DnsServer;
 let home: DaemonHome;
 let daemon: DaemonProcess;
 let typedHere: TypedSvc;
 let isRunning = false;
-/** Id of the first message, from the answer to the line of the first start. */
-let messageId: string;
+let reader: Reader;
 /** The environment of the reader's shell, with its exported variables. */
 let environment: Record<string, string>;
 
@@ -53,8 +48,8 @@ beforeAll(async () => {
   environment = { ...home.cli.env, ...typedHere.env };
   daemon = await home.start();
   isRunning = true;
-  messageId = (JSON.parse(await sh(home.curl)) as Item).id;
-});
+  reader = readerOf(home.cli, JSON.parse(await sh(home.curl)).id);
+}, 120_000);
 afterAll(async () => {
   typedHere.close();
   await home.close();
@@ -68,56 +63,11 @@ async function sh(script: string): Promise<string> {
   return (await shell).stdout;
 }
 
-async function keyNamed(wanted: string): Promise<string> {
-  const { items } = await home.cli.json<{ items: Item[] }>(['keys', 'list']);
-  const key = items.find(({ name }) => name === wanted);
-  if (!key) throw new Error(`there is no key ${wanted}`);
-  return key.id;
-}
-
-async function oldestMailbox(): Promise<string> {
-  const { items } = await home.cli.json<{ items: Item[] }>(['mailboxes', 'list']);
-  return items.at(-1)?.id ?? '';
-}
-
-async function newest(
-  topic: 'webhooks' | 'contacts' | 'conversations' | 'groups' | 'unsubscribe-groups',
-): Promise<string> {
-  const { items } = await home.cli.json<{ items: Item[] }>([topic, 'list']);
-  return items[0]?.id ?? '';
-}
-
-/** Thread that the reader looks at: the same after it was moved. */
-let threadId = '';
-
-async function threadOfReader(): Promise<string> {
-  if (threadId !== '') return threadId;
-  const { items } = await home.cli.json<{ items: Item[] }>(['threads', 'list']);
-  threadId = items[0]?.id ?? '';
-  return threadId;
-}
-
-/** Fills the reader's values into a line. */
+/** Fills the reader's values, and the addresses of this daemon, into a line. */
 async function typed(line: string): Promise<string> {
-  const keyId = line.includes('KEY_ID') ? await keyNamed('shop') : '';
-  const conversationId = line.includes('CONVERSATION_ID') ? await newest('conversations') : '';
-  const webhookId = line.includes('WEBHOOK_ID') ? await newest('webhooks') : '';
-  const contactId = line.includes('CONTACT_ID') ? await newest('contacts') : '';
-  const groupId = / GROUP_ID/.test(line) ? await newest('groups') : '';
-  const kindId = line.includes('UNSUBSCRIBE_GROUP_ID') ? await newest('unsubscribe-groups') : '';
-  const mailboxId = line.includes('MAILBOX_ID') ? await oldestMailbox() : '';
-  const ofThread = line.includes('THREAD_ID') ? await threadOfReader() : '';
-  return line
-    .replaceAll('MESSAGE_ID', messageId)
-    .replaceAll('CONVERSATION_ID', conversationId)
-    .replaceAll('MAILBOX_ID', mailboxId)
-    .replaceAll('THREAD_ID', ofThread)
-    .replaceAll('KEY_ID', keyId)
-    .replaceAll('WEBHOOK_ID', webhookId)
-    .replaceAll('CONTACT_ID', contactId)
-    .replaceAll('UNSUBSCRIBE_GROUP_ID', kindId)
-    .replaceAll('GROUP_ID', groupId)
+  return (await reader.fill(line))
     .replaceAll(shownUrl, daemon.httpUrl)
+    .replaceAll(shownUrl.replace('http://', ''), daemon.httpUrl.replace('http://', ''))
     .replaceAll('127.0.0.1:2587', `127.0.0.1:${daemon.submissionPort}`)
     .replaceAll(shownKey, home.apiKey);
 }
@@ -162,7 +112,7 @@ async function startReceiver(): Promise<{ url: string; close(): void }> {
 
 /** Runs a command that only Ctrl-C ends until its first line, and returns its output. */
 async function runEndless(line: string): Promise<string> {
-  const { SVC_TYPED_SOCKET: _, ...env } = environment;
+  const { SVC_TYPED: _, ...env } = environment;
   const script = `exec ${line.replace(/^svc /, `${svc} `)}`;
   const child = spawn('sh', ['-eu', '-c', script], { cwd: home.cli.directory, env });
   const ended = once(child, 'exit');
@@ -190,14 +140,15 @@ async function publish(domain: string): Promise<void> {
   }
 }
 
-const blocks = userPages().flatMap(({ name, fences }) =>
-  fences
-    .filter(({ marks }) => marks.includes('run') || marks.includes('save'))
-    .map((block) => [`${name}:${block.line}: ${block.text.split('\n')[0]}`, block] as const),
-);
+let page = '';
+const blocks = allFences()
+  .filter(({ marks }) => ['run', 'save'].includes(marks[0] ?? ''))
+  .map((block) => [`${block.page}:${block.line}: ${block.text.split('\n')[0]}`, block] as const);
 it.each(blocks)(
   'runs %s',
-  async (_block, { text, marks }) => {
+  async (_block, { text, marks, page: next }) => {
+    if (next !== page) reader.turnPage();
+    page = next;
     const [mark, name = ''] = marks;
     if (mark === 'save') {
       save(name, text);
@@ -224,7 +175,7 @@ it.each(blocks)(
     const added = /^svc domains add (\S+)$/m.exec(text)?.[1];
     if (added) await publish(added);
   },
-  60_000,
+  120_000,
 );
 
 it('the paths without a key answer, with the named metrics', async () => {

@@ -78,7 +78,7 @@ it('flags without a command belong to some command', async () => {
   const known = classes.flatMap(({ flags }) => Object.keys(flags ?? {}));
   const given = spans.flatMap((span) => /^--([a-z-]+)/.exec(span)?.[1] ?? []);
   expect(given.length).toBeGreaterThan(5);
-  const foreign = ['omit', 'cap-add'];
+  const foreign = ['omit', 'cap-add', 'loglevel', 'no-install-recommends'];
   expect([...known, ...Object.keys(BaseCommand.baseFlags), ...foreign]).toEqual(
     expect.arrayContaining(given),
   );
@@ -190,7 +190,8 @@ it('README.md prints the text of a first start', () => {
 
 it('paths of the API in commands exist', () => {
   const streams = ['/v1/events/stream', '/v1/mailboxes/{id}/events/stream'];
-  const paths = [...Object.keys(openApiDocument(routes, shownUrl).paths), ...streams];
+  const beside = [...streams, '/v1/templates/{id}/git'];
+  const paths = [...Object.keys(openApiDocument(routes, shownUrl).paths), ...beside];
   const given = shellLines
     .flatMap((line) => /127\.0\.0\.1:4025(\/v1\/[^\s'?]+)/.exec(line)?.[1] ?? [])
     .map((path) => path.replace(/\b[A-Z]+_ID\b|\$[A-Z]+\b/, '{id}'));

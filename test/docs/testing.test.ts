@@ -1,5 +1,5 @@
-// The suites of docs/testing.md, run as printed against a daemon with a virtual clock. Those
-// without their program count as skipped.
+// The commands and suites of docs/testing.md, run as printed: against a daemon with a virtual
+// clock, and then on its store. Suites without their program count as skipped.
 import { execFile } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,9 +24,10 @@ beforeAll(async () => {
   const settings = fence('sh', 'RETRY_SCHEDULE').match(/SVC_\w+=\S+/g) ?? [];
   const env = settings.map((one) => one.replaceAll("'", '').split('=') as [string, string]);
   expect(env).toHaveLength(2);
-  home = daemonHome(Object.fromEntries(env));
-  daemon = await home.start({ flags: ['--clock', 'virtual'] });
-});
+  home = daemonHome(Object.fromEntries(env), { isEmpty: true });
+  const [, ...flags] = fence('sh', '--at ').trim().split(' ').slice(1);
+  daemon = await home.start({ flags });
+}, 120_000);
 afterAll(() => home.close());
 
 async function run(file: string, text: string, command: string, ...args: string[]): Promise<void> {
@@ -55,4 +56,13 @@ it.skipIf(!isInstalled('go', ['version']))('the suite for Go passes', async () =
   await run('retry.sh', fence('sh', 'curl'), 'true');
   await run('retry_test.sh', fence('go', 'TestRetry'), 'cp', 'retry_test.sh', 'retry_test.go');
   await run('none.sh', '', 'go', 'test', 'retry_test.go');
+});
+
+it('the store is emptied once the daemon has stopped', async () => {
+  await daemon.stop();
+  const [, ...words] = fence('sh', 'dev reset').trim().split(' ');
+  expect(await home.cli.run(words)).toMatchObject({ code: 0, stderr: '' });
+  expect(await home.cli.json<{ items: object[] }>(['messages', 'list'])).toMatchObject({
+    items: [],
+  });
 });
