@@ -14,177 +14,19 @@ import { createMetrics, type Metrics } from '../platform/runtime/metrics.ts';
 import { type Random, systemRandom } from '../platform/runtime/random.ts';
 import { openSecrets, type Secrets } from '../platform/runtime/secrets.ts';
 import { DatabaseClock } from '../platform/store/changes/database-clock.ts';
-import type { Db, Store } from '../platform/store/db.ts';
+import type { Store } from '../platform/store/db.ts';
 import { isStoreThere, openStore, storeLocation } from '../platform/store/open.ts';
 import { unlessEarlier } from '../platform/store/rows/unless-earlier.ts';
 import type { Config } from './config/config.ts';
 import { learnRootKeys } from './root-keys/root-keys.ts';
 
-/** A newly recorded event. */
-export interface LoggedEvent {
-  id: string;
-  organizationId: string;
-  /** The kind, such as `message.sent`. */
-  type: string;
-  /** Id of the subject: `msg_…`, `dom_…`, `org_…`. */
-  subject: string;
-  /** Set for a step of a single recipient. */
-  recipientId: string | null;
-  /** Ms since 1970. */
-  timestamp: number;
-}
-
-/** A stored event of a message. */
-export interface MessageLogEntry extends LoggedEvent {
-  /** Status of the message after the event. */
-  status: string;
-  facts: Record<string, unknown> | null;
-}
-
-/** Returns the `data` of message events, by event id; events of deleted messages are left out. */
-export type MessagePresenter = (
-  app: App,
-  organizationId: string,
-  events: readonly MessageLogEntry[],
-) => Promise<Map<string, object>>;
-
-/** Receives events in the transaction that records them. */
-export interface EventSink {
-  /** Skips the steps of messages. */
-  readonly resourcesOnly?: true;
-  /** Reads memory only: it is called for each event of every organization. */
-  wants(app: App, organizationId: string): boolean;
-  /** Receives the wanted events; an error thrown here fails the change that they report. */
-  take(app: App, trx: Db, events: readonly LoggedEvent[]): Promise<void>;
-}
-
-/** A DNS record that a domain's owner publishes for the tracking host, as of the last check. */
-export interface TrackingRecord {
-  name: string;
-  value: string;
-  status: 'pending' | 'valid' | 'missing';
-  /** Problem with the record. */
-  error: string | null;
-}
-
-/** Returns the records of these domains' tracking hosts, by domain. */
-export type FindTrackingRecords = (
-  app: App,
-  db: Db,
-  domainIds: readonly string[],
-) => Promise<ReadonlyMap<string, readonly TrackingRecord[]>>;
-
-/** The former place of a deleted message, and the event that reported it there. */
-export interface MessagePlace {
-  mailboxId: string;
-  threadId: string;
-  /** Set for the last message of a thread. */
-  isThreadGone: boolean;
-  eventId: string | null;
-}
-
-/** Operations of threads for lower folders, which do not import threads. */
-export interface ThreadHooks {
-  /**
-   * Puts parsed mail into threads, in the transaction that stores its content; `found` is null if
-   * the content was stored before. Skips mail that is in a thread already or belongs to no mailbox.
-   */
-  takeIn(app: App, trx: Db, parsed: readonly { id: string; found: object | null }[]): Promise<void>;
-  /** Returns how many messages precede this message in the thread; null if it is in none. */
-  positionOf(db: Db, messageId: string): Promise<number | null>;
-  /**
-   * Takes a message out of the thread, deletes the thread with the last message, and deletes drafts
-   * that answer the message. Returns null if it was in no thread.
-   */
-  forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
-  /** Takes the words of a message's text out of the search, and the preview off the thread. */
-  forgetText(app: App, trx: Db, messageId: string): Promise<void>;
-}
-
-/** Creates the initial rows of a new organization, in the transaction that creates it. */
-export type EquipOrganization = (app: App, trx: Db, organizationId: string) => Promise<void>;
-
-/** Returns the campaigns of the organization among these ids. */
-export type FindKnownCampaigns = (
-  db: Db,
-  organizationId: string,
-  ids: readonly string[],
-) => Promise<string[]>;
-
 /**
- * Returns the namespace of a mailbox of the organization; null for an unknown or deleted mailbox.
+ * Operations of higher rooms for lower rooms, which do not import them. Each room adds the hooks
+ * that it calls to this interface (`declare module`, in the `hooks.ts` of the room). service.ts
+ * provides all of them.
  */
-export type FindNamespaceOf = (
-  db: Db,
-  organizationId: string,
-  mailboxId: string,
-) => Promise<string | null>;
-
-/**
- * Learns, in the same transaction, that the endpoint of an installation was disabled after
- * failures.
- */
-export type EndpointDisabled = (
-  app: App,
-  trx: Db,
-  of: { organizationId: string; installationId: string },
-) => Promise<void>;
-
-/** A name that an organization has verified. */
-export interface OwnedName {
-  domain: string;
-  organizationId: string;
-  /** Ids of the same name at former organizations. */
-  formerIds: readonly string[];
-}
-
-/**
- * Deletes what former organizations had on a name, in separate transactions; a second call finds
- * nothing.
- */
-export type ReleaseName = (app: App, name: OwnedName) => Promise<void>;
-
-/** Returns the organization with the mailbox of an address (folded). */
-export type FindAddressHolder = (db: Db, address: string) => Promise<string | undefined>;
-
-/** Returns the messages among these ids that reached nobody. */
-export type FindLostMails = (db: Db, messageIds: readonly string[]) => Promise<Set<string>>;
-
-/**
- * Operations of higher folders for lower folders, which do not import them; service.ts provides
- * them.
- */
-export interface Hooks {
-  /** Receive each event that `events` records, in this order. */
-  readonly eventSinks: readonly EventSink[];
-  /** For `events`. */
-  readonly presentMessageEvents: MessagePresenter;
-  /** For `domains`. */
-  readonly findTrackingRecords: FindTrackingRecords;
-  readonly nameReleases: readonly ReleaseName[];
-  /** For `organizations`. */
-  readonly equipOrganization: EquipOrganization;
-  /** For `messages`. */
-  readonly threads: ThreadHooks;
-  /** For `contacts`. */
-  readonly findKnownCampaigns: FindKnownCampaigns;
-  /**
-   * For `senders`: mails a new sender the token that proves the sender's address, in the
-   * transaction that makes the sender. `caller` is the Caller of api/route.ts, which stands above
-   * this file. @throws as a send of the caller.
-   */
-  askForProof(
-    app: App,
-    trx: Db,
-    caller: { readonly organizationId: string },
-    senderId: string,
-  ): Promise<void>;
-  readonly findLostMails: FindLostMails;
-  readonly findAddressHolder: FindAddressHolder;
-  /** For `webhooks`. */
-  readonly findNamespaceOf: FindNamespaceOf;
-  readonly endpointDisabled: EndpointDisabled;
-}
+// biome-ignore lint/suspicious/noEmptyInterface: the rooms fill it.
+export interface Hooks {}
 
 export interface App {
   readonly config: Config;

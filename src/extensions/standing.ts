@@ -7,7 +7,7 @@ import {
   switchInstallationKey,
 } from '../access/keys/installation-keys.ts';
 import type { Caller } from '../core/api/route.ts';
-import type { App, EndpointDisabled } from '../core/app.ts';
+import type { App, Hooks } from '../core/app.ts';
 import type { AuditAction } from '../history/audit/schema.ts';
 import { eventToRecord, record } from '../history/events/record.ts';
 import type { Db } from '../platform/store/db.ts';
@@ -25,7 +25,7 @@ import { rightsOf, versionOf } from './installations.ts';
 import { presentInstallation, scopeOf, withoutUrl } from './present-installation.ts';
 
 /** Marks an active installation as failing. Enabling it makes the endpoint active again. */
-export const markFailing: EndpointDisabled = async (
+export const markFailing: Hooks['endpointDisabled'] = async (
   { clock },
   trx,
   { organizationId, installationId },

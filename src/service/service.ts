@@ -12,7 +12,7 @@ import { releaseAddresses } from '../identity/mailboxes/mailboxes.ts';
 import { storeFirstNamespace } from '../identity/mailboxes/namespaces.ts';
 import { releaseProofs } from '../identity/senders/proof.ts';
 import { mailboxCounter } from '../inbox/approvals/activity.ts';
-import { threadHooks } from '../inbox/threads/hooks.ts';
+import { threadHooks } from '../inbox/threads/thread-hooks.ts';
 import { presentMessageEvents } from '../outbound/messages/events.ts';
 import { findLostMails } from '../outbound/messages/lost-mails.ts';
 import { askForProof } from '../outbound/sending/sender-proof/prove.ts';

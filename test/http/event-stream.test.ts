@@ -1,12 +1,13 @@
 // The streams of events over real sockets: permissions, events, mailboxes of bound keys,
 // heartbeats, the end; and their bounds.
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
 import { createKey, revokeKey, updateKey } from '../../src/access/keys/keys.ts';
 import type { CreateKey } from '../../src/access/keys/schema.ts';
-import type { MessagePresenter } from '../../src/core/app.ts';
+import type { MessagePresenter } from '../../src/history/events/hooks.ts';
 import { recordTimeline } from '../../src/history/events/record.ts';
 import type { LogItem } from '../../src/history/events/schema.ts';
 import { createMailbox, updateMailbox } from '../../src/identity/mailboxes/mailboxes.ts';

@@ -1,8 +1,10 @@
 // The posted body of an event (src/webhooks/posting/body.ts): made once, kept, bounded, and blank
 // once its message is deleted.
+
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { App, MessagePresenter } from '../../src/core/app.ts';
+import type { App } from '../../src/core/app.ts';
+import type { MessagePresenter } from '../../src/history/events/hooks.ts';
 import { recordTimeline } from '../../src/history/events/record.ts';
 import { sweepEvents } from '../../src/history/events/retention.ts';
 import { presentMessageEvents } from '../../src/outbound/messages/events.ts';

@@ -1,8 +1,17 @@
 // Requests to erase the copies of a deleted resource. They are written in the transaction of the
 // deletion, so that no crash loses them. src/service/erasing erases.
-import type { App, MessagePlace } from '../../core/app.ts';
+import type { App } from '../../core/app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type ErasureRow, insertErasure } from './queries.ts';
+
+/** The former place of a deleted message, and the event that reported it there. */
+export interface MessagePlace {
+  mailboxId: string;
+  threadId: string;
+  /** Set for the last message of a thread. */
+  isThreadGone: boolean;
+  eventId: string | null;
+}
 
 interface Request {
   organizationId: string;

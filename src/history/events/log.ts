@@ -1,12 +1,14 @@
 // The log of an organization's events, in the order of ids. Merges two sources into a single list:
 // the timelines of messages, and the table of all other events. follow.ts follows the log as it
 // grows.
+
 import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import type { Caller } from '../../core/api/route.ts';
-import type { App, MessageLogEntry } from '../../core/app.ts';
+import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { firstIdAt, timeOfId } from '../../platform/runtime/ids.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
+import type { MessageLogEntry } from './hooks.ts';
 import {
   countWithin,
   type LogFilter,

@@ -1,8 +1,9 @@
 // Records events in the transaction of their change. A change of a resource (`record`) is written
 // to the audit if a caller made it, and to the event log if a kind exists for it. Steps of messages
 // are written to timelines (`recordTimeline`). Only this module writes audit or events.
+
 import type { Caller } from '../../core/api/route.ts';
-import type { App, LoggedEvent } from '../../core/app.ts';
+import type { App } from '../../core/app.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
 import {
   type Actor,
@@ -14,6 +15,7 @@ import {
 } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
 import { freshEvents } from './fresh.ts';
+import type { LoggedEvent } from './hooks.ts';
 import { typeOfStep, unloggedSteps } from './names.ts';
 import { type EventRow, insertEvents, insertResourceEvents } from './queries.ts';
 import { insertUnsealed } from './unsealed-queries.ts';

@@ -5,7 +5,7 @@ import { type Page, type PageRequest, toPage } from '../../core/api/pagination.t
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import { parseWith } from '../../core/api/validate.ts';
-import type { App, TrackingRecord } from '../../core/app.ts';
+import type { App } from '../../core/app.ts';
 import { holdRootKey } from '../../core/root-keys/root-keys.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import { record } from '../../history/events/record.ts';
@@ -22,6 +22,7 @@ import {
   recordsOf,
   returnPathOf,
 } from './dns-records.ts';
+import type { TrackingRecord } from './hooks.ts';
 import { makeKeys } from './key-making.ts';
 import * as queries from './queries.ts';
 import { type AddDomain, addDomainInput, type DnsRecord, type Domain } from './schema.ts';

@@ -1,7 +1,7 @@
 // Rules for addresses of mailboxes, and their effect on domains. An address belongs to a verified
 // domain of the organization or to the hosted domain of the service. It is unique over all
 // organizations.
-import type { App, FindAddressHolder } from '../../core/app.ts';
+import type { App, Hooks } from '../../core/app.ts';
 import { ConflictError, ValidationError } from '../../platform/errors.ts';
 import { foldAddress, type MailAddress, parseAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -128,7 +128,7 @@ export const findHostedSender: FindHostedSender = async (db, organizationId, add
 };
 
 /** Returns the organization of the mailbox with the address (folded). */
-export const findAddressHolder: FindAddressHolder = async (db, address) =>
+export const findAddressHolder: Hooks['findAddressHolder'] = async (db, address) =>
   (await queries.findOwners(db, [address]))[0]?.organization_id;
 
 /** Updates whether these domains receive mail, after changes of addresses or catch-alls. */

@@ -1,9 +1,11 @@
 // Catch-all (specification 4.7): the mailbox that receives mail for every unused address of a
 // domain. The service's own addresses come first (src/inbox/receiving/resolve.ts).
+
 import type { Caller } from '../../core/api/route.ts';
-import type { App, ReleaseName } from '../../core/app.ts';
+import type { App } from '../../core/app.ts';
 import { byService, type ChangeAuthor, record } from '../../history/events/record.ts';
 import { ConflictError } from '../../platform/errors.ts';
+import type { ReleaseName } from '../domains/hooks.ts';
 import { type DomainRow, domains } from '../domains/queries.ts';
 import { keepReceiving } from './addresses.ts';
 import {

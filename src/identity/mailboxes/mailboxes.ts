@@ -11,7 +11,7 @@ import { type Page, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import { parseWith } from '../../core/api/validate.ts';
-import type { App, ReleaseName } from '../../core/app.ts';
+import type { App } from '../../core/app.ts';
 import { changesOf } from '../../history/audit/audit.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import type { EventKind } from '../../history/events/kinds.ts';
@@ -32,6 +32,7 @@ import {
 import { foldAddress } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
+import type { ReleaseName } from '../domains/hooks.ts';
 import { resolveSender } from '../senders/resolve.ts';
 import { keepReceiving, storeAddress } from './addresses.ts';
 import { reachOf } from './bound-keys.ts';

@@ -13,13 +13,15 @@
 //   any                   | the last token, in time            | `active`, `sender.verified`
 //   any                   | another organization verifies the  | `provisioning` or `failed`: the proof ends, and no
 //                         | domain (../domains/owners.ts)      | new one begins
-import type { App, ReleaseName } from '../../core/app.ts';
+
+import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { holdRootKey } from '../../core/root-keys/root-keys.ts';
 import { byService, record } from '../../history/events/record.ts';
 import { ConflictError, RateLimitedError } from '../../platform/errors.ts';
 import { hashOfToken, newToken } from '../../platform/runtime/tokens.ts';
 import type { Db } from '../../platform/store/db.ts';
+import type { ReleaseName } from '../domains/hooks.ts';
 import { findOwner, ownedElsewhere } from '../domains/owners.ts';
 import * as queries from './queries.ts';
 

@@ -1,8 +1,10 @@
 // Agent activity (specification 4.4): counts of actions and events in a mailbox. Whole hours come
 // from counters, partial hours at the ends of a range from rows. Events are counted as they are
 // published.
+
 import type { Caller } from '../../core/api/route.ts';
-import type { App, EventSink } from '../../core/app.ts';
+import type { App } from '../../core/app.ts';
+import type { EventSink } from '../../history/events/hooks.ts';
 import { countResourceEvents } from '../../history/events/queries.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';

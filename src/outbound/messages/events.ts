@@ -1,7 +1,7 @@
 // Kinds of message events and their payload: the message in the present state, with the status at
 // the time of the event.
 
-import type { MessageLogEntry, MessagePresenter } from '../../core/app.ts';
+import type { MessageLogEntry, MessagePresenter } from '../../history/events/hooks.ts';
 import { eventKind } from '../../history/events/kinds.ts';
 import type { EventType } from '../../history/events/names.ts';
 import type { MessageStatus } from '../deliveries/status.ts';

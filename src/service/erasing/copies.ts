@@ -1,9 +1,10 @@
 // The copies of each kind of deleted resource: a function per kind erases up to a batch of copies
 // in a transaction and returns whether all are erased. Each is idempotent.
+
 import { type RunMailing, releaseRunContent } from '../../campaigns/mail/snapshot.ts';
-import type { MessagePlace } from '../../core/app.ts';
 import { clearDetails } from '../../history/audit/queries.ts';
 import type { ErasureRow } from '../../history/erasures/queries.ts';
+import type { MessagePlace } from '../../history/erasures/request.ts';
 import { selectEvent, selectEventsOf } from '../../history/events/queries.ts';
 import {
   deleteActions,

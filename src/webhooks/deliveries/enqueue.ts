@@ -3,7 +3,9 @@
 //
 // Endpoints come from memory (known-endpoints.ts), which may be a second old. So the transaction
 // checks that they are still active, and queues nothing for a deleted endpoint.
-import type { App, EventSink, LoggedEvent } from '../../core/app.ts';
+
+import type { App } from '../../core/app.ts';
+import type { EventSink, LoggedEvent } from '../../history/events/hooks.ts';
 import { messageOf, ServiceError, WebhookEnqueueError } from '../../platform/errors.ts';
 import { idPattern, idPrefixes } from '../../platform/runtime/ids.ts';
 import { type Db, isStoreTrouble } from '../../platform/store/db.ts';

@@ -1,9 +1,10 @@
 // The log of events: in order, by organization, with the data of each kind; and sinks that take
 // events in the transaction that records them.
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../../daemon/http/event-kinds.ts';
 import { pauseOrganization } from '../../../src/access/organizations/organizations.ts';
-import type { EventSink, LoggedEvent } from '../../../src/core/app.ts';
+import type { EventSink, LoggedEvent } from '../../../src/history/events/hooks.ts';
 import { logBetween, readEvents } from '../../../src/history/events/log.ts';
 import { recordEvents } from '../../../src/history/events/record.ts';
 import type { LogItem } from '../../../src/history/events/schema.ts';

@@ -1,12 +1,14 @@
 // A row that always fails stops no other row of its loop, and says why it waits or how it ends.
+
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createConfirmationLoop } from '../../../src/campaigns/opt-in/loop.ts';
 import { addMembers, listMembers } from '../../../src/campaigns/opt-in/members.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
-import type { App, EventSink } from '../../../src/core/app.ts';
+import type { App } from '../../../src/core/app.ts';
 import { insertErasure, nextDue } from '../../../src/history/erasures/queries.ts';
+import type { EventSink } from '../../../src/history/events/hooks.ts';
 import { indexWaiting } from '../../../src/inbox/threads/indexer.ts';
 import { insertWaiting, selectWaiting } from '../../../src/inbox/threads/search-queries.ts';
 import { createSearchFiller } from '../../../src/outbound/messages/lists/search.ts';

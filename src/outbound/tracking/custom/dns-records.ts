@@ -1,6 +1,6 @@
 // Presents the DNS records of tracking hosts among a domain's records (`purpose: tracking`).
 // Domains call it as a hook (src/service/service.ts), because they stand before this room.
-import type { FindTrackingRecords, TrackingRecord } from '../../../core/app.ts';
+import type { FindTrackingRecords, TrackingRecord } from '../../../identity/domains/hooks.ts';
 import { findHostsOfDomains, type ShownHost } from './queries.ts';
 import { recordsOf } from './target.ts';
 

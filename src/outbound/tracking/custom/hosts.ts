@@ -7,9 +7,11 @@
 //   `tearing-down`        | enabled with the same label     | `pending`; its certificate is kept
 //   any enabled status    | disabled                        | `tearing-down` for a week: links still work
 //   any enabled status    | rechecked                       | as in turn.ts
+
 import type { Caller } from '../../../core/api/route.ts';
-import type { App, ReleaseName } from '../../../core/app.ts';
+import type { App } from '../../../core/app.ts';
 import { byService, record } from '../../../history/events/record.ts';
+import type { ReleaseName } from '../../../identity/domains/hooks.ts';
 import { domains } from '../../../identity/domains/queries.ts';
 import { ConflictError, ValidationError } from '../../../platform/errors.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';

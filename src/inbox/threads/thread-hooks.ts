@@ -1,6 +1,7 @@
-// The hooks of threads for lower folders (`ThreadHooks` in app.ts), which do not import threads.
-import type { ThreadHooks } from '../../core/app.ts';
+// The threads of mailboxes for messages (`ThreadHooks`), which do not import them.
+
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
+import type { ThreadHooks } from '../../outbound/messages/hooks.ts';
 import { findMessageRow } from '../../outbound/messages/queries.ts';
 import { wordsOfDocument } from '../../platform/full-text/document.ts';
 import { deleteAnswering } from './drafts/draft-queries.ts';

@@ -1,0 +1,10 @@
+// Hooks of organizations.
+import type { App } from '../../core/app.ts';
+import type { Db } from '../../platform/store/db.ts';
+
+declare module '../../core/app.ts' {
+  interface Hooks {
+    /** Creates the initial rows of a new organization, in the transaction that creates it. */
+    readonly equipOrganization: (app: App, trx: Db, organizationId: string) => Promise<void>;
+  }
+}

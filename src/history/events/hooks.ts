@@ -1,0 +1,49 @@
+// Hooks of the event log: the receivers of new events, and the data of message events.
+import type { App } from '../../core/app.ts';
+import type { Db } from '../../platform/store/db.ts';
+
+/** A newly recorded event. */
+export interface LoggedEvent {
+  id: string;
+  organizationId: string;
+  /** The kind, such as `message.sent`. */
+  type: string;
+  /** Id of the subject: `msg_…`, `dom_…`, `org_…`. */
+  subject: string;
+  /** Set for a step of a single recipient. */
+  recipientId: string | null;
+  /** Ms since 1970. */
+  timestamp: number;
+}
+
+/** A stored event of a message. */
+export interface MessageLogEntry extends LoggedEvent {
+  /** Status of the message after the event. */
+  status: string;
+  facts: Record<string, unknown> | null;
+}
+
+/** Returns the `data` of message events, by event id; events of deleted messages are left out. */
+export type MessagePresenter = (
+  app: App,
+  organizationId: string,
+  events: readonly MessageLogEntry[],
+) => Promise<Map<string, object>>;
+
+/** Receives events in the transaction that records them. */
+export interface EventSink {
+  /** Skips the steps of messages. */
+  readonly resourcesOnly?: true;
+  /** Reads memory only: it is called for each event of every organization. */
+  wants(app: App, organizationId: string): boolean;
+  /** Receives the wanted events; an error thrown here fails the change that they report. */
+  take(app: App, trx: Db, events: readonly LoggedEvent[]): Promise<void>;
+}
+
+declare module '../../core/app.ts' {
+  interface Hooks {
+    /** Receive each recorded event, in this order. */
+    readonly eventSinks: readonly EventSink[];
+    readonly presentMessageEvents: MessagePresenter;
+  }
+}

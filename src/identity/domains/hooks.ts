@@ -1,0 +1,40 @@
+// Hooks of domains: tracking hosts, and claims on the name of a domain.
+import type { App } from '../../core/app.ts';
+import type { Db } from '../../platform/store/db.ts';
+
+/** A DNS record that a domain's owner publishes for the tracking host, as of the last check. */
+export interface TrackingRecord {
+  name: string;
+  value: string;
+  status: 'pending' | 'valid' | 'missing';
+  /** Problem with the record. */
+  error: string | null;
+}
+
+/** Returns the records of these domains' tracking hosts, by domain. */
+export type FindTrackingRecords = (
+  app: App,
+  db: Db,
+  domainIds: readonly string[],
+) => Promise<ReadonlyMap<string, readonly TrackingRecord[]>>;
+
+/** A name that an organization has verified. */
+interface OwnedName {
+  domain: string;
+  organizationId: string;
+  /** Ids of the same name at former organizations. */
+  formerIds: readonly string[];
+}
+
+/**
+ * Deletes what former organizations had on a name, in separate transactions; a second call finds
+ * nothing.
+ */
+export type ReleaseName = (app: App, name: OwnedName) => Promise<void>;
+
+declare module '../../core/app.ts' {
+  interface Hooks {
+    readonly findTrackingRecords: FindTrackingRecords;
+    readonly nameReleases: readonly ReleaseName[];
+  }
+}

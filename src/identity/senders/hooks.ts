@@ -1,0 +1,18 @@
+// Hooks of senders: the mail that proves an address, and the mailbox of an address.
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import type { Db } from '../../platform/store/db.ts';
+
+declare module '../../core/app.ts' {
+  interface Hooks {
+    /**
+     * Mails a new sender the token that proves the sender's address, in the transaction that makes
+     * the sender. @throws as a send of the caller.
+     */
+    readonly askForProof: (app: App, trx: Db, caller: Caller, senderId: string) => Promise<void>;
+    /** Returns the messages among these ids that reached nobody. */
+    readonly findLostMails: (db: Db, messageIds: readonly string[]) => Promise<Set<string>>;
+    /** Returns the organization with the mailbox of an address (folded). */
+    readonly findAddressHolder: (db: Db, address: string) => Promise<string | undefined>;
+  }
+}

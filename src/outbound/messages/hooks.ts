@@ -1,0 +1,27 @@
+// Hooks of messages: the threads of mailboxes.
+import type { App } from '../../core/app.ts';
+import type { MessagePlace } from '../../history/erasures/request.ts';
+import type { Db } from '../../platform/store/db.ts';
+
+export interface ThreadHooks {
+  /**
+   * Puts parsed mail into threads, in the transaction that stores its content; `found` is null if
+   * the content was stored before. Skips mail that is in a thread already or belongs to no mailbox.
+   */
+  takeIn(app: App, trx: Db, parsed: readonly { id: string; found: object | null }[]): Promise<void>;
+  /** Returns how many messages precede this message in the thread; null if it is in none. */
+  positionOf(db: Db, messageId: string): Promise<number | null>;
+  /**
+   * Takes a message out of the thread, deletes the thread with the last message, and deletes drafts
+   * that answer the message. Returns null if it was in no thread.
+   */
+  forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
+  /** Takes the words of a message's text out of the search, and the preview off the thread. */
+  forgetText(app: App, trx: Db, messageId: string): Promise<void>;
+}
+
+declare module '../../core/app.ts' {
+  interface Hooks {
+    readonly threads: ThreadHooks;
+  }
+}

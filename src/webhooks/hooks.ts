@@ -1,0 +1,26 @@
+// Hooks of webhooks: mailboxes and installations, of which only higher rooms know.
+import type { App } from '../core/app.ts';
+import type { Db } from '../platform/store/db.ts';
+
+declare module '../core/app.ts' {
+  interface Hooks {
+    /**
+     * Returns the namespace of a mailbox of the organization; null for an unknown or deleted
+     * mailbox.
+     */
+    readonly findNamespaceOf: (
+      db: Db,
+      organizationId: string,
+      mailboxId: string,
+    ) => Promise<string | null>;
+    /**
+     * Learns, in the same transaction, that the endpoint of an installation was disabled after
+     * failures.
+     */
+    readonly endpointDisabled: (
+      app: App,
+      trx: Db,
+      of: { organizationId: string; installationId: string },
+    ) => Promise<void>;
+  }
+}
