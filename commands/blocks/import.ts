@@ -1,6 +1,6 @@
-// `svc blocks import`. Reading, parsing and storing are src/people/blocks/import*.ts.
+// `svc blocks import`. Reading, parsing and storing are src/people/imports.
 import { Args, Flags } from '@oclif/core';
-import type { ImportReport, RowGroup } from '../../src/people/blocks/import.ts';
+import type { ImportReport, RowGroup } from '../../src/people/imports/blocks.ts';
 import { BaseCommand } from '../base/command.ts';
 import { importedColumns } from '../base/input/fields.ts';
 import { readFile } from '../base/input/files.ts';
@@ -119,7 +119,7 @@ export default class BlocksImport extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BlocksImport);
     await withCaller(flags, async (app, caller) => {
-      const { importBlocks } = await import('../../src/people/blocks/import.ts');
+      const { importBlocks } = await import('../../src/people/imports/blocks.ts');
       const { importBlocksInput } = await import('../../src/people/blocks/schema.ts');
       const { parseWith } = await import('../../src/core/api/validate.ts');
       const { format, reason } = flags;

@@ -1,4 +1,4 @@
-// `svc contacts import`. Formats and fields of the file: src/people/contacts/import*.ts.
+// `svc contacts import`. Formats and fields of the file: src/people/imports.
 import { Args, Flags } from '@oclif/core';
 import type { ImportReport } from '../../src/people/contacts/schema.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -84,7 +84,7 @@ export default class ContactsImport extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ContactsImport);
     await withCaller(flags, async (app, caller) => {
-      const { importContacts } = await import('../../src/people/contacts/import/import.ts');
+      const { importContacts } = await import('../../src/people/imports/contacts.ts');
       const { askImported } = await import('../../src/campaigns/opt-in/import.ts');
       const groupId = flags['require-confirmation'];
       await runImport(flags, args.file, async (dryRun) => {

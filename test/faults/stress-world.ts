@@ -25,7 +25,7 @@ import { sendBatch } from '../../src/outbound/sending/batch.ts';
 import { scheduleMessage } from '../../src/outbound/sending/schedule/schedule.ts';
 import { sendMessage } from '../../src/outbound/sending/send.ts';
 import { deleteBlock, listBlocks } from '../../src/people/blocks/blocks.ts';
-import { importBlocks } from '../../src/people/blocks/import.ts';
+import { importBlocks } from '../../src/people/imports/blocks.ts';
 import { listBlocksQuery } from '../../src/people/blocks/schema.ts';
 import { CapacityError, ServiceError } from '../../src/platform/errors.ts';
 import { type Random, seededRandom } from '../../src/platform/runtime/random.ts';

@@ -7,7 +7,7 @@ import { parseMime } from '../../src/mail/parse/parse-mime.ts';
 import { splitReply } from '../../src/mail/parse/reply/reply-split.ts';
 import { classifyReply } from '../../src/mail/smtp/reply-rules/classify-reply.ts';
 import { attachmentList } from '../../src/outbound/messages/send-schema.ts';
-import { standingOf } from '../../src/people/contacts/import/import-consent.ts';
+import { standingOf } from '../../src/people/imports/consent.ts';
 import { addressesIn } from '../../src/platform/full-text/words.ts';
 import { type Hostile, repeated } from './growth.ts';
 

@@ -1,19 +1,10 @@
-// The operations on blocks. The import of a list is not part of HTTP.
-import { z } from 'zod';
+// The operations on blocks.
 import { area } from '../../core/api/area.ts';
 import { pageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
-import { internalRoute } from '../../core/api/route.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { createBlock, deleteBlock, getBlock, listBlocks } from './blocks.ts';
-import { importBlocks } from './import.ts';
-import {
-  blockOutput,
-  blockPath,
-  blockReasons,
-  createBlockInput,
-  listBlocksQuery,
-} from './schema.ts';
+import { blockOutput, blockPath, createBlockInput, listBlocksQuery } from './schema.ts';
 
 const at = area('blocks', {
   about:
@@ -54,20 +45,5 @@ export const blockRoutes = {
     params: blockPath,
     output: deleted,
     run: (app, { caller, params: { id } }) => deleteBlock(app, caller, id),
-  }),
-};
-
-const mostImportedBytes = 2 * 1024 * 1024;
-
-export const blockImportRoutes = {
-  run: internalRoute({
-    name: 'blocks/import',
-    permission: 'blocks:write',
-    query: z.strictObject({ reason: z.enum(blockReasons), dryRun: z.stringbool() }),
-    takes: { types: ['text/plain'], mostBytes: mostImportedBytes },
-    run: async (app, { caller, query, stream }) => {
-      if (!stream) throw new Error('an import needs the text of a list');
-      return importBlocks(app, caller, stream.chunks, query);
-    },
   }),
 };

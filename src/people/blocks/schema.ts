@@ -32,7 +32,7 @@ export const createBlockInput = z
   })
   .meta({ examples: [{ address: 'someone@example.com', reason: 'unsubscribe' }] });
 
-/** Options of `svc blocks import`; the formats are data of import-formats.ts. */
+/** Options of `svc blocks import`; the formats are data of `people/imports/services.ts`. */
 export const importBlocksInput = z.strictObject({
   format: z.string().max(40).optional(),
   reason: reason.default('manual'),

@@ -1,6 +1,6 @@
 // Turns the bytes of a file into rows with named fields: CSV with or without a header, or JSON
 // Lines. Treats files as hostile: bounds rows, and finds the rows that cannot be understood. The
-// areas interpret the fields: `import-formats.ts` of blocks and of contacts.
+// imports interpret the fields (people/imports).
 
 import { ValidationError } from '../errors.ts';
 import { parseAddress } from '../net/address.ts';

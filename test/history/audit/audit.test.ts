@@ -31,7 +31,7 @@ import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { createSender, deleteSender, updateSender } from '../../../src/identity/senders/senders.ts';
 import { createBlock, deleteBlock } from '../../../src/people/blocks/blocks.ts';
-import { importBlocks } from '../../../src/people/blocks/import.ts';
+import { importBlocks } from '../../../src/people/imports/blocks.ts';
 import { createGroup, updateGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { many, startOutcomes } from '../../identity/reputation/fixtures.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';

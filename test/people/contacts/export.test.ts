@@ -1,13 +1,13 @@
 // Contacts over HTTP as CSV and JSON Lines, on both stores, exported and imported again.
 import { describe, expect, it } from 'vitest';
-import { importContacts } from '../../../src/people/contacts/import/import.ts';
 import type { Contact, ImportReport } from '../../../src/people/contacts/schema.ts';
+import { importContacts } from '../../../src/people/imports/contacts.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
 import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
 import { httpApi } from '../../support/http-client.ts';
 import { testApp } from '../../support/test-app.ts';
-import { pieces } from '../blocks/import-support.ts';
+import { pieces } from '../imports/support.ts';
 
 const path = '/v1/contacts';
 const types = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;

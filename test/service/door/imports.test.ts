@@ -52,7 +52,7 @@ it('no page and no tool goes past the door', () => {
 });
 
 it.each([
-  ["import { importBlocks } from '../../../src/people/blocks/import.ts';", 'importBlocks'],
+  ["import { importBlocks } from '../../../src/people/imports/blocks.ts';", 'importBlocks'],
   ["import { getPlanState } from '../../../src/access/admission/plan-state.ts';", 'getPlanState'],
   [
     "import { findDeliveries } from '../../../src/outbound/deliveries/queries.ts';",

@@ -1,7 +1,8 @@
 // Blocked addresses, and the import of another service's list.
-import type { ImportReport } from '../../../../src/people/blocks/import.ts';
-import { blockImportRoutes, blockRoutes } from '../../../../src/people/blocks/routes.ts';
+import { blockRoutes } from '../../../../src/people/blocks/routes.ts';
 import { blockReasons } from '../../../../src/people/blocks/schema.ts';
+import type { ImportReport } from '../../../../src/people/imports/blocks.ts';
+import { blockImportRoutes } from '../../../../src/people/imports/routes.ts';
 import { html, type Part, together } from '../../html.ts';
 import { chunksOf, importPage } from '../../imports.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';

@@ -1,27 +1,26 @@
-// Imports contacts from CSV or JSON Lines. Reads the file as a stream and writes 500 rows per
-// transaction, so that sends go on meanwhile. Transactions are complete in themselves: repeating an
-// import changes nothing more, and resumes an interrupted import. import-rows.ts reads rows,
-// import-known.ts finds their contacts, import-merge.ts merges them, import-window.ts orders them.
-import { allows } from '../../../core/api/permission.ts';
-import type { Caller } from '../../../core/api/route.ts';
-import type { App } from '../../../core/app.ts';
-import { amendAudit } from '../../../history/audit/audit.ts';
-import { eventToRecord, record } from '../../../history/events/record.ts';
-import { textSet } from '../../../platform/csv/text-set.ts';
-import { ForbiddenError, ValidationError } from '../../../platform/errors.ts';
-import { foldAddress, parseAddress } from '../../../platform/net/address.ts';
-import { orAgain } from '../../../platform/store/again.ts';
-import type { Db } from '../../../platform/store/db.ts';
-import { newBlockRow } from '../../blocks/blocks.ts';
-import { type BlockRow, findActiveBlocks, insertBlocks } from '../../blocks/queries.ts';
-import { insertContacts, updateContacts } from '../bulk-queries.ts';
-import { contactImported } from '../events.ts';
-import type { ImportReport } from '../schema.ts';
-import { columnMapOf } from './import-columns.ts';
-import { candidatesOf, inOrderOfContacts, knownTo, NamesOfWindow } from './import-known.ts';
-import { type Candidate, type Merged, mergeRows } from './import-merge.ts';
-import { type ReadBatch, type ReadWindow, rejectedShown } from './import-rows.ts';
-import { readFile } from './import-thread.ts';
+// Imports contacts from CSV or JSON Lines: what a batch of the pipeline changes, or would change.
+// known.ts finds the contacts of rows, merge.ts merges them.
+import { allows } from '../../core/api/permission.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { eventToRecord, record } from '../../history/events/record.ts';
+import { textSet } from '../../platform/csv/text-set.ts';
+import { ForbiddenError } from '../../platform/errors.ts';
+import { foldAddress, parseAddress } from '../../platform/net/address.ts';
+import { orAgain } from '../../platform/store/again.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { newBlockRow } from '../blocks/blocks.ts';
+import { type BlockRow, findActiveBlocks, insertBlocks } from '../blocks/queries.ts';
+import { insertContacts, updateContacts } from '../contacts/bulk-queries.ts';
+import { contactImported } from '../contacts/events.ts';
+import type { ImportReport } from '../contacts/schema.ts';
+import { columnMapOf } from './columns.ts';
+import { candidatesOf, inOrderOfContacts, knownTo, NamesOfWindow } from './known.ts';
+import { type Candidate, type Merged, mergeRows, type Rejected } from './merge.ts';
+import { FirstRows, ImportEntry, runImport } from './pipeline.ts';
+import { mostLeftShown } from './rows.ts';
+import { readFile } from './thread.ts';
+import type { ReadBatch } from './window.ts';
 
 /** Most tries of a transaction that conflicts with a concurrent transaction on the same people. */
 const mostRuns = 20;
@@ -101,15 +100,15 @@ function writing(
   confirm: ImportOptions['confirm'],
 ) {
   const { organizationId } = caller;
-  let entryId: string | null = null;
-  const toldOf = (counts = report) => {
+  const entry = new ImportEntry(app, caller, 'contact.imported');
+  const detailsOf = (counts = report) => {
     const { format, created, updated, unchanged, rejected, pending } = counts;
     return { format, created, updated, unchanged, rejected, ...(pending && { pending }) };
   };
   const write = (batch: ReadBatch, window: NamesOfWindow | null, candidates: Candidate[]) =>
-    app.store.write(async (trx) => {
+    entry.write(async (trx, grow) => {
       const known = await knownTo(trx, organizationId, batch, true);
-      if (window?.saysElsewhere(known, batch)) return { outcomes: null, pending: 0, id: entryId };
+      if (window?.saysElsewhere(known, batch)) return { outcomes: null, pending: 0 };
       const merged = mergeRows(app, organizationId, candidates, known);
       await insertContacts(trx, merged.created);
       await updateContacts(trx, merged.changed);
@@ -118,33 +117,29 @@ function writing(
       const outcomes = withBlocks(merged, blocked);
       const pending = (await confirm?.(trx, merged.reachable)) ?? 0;
       const isNews = outcomes.some((outcome) => outcome === 'created' || outcome === 'updated');
-      if (!isNews && pending === 0) return { outcomes, pending, id: entryId };
-      const details = toldOf(counted({ ...report, rows: [] }, outcomes, pending));
-      if (entryId !== null) await amendAudit(trx, entryId, details);
-      const change = { subject: null, action: 'contact.imported', details } as const;
-      const id = entryId ?? (await record(app, trx, caller, change));
-      return { outcomes, pending, id };
+      if (isNews || pending > 0) {
+        await grow(detailsOf(counted({ ...report, rows: [] }, outcomes, pending)));
+      }
+      return { outcomes, pending };
       // Made durable by the last transaction. After a crash, repeating the import restores lost
       // changes.
     }, 'soon');
   const take: Take = async (batch, window) => {
     const candidates = candidatesOf(batch);
-    const work = () => write(batch, window, candidates);
-    const { outcomes, pending, id } = await orAgain(work, mostRuns);
-    entryId = id;
+    const { outcomes, pending } = await orAgain(() => write(batch, window, candidates), mostRuns);
     if (report.pending !== undefined) report.pending += pending;
     return outcomes;
   };
   const finish = async () => {
-    const subject = entryId;
+    const subject = entry.id;
     if (subject === null) return;
-    await app.store.write(async (trx) => {
-      await amendAudit(trx, subject, toldOf());
+    await entry.write(async (trx, grow) => {
+      await grow(detailsOf());
       await record(app, trx, caller, {
         subject,
-        event: eventToRecord(contactImported, { id: subject, ...toldOf() }),
+        event: eventToRecord(contactImported, { id: subject, ...detailsOf() }),
       });
-    });
+    }, 'now');
   };
   return { take, finish };
 }
@@ -194,37 +189,6 @@ function counted(report: ImportReport, outcomes: readonly Outcome[], pending = 0
   return report;
 }
 
-/** Writes a window of rows, a batch per transaction, and reports on them. */
-async function takeWindow(
-  app: App,
-  caller: Caller,
-  { batches, rejected, rejectedCount }: ReadWindow,
-  {
-    take,
-    report,
-    onBatch,
-  }: { take: Take; report: ImportReport; onBatch: ImportOptions['onBatch'] },
-): Promise<void> {
-  report.rejected += rejectedCount;
-  const all = [...rejected];
-  let left: readonly ReadBatch[] = batches;
-  let names = batches.length > 1 ? new NamesOfWindow(batches) : null;
-  for (let [batch] = left; batch; [batch] = left) {
-    const outcomes = await take(batch, names);
-    if (outcomes === null) {
-      left = await inOrderOfContacts(app, caller.organizationId, left);
-      names = null;
-      continue;
-    }
-    left = left.slice(1);
-    counted(report, outcomes);
-    for (const outcome of outcomes) if (typeof outcome !== 'string') all.push(outcome);
-    onBatch?.(report);
-  }
-  const room = rejectedShown - report.rows.length;
-  report.rows.push(...all.sort((a, b) => a.row - b.row).slice(0, room));
-}
-
 /**
  * Creates or changes a contact for each row of `source`. With `dryRun` only reports the changes. A
  * bad row is reported with the row number and does not stop the import.
@@ -237,31 +201,46 @@ export async function importContacts(
   source: AsyncIterable<Buffer>,
   { as, map: entries = [], dryRun, confirm, onBatch }: ImportOptions,
 ): Promise<ImportReport> {
-  const options = { as, map: columnMapOf(entries) };
-  const { format, map, windows, encoding } = await readFile(source, options);
+  const file = await readFile(source, { noun: 'contacts', as, map: columnMapOf(entries) });
+  const { format, map, encoding } = file;
   const counts = { created: 0, updated: 0, unchanged: 0, rejected: 0 };
-  const file = { format, encoding: encoding(), map };
   const pending = confirm && !dryRun ? { pending: 0 } : {};
-  const report: ImportReport = { ...file, dryRun, ...counts, ...pending, rows: [] };
+  const rejected = new FirstRows<Rejected>(mostLeftShown);
+  const { first: rows } = rejected.group;
+  const head = { format, encoding: encoding(), map, dryRun };
+  const report: ImportReport = { ...head, ...counts, ...pending, rows };
   const { take, finish } = dryRun ? comparing(app, caller) : writing(app, caller, report, confirm);
-  try {
-    for await (const window of windows) {
-      await takeWindow(app, caller, window, { take, report, onBatch });
-    }
-  } catch (error) {
-    await finish();
-    throw withProgress(error, report);
-  }
+  let names: NamesOfWindow | null = null;
+  await runImport(caller, file, {
+    begin({ batches, rejected: { count, first } }) {
+      report.rejected += count;
+      rejected.add(first, count);
+      names = batches.length > 1 ? new NamesOfWindow(batches) : null;
+    },
+    async take(batch) {
+      const outcomes = await take(batch, names);
+      if (outcomes === null) return false;
+      counted(report, outcomes);
+      rejected.add(outcomes.filter((outcome) => typeof outcome !== 'string'));
+      return true;
+    },
+    regroup(rest) {
+      names = null;
+      return inOrderOfContacts(app, caller.organizationId, rest);
+    },
+    onBatch: () => onBatch?.(report),
+    end: () => rejected.endWindow(),
+    finish,
+    progress: () =>
+      dryRun || report.created + report.updated === 0
+        ? null
+        : {
+            done:
+              `${report.created} contacts before it were created and ` +
+              `${report.updated} updated`,
+            rest: 'import the corrected file to do the rest',
+          },
+  });
   report.encoding = encoding();
-  await finish();
   return report;
-}
-
-/** Adds the progress so far to an error. */
-function withProgress(error: unknown, { dryRun, created, updated }: ImportReport): unknown {
-  if (dryRun || created + updated === 0) return error;
-  const done = `${created} contacts before it were created and ${updated} updated`;
-  if (error instanceof ForbiddenError) return new ForbiddenError(`${error.message}. ${done}`);
-  if (!(error instanceof ValidationError)) return error;
-  return new ValidationError(`${error.message}. ${done}; import the corrected file to do the rest`);
 }

@@ -7,19 +7,19 @@
 //   one contact, by address or external id    | the row's fields replace the contact's; tags are added
 //   two contacts                              | the row is rejected
 //   a contact with a different external id    | the row is rejected
-import { uniqueTags } from '../../../core/api/tag-list.ts';
-import type { App } from '../../../core/app.ts';
-import { fromJson, toJson } from '../../../platform/store/db.ts';
-import type { BlockReason } from '../../blocks/schema.ts';
-import type { ChangedContact, NewContact } from '../bulk-queries.ts';
-import type { ContactRow, IdentityRow } from '../queries.ts';
+import { uniqueTags } from '../../core/api/tag-list.ts';
+import type { App } from '../../core/app.ts';
+import { fromJson, toJson } from '../../platform/store/db.ts';
+import type { BlockReason } from '../blocks/schema.ts';
+import type { ChangedContact, NewContact } from '../contacts/bulk-queries.ts';
+import type { ContactRow, IdentityRow } from '../contacts/queries.ts';
 import {
   contactNoun,
   type ImportedContact,
   mostFields,
   mostTags,
   type ProfileInput,
-} from '../schema.ts';
+} from '../contacts/schema.ts';
 
 const mostIdentities = 20;
 

@@ -3,12 +3,12 @@
 // KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { importContacts } from '../../../src/people/contacts/import/import.ts';
+import { importContacts } from '../../../src/people/imports/contacts.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { inLong, stores } from '../../support/command.ts';
 import { type KillPoint, moments, mortal } from '../../support/mortal.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { pieces } from '../blocks/import-support.ts';
+import { pieces } from './support.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));

@@ -1,22 +1,20 @@
 // Gives each column of an import a use: a field of the contact, its consent, a custom field, or
-// none. The caller's map of columns comes first, then the format, then the names that many services
-// share.
+// none. The caller's map of columns comes first, then the file, then the names that mean the same in
+// every file (services.ts).
 
-import { columnKey, columnsInWords } from '../../../platform/csv/read-table.ts';
-import { ValidationError } from '../../../platform/errors.ts';
-import { type Consent, consentOf, consents, speaksOfConsent } from './import-consent.ts';
-
-/** Fields of a contact that a column can fill. */
-const fields = [
-  ...['email', 'otherEmails', 'externalId', 'name', 'displayName', 'avatar', 'firstName'],
-  ...['lastName', 'company', 'jobTitle', 'country', 'state', 'city', 'timezone', 'source'],
-  ...['language', 'tags', 'customFields', 'metadata'],
-] as const;
-
-/** `custom` keeps the values in a custom field with the name of the column. */
-const uses = [...fields, ...consents, 'custom', 'ignore'] as const;
-
-export type ColumnUse = (typeof uses)[number];
+import { columnKey, columnsInWords } from '../../platform/csv/read-table.ts';
+import { ValidationError } from '../../platform/errors.ts';
+import { isConsent, speaksOfConsent } from './consent.ts';
+import {
+  type Columns,
+  type ColumnUse,
+  type Consent,
+  columnUses,
+  consents,
+  contactFields,
+  type ServiceFile,
+  serviceColumns,
+} from './services.ts';
 
 /** Fields that several columns of a file can fill. */
 const repeatable: ReadonlySet<ColumnUse> = new Set([
@@ -26,27 +24,24 @@ const repeatable: ReadonlySet<ColumnUse> = new Set([
   ...consents,
 ]);
 
-/** Alternative names of the fields, by key. */
-const otherNames: Readonly<Record<string, ColumnUse>> = {
-  emailaddress: 'email',
-  // Google.
-  email1value: 'email',
-  alternateemails: 'otherEmails',
-  fullname: 'name',
-  cc: 'country',
-  region: 'state',
-  stateprovinceregion: 'state',
-  attributes: 'metadata',
-};
+/** Returns the meaning of each key of `columns`. */
+function meaningsIn(columns: Columns): [string, ColumnUse][] {
+  return Object.entries(columns).flatMap(([use, keys]) =>
+    keys.split(' ').map((key): [string, ColumnUse] => [key, use as ColumnUse]),
+  );
+}
+
+/** Meanings that a column has in every file. */
 const meanings: ReadonlyMap<string, ColumnUse> = new Map([
-  ...fields.map((field) => [columnKey(field), field] as const),
-  ...Object.entries(otherNames),
+  ...Object.values(serviceColumns).flatMap(meaningsIn),
+  ...contactFields.map((field) => [columnKey(field), field] as const),
 ]);
 /** The further addresses of Outlook and Google: "E-mail 2 Address", "E-mail 3 - Value". */
 const furtherEmail = /^email([2-9]|1\d)(address|value)?$/;
 
-function fieldOf(key: string): ColumnUse | undefined {
-  return furtherEmail.test(key) ? 'otherEmails' : meanings.get(key);
+/** Tells whether all columns that identify a file are among the keys. */
+export function isFile({ has }: ServiceFile, keys: ReadonlySet<string>): boolean {
+  return has.every((name) => keys.has(columnKey(name)));
 }
 
 /** Uses by column, as the caller gives them. */
@@ -65,16 +60,6 @@ export function columnMapOf(entries: readonly string[]): ColumnMap {
   return Object.fromEntries(pairs);
 }
 
-/** Differences of a format from the names that services share. */
-export interface FormatColumns {
-  /** Columns without data about the person. */
-  ignored?: RegExp;
-  /** Columns of consent that may have a different meaning in other files. */
-  consents?: Readonly<Record<string, Consent>>;
-  /** Columns of fields that may have a different meaning in other files. */
-  fields?: Readonly<Record<string, ColumnUse>>;
-}
-
 export interface ColumnUses {
   /**
    * Returns the use of a column, or of the field `inner` of the object in it; null if the name
@@ -89,18 +74,19 @@ export interface ColumnUses {
 const mostRemembered = 1_000;
 
 /** @throws ValidationError for a use that does not exist, or a column that the file lacks */
-export function columnUses(
+export function usesIn(
   map: ColumnMap,
-  { ignored, consents: own, fields: ownFields }: FormatColumns,
+  columns: Columns | undefined,
   header: readonly string[] | null,
 ): ColumnUses {
+  const own = new Map(meaningsIn(columns ?? {}));
   const named = new Map<string, ColumnUse>();
   const byKey = new Map<string, ColumnUse>();
   const keys = new Set(header?.map(columnKey));
   for (const [name, use] of Object.entries(map)) {
-    const known = uses.find((one) => columnKey(one) === columnKey(use));
+    const known = columnUses.find((one) => columnKey(one) === columnKey(use));
     if (!known) {
-      throw ValidationError.of('map', `${use.slice(0, 40)} is none of ${uses.join(', ')}`);
+      throw ValidationError.of('map', `${use.slice(0, 40)} is none of ${columnUses.join(', ')}`);
     }
     if (header && !name.includes('.') && !keys.has(columnKey(name))) {
       const columns = columnsInWords(header);
@@ -114,8 +100,9 @@ export function columnUses(
     const mapped = given(name);
     if (mapped !== undefined) return mapped;
     const key = columnKey(name);
-    if (key === '' || ignored?.test(key)) return 'ignore';
-    return ownFields?.[key] ?? fieldOf(key) ?? own?.[key] ?? ofConsent(name);
+    if (key === '') return 'ignore';
+    const known = own.get(key) ?? (furtherEmail.test(key) ? 'otherEmails' : meanings.get(key));
+    return known ?? ofConsent(name);
   };
   const remembered = new Map<string, ColumnUse | null>();
   const of = (name: string, inner?: string) => {
@@ -123,15 +110,22 @@ export function columnUses(
     const place = inner === undefined ? path : `${path}\0`;
     const known = remembered.get(place);
     if (known !== undefined) return known;
-    const found = inner === undefined ? find(name) : (given(path) ?? ofConsent(inner));
+    const found =
+      inner === undefined ? find(name) : (given(path) ?? consentOf(inner) ?? ofConsent(inner));
     if (remembered.size < mostRemembered) remembered.set(place, found);
     return found;
   };
   return { of, isMapped: (name) => given(name) !== undefined };
 }
 
+/** Returns the meaning of a column of consent of a known service. */
+function consentOf(name: string): Consent | undefined {
+  const meaning = meanings.get(columnKey(name));
+  return meaning !== undefined && isConsent(meaning) ? meaning : undefined;
+}
+
 function ofConsent(name: string): ColumnUse | null {
-  return consentOf(name) ?? (speaksOfConsent(name) ? null : 'custom');
+  return speaksOfConsent(name) ? null : 'custom';
 }
 
 /**

@@ -2,12 +2,12 @@
 
 import type { Caller } from '../../../src/core/api/route.ts';
 import { listBlocks } from '../../../src/people/blocks/blocks.ts';
+import { listBlocksQuery } from '../../../src/people/blocks/schema.ts';
 import {
   type ImportOptions,
   type ImportReport,
   importBlocks,
-} from '../../../src/people/blocks/import.ts';
-import { listBlocksQuery } from '../../../src/people/blocks/schema.ts';
+} from '../../../src/people/imports/blocks.ts';
 import type { TestApp } from '../../support/test-app.ts';
 
 /** Creation time of blocks whose file gives none: the start of the virtual clock. */

@@ -4,9 +4,9 @@
 import { describe, expect, it } from 'vitest';
 import { listBlocks } from '../../../src/people/blocks/blocks.ts';
 import { listContacts } from '../../../src/people/contacts/contacts.ts';
-import { type ImportOptions, importContacts } from '../../../src/people/contacts/import/import.ts';
+import { type ImportOptions, importContacts } from '../../../src/people/imports/contacts.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { pieces } from '../blocks/import-support.ts';
+import { pieces } from './support.ts';
 
 const test = eachApp();
 

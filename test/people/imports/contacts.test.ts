@@ -1,18 +1,18 @@
 // Importing contacts over HTTP, on both stores: created and changed contacts, rejected rows, and
 // the same file again, which changes nothing. The exports of other services:
-// import-formats.test.ts.
+// contact-formats.test.ts.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/access/keys/keys.ts';
 import type { CreateKey } from '../../../src/access/keys/schema.ts';
 import type { Page } from '../../../src/core/api/pagination.ts';
 import type { Block } from '../../../src/people/blocks/schema.ts';
-import { importContacts } from '../../../src/people/contacts/import/import.ts';
 import type { Contact, ImportReport } from '../../../src/people/contacts/schema.ts';
+import { importContacts } from '../../../src/people/imports/contacts.ts';
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
 import { bothStores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
-import { pieces } from '../blocks/import-support.ts';
+import { pieces } from './support.ts';
 
 const path = '/v1/contacts';
 const csv = { 'content-type': 'text/csv' };

@@ -1,11 +1,7 @@
 // The order in which an import writes rows: by address, and never past a row of the same contact.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  inBatches,
-  type NamedRow,
-  nameOfExternalId,
-} from '../../../src/people/contacts/import/import-window.ts';
+import { inBatches, type NamedRow, nameOfExternalId } from '../../../src/people/imports/window.ts';
 
 interface Row {
   emails: readonly string[];

@@ -2,10 +2,10 @@
 // unsubscribed there stay unsubscribed here.
 import { expect, it } from 'vitest';
 import { listContacts } from '../../../src/people/contacts/contacts.ts';
-import { importContacts } from '../../../src/people/contacts/import/import.ts';
 import type { Contact } from '../../../src/people/contacts/schema.ts';
+import { importContacts } from '../../../src/people/imports/contacts.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { pieces } from '../blocks/import-support.ts';
+import { pieces } from './support.ts';
 
 const test = eachApp();
 

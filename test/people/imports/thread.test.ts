@@ -1,18 +1,15 @@
 // Large files are read on a thread: the same rows and errors, and only as much of the file in
 // memory as the import is about to write.
 import { describe, expect, it } from 'vitest';
-import { importContacts } from '../../../src/people/contacts/import/import.ts';
-import { candidatesOf } from '../../../src/people/contacts/import/import-known.ts';
-import type { Candidate, Rejected } from '../../../src/people/contacts/import/import-merge.ts';
-import {
-  type ReadFile,
-  type ReadWindow,
-  readRows,
-} from '../../../src/people/contacts/import/import-rows.ts';
-import { readFile } from '../../../src/people/contacts/import/import-thread.ts';
+import { importContacts } from '../../../src/people/imports/contacts.ts';
+import { candidatesOf } from '../../../src/people/imports/known.ts';
+import type { Candidate } from '../../../src/people/imports/merge.ts';
+import type { LeftRow } from '../../../src/people/imports/row-reader.ts';
+import { type ReadFile, type ReadWindow, readRows } from '../../../src/people/imports/rows.ts';
+import { readFile } from '../../../src/people/imports/thread.ts';
 import { ValidationError } from '../../../src/platform/errors.ts';
 import { eachApp } from '../../support/each-app.ts';
-import { pieces } from '../blocks/import-support.ts';
+import { pieces } from './support.ts';
 
 /**
  * A thousand contacts. Every seventh row has no valid address, every 499th another contact's
@@ -36,12 +33,12 @@ const large = csv(3_000);
 
 const rowsIn = ({ batches, rejected }: ReadWindow) => [
   ...batches.flatMap(candidatesOf),
-  ...rejected,
+  ...rejected.first,
 ];
 
 /** Collects all rows, and the error that ended them. */
 async function rowsOf({ windows }: ReadFile) {
-  const rows: (Candidate | Rejected)[] = [];
+  const rows: (Candidate | LeftRow)[] = [];
   try {
     for await (const window of windows) rows.push(...rowsIn(window));
   } catch (fault) {
@@ -50,7 +47,7 @@ async function rowsOf({ windows }: ReadFile) {
   return { rows, fault: null };
 }
 
-const asCsv = { as: 'csv', map: {} } as const;
+const asCsv = { noun: 'contacts', as: 'csv', map: {} } as const;
 
 describe('a large file', () => {
   it('has the same rows and final error as without a thread', async () => {
@@ -67,7 +64,7 @@ describe('a large file', () => {
 
   it('is rejected at its header', async () => {
     const nameless = large.replace('email,externalId', 'a,b');
-    await expect(readFile(pieces(nameless, 10_000), { map: {} })).rejects.toThrow(
+    await expect(readFile(pieces(nameless, 10_000), { noun: 'contacts', map: {} })).rejects.toThrow(
       /no column email/,
     );
   });

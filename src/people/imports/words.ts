@@ -1,6 +1,5 @@
-// Words of all services for the reason why an address gets no mail, by key (columnKey). Imports of
-// blocks and of contacts read them.
-import type { BlockReason } from './schema.ts';
+// Words of all services in a column of reasons or states, by key (columnKey).
+import type { BlockReason } from '../blocks/schema.ts';
 
 const words = (reason: BlockReason, all: readonly string[]) =>
   all.map((word) => [word, reason] as const);

@@ -2,10 +2,11 @@
 // opt-outs become a block. A column that only speaks of consent has no known meaning, so the caller
 // must state it: a guess would make recipients of people after their opt-out.
 
-import { columnKey } from '../../../platform/csv/read-table.ts';
-import { ValidationError } from '../../../platform/errors.ts';
-import { optOutWords, reasonWords } from '../../blocks/reason-words.ts';
-import { type BlockReason, reasonsByWeight } from '../../blocks/schema.ts';
+import { columnKey } from '../../platform/csv/read-table.ts';
+import { ValidationError } from '../../platform/errors.ts';
+import { type BlockReason, reasonsByWeight } from '../blocks/schema.ts';
+import type { Consent } from './services.ts';
+import { optOutWords, reasonWords } from './words.ts';
 
 /**
  * How the cells of a column are read. `word`: a status. `out`: yes blocks. `in`: no blocks. `any`:
@@ -28,77 +29,11 @@ const rules = {
   bouncedAt: { says: 'any', reason: 'bounce' },
   complainedAt: { says: 'any', reason: 'complaint' },
   blockedAt: { says: 'any', reason: 'manual' },
-} as const satisfies Record<string, ConsentRule>;
-
-export type Consent = keyof typeof rules;
-
-export const consents = Object.keys(rules) as readonly Consent[];
+} as const satisfies Record<Consent, ConsentRule>;
 
 export function isConsent(use: string): use is Consent {
   return Object.hasOwn(rules, use);
 }
-
-/** Columns of known services, by their keys. */
-const columnsOf: Readonly<Record<Consent, readonly string[]>> = {
-  status: [
-    ...['status', 'emailstatus', 'subscriptionstatus', 'subscriberstatus', 'memberstatus'],
-    ...['emailsubscriptionstatus', 'emailmarketingstatus', 'emailpermissionstatus'],
-    // Klaviyo, Postmark, Pipedrive.
-    ...['emailsuppressions', 'suppressionreason', 'marketingstatus'],
-  ],
-  unsubscribed: [
-    ...['unsubscribed', 'isunsubscribed', 'unsubscribe', 'globalunsubscribe', 'emailunsubscribed'],
-    ...['optout', 'optedout', 'isoptedout', 'emailoptout', 'emailoptedout', 'optoutemail'],
-    ...[
-      'donotemail',
-      'donotcontact',
-      'donotsendemail',
-      'donotbulkemail',
-      'noemail',
-      'emaildisabled',
-    ],
-    // Amazon SES, HubSpot, Brevo, Salesforce, Intercom, Mailjet.
-    ...['unsubscribeall', 'unsubscribedfromallemail', 'unsubscribedfromallemails'],
-    ...['portalunsubscribe', 'emailblacklisted', 'blacklisted', 'emailblocklisted', 'blocklisted'],
-    ...['hasoptedoutofemail', 'optedoutofemail', 'unsubscribedfromemails'],
-    'isexcludedfromcampaigns',
-  ],
-  subscribed: [
-    ...['subscribed', 'issubscribed', 'optin', 'optedin', 'emailoptin', 'emailoptedin'],
-    // Klaviyo, Shopify, Ghost.
-    ...['emailmarketingconsent', 'acceptsmarketing', 'acceptsemailmarketing'],
-    'subscribedtoemails',
-  ],
-  bounced: [
-    ...['bounced', 'hardbounced', 'hashardbounced', 'emailbounced', 'emailinvalid'],
-    ...['invalidemail', 'invalidemailaddress'],
-  ],
-  complained: [
-    'complained',
-    'spamcomplaint',
-    'markedemailasspam',
-    'markedasspam',
-    'portalspamreport',
-  ],
-  blocked: ['suppressed', 'issuppressed', 'emailsuppressed', 'blacklist', 'blocklist'],
-  unsubscribedAt: [
-    ...['unsubtime', 'unsubscribedat', 'unsubscribeddate', 'unsubscribedate', 'unsubscribedon'],
-    ...['unsubreason', 'unsubscribereason', 'unsubscribedreason', 'optoutreason'],
-    ...['optoutdate', 'optouttime', 'optoutat', 'optedoutat', 'optedoutdate'],
-  ],
-  bouncedAt: [
-    ...['cleantime', 'bouncedat', 'bounceddate', 'hardbouncedat', 'bouncereason', 'bouncedreason'],
-    // HubSpot, Salesforce.
-    ...['emailhardbouncereason', 'hardbouncereason', 'portalbounce', 'globalbounce'],
-    ...['emailbouncedreason', 'emailbounceddate'],
-  ],
-  complainedAt: ['complainedat', 'complainttime', 'spamreportedat'],
-  blockedAt: ['suppressedat', 'emailsuppressionstimestamp'],
-};
-
-const knownColumns: ReadonlyMap<string, Consent> = new Map(
-  consents.flatMap((consent) => columnsOf[consent].map((key) => [key, consent] as const)),
-);
 
 /** Parts of names that speak of consent, in the languages of frequent exports. */
 const stems = [
@@ -142,11 +77,6 @@ function wordsIn(name: string): string[] {
 function isCircumstance(words: readonly string[], key: string): boolean {
   if (ofOptOut.test(key) || !circumstances.has(words.at(-1) ?? '')) return false;
   return words.at(-2) !== 'one';
-}
-
-/** Returns the meaning of a column of a known service. */
-export function consentOf(name: string): Consent | undefined {
-  return knownColumns.get(columnKey(name));
 }
 
 /** Tells whether a name speaks of consent to mail. */

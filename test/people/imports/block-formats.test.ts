@@ -3,12 +3,12 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { importFormats } from '../../../src/people/blocks/import-formats.ts';
-import { reasonWords } from '../../../src/people/blocks/reason-words.ts';
-import { standingOf } from '../../../src/people/contacts/import/import-consent.ts';
+import { blockFiles } from '../../../src/people/imports/block-rows.ts';
+import { standingOf } from '../../../src/people/imports/consent.ts';
+import { reasonWords } from '../../../src/people/imports/words.ts';
 import { columnKey } from '../../../src/platform/csv/read-table.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { blocked, importInto, today } from './import-support.ts';
+import { blocked, importInto, today } from './support.ts';
 
 let test: TestApp;
 afterEach(() => test.close());
@@ -244,7 +244,9 @@ describe('the format of an import', () => {
 
   it('is recognized by its own columns, before all other formats', () => {
     const named = new Set(exportsOfOthers.map(([, format]) => format));
-    const untested = importFormats.filter(({ name }) => !named.has(name) && name !== 'svc');
+    const untested = blockFiles.filter(
+      ({ blocks: { name } }) => !named.has(name) && name !== 'svc',
+    );
     expect(untested).toEqual([]);
   });
 });

@@ -1,14 +1,19 @@
 // Finds the existing contacts of an import, by address and by external id. Rows of the same contact
 // must keep their order, even if they use two names of the contact. If such a contact appears, the
 // rest of a window is batched again.
-import type { App } from '../../../core/app.ts';
-import { sliceTurns } from '../../../platform/runtime/fairness/turns.ts';
-import type { Db } from '../../../platform/store/db.ts';
-import { findByExternalIds, idsOfNames } from '../bulk-queries.ts';
-import { findContactRows, findIdentities, findIdentitiesNamed, lockContacts } from '../queries.ts';
-import type { Candidate, Known } from './import-merge.ts';
-import { type ReadBatch, readBatch, writable } from './import-rows.ts';
-import { inBatches, nameOfExternalId } from './import-window.ts';
+import type { App } from '../../core/app.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import type { Db } from '../../platform/store/db.ts';
+import { findByExternalIds, idsOfNames } from '../contacts/bulk-queries.ts';
+import {
+  findContactRows,
+  findIdentities,
+  findIdentitiesNamed,
+  lockContacts,
+} from '../contacts/queries.ts';
+import { writable } from './contact-rows.ts';
+import type { Candidate, Known } from './merge.ts';
+import { inBatches, nameOfExternalId, type ReadBatch, readBatch } from './window.ts';
 
 export function candidatesOf({ candidates }: ReadBatch): Candidate[] {
   return JSON.parse(candidates) as Candidate[];
@@ -93,7 +98,7 @@ export async function inOrderOfContacts(
       contactOf.set(nameOfExternalId(one.external_id), one.id);
     }
     for (const candidate of candidatesOf(batch)) candidates.push(candidate);
-    await sliceTurns('import contacts', organizationId);
+    await sliceTurns('import rows', organizationId);
   }
   candidates.sort((a, b) => a.row - b.row);
   return inBatches(candidates.map(writable), contactOf).map(readBatch);

@@ -1,102 +1,40 @@
 // Turns a row of an import into the fields of a contact. Exports of known services are recognized
-// by their header. import-columns.ts gives each column a use. An opt-out in any known form becomes
-// a block (import-consent.ts). An unknown status refuses the row, so that no opt-out is lost.
+// by their header (services.ts). columns.ts gives each column a use. An opt-out in any known form
+// becomes a block (consent.ts). An unknown status refuses the row, so that no opt-out is lost.
 
+import { checkWith } from '../../core/api/validate.ts';
 import {
   cellText,
   columnKey,
   columnsInWords,
   type ImportRow,
   refuseDuplicates,
-} from '../../../platform/csv/read-table.ts';
-import { ValidationError } from '../../../platform/errors.ts';
-import type { BlockReason } from '../../blocks/schema.ts';
+} from '../../platform/csv/read-table.ts';
+import { ValidationError } from '../../platform/errors.ts';
+import { foldAddress } from '../../platform/net/address.ts';
+import type { BlockReason } from '../blocks/schema.ts';
+import { importedContact } from '../contacts/schema.ts';
 import {
   type ColumnMap,
-  type ColumnUse,
   type ColumnUses,
-  columnUses,
-  type FormatColumns,
+  isFile,
   unknownConsent,
+  usesIn,
   usesOf,
-} from './import-columns.ts';
-import {
-  type ConsentCell,
-  type ConsentFound,
-  isConsent,
-  isOptOut,
-  standingOf,
-} from './import-consent.ts';
-
-interface ImportFormat extends FormatColumns {
-  name: string;
-  /** Columns that identify the format. All must be present. */
-  columns: readonly string[];
-  /** Field with the lists of a person, each with the person's standing in that list. */
-  lists?: string;
-}
-
-/** Known formats. The first match wins. */
-const importFormats: readonly ImportFormat[] = [
-  {
-    name: 'svc',
-    columns: ['id', 'email', 'externalId', 'statusReason'],
-    ignored: /^(id|createdat|updatedat)$/,
-  },
-  { name: 'svc', columns: ['id', 'identities'] },
-  {
-    name: 'ses',
-    columns: ['EmailAddress', 'Reason'],
-    ignored: /^lastupdatetime$/,
-    consents: { reason: 'status' },
-  },
-  {
-    name: 'resend',
-    columns: ['email', 'origin', 'source_id'],
-    ignored: /^(id|sourceid|createdat)$/,
-    consents: { origin: 'status' },
-  },
-  {
-    name: 'mailchimp',
-    columns: ['Email Address', 'LEID', 'EUID'],
-    ignored:
-      /^(memberrating|(optin|confirm)(time|ip)|latitude|longitude|gmtoff|dstoff|lastchanged|leid|euid|(unsub|clean)campaign.*)$/,
-  },
-  {
-    name: 'sendgrid',
-    columns: ['EMAIL', 'ALTERNATE_EMAILS', 'CONTACT_ID'],
-    ignored: /^(contactid|createdat|updatedat)$/,
-  },
-  {
-    name: 'listmonk',
-    columns: ['uuid', 'email', 'attributes', 'status'],
-    ignored: /^(uuid|createdat|updatedat)$/,
-    fields: { attributes: 'customFields' },
-  },
-  {
-    // The answer of the listmonk API, a subscriber in each line.
-    name: 'listmonk',
-    columns: ['uuid', 'email', 'attribs', 'lists', 'status'],
-    ignored: /^(id|uuid|createdat|updatedat)$/,
-    fields: { attribs: 'customFields', lists: 'tags' },
-    lists: 'lists',
-  },
-  {
-    name: 'mailgun',
-    columns: ['address', 'subscribed', 'vars'],
-    fields: { address: 'email', vars: 'customFields' },
-  },
-  { name: 'resend', columns: ['email', 'unsubscribed'], ignored: /^(id|createdat)$/ },
-  { name: 'plain', columns: [] },
-];
+} from './columns.ts';
+import { type ConsentCell, type ConsentFound, isConsent, isOptOut, standingOf } from './consent.ts';
+import type { Candidate } from './merge.ts';
+import type { LeftOut, LeftRow, RowReader } from './row-reader.ts';
+import { type ColumnUse, plainFile, type ServiceFile, serviceFiles } from './services.ts';
+import { nameOfExternalId, type WritableRow } from './window.ts';
 
 /** Fields of a row before validation: `contact` may still violate the schema. */
-export interface ImportedRow extends ConsentFound {
+interface ImportedRow extends ConsentFound {
   contact: Record<string, unknown>;
 }
 
 /** Reads a row. @throws ValidationError naming the field with an unknown value */
-export type ReadRow = (row: ImportRow) => ImportedRow;
+type ReadRow = (row: ImportRow) => ImportedRow;
 
 const ownReason = /^The first email is blocked \((bounce|complaint|unsubscribe|manual)\)/;
 
@@ -255,7 +193,8 @@ function ownContact(object: Readonly<Record<string, unknown>>): ImportedRow {
 
 /** Parts of a header that both kinds of files need to read a row. */
 interface Plan {
-  format: ImportFormat;
+  /** Field with the lists of a person (`ContactFormat`). */
+  lists?: string | undefined;
   header: readonly string[];
   uses: readonly ColumnUse[];
   known: ColumnUses;
@@ -299,13 +238,13 @@ function addLists(row: Cells, field: string, value: unknown): void {
 }
 
 /** Reads objects by the names of their fields, which can differ from line to line. */
-function objectReader({ format, header, uses, known, isOwn }: Plan): ReadRow {
+function objectReader({ lists, header, uses, known, isOwn }: Plan): ReadRow {
   const ofHeader = new Map(header.map((name, at) => [name, uses[at]]));
   return ({ object = {}, field }) => {
     if (Array.isArray(object.identities)) return ownContact(object);
     const row = new Cells(known, isOwn);
     for (const [name, value] of Object.entries(object)) {
-      if (name === format.lists) {
+      if (name === lists) {
         addLists(row, name, value);
         continue;
       }
@@ -321,18 +260,11 @@ function objectReader({ format, header, uses, known, isOwn }: Plan): ReadRow {
 /** Most columns of a file. No list of people has as many. */
 const mostColumns = 500;
 
-/** Exports that list only people without mail, by all of their columns. */
-const suppressionLists: readonly (readonly string[])[] = [
-  ['created', 'email'],
-  ['created', 'email', 'ip'],
-  ['created', 'email', 'reason'],
-];
-
 /** @throws ValidationError if the header is that of a list for `svc blocks import` */
 function refuseSuppressions(keys: ReadonlySet<string>, map: ColumnMap): void {
   if (Object.keys(map).length > 0) return;
-  const isList = suppressionLists.some(
-    (columns) => columns.length === keys.size && columns.every((column) => keys.has(column)),
+  const isList = serviceFiles.some(
+    (file) => file.isSuppressionList && file.has.length === keys.size && isFile(file, keys),
   );
   if (!isList) return;
   throw new ValidationError(
@@ -341,12 +273,56 @@ function refuseSuppressions(keys: ReadonlySet<string>, map: ColumnMap): void {
   );
 }
 
-/** A recognized file. */
-export interface FileFormat {
-  name: string;
-  read: ReadRow;
-  /** The use of each column; empty without a header. */
-  map: Readonly<Record<string, ColumnUse>>;
+/** Returns why a CSV row cannot be stored as it is: U+FFFD stands for bytes that are not text. */
+function undecodable({ cells = [] }: ImportRow): string | null {
+  return cells.some((cell) => cell.includes('\uFFFD'))
+    ? 'has bytes that are not text in the encoding of the file: save it as UTF-8'
+    : null;
+}
+
+/** Checks a row. Returns the candidate, or the reason to reject it. */
+function checkedRow(read: ReadRow, source: ImportRow, row: number): WritableRow | LeftOut {
+  const { line } = source;
+  const reason = source.fault ?? undecodable(source);
+  if (reason !== null) return rejected({ row, line, field: null, reason });
+  try {
+    const { contact, ...standing } = read(source);
+    const checked = checkWith(importedContact, contact, 'row', source.object === undefined);
+    if ('error' in checked) return rejectedBy(source, row, checked.error);
+    const { profile, preferences, metadata, ...said } = checked.data;
+    const folded = said.emails.map(foldAddress);
+    const stored = {
+      profile: profile ? JSON.stringify(profile) : undefined,
+      preferences: preferences ? JSON.stringify(preferences) : undefined,
+      metadata: metadata ? JSON.stringify(metadata) : undefined,
+    };
+    return writable({ row, line, contact: { ...said, ...stored }, folded, ...standing });
+  } catch (error) {
+    if (error instanceof ValidationError) return rejectedBy(source, row, error);
+    throw error;
+  }
+}
+
+/** Converts a candidate for gathering in a window. */
+export function writable(candidate: Candidate): WritableRow {
+  const { row, folded, contact } = candidate;
+  const { externalId } = contact;
+  const names = externalId === undefined ? folded : [...folded, nameOfExternalId(externalId)];
+  return { row, names, place: '', json: JSON.stringify(candidate) };
+}
+
+function rejectedBy(
+  { line }: ImportRow,
+  row: number,
+  { fieldErrors, message }: ValidationError,
+): LeftOut {
+  const [[field, [reason = message] = []] = [null]] = Object.entries(fieldErrors ?? {});
+  const name = field?.replace(/^emails(\.\d+)?$/, 'email') ?? null;
+  return rejected({ row, line, field: name, reason });
+}
+
+function rejected(left: LeftRow): LeftOut {
+  return { result: 'rejected', left };
 }
 
 /**
@@ -355,21 +331,19 @@ export interface FileFormat {
  * @throws ValidationError without a column that identifies people, for a repeated column, and for a
  * column that speaks of consent without a known meaning.
  */
-export function formatOf(header: readonly string[] | null, map: ColumnMap): FileFormat {
+export function contactReader(header: readonly string[] | null, map: ColumnMap): RowReader {
   if (header === null) {
-    const known = columnUses(map, {}, ['email']);
-    const format: ImportFormat = { name: 'plain', columns: [] };
-    const plan: Plan = { format, header: ['email'], uses: ['email'], known, isOwn: false };
-    return { name: 'plain', read: csvReader(plan), map: {} };
+    const known = usesIn(map, undefined, ['email']);
+    const plan: Plan = { header: ['email'], uses: ['email'], known, isOwn: false };
+    return readerOf(plainFile.service, csvReader(plan), {});
   }
   if (header.length > mostColumns) {
     throw new ValidationError(`The file has ${header.length} columns, more than ${mostColumns}`);
   }
   const keys = new Set(header.map(columnKey));
-  const format = importFormats.find(({ columns }) =>
-    columns.every((name) => keys.has(columnKey(name))),
-  ) as ImportFormat;
-  const known = columnUses(map, format, header);
+  const file: ServiceFile =
+    serviceFiles.find((one) => one.contacts && isFile(one, keys)) ?? plainFile;
+  const known = usesIn(map, file.contacts?.columns, header);
   const isKnown = header.some((name) => ['email', 'externalId'].includes(known.of(name) ?? ''));
   if (!isKnown && !keys.has('identities')) {
     throw new ValidationError(
@@ -379,12 +353,17 @@ export function formatOf(header: readonly string[] | null, map: ColumnMap): File
   refuseDuplicates(header.filter((name) => known.of(name) !== 'ignore'));
   refuseSuppressions(keys, map);
   const uses = usesOf(header, known);
-  const plan: Plan = { format, header, uses, known, isOwn: format.name === 'svc' };
+  const isOwn = file.service === 'svc';
+  const plan: Plan = { lists: file.contacts?.lists, header, uses, known, isOwn };
   const ofCells = csvReader(plan);
   const ofObject = objectReader(plan);
-  return {
-    name: format.name,
-    read: (row) => (row.object ? ofObject(row) : ofCells(row)),
-    map: Object.fromEntries(header.map((name, at) => [name, uses[at] ?? 'ignore'])),
-  };
+  return readerOf(
+    file.service,
+    (row) => (row.object ? ofObject(row) : ofCells(row)),
+    Object.fromEntries(header.map((name, at) => [name, uses[at] ?? 'ignore'])),
+  );
+}
+
+function readerOf(format: string, read: ReadRow, map: RowReader['map']): RowReader {
+  return { format, title: format, map, read: (source, row) => checkedRow(read, source, row) };
 }

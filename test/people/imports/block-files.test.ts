@@ -2,7 +2,7 @@
 // them.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { blocked, importInto, pieces, today } from './import-support.ts';
+import { blocked, importInto, pieces, today } from './support.ts';
 
 let test: TestApp;
 afterEach(() => test.close());

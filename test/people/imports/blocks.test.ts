@@ -10,7 +10,7 @@ import {
 import { otherOrganization } from '../../outbound/messages/fixtures.ts';
 import { stores } from '../../support/command.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { blocked, importInto, today } from './import-support.ts';
+import { blocked, importInto, today } from './support.ts';
 
 let test: TestApp;
 afterEach(() => test.close());

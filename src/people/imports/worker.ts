@@ -1,10 +1,9 @@
-// The worker side of import-thread.ts. Reads and checks the rows of a file, then ends.
+// The worker side of thread.ts. Reads and checks the rows of a file, then ends.
 import { on } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Encoding } from '../../../platform/csv/decode.ts';
-import { type FieldErrors, ValidationError } from '../../../platform/errors.ts';
-import type { FileFormat } from './import-formats.ts';
-import { type ReadOptions, type ReadWindow, readRows } from './import-rows.ts';
+import type { Encoding } from '../../platform/csv/decode.ts';
+import { type FieldErrors, ValidationError } from '../../platform/errors.ts';
+import { type FileHead, type ReadOptions, type ReadWindow, readRows } from './rows.ts';
 
 /** A piece of the file. Null marks the end. */
 export type ImportPiece = Uint8Array | null;
@@ -12,7 +11,7 @@ export type ImportPiece = Uint8Array | null;
 export type ImportReply =
   /** Sent when a piece of this size is being read. */
   | { kind: 'taken'; bytes: number }
-  | { kind: 'begun'; format: string; map: FileFormat['map'] }
+  | { kind: 'begun'; head: FileHead }
   | { kind: 'window'; window: ReadWindow }
   | { kind: 'refused'; message: string; fields: FieldErrors | undefined }
   | { kind: 'ended'; encoding: Encoding };
@@ -30,8 +29,8 @@ async function* pieces(messages: AsyncIterable<[ImportPiece]>): AsyncGenerator<B
 
 async function read(source: AsyncIterable<Buffer>, options: ReadOptions): Promise<void> {
   try {
-    const { format, map, windows, encoding } = await readRows(source, options);
-    post({ kind: 'begun', format, map });
+    const { windows, encoding, ...head } = await readRows(source, options);
+    post({ kind: 'begun', head });
     for await (const window of windows) post({ kind: 'window', window });
     post({ kind: 'ended', encoding: encoding() });
   } catch (error) {

@@ -2,11 +2,11 @@
 // cost of an import, and would block the event loop for concurrent sends. Small files are read
 // here, because a thread takes 0.3 s to start. The thread reads ahead of the import by a limited
 // number of bytes.
-import type { Encoding } from '../../../platform/csv/decode.ts';
-import { ValidationError } from '../../../platform/errors.ts';
-import { WorkerThread } from '../../../platform/runtime/workers/worker-thread.ts';
-import { type ReadFile, type ReadOptions, type ReadWindow, readRows } from './import-rows.ts';
-import type { ImportPiece, ImportReply } from './import-worker.ts';
+import type { Encoding } from '../../platform/csv/decode.ts';
+import { ValidationError } from '../../platform/errors.ts';
+import { WorkerThread } from '../../platform/runtime/workers/worker-thread.ts';
+import { type ReadFile, type ReadOptions, type ReadWindow, readRows } from './rows.ts';
+import type { ImportPiece, ImportReply } from './worker.ts';
 
 /** Largest file in bytes that is read here. */
 const smallFile = 262_144;
@@ -90,7 +90,7 @@ async function* windowsOf(
 
 async function readInThread(source: Pieces, options: ReadOptions): Promise<ReadFile> {
   const worker: ImportThread = new WorkerThread({
-    script: new URL('./import-worker.ts', import.meta.url),
+    script: new URL('./worker.ts', import.meta.url),
     name: 'import',
     heapMb: 128,
     youngMb: 16,
@@ -103,7 +103,7 @@ async function readInThread(source: Pieces, options: ReadOptions): Promise<ReadF
   const windows = windowsOf(replies, (found) => {
     encoding = found;
   });
-  return { format: first.format, map: first.map, windows, encoding: () => encoding };
+  return { ...first.head, windows, encoding: () => encoding };
 }
 
 /** Reads a file as `readRows` does, on a thread if it is large. */

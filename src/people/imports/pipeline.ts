@@ -1,0 +1,127 @@
+// The pipeline of imports. A file is read as a stream, on a thread if it is large (thread.ts), in
+// windows of rows (rows.ts), and written 500 rows per transaction, so that sends go on meanwhile.
+// Transactions are complete in themselves: repeating an import changes nothing more, and resumes an
+// interrupted import. contacts.ts and blocks.ts say what a batch changes.
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { amendAudit } from '../../history/audit/audit.ts';
+import { record } from '../../history/events/record.ts';
+import { ForbiddenError, ValidationError } from '../../platform/errors.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import type { Db } from '../../platform/store/db.ts';
+import type { ReadFile, ReadWindow } from './rows.ts';
+import type { ReadBatch } from './window.ts';
+
+/** The work of a noun on the windows of a file. */
+export interface ImportSteps {
+  /** Counts the rows that change nothing. */
+  begin(window: ReadWindow): void;
+  /**
+   * Writes or compares a batch, and counts it. Returns false, without any change, if the rest of
+   * the window has to be batched again.
+   */
+  take(batch: ReadBatch): Promise<boolean>;
+  regroup?(rest: readonly ReadBatch[]): Promise<readonly ReadBatch[]>;
+  /** Called after each batch. */
+  onBatch(): void;
+  /** Shows the rows of the window in the report. */
+  end(): void;
+  finish?(): Promise<void>;
+  /** Returns the changes so far for an error, or null without changes. */
+  progress(): { done: string; rest: string } | null;
+}
+
+/**
+ * Takes the windows of a file. A row that cannot be understood is reported with the line number and
+ * stops nothing.
+ * @throws ValidationError for a file that cannot be read to the end; earlier changes stay.
+ */
+export async function runImport(
+  { organizationId }: Caller,
+  { windows }: ReadFile,
+  steps: ImportSteps,
+): Promise<void> {
+  try {
+    for await (const window of windows) {
+      steps.begin(window);
+      let left: readonly ReadBatch[] = window.batches;
+      for (let [batch] = left; batch; [batch] = left) {
+        await sliceTurns('import rows', organizationId);
+        if (await steps.take(batch)) {
+          left = left.slice(1);
+          steps.onBatch();
+        } else left = (await steps.regroup?.(left)) ?? left;
+      }
+      steps.end();
+    }
+  } catch (error) {
+    await steps.finish?.();
+    throw withProgress(error, steps.progress());
+  }
+  await steps.finish?.();
+}
+
+/** Adds the progress so far to an error. */
+function withProgress(error: unknown, progress: ReturnType<ImportSteps['progress']>): unknown {
+  if (progress === null) return error;
+  const { done, rest } = progress;
+  if (error instanceof ForbiddenError) return new ForbiddenError(`${error.message}. ${done}`);
+  if (!(error instanceof ValidationError)) return error;
+  return new ValidationError(`${error.message}. ${done}; ${rest}`);
+}
+
+/** Counts the rows of a result, and keeps the first of them in the order of the file. */
+export class FirstRows<Row extends { line: number }> {
+  readonly group: { count: number; first: Row[] } = { count: 0, first: [] };
+  readonly #most: number;
+  #ofWindow: Row[] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Adds rows of the current window. `count` includes rows that are not given. */
+  add(rows: readonly Row[], count = rows.length): void {
+    this.group.count += count;
+    if (this.group.first.length < this.#most) this.#ofWindow.push(...rows);
+  }
+
+  endWindow(): void {
+    const { first } = this.group;
+    const rows = this.#ofWindow.sort((a, b) => a.line - b.line);
+    first.push(...rows.slice(0, this.#most - first.length));
+    this.#ofWindow = [];
+  }
+}
+
+/** The single audit entry of an import, which grows with each transaction. */
+export class ImportEntry {
+  id: string | null = null;
+  readonly #app: App;
+  readonly #caller: Caller;
+  readonly #action: 'block.imported' | 'contact.imported';
+
+  constructor(app: App, caller: Caller, action: 'block.imported' | 'contact.imported') {
+    this.#app = app;
+    this.#caller = caller;
+    this.#action = action;
+  }
+
+  /** Runs a transaction, which calls `grow` with the details so far if it changes something. */
+  async write<Result>(
+    work: (trx: Db, grow: (details: Record<string, unknown>) => Promise<void>) => Promise<Result>,
+    durability: 'now' | 'soon',
+  ): Promise<Result> {
+    let id = this.id;
+    const result = await this.#app.store.write(async (trx) => {
+      id = this.id;
+      return work(trx, async (details) => {
+        if (id !== null) await amendAudit(trx, id, details);
+        const change = { subject: null, action: this.#action, details } as const;
+        id ??= await record(this.#app, trx, this.#caller, change);
+      });
+    }, durability);
+    this.id = id;
+    return result;
+  }
+}

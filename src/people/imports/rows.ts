@@ -1,0 +1,158 @@
+// Reads the bytes of a file into checked rows, in the order of writing (window.ts). Does not know the
+// store, so it can run on a separate thread (thread.ts). contact-rows.ts and block-rows.ts
+// interpret the rows.
+import type { Encoding } from '../../platform/csv/decode.ts';
+import { type ImportRow, readTable } from '../../platform/csv/read-table.ts';
+import { ValidationError } from '../../platform/errors.ts';
+import type { BlockReason } from '../blocks/schema.ts';
+import { blockReader } from './block-rows.ts';
+import type { ColumnMap } from './columns.ts';
+import { contactReader } from './contact-rows.ts';
+import { type LeftOut, type LeftRow, leftResults, type RowReader } from './row-reader.ts';
+import { inBatches, type ReadBatch, readBatch, rowsPerBatch, type WritableRow } from './window.ts';
+
+const mostRows = 5_000_000;
+/**
+ * Rows of the first window, which are reordered together. It is smaller, so that the import begins
+ * soon.
+ */
+const firstRows = 5_000;
+const mostRowsPerWindow = 10_000;
+/** Limit of a window in a file with long rows. */
+const charactersPerWindow = 2_000_000;
+/** Most rows of a result that a window keeps; reports show no more. */
+export const mostLeftShown = 1_000;
+
+export type FileKind = 'csv' | 'ndjson';
+
+/** Rows of a result: how many, and the first. */
+export interface LeftRows {
+  count: number;
+  first: LeftRow[];
+}
+
+/** Consecutive rows of the file, in the order of writing. */
+export interface ReadWindow extends Record<LeftOut['result'], LeftRows> {
+  batches: ReadBatch[];
+}
+
+/** A recognized file, without the function that reads a row. */
+export interface FileHead extends Omit<RowReader, 'read'> {
+  /** Set if the file states that it is a page of a list. */
+  isPartial?: true;
+}
+
+export interface ReadFile extends FileHead {
+  /** Returns the encoding of the file; final after the last window. */
+  encoding(): Encoding;
+  /**
+   * Yields the windows. Throws a ValidationError at a fault of the file, after the rows before it.
+   */
+  windows: AsyncIterable<ReadWindow>;
+}
+
+/** The noun of a file, and the options of its reader. */
+export type ReadOptions =
+  | {
+      noun: 'contacts';
+      /** Kind of the file. By default the first bytes decide. */
+      as?: FileKind | undefined;
+      /** Uses of columns that differ from the usual uses. */
+      map: ColumnMap;
+    }
+  | {
+      noun: 'blocks';
+      /** Name of a format of services.ts. By default the header decides. */
+      format?: string | undefined;
+      /** Reason of rows of plain lists that give none. */
+      reason: BlockReason;
+      /** Time of the import: a later time in a row is a fault. */
+      now: number;
+    };
+
+function readerOf(header: readonly string[] | null, options: ReadOptions): RowReader {
+  return options.noun === 'contacts'
+    ? contactReader(header, options.map)
+    : blockReader(header, options);
+}
+
+function tooManyRows(): ValidationError {
+  const most = mostRows.toLocaleString('en');
+  return new ValidationError(`The file has more than ${most} rows: split it`);
+}
+
+async function* partsOf(rows: AsyncIterable<ImportRow>, read: RowReader['read']) {
+  let part: (WritableRow | LeftOut)[] = [];
+  let row = 0;
+  for await (const one of rows) {
+    if (++row > mostRows) throw tooManyRows();
+    part.push(read(one, row));
+    if (part.length < rowsPerBatch) continue;
+    yield part;
+    part = [];
+  }
+  yield part;
+}
+
+/** Gathers a window. */
+class Window {
+  #rows: WritableRow[] = [];
+  readonly #left = { rejected: leftRows(), skipped: leftRows() };
+  #characters = 0;
+
+  add(one: WritableRow | LeftOut): void {
+    if ('json' in one) {
+      this.#rows.push(one);
+      this.#characters += one.json.length;
+      return;
+    }
+    const group = this.#left[one.result];
+    group.count++;
+    if (group.first.length < mostLeftShown) group.first.push(one.left);
+  }
+
+  isFull(mostRowsNow: number): boolean {
+    const left = leftResults.reduce((sum, result) => sum + this.#left[result].count, 0);
+    return this.#rows.length + left >= mostRowsNow || this.#characters >= charactersPerWindow;
+  }
+
+  read(): ReadWindow {
+    return { batches: inBatches(this.#rows).map(readBatch), ...this.#left };
+  }
+}
+
+const leftRows = (): LeftRows => ({ count: 0, first: [] });
+
+/** Yields the windows. Yields the rows before a fault of the file, then throws it. */
+async function* windowsOf(rows: AsyncIterable<ImportRow>, read: RowReader['read']) {
+  let window = new Window();
+  let most = firstRows;
+  try {
+    for await (const part of partsOf(rows, read)) {
+      for (const one of part) window.add(one);
+      if (!window.isFull(most)) continue;
+      yield window.read();
+      window = new Window();
+      most = mostRowsPerWindow;
+    }
+  } catch (error) {
+    if (error instanceof ValidationError) yield window.read();
+    throw error;
+  }
+  yield window.read();
+}
+
+/**
+ * Reads the header, and rows on demand.
+ * @throws ValidationError for a file that is neither CSV nor JSON Lines, or does not identify
+ * people.
+ */
+export async function readRows(
+  source: AsyncIterable<Buffer>,
+  options: ReadOptions,
+): Promise<ReadFile> {
+  const as = options.noun === 'contacts' ? options.as : undefined;
+  const { header, rows, encoding, isPartial } = await readTable(source, as);
+  const { read, ...head } = readerOf(header, options);
+  return { ...head, ...(isPartial && { isPartial }), windows: windowsOf(rows, read), encoding };
+}
