@@ -3,9 +3,9 @@
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import type { Caller, StreamedBody } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import { type ImportOptions, importContacts } from '../../people/imports/contacts.ts';
 import { findAddressed } from '../../people/contacts/queries.ts';
 import type { ImportQuery, ImportReport } from '../../people/contacts/schema.ts';
+import { type ImportOptions, importContacts } from '../../people/imports/contacts.ts';
 import {
   findConfirmations,
   insertConfirmations,
