@@ -1,6 +1,6 @@
 // Gives each column of an import a use: a field of the contact, its consent, a custom field, or
-// none. The caller's map of columns comes first, then the file, then the names that mean the same in
-// every file (services.ts).
+// none. The caller's map of columns comes first, then the file, then the names that mean the same
+// in every file (services.ts).
 
 import { columnKey, columnsInWords } from '../../platform/csv/read-table.ts';
 import { ValidationError } from '../../platform/errors.ts';

@@ -1,5 +1,5 @@
-// Reads the bytes of a file into checked rows, in the order of writing (window.ts). Does not know the
-// store, so it can run on a separate thread (thread.ts). contact-rows.ts and block-rows.ts
+// Reads the bytes of a file into checked rows, in the order of writing (window.ts). Does not know
+// the store, so it can run on a separate thread (thread.ts). contact-rows.ts and block-rows.ts
 // interpret the rows.
 import type { Encoding } from '../../platform/csv/decode.ts';
 import { type ImportRow, readTable } from '../../platform/csv/read-table.ts';

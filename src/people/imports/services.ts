@@ -129,7 +129,7 @@ export interface ServiceFile {
   has: readonly string[];
   blocks?: BlockFormat;
   contacts?: ContactFormat;
-  /** Set if all people in the file get no mail: with no more columns it is no list of contacts. */
+  /** Set if nobody in the file gets mail. A file with just these columns is refused as contacts. */
   isSuppressionList?: true;
 }
 
@@ -238,7 +238,7 @@ const sendgrid = (
   ...(!has.includes('status') && { isSuppressionList: true }),
 });
 
-/** The known files. The first match wins, so files with more columns stand before files with fewer. */
+/** The known files. The first match wins, so files with more columns stand first. */
 export const serviceFiles: readonly ServiceFile[] = [
   {
     service: 'svc',
