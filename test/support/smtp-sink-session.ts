@@ -10,6 +10,7 @@
 import type { Socket } from 'node:net';
 import { type SecureContext, TLSSocket } from 'node:tls';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
+import type { Greylist } from './greylist.ts';
 import { SinkBody } from './smtp-sink-body.ts';
 import type { SinkReply, SinkScript, SinkVerb } from './smtp-sink-script.ts';
 
@@ -43,6 +44,7 @@ export interface SinkHost {
   credentials: { user: string; pass: string } | undefined;
   maxBytes: number;
   keep: boolean;
+  greylist: Greylist | undefined;
   clock: Clock;
   script: SinkScript;
   onCommand(sessionId: number, line: string): void;
@@ -283,10 +285,15 @@ export class SinkSession {
     let standard = '250 2.1.5 ok';
     if (!this.#envelope) standard = '503 5.5.1 say MAIL first';
     else if (!path) standard = '501 5.5.4 RCPT TO:<address>';
+    else standard = this.#greylisted(this.#envelope.from, path.address) ?? standard;
     this.#answer('RCPT', argument, standard, () => {
       this.#envelope?.recipients.push(path?.address ?? '');
       this.#envelope?.recipientParams.push(path?.params ?? []);
     });
+  }
+
+  #greylisted(from: string, to: string): string | undefined {
+    return this.#host.greylist?.refusal(this.#raw.remoteAddress ?? '', from, to);
   }
 
   #data(argument: string): void {

@@ -4,6 +4,7 @@
 import { createServer, type Socket } from 'node:net';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { type Clock, systemClock } from '../../src/platform/runtime/clock.ts';
+import type { Greylist } from './greylist.ts';
 import { createSinkScript, type SinkReply, type SinkRule } from './smtp-sink-script.ts';
 import { type SinkMessage, SinkSession } from './smtp-sink-session.ts';
 import { testCert, testKey } from './test-cert.ts';
@@ -42,6 +43,8 @@ export interface SmtpSink {
   readonly connections: { readonly now: number; readonly peak: number; readonly total: number };
   /** Scripts a reply: the first rule that applies answers. Returns its removal. */
   on(rule: SinkRule, reply: SinkReply): () => void;
+  /** From now on refuses recipients whose triplet is new to this list. */
+  greylist(list: Greylist): void;
   /** Resolves with all messages once `count` arrived; rejects after `deadlineMs` of real time. */
   waitFor(count: number, deadlineMs?: number): Promise<readonly SinkMessage[]>;
   /** Stops listening and cuts every connection. */
@@ -80,6 +83,7 @@ export async function startSmtpSink(options: SmtpSinkOptions = {}): Promise<Smtp
     credentials: options.auth,
     maxBytes,
     keep,
+    greylist: undefined as Greylist | undefined,
     clock: options.clock ?? systemClock,
     script,
     onCommand(sessionId: number, line: string) {
@@ -124,6 +128,9 @@ export async function startSmtpSink(options: SmtpSinkOptions = {}): Promise<Smtp
       return received;
     },
     on: script.on,
+    greylist(list) {
+      sessionHost.greylist = list;
+    },
     waitFor(count, deadlineMs = 10_000) {
       return new Promise((resolve, reject) => {
         const cancel = systemClock.after(deadlineMs, () => {

@@ -48,8 +48,8 @@ export class DeliveryRow {
   error_details!: string | null;
   attempts!: string | null;
   /**
-   * The SMTP transaction of the last attempt, if a different delivery began it
-   * (src/outbound/queue/attempting/return-path.ts); null if this delivery began it.
+   * Name of the SMTP transaction of the last attempt
+   * (src/outbound/queue/attempting/return-path.ts); null if it is the id of this delivery.
    */
   transaction_id!: string | null;
   /**
@@ -186,6 +186,11 @@ export const findDeliveryStatuses = own.all((db, messageIds: readonly string[]) 
     .selectFrom('deliveries')
     .select(['id', 'message_id', 'status'])
     .where('message_id', ...isOneOf(db, messageIds)),
+);
+
+/** Reads the last transactions of all deliveries of a message. */
+export const findTransactions = own.all((db, messageId: string) =>
+  db.selectFrom('deliveries').select(['id', 'transaction_id']).where('message_id', '=', messageId),
 );
 
 /** Locks rows until the transaction ends; must run before their messages are locked. */

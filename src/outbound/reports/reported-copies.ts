@@ -5,7 +5,7 @@
 
 import { foldAddress } from '../../platform/net/address.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
-import { type NamedTransaction, transactionOf } from '../queue/attempting/return-path.ts';
+import { lastTransactionOf, type NamedTransaction } from '../queue/attempting/return-path.ts';
 
 /** The recipients of a transaction, and all of the message. */
 export interface ReportedCopies {
@@ -15,7 +15,7 @@ export interface ReportedCopies {
 }
 
 /**
- * Returns the delivery that began the transaction, and the deliveries that joined it at their last
+ * Returns the delivery that began the transaction, and the deliveries with it as their last
  * attempt. A blind copy begins a separate transaction. Returns null if the delivery is not of this
  * message.
  */
@@ -26,7 +26,7 @@ export function copiesOf(
   const first = siblings.find(({ id }) => id === deliveryId);
   if (!first) return null;
   const others = siblings.filter(
-    (row) => row.transaction_id === transaction && row.domain === first.domain,
+    (row) => row !== first && lastTransactionOf(row) === transaction && row.domain === first.domain,
   );
   return { copies: [first, ...others], siblings };
 }
@@ -36,7 +36,7 @@ export function copiesOf(
  */
 export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopies | null {
   for (const row of siblings) {
-    const named = { transaction: transactionOf(row), deliveryId: row.id };
+    const named = { transaction: lastTransactionOf(row), deliveryId: row.id };
     const found = copiesOf(named, siblings);
     if (found?.copies.length === siblings.length) return found;
   }

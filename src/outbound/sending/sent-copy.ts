@@ -7,10 +7,10 @@ import { pastSigningKeys } from '../../identity/domains/signing-keys.ts';
 import { composeHere } from '../../mail/mime/composer.ts';
 import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { fromJson } from '../../platform/store/db.ts';
-import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
+import { findDeliveries } from '../deliveries/queries.ts';
 import { findRecipients, type MessageRow } from '../messages/queries.ts';
 import type { Attempt } from '../messages/schema.ts';
-import { marksOf, transactionOf } from '../queue/attempting/return-path.ts';
+import { lastTransactionOf, marksOf } from '../queue/attempting/return-path.ts';
 import { copyRequestOf, travelsAlone, withCopyField } from '../queue/carrier/copy.ts';
 import { composeRequestOf, type Signing, signingNow } from '../queue/carrier/request.ts';
 import { trackingBase } from '../tracking/base-url.ts';
@@ -50,7 +50,7 @@ export async function sentCopy(
   const own = travelsAlone({ message, cuts }, delivery)
     ? await copyRequestOf(app, { message, cuts }, request, delivery, linkBase)
     : request;
-  const { copyField } = await marksOf(app, message, lastTransactionOf(delivery, attempt));
+  const { copyField } = await marksOf(app, message, lastTransactionOf(delivery));
   const composed = await composeHere(own);
   const sent = attempt?.sevenBit ? await composed.sevenBit?.() : null;
   const selectors = signing.keys.map(({ selector }) => selector);
@@ -79,12 +79,4 @@ async function signingOf(
   const { sender_domain_id: domainId } = message;
   if (!signedWith || domainId === null) return { ...now, timestampSeconds };
   return { keys: await pastSigningKeys(app, domainId, signedWith.selectors), timestampSeconds };
-}
-
-/** Names the transaction of the last attempt, or of the first attempt to come. */
-function lastTransactionOf(
-  { id, transaction_id: shared }: DeliveryRow,
-  attempt: Attempt | undefined,
-): string {
-  return shared ?? transactionOf({ id, attempt_count: attempt?.number ?? 1 });
 }

@@ -1,15 +1,9 @@
 // The retry schedule alone: the delay after each attempt, and its jitter.
 import { describe, expect, it } from 'vitest';
 import { expiryOf, maxAttempts, retryDelayMs } from '../../../src/outbound/queue/settling/retry.ts';
-import type { Random } from '../../../src/platform/runtime/random.ts';
 
 const schedule = { scheduleMinutes: [1, 5, 30], maxAgeHours: 2 };
 const minuteMs = 60_000;
-
-/** A source that always returns the same number. */
-function always(float: number): Random {
-  return { float: () => float, bytes: (count) => new Uint8Array(count) };
-}
 
 describe('the delay of a retry', () => {
   it.each([
@@ -18,12 +12,12 @@ describe('the delay of a retry', () => {
     ['the third', 3, 30],
     ['a late one, repeating the last', 9, 30],
   ])('after %s is the configured one', (_, attempts, minutes) => {
-    expect(retryDelayMs(schedule, attempts, always(0.5))).toBe(minutes * minuteMs);
+    expect(retryDelayMs(schedule, attempts, 0.5)).toBe(minutes * minuteMs);
   });
 
   it('has a jitter of a tenth to either side', () => {
-    expect(retryDelayMs(schedule, 2, always(0))).toBe(4.5 * minuteMs);
-    expect(retryDelayMs(schedule, 2, always(1))).toBe(5.5 * minuteMs);
+    expect(retryDelayMs(schedule, 2, 0)).toBe(4.5 * minuteMs);
+    expect(retryDelayMs(schedule, 2, 1)).toBe(5.5 * minuteMs);
   });
 });
 

@@ -17,7 +17,6 @@ import {
 import type { DsnRequest } from '../../../mail/smtp/session/transaction.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
 import type { Portion } from '../../../platform/runtime/fairness/portion.ts';
-import type { DeliveryRow } from '../../deliveries/queries.ts';
 import type { ContentRow } from '../../messages/contents/content-queries.ts';
 import type { Attempt } from '../../messages/schema.ts';
 import { trackingBase } from '../../tracking/base-url.ts';
@@ -38,7 +37,8 @@ import { captured, type Ending, ourFault, simulate } from './endings.ts';
 import { type Group, groupByDestination, isOverNetwork, type NetworkGroup } from './groups.ts';
 import { beginOwnTransaction } from './own-transactions.ts';
 import { refusalLogger } from './relay-refusals.ts';
-import { marksOf, transactionOf } from './return-path.ts';
+import { beginnerOf, marksOf } from './return-path.ts';
+import { type Transactions, transactionsOf } from './transactions.ts';
 
 /**
  * Attempts all claimed deliveries of a message. Settles the deliveries of each destination as they
@@ -126,7 +126,9 @@ async function attemptMessage(
   const isTracked = countsEngagement(claimed);
   const groups = await groupByDestination(app, claimed, chooseRoute);
   const manner = mannerOf(app, claimed);
-  const carried = carryGroups(equipment, claimed, groups.filter(isOverNetwork), manner);
+  const transactions = await transactionsOf(app, message, groups);
+  const networkGroups = groups.filter(isOverNetwork);
+  const carried = carryGroups(equipment, claimed, networkGroups, { ...manner, transactions });
   const signed = manner.signing.catch(() => null);
   const attemptGroup = async (group: Group) => {
     const { route, deliveries } = group;
@@ -136,11 +138,12 @@ async function attemptMessage(
     });
     const signing = await signed;
     const record = signing && recordOf(manner, signingFor(route, signing));
+    const transaction = transactions.get(group);
+    const shared = { isSole, isTracked, fromEmail: message.from_email, composed: record };
+    const facts = { ...shared, spread: app.random.float(), ...(transaction && { transaction }) };
     const settlements = deliveries.map((delivery, index) => {
       const ending = endings[index] ?? ourFault(app, route.kind);
-      const transaction = index === 0 ? null : begunBy(deliveries);
-      const facts = { delivery, isSole, isTracked, fromEmail: message.from_email, transaction };
-      return { ...facts, ...ending, composed: record };
+      return { delivery, ...facts, ...ending };
     });
     reportToLane(equipment, settlements);
     await settle(settlements);
@@ -158,17 +161,17 @@ async function carryGroups(
   { app, carrier }: Equipment,
   claimed: ClaimedMessage,
   groups: readonly NetworkGroup[],
-  { signing, linkBase }: Manner,
+  { signing, linkBase, transactions }: Manner & { transactions: Transactions },
 ): Promise<CarriedGroups> {
   const { message } = claimed;
   if (groups.length === 0) return new Map();
   const envelopes = await Promise.all(
-    groups.map(async ({ route, deliveries }) => ({
-      route,
+    groups.map(async (group) => ({
+      route: group.route,
       organizationId: message.organization_id,
-      ...(await marksOf(app, message, begunBy(deliveries))),
-      recipients: deliveries.map(({ email }) => email),
-      ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
+      ...(await marksOf(app, message, transactions.get(group) ?? null)),
+      recipients: group.deliveries.map(({ email }) => email),
+      ...(group.route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
     })),
   );
   const { content, cuts } = await contentOf(app, claimed);
@@ -179,12 +182,12 @@ async function carryGroups(
     linkBase === null
       ? carryTogether(carrier, request, envelopes)
       : carryAlone(app, carrier, { message, cuts }, { request, envelopes, groups, linkBase });
-  for (const [index, { route, deliveries }] of groups.entries()) {
-    const [first] = deliveries;
+  for (const [index, group] of groups.entries()) {
+    const transaction = transactions.get(group);
     const ended = outcomes[index];
-    if (route.kind !== 'local' || !first || !ended) continue;
-    const recipients = deliveries.map(({ email }) => email);
-    beginOwnTransaction(app, first.id, recipients, ended);
+    if (group.route.kind !== 'local' || !transaction || !ended) continue;
+    const recipients = group.deliveries.map(({ email }) => email);
+    beginOwnTransaction(app, beginnerOf(transaction), recipients, ended);
   }
   return new Map(groups.map((group, index) => [group, outcomes[index]]));
 }
@@ -314,11 +317,6 @@ function reportToLane({ lanes, laneOf }: Equipment, settlements: readonly Settle
     else lanes.ended(lane, delivery.id, signal, outcome.trace.durationMs);
     told.add(signal);
   }
-}
-
-/** Returns the delivery that began the transaction of these deliveries: the first of them. */
-function begunBy([first]: readonly DeliveryRow[]): string | null {
-  return first ? transactionOf(first) : null;
 }
 
 /**

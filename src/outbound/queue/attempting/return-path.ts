@@ -33,14 +33,43 @@ export async function returnPathHost(app: App, domainId: string): Promise<string
   return host;
 }
 
-type FirstDelivery = Pick<DeliveryRow, 'id' | 'attempt_count'>;
+type Attempted = Pick<DeliveryRow, 'id' | 'transaction_id'>;
+
+/** Names the transaction of the last attempt of a delivery, or of the first attempt to come. */
+export function lastTransactionOf({ id, transaction_id: shared }: Attempted): string {
+  return shared ?? id;
+}
+
+/** Returns the delivery that began a transaction. */
+export function beginnerOf(transaction: string): string {
+  return transaction.slice(0, deliveryIdCharacters);
+}
+
+/**
+ * Names the transaction of these deliveries at the present attempt; `siblings` are all deliveries
+ * of the message. The name of the last attempt stays while the recipients are the same: greylists
+ * know a mail by the return path. New recipients get a new name, so that a token never speaks for a
+ * recipient of an earlier transaction.
+ */
+export function transactionOf(
+  deliveries: readonly [DeliveryRow, ...DeliveryRow[]],
+  siblings: readonly Attempted[],
+): string {
+  const [first] = deliveries;
+  const last = lastTransactionOf(first);
+  const had = siblings.filter((one) => lastTransactionOf(one) === last).map(({ id }) => id);
+  const isSame =
+    had.includes(beginnerOf(last)) &&
+    had.length === deliveries.length &&
+    deliveries.every(({ id }) => had.includes(id));
+  return isSame ? last : begunBy(first);
+}
 
 /**
  * Names the transaction that `first` begins at the present attempt: the delivery id, and from the
- * second attempt on a single extra character, as other recipients may share a later transaction. A
- * return path has no space for two characters.
+ * second attempt on a single extra character. A return path has no space for two characters.
  */
-export function transactionOf({ id, attempt_count: attempt }: FirstDelivery): string {
+function begunBy({ id, attempt_count: attempt }: DeliveryRow): string {
   return attempt <= 1 ? id : `${id}${((attempt - 1) % 32).toString(32)}`;
 }
 
@@ -90,7 +119,7 @@ const timeOf: TimeOfPayload = (transaction) => exactly(timeOfId(transaction));
 
 function toNamed(transaction: string | null): NamedTransaction | null {
   if (transaction === null || !transactionForm.test(transaction)) return null;
-  return { transaction, deliveryId: transaction.slice(0, deliveryIdCharacters) };
+  return { transaction, deliveryId: beginnerOf(transaction) };
 }
 
 /** Returns the transaction that a return path names, or null for a forged or ordinary address. */

@@ -1,6 +1,5 @@
 // The retry schedule: fixed delays after each attempt, the last delay repeated, with ±10 % jitter,
 // until the age limit.
-import type { Random } from '../../../platform/runtime/random.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -18,14 +17,17 @@ function baseDelayMs({ scheduleMinutes }: RetrySchedule, attemptCount: number): 
   return (scheduleMinutes[Math.max(index, 0)] ?? 1) * minuteMs;
 }
 
-/** Returns the wait after attempt number `attemptCount` (from 1), in milliseconds. */
+/**
+ * Returns the wait after attempt number `attemptCount` (from 1), in milliseconds. `spread` is the
+ * place within the jitter, from 0 to 1.
+ */
 export function retryDelayMs(
   schedule: RetrySchedule,
   attemptCount: number,
-  random: Random,
+  spread: number,
 ): number {
-  const spread = 1 + jitter * (2 * random.float() - 1);
-  return Math.round(baseDelayMs(schedule, attemptCount) * spread);
+  const factor = 1 + jitter * (2 * spread - 1);
+  return Math.round(baseDelayMs(schedule, attemptCount) * factor);
 }
 
 /** Returns the age limit of a message accepted at `acceptedAt`, in milliseconds since 1970. */

@@ -57,8 +57,13 @@ export interface Settlement {
   aftermath: 'opened' | 'complained' | null;
   /** Facts to compose the bytes of the attempt again. */
   composed?: Pick<Attempt, 'signedWith' | 'linkBase'> | null;
-  /** SMTP transaction of the attempt, if a different delivery began it. */
-  transaction?: string | null;
+  /** Name of the SMTP transaction of the attempt; absent if the delivery had no company. */
+  transaction?: string;
+  /**
+   * Place of the retry within the jitter, from 0 to 1. Recipients of a transaction share it, so
+   * that they are retried together.
+   */
+  spread?: number;
   /** Tells whether the message tracks opens or clicks. */
   isTracked?: boolean;
   /** Tells whether the message has only this delivery. The message then has the same status. */
@@ -274,8 +279,8 @@ function planDeferred(
   outcome: Extract<Outcome, { kind: 'deferred' }>,
   now: number,
 ): { change: DeliveryChange; steps: Step[] } {
-  const { delivery } = judged.settlement;
-  const delayMs = retryDelayMs(app.config.delivery.retry, delivery.attempt_count, app.random);
+  const { delivery, spread = app.random.float() } = judged.settlement;
+  const delayMs = retryDelayMs(app.config.delivery.retry, delivery.attempt_count, spread);
   if (now >= delivery.expires_at) {
     const error = errorOf(judged, outcome);
     const hours = app.config.delivery.retry.maxAgeHours;
@@ -318,7 +323,7 @@ function ended(judged: Judged, status: MessageStatus, now: number): DeliveryChan
     error_message: delivery.error_message,
     error_details: delivery.error_details,
     attempts: historyWith(judged),
-    transaction_id: transaction ?? null,
+    transaction_id: transaction === delivery.id ? null : (transaction ?? null),
     updated_at: now,
   };
 }

@@ -28,7 +28,7 @@ create table deliveries (
   -- JSON: details and attempts.
   error_code text, error_message text, error_details text, attempts text,
   created_at bigint not null, updated_at bigint not null,
-  -- The delivery that began the SMTP transaction of the last attempt; null for itself (usual).
+  -- Name of the SMTP transaction of the last attempt; null for the id of the delivery (usual).
   transaction_id text,
   unsubscribe_group_id text,
   campaign_run_id text
