@@ -58,13 +58,13 @@ const faults: Fault[] = [
   {
     name: 'NXDOMAIN for the domain',
     break: failing('nxdomain', 'domain'),
-    first: 'bounced',
+    first: 'deferred',
     errorCode: 'invalid-domain',
   },
   {
     name: 'NXDOMAIN for the MX host',
     break: failing('nxdomain', 'mx'),
-    first: 'bounced',
+    first: 'deferred',
     errorCode: 'invalid-domain',
   },
   { name: 'a null MX', break: publishing(['.']), first: 'bounced', errorCode: 'invalid-domain' },
@@ -89,7 +89,7 @@ const faults: Fault[] = [
   {
     name: '200 MX hosts that do not exist',
     break: publishing(manyNames),
-    first: 'bounced',
+    first: 'deferred',
     errorCode: 'invalid-domain',
   },
   {

@@ -41,16 +41,30 @@ export function verdict(
   return { verdict: { kind, errorCode, reply: { code: null, enhancedCode, text, verb: 'dns' } } };
 }
 
+/** Codes of verdicts that a name is absent, with the codes of the absence once it is certain. */
+const absences: ReadonlyMap<string, string> = new Map([
+  ['4.1.2', '5.1.2'],
+  ['4.4.4', '5.4.4'],
+]);
+
+/** Returns the permanent code of an answer that a name is absent; null for any other reply. */
+export function absenceOf({ verb, enhancedCode }: Partial<RemoteReply>): string | null {
+  return verb === 'dns' ? (absences.get(enhancedCode ?? '') ?? null) : null;
+}
+
 /**
- * Turns a failed look-up into a verdict: `missing` if the DNS states that the name does not exist.
+ * Turns a failed look-up into a verdict. A name that does not exist defers too: an answer may be
+ * the mistake of an hour in a zone. src/outbound/queue/settling/absence.ts decides when it counts.
  */
-function judge(error: unknown, missing: { verdict: Verdict }): { verdict: Verdict } {
+function judge(error: unknown, code: string, missing: string): { verdict: Verdict } {
   if (!(error instanceof DnsError)) throw error;
   // A loop of CNAMEs is often a mistake under repair, so the mail waits.
   if (error.temporary || error.kind === 'loop') {
     return verdict('deferred', 'connection', '4.4.3', `the DNS gives no answer: ${error.message}`);
   }
-  if (error.kind === 'not-found' || error.kind === 'no-data') return missing;
+  if (error.kind === 'not-found' || error.kind === 'no-data') {
+    return verdict('deferred', 'invalid-domain', code, missing);
+  }
   return verdict('bounced', 'invalid-domain', '5.4.4', error.message);
 }
 
@@ -99,8 +113,7 @@ export async function findMailHosts(dns: Dns, random: Random, domain: string): P
     const unique = hosts.filter((host) => named.get(host.name) === host);
     return { hosts: unique.slice(0, maxHosts), isAuthenticated, verdict: null };
   } catch (error) {
-    const text = `the domain ${domain} does not exist`;
-    return judge(error, verdict('bounced', 'invalid-domain', '5.1.2', text));
+    return judge(error, '4.1.2', `the domain ${domain} does not exist`);
   }
 }
 
@@ -133,8 +146,7 @@ export async function findAddresses(
     const text = `${host} resolves to a private address (${found[0]}), to which no mail is delivered`;
     return verdict('failed', 'policy', '5.7.1', text);
   } catch (error) {
-    const text = `the host ${host} has no address`;
-    return judge(error, verdict('bounced', 'invalid-domain', '5.4.4', text));
+    return judge(error, '4.4.4', `the host ${host} has no address`);
   }
 }
 
@@ -148,18 +160,26 @@ export async function findNamedAddresses(
   if (host === 'localhost') return { addresses: ['127.0.0.1', '::1'], verdict: null };
   const found = await findAddresses(dns, random, host, true);
   // An unresolvable relay is the operator's mistake, not the recipient's.
-  if (!found.verdict || found.verdict.kind === 'deferred') return found;
+  if (!found.verdict || isUnanswered(found.verdict)) return found;
   const { reply } = found.verdict;
   const text = `relay: ${reply.text}`;
   return verdict('deferred', 'connection', '4.4.3', text);
 }
 
-const weight = { deferred: 3, failed: 2, bounced: 1 } as const;
+/** Tells whether a verdict is a temporary failure, and not an absence. */
+function isUnanswered({ kind, reply }: Verdict): boolean {
+  return kind === 'deferred' && absenceOf(reply) === null;
+}
+
+function weightOf(one: Verdict): number {
+  if (isUnanswered(one)) return 3;
+  return one.kind === 'failed' ? 2 : 1;
+}
 
 /**
- * Returns the verdict for several unusable hosts: a temporary failure outweighs a permanent
- * failure.
+ * Returns the verdict for several unusable hosts: a temporary failure outweighs a permanent failure
+ * and an absence.
  */
 export function worstVerdict(verdicts: readonly Verdict[]): Verdict | null {
-  return verdicts.toSorted((a, b) => weight[b.kind] - weight[a.kind])[0] ?? null;
+  return verdicts.toSorted((a, b) => weightOf(b) - weightOf(a))[0] ?? null;
 }

@@ -62,6 +62,9 @@ export const outcomeWords = {
     'It counts as delivered, but nothing left this machine: {captor} captures mail to {domain}.',
   deferred: 'Attempt {attempts} was put off by {host} at {verb}: {means}.',
   unreached: 'Attempt {attempts} reached no server: {means}.',
+  absent:
+    'Attempt {attempts} found no server: {means}. DNS is asked again; its answer counts once it has ' +
+    'stood for an hour.',
   interrupted: 'Attempt {attempts} was interrupted and will be repeated.',
   bounced: '{host} refused it permanently at {verb}: {means}.',
   unknownToDns: 'DNS decides it without a server: {means}.',

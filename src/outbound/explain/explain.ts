@@ -5,6 +5,7 @@
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
+import { absenceOf } from '../../mail/smtp/destination.ts';
 import { type Cause, causes } from '../../mail/smtp/reply-rules/causes.ts';
 import { findRefusedMembers, memberRefusalWords } from '../../people/blocks/member-refusals.ts';
 import type { BlockReason } from '../../people/blocks/schema.ts';
@@ -254,6 +255,7 @@ function happenedWords(row: DeliveryRow, last: Attempt | undefined): string {
   if (status === 'bounced' && error_code !== null) return bouncedWords(row, last);
   if (last?.outcome === 'deferred') {
     if (last.host === null && error_code === 'unknown') return outcomeWords.interrupted;
+    if (absenceOf(last) !== null) return outcomeWords.absent;
     return error_code === 'connection' ? outcomeWords.unreached : outcomeWords.deferred;
   }
   const isCaptured = last?.outcome === 'sent' && last.host === null;

@@ -268,15 +268,23 @@ export async function insertBlocks(
   return inserted;
 }
 
-/** Deletes a block. Returns false if it is missing. */
-export async function deleteBlockRow(db: Db, organizationId: string, id: string): Promise<boolean> {
+/** Deletes blocks. Returns the number of blocks that were there. */
+export async function deleteBlockRows(
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<number> {
   const deleted = await tables<BlockTables>(db)
     .deleteFrom('blocks')
     .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
+    .where('id', ...isOneOf(db, ids))
     .returning(['organization_id', 'reason'])
-    .executeTakeFirst();
-  if (!deleted) return false;
-  recordBlocks(db, [deleted], -1);
-  return true;
+    .execute();
+  recordBlocks(db, deleted, -1);
+  return deleted.length;
+}
+
+/** Deletes a block. Returns false if it is missing. */
+export async function deleteBlockRow(db: Db, organizationId: string, id: string): Promise<boolean> {
+  return (await deleteBlockRows(db, organizationId, [id])) > 0;
 }

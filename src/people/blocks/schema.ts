@@ -1,8 +1,8 @@
 // Input and output shapes of blocks.
 import { z } from 'zod';
-import { emailAddress } from '../../core/api/address-schema.ts';
+import { domainName, emailAddress } from '../../core/api/address-schema.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idPath } from '../../core/api/resource-schema.ts';
+import { idPath, instant } from '../../core/api/resource-schema.ts';
 
 export const blockReasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
 
@@ -43,6 +43,13 @@ export const exportBlocksInput = z.strictObject({
   reason: reason.optional(),
 });
 
+/** Options of `svc blocks delete` without an id. */
+export const liftBlocksInput = z.strictObject({
+  reason,
+  since: instant.transform((text) => Date.parse(text)).optional(),
+  domain: domainName.optional(),
+});
+
 export const blockOutput = z
   .object({
     id: z.string(),
@@ -58,6 +65,7 @@ export const blockOutput = z
   .meta({ id: 'Block', description: 'An address that gets no mail' });
 
 export type ExportOptions = z.output<typeof exportBlocksInput>;
+export type LiftBlocks = z.output<typeof liftBlocksInput>;
 export type ListBlocks = z.output<typeof listBlocksQuery>;
 export type CreateBlock = z.output<typeof createBlockInput>;
 export type Block = z.output<typeof blockOutput>;

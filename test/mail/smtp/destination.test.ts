@@ -92,11 +92,11 @@ describe('the mail hosts of a domain', () => {
     });
   });
 
-  it('do not exist for an unknown domain: bounced', async () => {
+  it('may exist later for an unknown domain: deferred', async () => {
     expect(await verdictOf('nowhere.test')).toMatchObject({
-      kind: 'bounced',
+      kind: 'deferred',
       errorCode: 'invalid-domain',
-      reply: { enhancedCode: '5.1.2', text: 'the domain nowhere.test does not exist' },
+      reply: { enhancedCode: '4.1.2', text: 'the domain nowhere.test does not exist' },
     });
   });
 
@@ -163,11 +163,11 @@ describe('the addresses of a mail host', () => {
     },
   );
 
-  it('that do not exist bounce', async () => {
+  it('that do not exist defer', async () => {
     expect((await of('gone.test')).verdict).toMatchObject({
-      kind: 'bounced',
+      kind: 'deferred',
       errorCode: 'invalid-domain',
-      reply: { enhancedCode: '5.4.4' },
+      reply: { enhancedCode: '4.4.4' },
     });
   });
 
@@ -205,5 +205,9 @@ it('a verdict that may still change outweighs a final one', () => {
   });
   expect(worstVerdict([of('bounced'), of('failed'), of('deferred')])?.kind).toBe('deferred');
   expect(worstVerdict([of('bounced'), of('failed')])?.kind).toBe('failed');
+  const absent = of('deferred');
+  const isAbsent = { ...absent, reply: { ...absent.reply, enhancedCode: '4.4.4' } };
+  expect(worstVerdict([isAbsent, absent])).toBe(absent);
+  expect(worstVerdict([isAbsent, of('failed')])?.kind).toBe('failed');
   expect(worstVerdict([])).toBeNull();
 });

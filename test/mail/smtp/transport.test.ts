@@ -421,7 +421,7 @@ describe('the next host', () => {
 
 describe('the outcome by DNS', () => {
   it.each([
-    ['no such domain', () => {}, 'bounced', 'invalid-domain', '5.1.2'],
+    ['no such domain', () => {}, 'deferred', 'invalid-domain', '4.1.2'],
     [
       'a null MX',
       () => server.set('example.test', 'MX', [{ exchange: '.', preference: 0 }]),
@@ -432,9 +432,9 @@ describe('the outcome by DNS', () => {
     [
       'only MX names that do not resolve',
       () => server.set('example.test', 'MX', [{ exchange: 'gone.test', preference: 0 }]),
-      'bounced',
+      'deferred',
       'invalid-domain',
-      '5.4.4',
+      '4.4.4',
     ],
     ['SERVFAIL', () => server.fault('example.test', 'servfail'), 'deferred', 'connection', '4.4.3'],
   ] as const)('is decided for %s', async (_name, prepare, kind, errorCode, enhancedCode) => {

@@ -33,6 +33,41 @@ it('an address is blocked, found and unblocked by command', async () => {
   expect((await cli.run(['blocks', 'show', made.id])).code).toBe(3);
 });
 
+it('many blocks are lifted by reason, time and domain, after a look', async () => {
+  write(
+    'bounced.csv',
+    'email,reason\n'.concat(
+      ['eva@down.example', 'EDE@Down.Example', 'fay@elsewhere.example']
+        .map((email) => `${email},bounce\n`)
+        .join(''),
+      'gus@down.example,complaint\n',
+    ),
+  );
+  expect((await cli.run(['blocks', 'import', 'bounced.csv', '--yes'])).code).toBe(0);
+  const wanted = ['blocks', 'delete', '--reason', 'bounce', '--since', '2h'];
+  const asked = await cli.run([...wanted, '--domain', 'down.example']);
+  expect(asked.code).toBe(2);
+  expect(asked.stderr).toContain('Lift 2 blocks (eva@down.example, EDE@Down.Example)?');
+  expect((await cli.run(['blocks', 'show', 'eva@down.example'])).code).toBe(0);
+  expect(await cli.json([...wanted, '--domain', 'DOWN.example', '--yes'])).toEqual({ lifted: 2 });
+  for (const address of ['fay@elsewhere.example', 'gus@down.example']) {
+    expect((await cli.run(['blocks', 'show', address])).code).toBe(0);
+  }
+  const later = new Date(Date.now() + 60_000).toISOString();
+  const none = ['blocks', 'delete', '--reason', 'bounce', '--since', later];
+  expect((await cli.run(none)).stdout).toBe('No block fits.\n');
+  expect(await cli.json([...wanted, '--yes'])).toEqual({ lifted: 1 });
+});
+
+it.each([
+  [[]],
+  [['--since', '2h', '--yes']],
+  [['--domain', 'down.example', '--yes']],
+  [['ada@example.com', '--reason', 'bounce', '--yes']],
+])('blocks delete %j is a usage error', async (given) => {
+  expect((await cli.run(['blocks', 'delete', ...given])).code).toBe(2);
+});
+
 it('a send to a blocked address names the command that unblocks it', async () => {
   const { id } = await cli.json<Block>(['blocks', 'add', 'bob@example.com']);
   const args = ['messages', 'send', '--to', 'bob@example.com', '--subject', 'Hi', '--text', 'Hi'];

@@ -32,6 +32,7 @@ import type { ClaimedMessage, LaneChoice } from '../claiming/claim.ts';
 import { isFault, type LaneSignal } from '../lanes/lane.ts';
 import { Lanes } from '../lanes/lanes.ts';
 import { Shares } from '../lanes/shares.ts';
+import { confirmAbsence } from '../settling/absence.ts';
 import type { Settlement } from '../settling/settle.ts';
 import { captured, type Ending, ourFault, simulate } from './endings.ts';
 import { type Group, groupByDestination, isOverNetwork, type NetworkGroup } from './groups.ts';
@@ -294,12 +295,12 @@ async function endingsOf(
   if (route.kind === 'capture') return deliveries.map(() => captured(app, route));
   const outcomes = (await (await carried).get(group)) ?? [];
   if (route.kind === 'relay') logRefusals(route, outcomes);
-  return outcomes.map((outcome) => ({
-    outcome,
-    sentIsDelivered: route.kind !== 'relay',
-    aftermath: null,
-    routeKind: route.kind,
-  }));
+  const now = app.clock.now();
+  const rest = { sentIsDelivered: route.kind !== 'relay', aftermath: null, routeKind: route.kind };
+  return deliveries.flatMap((delivery, index): Ending[] => {
+    const outcome = outcomes[index];
+    return outcome ? [{ outcome: confirmAbsence(outcome, delivery, now), ...rest }] : [];
+  });
 }
 
 /**

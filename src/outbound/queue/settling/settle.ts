@@ -34,6 +34,7 @@ import type { Attempt } from '../../messages/schema.ts';
 import { countCohorts, type Moved } from '../../tracking/cohorts.ts';
 import { engageSimulated } from '../../tracking/engage.ts';
 import { withoutToken } from '../attempting/return-path.ts';
+import { waitAfter } from './absence.ts';
 import { countEnded, type EndedDelivery } from './outcome-counts.ts';
 import { retryDelayMs } from './retry.ts';
 import { recordRunAttempt } from './run-attempts.ts';
@@ -280,7 +281,8 @@ function planDeferred(
   now: number,
 ): { change: DeliveryChange; steps: Step[] } {
   const { delivery, spread = app.random.float() } = judged.settlement;
-  const delayMs = retryDelayMs(app.config.delivery.retry, delivery.attempt_count, spread);
+  const scheduledMs = retryDelayMs(app.config.delivery.retry, delivery.attempt_count, spread);
+  const delayMs = waitAfter(outcome.reply, delivery, scheduledMs, now);
   if (now >= delivery.expires_at) {
     const error = errorOf(judged, outcome);
     const hours = app.config.delivery.retry.maxAgeHours;
