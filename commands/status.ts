@@ -15,13 +15,17 @@ const pauseMs = 200;
 async function statusText(status: ServiceStatus): Promise<string> {
   const { plainText } = await import('./base/output/format.ts');
   const { daemon, mode, store, earlierSchema, lastBackup } = status;
-  const { queue, domains, endpoints, jobs, findings } = status;
+  const { queue, domains, endpoints, jobs, findings, unreachedRelays } = status;
   const unread = 'cannot be read in this schema';
   const lines: [string, string][] = [
     ['daemon', daemon.isReady ? `ready at ${daemon.url}` : `not ready: ${daemon.problem}`],
     ['mode', mode],
     ['store', earlierSchema === null ? store : `${store} ${earlierSchema}`],
     ['queue', queue ? countsLine(queue.counts, queue.countedUpTo) : unread],
+    ...(unreachedRelays ?? []).map(({ relay, since }): [string, string] => [
+      'warn',
+      `the smarthost ${relay} has not been reached since ${since}`,
+    ]),
     ['domains', domains ? domainsLine(domains) : unread],
     ['webhooks', endpoints ? `${endpoints.active} active, ${endpoints.failing} failing` : unread],
     ['jobs', jobs ? jobsLine(jobs) : unread],

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import type { Liftable } from '../../src/people/blocks/lift.ts';
-import type { CommonFlags } from '../base/command.ts';
+import { type CommonFlags, yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/input/ask.ts';
 import { given } from '../base/input/body.ts';
 import { timeFrom } from '../base/input/since.ts';
@@ -52,7 +52,7 @@ const selection = {
 type Selection = Record<keyof typeof selection, string | undefined>;
 
 export default class BlocksDelete extends DeleteOne {
-  static override flags = { ...DeleteOne.flags, ...selection };
+  static override flags = { ...DeleteOne.flags, ...yesFlag, ...selection };
 
   override async run(): Promise<void> {
     const typed = await this.parse(BlocksDelete);

@@ -5,6 +5,7 @@ import type { App } from '../core/app.ts';
 import type { Config } from '../core/config/config.ts';
 import { type FindingRow, selectFindings } from '../doctor/queries.ts';
 import { countDomains } from '../identity/domains/queries.ts';
+import { unreachedRelays } from '../outbound/queue/desk/unreached-relays.ts';
 import { type QueueSnapshot, queueSnapshot } from '../outbound/queue/lanes/lane-report.ts';
 import { messageOf } from '../platform/errors.ts';
 import { urlAt } from '../platform/net/network-address.ts';
@@ -37,6 +38,8 @@ export interface ServiceStatus {
   /** Difference of an earlier schema from the schema of this version; null for a current schema. */
   earlierSchema: string | null;
   queue: Pick<QueueSnapshot, 'counts' | 'countedUpTo'> | null;
+  /** Smarthosts that have not been reached for three hours, and since when. */
+  unreachedRelays: { relay: string; since: string }[] | null;
   /** Sending domains of all organizations by status. */
   domains: Record<string, number> | null;
   /** Webhook endpoints of all organizations. */
@@ -86,9 +89,10 @@ function namedIn(answer: string): Pick<Readiness, 'pid' | 'version'> {
 export async function serviceStatus(app: App, daemon: Readiness): Promise<ServiceStatus> {
   const { config, store } = app;
   const read = <T>(part: () => Promise<T>) => unlessEarlier(store.db, part);
-  const [earlierSchema, queue, domains, endpoints, findings, jobs] = await Promise.all([
+  const [earlierSchema, queue, relays, domains, endpoints, findings, jobs] = await Promise.all([
     earlierSchemaOf(store.db),
     read(() => queueSnapshot(app)),
+    read(() => unreachedRelays(app)),
     read(() => countDomains(store.db)),
     read(() => countEndpoints(store.db)),
     read(() => selectFindings(store.db)),
@@ -102,6 +106,7 @@ export async function serviceStatus(app: App, daemon: Readiness): Promise<Servic
     store: describeLocation(storeLocation(config.database.url, config.dataDir)),
     earlierSchema,
     queue: queue && { counts: queue.counts, countedUpTo: queue.countedUpTo },
+    unreachedRelays: relays?.map(({ relay, since }) => ({ relay, since: isoTime(since) })) ?? null,
     domains:
       domains && Object.fromEntries(domains.map(({ status, count }) => [status, Number(count)])),
     endpoints,

@@ -47,6 +47,10 @@ export class DeliveryRow {
   error_message!: string | null;
   error_details!: string | null;
   attempts!: string | null;
+  /** Time of the planned retry that an early attempt precedes (settling/retry.ts). */
+  planned_at!: number | null;
+  /** Attempts before their planned time: by hand, or because the server was reached again. */
+  early_attempts!: number;
   /**
    * Name of the SMTP transaction of the last attempt
    * (src/outbound/queue/attempting/return-path.ts); null if it is the id of this delivery.
@@ -214,6 +218,8 @@ export type DeliveryChange = Pick<
   | 'error_message'
   | 'error_details'
   | 'attempts'
+  | 'planned_at'
+  | 'early_attempts'
   | 'transaction_id'
   | 'updated_at'
 >;
@@ -237,6 +243,8 @@ export const settleDelivery = own.change(
         error_message: end.error_message,
         error_details: end.error_details,
         attempts: end.attempts,
+        planned_at: end.planned_at,
+        early_attempts: end.early_attempts,
         transaction_id: end.transaction_id,
         updated_at: end.updated_at,
       })
@@ -288,6 +296,18 @@ export const oldestSentAt = own.first(
       // find out whether the index fits.
       .where('status', '=', sql.lit<MessageStatus>('sent'))
       .orderBy('sent_at')
+      .limit(1),
+  (row) => row?.sent_at ?? null,
+);
+
+/** Returns the time of the newest unconfirmed `sent`, or null. */
+export const lastSentAt = own.first(
+  (db) =>
+    db
+      .selectFrom('deliveries')
+      .select('sent_at')
+      .where('status', '=', sql.lit<MessageStatus>('sent'))
+      .orderBy('sent_at', 'desc')
       .limit(1),
   (row) => row?.sent_at ?? null,
 );

@@ -243,14 +243,21 @@ export async function lastOf(db: Db, half: QueueHalf): Promise<number | null> {
 type TurnGift = { id: string; turn: number; now: number };
 
 /**
- * Makes a waiting entry of any state ready. Returns false if it has a turn, is claimed or has
- * ended.
+ * Makes a waiting entry of any state ready, and keeps the time of a planned retry. Returns false if
+ * it has a turn, is claimed or has ended.
  */
 export const makeReadyNow = own.all(
   (db, gift: TurnGift) =>
     db
       .updateTable('deliveries')
-      .set({ turn: gift.turn, due_at: gift.now, lane: null, wait_reason: null })
+      .set({
+        turn: gift.turn,
+        due_at: gift.now,
+        lane: null,
+        wait_reason: null,
+        planned_at: sql<number | null>`case when wait_reason = 'retry' and due_at > ${gift.now}
+          then due_at else planned_at end`,
+      })
       .where('id', '=', gift.id)
       .where('turn', 'is', null)
       .where('due_at', 'is not', null)

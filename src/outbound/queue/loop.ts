@@ -20,6 +20,8 @@ import { BackPressure, starvedPauseMs } from './back-pressure.ts';
 import { claimMessages, handBack, type LaneChoice } from './claiming/claim.ts';
 import { DeferredMail } from './claiming/deferred.ts';
 import { LearnedTurns } from './claiming/learned-turns.ts';
+import { ReachedMail } from './claiming/reached.ts';
+import { RelayWatch } from './claiming/relay-watch.ts';
 import { intakeOf } from './intake.ts';
 import { type ClockFollower, followClock } from './present.ts';
 import { sendScheduled } from './schedule/scheduled.ts';
@@ -111,6 +113,8 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
   const { clock } = app;
   const pressure = new BackPressure(clock, intakeOf(app));
   const deferred = new DeferredMail(app);
+  const reached = new ReachedMail(app, choice);
+  const relays = new RelayWatch(app);
   const learned = new LearnedTurns(app);
   let isStarved = false;
   /** Time at which the oldest mail accepted by a relay counts as delivered; 0 before it is read. */
@@ -129,11 +133,15 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
       if (delayMs > 0) return { pauseMs: delayMs };
       if (clock.now() >= confirmAt) await confirmDelivered(app);
       await learned.look();
-      const hasMore = await deferred.free();
+      await relays.look();
+      const isFreeing = [await deferred.free(), await reached.free()];
+      const hasMore = isFreeing.includes(true);
       const work = await lookAhead(app);
       confirmAt = work.confirmAt;
-      const nextAt = () => Math.min(work.dueAt, confirmAt, nextRoomAt(choice));
-      if (!work.isReady && work.dueAt > clock.now() && !hasRoom(choice)) return nextAt();
+      const nextAt = () => Math.min(work.dueAt, confirmAt, nextRoomAt(choice), reached.nextAt());
+      if (!work.isReady && work.dueAt > clock.now() && !hasRoom(choice)) {
+        return hasMore ? 0 : nextAt();
+      }
       const options = { worker, leaseMs, limit, inWork: inFlight.ids };
       const claimed = await claimMessages(app, choice, options);
       pressure.claimed(claimed.messages);

@@ -322,6 +322,8 @@ function draftDelivery(
     error_message: null,
     error_details: null,
     attempts: null,
+    planned_at: null,
+    early_attempts: 0,
     transaction_id: null,
     unsubscribe_group_id: null,
     campaign_run_id: null,

@@ -81,6 +81,8 @@ export interface Lane {
   strikes: number;
   /** Rate limits so far: each makes it slower, in all daemons. */
   slowed: number;
+  /** Set until a message is accepted, and again after a failed connection. */
+  isUnreached: boolean;
   /** Faults since the last accepted message. */
   faults: number;
   /** Set if the last attempt was slow. */
@@ -111,6 +113,7 @@ export function newLane(name: string, rules: Provider, now: number): Lane {
     isRefused: false,
     strikes: 0,
     slowed: 0,
+    isUnreached: true,
     faults: 0,
     isSlow: false,
     movedAt: now,
@@ -169,6 +172,7 @@ export function recordEnd(
   // Any reply to a recipient proves that the server is there and accepts our connections.
   if (!isSlow) lane.window = Math.min(lane.window + 1, widest(lane));
   if (signal !== 'taken') return;
+  lane.isUnreached = false;
   lane.faults = 0;
   lane.strikes = Math.max(0, lane.strikes - 1);
   lane.taken++;
@@ -237,6 +241,7 @@ function countFault(
   random: Random,
 ): void {
   lane.faults++;
+  if (signal === 'unreachable') lane.isUnreached = true;
   if (signal === 'slowed') {
     lane.slowed++;
     slowAsReported(lane);

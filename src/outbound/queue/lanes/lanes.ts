@@ -73,6 +73,8 @@ export class Lanes {
    */
   readonly #waitingElsewhere = new Set<string>();
   #surplus: Readonly<Record<string, number>> = {};
+  /** Lanes that have accepted a message, for the first time or after a failed connection. */
+  #reached = new Set<string>();
 
   constructor(clock: Clock, random: Random, providers: Providers) {
     this.#clock = clock;
@@ -165,7 +167,20 @@ export class Lanes {
     const lane = this.#use(name);
     // It began before the lane was known. The rate of that lane pays for it afterwards.
     if (begun && begun.name !== name) pay(lane, now);
+    if (signal === 'taken' && lane.isUnreached) this.#reached.add(name);
     recordEnd(lane, { signal, begunAt: begun?.begunAt ?? now, tookMs }, now, this.#random);
+  }
+
+  /** Tells whether a lane has accepted mail again since the last `takeReached`. */
+  hasReached(): boolean {
+    return this.#reached.size > 0;
+  }
+
+  /** Returns the lanes that have accepted mail again, and forgets them. */
+  takeReached(): ReadonlySet<string> {
+    const reached = this.#reached;
+    this.#reached = new Set();
+    return reached;
   }
 
   /** Closes a lane until `until` (ms since 1970), which another daemon has reported. */

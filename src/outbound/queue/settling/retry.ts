@@ -1,5 +1,7 @@
 // The retry schedule: fixed delays after each attempt, the last delay repeated, with ±10 % jitter,
-// until the age limit.
+// until the age limit. An attempt before its planned time, by hand or because a server was reached
+// again, leaves the schedule as it is: the planned attempt follows.
+import type { DeliveryRow } from '../../deliveries/queries.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -28,6 +30,22 @@ export function retryDelayMs(
 ): number {
   const factor = 1 + jitter * (2 * spread - 1);
   return Math.round(baseDelayMs(schedule, attemptCount) * factor);
+}
+
+type Planned = Pick<DeliveryRow, 'attempt_count' | 'early_attempts' | 'planned_at'>;
+
+/**
+ * Returns the time of the next attempt, and the early attempts so far. `delayAfter` returns the
+ * wait after a number of planned attempts.
+ */
+export function planNext(
+  { attempt_count: made, early_attempts: early, planned_at: plannedAt }: Planned,
+  now: number,
+  delayAfter: (planned: number) => number,
+): { due_at: number; early_attempts: number } {
+  if (plannedAt !== null && plannedAt > now)
+    return { due_at: plannedAt, early_attempts: early + 1 };
+  return { due_at: now + delayAfter(made - early), early_attempts: early };
 }
 
 /** Returns the age limit of a message accepted at `acceptedAt`, in milliseconds since 1970. */

@@ -36,7 +36,7 @@ import { engageSimulated } from '../../tracking/engage.ts';
 import { withoutToken } from '../attempting/return-path.ts';
 import { waitAfter } from './absence.ts';
 import { countEnded, type EndedDelivery } from './outcome-counts.ts';
-import { retryDelayMs } from './retry.ts';
+import { planNext, retryDelayMs } from './retry.ts';
 import { recordRunAttempt } from './run-attempts.ts';
 
 const attemptsKept = 20;
@@ -281,8 +281,6 @@ function planDeferred(
   now: number,
 ): { change: DeliveryChange; steps: Step[] } {
   const { delivery, spread = app.random.float() } = judged.settlement;
-  const scheduledMs = retryDelayMs(app.config.delivery.retry, delivery.attempt_count, spread);
-  const delayMs = waitAfter(outcome.reply, delivery, scheduledMs, now);
   if (now >= delivery.expires_at) {
     const error = errorOf(judged, outcome);
     const hours = app.config.delivery.retry.maxAgeHours;
@@ -294,11 +292,16 @@ function planDeferred(
     };
     return { change, steps: [{ eventType: 'failed', status: 'failed', isOutcome: true }] };
   }
+  const next = planNext(delivery, now, (planned) => {
+    const delayMs = retryDelayMs(app.config.delivery.retry, planned, spread);
+    return waitAfter(outcome.reply, delivery, delayMs, now);
+  });
   const change: DeliveryChange = {
     ...ended(judged, 'processing', now),
     ...errorOf(judged, outcome),
+    ...next,
     // The last attempt is made when the age limit is reached, not before.
-    due_at: Math.min(now + delayMs, delivery.expires_at),
+    due_at: Math.min(next.due_at, delivery.expires_at),
     wait_reason: 'retry',
     failed_at: delivery.failed_at,
     terminal_at: null,
@@ -325,6 +328,8 @@ function ended(judged: Judged, status: MessageStatus, now: number): DeliveryChan
     error_message: delivery.error_message,
     error_details: delivery.error_details,
     attempts: historyWith(judged),
+    planned_at: null,
+    early_attempts: delivery.early_attempts,
     transaction_id: transaction === delivery.id ? null : (transaction ?? null),
     updated_at: now,
   };

@@ -28,6 +28,8 @@ create table deliveries (
   -- JSON: details and attempts.
   error_code text, error_message text, error_details text, attempts text,
   created_at bigint not null, updated_at bigint not null,
+  -- Time of the planned retry that an early attempt precedes, and early attempts so far.
+  planned_at bigint, early_attempts integer not null default 0,
   -- Name of the SMTP transaction of the last attempt; null for the id of the delivery (usual).
   transaction_id text,
   unsubscribe_group_id text,
@@ -43,6 +45,9 @@ create index deliveries_claimed on deliveries (claimed_by) where claimed_by is n
 -- Retries can be counted and listed among a million others. First attempts never enter this index.
 create index deliveries_waiting on deliveries (due_at)
   where turn is null and due_at is not null and lane is null and claimed_by is null;
+-- Mail that could not be carried to its server. It is due once the server accepts mail again.
+create index deliveries_unreached on deliveries (id)
+  where error_code = 'connection' and wait_reason = 'retry' and due_at is not null;
 -- Mail of a run that is still in the queue.
 create index deliveries_of_run on deliveries (campaign_run_id, id)
   where campaign_run_id is not null and due_at is not null;

@@ -1,0 +1,66 @@
+// Relays that could not be reached for hours, by the mail that waits for them. The store shows it
+// to every process, and a restart forgets nothing.
+import type { App } from '../../../core/app.ts';
+import { createRouter, type RouteConfig } from '../../../mail/smtp/route.ts';
+import { type Db, fromJson } from '../../../platform/store/db.ts';
+import { lastSentAt } from '../../deliveries/queries.ts';
+import { findUnreached, type UnreachedRow } from '../../deliveries/unreached-queries.ts';
+import { findFromAddresses } from '../../messages/queries.ts';
+import type { Attempt } from '../../messages/schema.ts';
+
+/** Time without a connection after which a relay is reported. */
+const reportedAfterMs = 3 * 3_600_000;
+/** Deliveries that are looked at, the oldest first. */
+const mostLooked = 200;
+
+export interface UnreachedRelay {
+  /** Host and port. */
+  relay: string;
+  /** Time since when no attempt has reached it, in ms since 1970. */
+  since: number;
+}
+
+function relaysIn({ mode, routes }: RouteConfig): number {
+  return (mode === 'relay' ? 1 : 0) + routes.filter(({ via }) => via === 'relay').length;
+}
+
+/** Returns the relays that have not been reached for three hours. */
+export async function unreachedRelays(app: App): Promise<UnreachedRelay[]> {
+  const { delivery, mailboxes } = app.config;
+  const relays = relaysIn(delivery);
+  if (relays === 0) return [];
+  const { db } = app.store;
+  const before = app.clock.now();
+  const rows = await findUnreached(db, { after: '', before, limit: mostLooked });
+  if (rows.length === 0) return [];
+  const chooseRoute = createRouter(delivery, { host: '', port: 0 }, mailboxes.hostedDomain);
+  const from = await findFromAddresses(
+    db,
+    rows.map((row) => row.message_id),
+  );
+  const found = new Map<string, number>();
+  for (const row of rows) {
+    const email = from.get(row.message_id) ?? `@${row.sender_domain}`;
+    const route = chooseRoute(row.email, false, { organizationId: row.organization_id, email });
+    if (route.kind !== 'relay') continue;
+    const relay = `${route.host}:${route.port}`;
+    found.set(relay, Math.min(found.get(relay) ?? Infinity, unreachedSince(row) ?? Infinity));
+  }
+  const reached = relays === 1 ? await reachedAt(db) : 0;
+  return [...found]
+    .filter(([, since]) => since <= before - reportedAfterMs && since >= reached)
+    .map(([relay, since]) => ({ relay, since }));
+}
+
+/** Returns the time since when each attempt has failed to connect; undefined without any. */
+function unreachedSince({ attempts }: UnreachedRow): number | undefined {
+  const all = fromJson<Attempt[]>(attempts) ?? [];
+  const reached = all.findLastIndex(({ verb }) => verb !== 'connect' && verb !== 'dns');
+  const first = all[reached + 1];
+  return first && Date.parse(first.at);
+}
+
+/** Returns the time of the last mail that a relay accepted and that still waits for a report. */
+async function reachedAt(db: Db): Promise<number> {
+  return (await lastSentAt(db)) ?? 0;
+}
