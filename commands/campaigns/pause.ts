@@ -4,8 +4,10 @@ import { runView as view } from '../base/nouns/run-view.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
-  summary: 'Pause a running run',
-  description: 'What is queued waits too, until the run is resumed.',
+  summary: 'Pause a run, or the queued mail of a completed run',
+  description:
+    'What is queued waits too, until the run is resumed. A completed run can be paused while mail ' +
+    'of it is queued.',
   examples: [['Pause a run', 'svc campaigns pause @last --note "Wrong prices"']],
   args,
   find,

@@ -12,6 +12,9 @@
 //   running                service   completed  every contact was judged
 //   paused                 person    running    resumed
 //   paused                 person    scheduled  resumed, if it had not started: due at the planned time
+//   completed              person    paused     if mail of the run is queued: that mail waits
+//   completed              person    cancelled  if mail of the run is queued: that mail is cancelled
+//   paused                 person    completed  resumed, if it had been completed
 //   held                   both      running    resumed, or the cause has ended
 //   scheduled, running,    person    cancelled  due until all mail that has not left is cancelled
 //   paused, held
@@ -21,6 +24,7 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { AuditAction } from '../../history/audit/schema.ts';
 import { type ChangeAuthor, eventToRecord, record } from '../../history/events/record.ts';
+import { queuedOfRun } from '../../outbound/queue/desk/runs.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { type RunRow, type RunState, updateRun } from '../../run-ledger/queries.ts';
@@ -54,9 +58,14 @@ const runMoves: Readonly<
     failed: ['service'],
     cancelled: ['person'],
   },
-  paused: { running: ['person'], scheduled: ['person'], cancelled: ['person'] },
+  paused: {
+    running: ['person'],
+    scheduled: ['person'],
+    completed: ['person'],
+    cancelled: ['person'],
+  },
   held: { running: ['person', 'service'], cancelled: ['person'] },
-  completed: {},
+  completed: { paused: ['person'], cancelled: ['person'] },
   failed: {},
   cancelled: {},
 };
@@ -71,14 +80,29 @@ const participles: Readonly<Record<RunStatus, string>> = {
   cancelled: 'cancelled',
 };
 
-function movesOf(from: RunStatus, author: Author): RunStatus[] {
-  const moves = Object.entries(runMoves[from]) as [RunStatus, readonly Author[]][];
-  return moves.flatMap(([to, authors]) => (authors.includes(author) ? [to] : []));
+/** Returns the moves of a run; `hasQueued`: mail of the run is queued. */
+function movesOf(run: RunState, author: Author, hasQueued: boolean): RunStatus[] {
+  if (run.status === 'completed' && !hasQueued) return [];
+  const moves = Object.entries(runMoves[run.status]) as [RunStatus, readonly Author[]][];
+  const wasCompleted = run.completed_at !== null;
+  return moves.flatMap(([to, authors]) => {
+    const isResume = run.status === 'paused' && to !== 'cancelled';
+    const fits = !isResume || wasCompleted === (to === 'completed');
+    return fits && authors.includes(author) ? [to] : [];
+  });
 }
 
 /** Returns the conflict of a move that is not in the table; it names the possible moves. */
-function refusal({ id, status }: RunState, to: RunStatus, author: Author): ConflictError {
-  const possible = [...new Set(movesOf(status, author).map((each) => participles[each]))];
+function refusal(
+  { id, status }: RunState,
+  to: RunStatus,
+  moves: readonly RunStatus[],
+): ConflictError {
+  const isPaused = status === 'paused';
+  const named = moves.map((each) =>
+    isPaused && each !== 'cancelled' ? 'resumed' : participles[each],
+  );
+  const possible = [...new Set(named)];
   const only =
     possible.length > 0 ? `it can be ${possible.join(' or ')}` : 'it has ended and can be retried';
   const text = `Run ${id} is ${status} and cannot be ${participles[to]}: ${only}`;
@@ -111,7 +135,7 @@ function columnsOf(run: RunState, to: RunStatus, now: number): Partial<RunRow> {
     case 'cancelled':
       return { ...idle, due_at: now };
     case 'completed':
-      return { ...idle, due_at: null, completed_at: now };
+      return { ...idle, due_at: null, completed_at: run.completed_at ?? now };
     case 'paused':
     case 'held':
     case 'failed':
@@ -121,13 +145,14 @@ function columnsOf(run: RunState, to: RunStatus, now: number): Partial<RunRow> {
 
 function actionOf(from: RunStatus, to: RunStatus): AuditAction {
   if (to === 'running' && from === 'scheduled') return 'campaign-run.started';
-  if (to === 'running' || to === 'scheduled') return 'campaign-run.resumed';
+  const isCompletedAgain = to === 'completed' && from === 'paused';
+  if (to === 'running' || to === 'scheduled' || isCompletedAgain) return 'campaign-run.resumed';
   return `campaign-run.${to}`;
 }
 
 function kindOf(from: RunStatus, to: RunStatus, author: Author) {
   if (to === 'running' && from === 'scheduled') return campaignRunStarted;
-  if (to === 'completed') return campaignRunCompleted;
+  if (to === 'completed') return from === 'paused' ? null : campaignRunCompleted;
   if (to === 'held') return campaignRunHeld;
   if (to === 'failed' || (to === 'cancelled' && author === 'service')) return campaignRunFailed;
   return null;
@@ -147,7 +172,9 @@ export async function moveRun(
   by: Caller | ChangeAuthor,
 ): Promise<RunState> {
   const author = 'actor' in by && by.actor.type === 'service' ? 'service' : 'person';
-  if (!runMoves[run.status][to]?.includes(author)) throw refusal(run, to, author);
+  const hasQueued = run.status === 'completed' && (await queuedOfRun(trx, run.id)) > 0;
+  const moves = movesOf(run, author, hasQueued);
+  if (!moves.includes(to)) throw refusal(run, to, moves);
   const { note, ...columns } = change;
   const now = app.clock.now();
   const moved = await updateRun(trx, run.id, {

@@ -164,8 +164,10 @@ export const campaignRunRoutes = {
   }),
   pause: atRuns.post(`${onePath}/pause`, {
     name: 'pauseCampaignRun',
-    summary: 'Pause a running run',
-    description: 'What is queued waits too (`waitReason: campaign-paused`).',
+    summary: 'Pause a running run, or the queued mail of a completed run',
+    description:
+      'What is queued waits too (`waitReason: campaign-paused`). A completed run without queued ' +
+      'mail is a 409.',
     permission: 'campaigns:run',
     params: runPath,
     body: decideRunInput,
@@ -178,7 +180,9 @@ export const campaignRunRoutes = {
   resume: atRuns.post(`${onePath}/resume`, {
     name: 'resumeCampaignRun',
     summary: 'Let a paused or held run go on',
-    description: 'A held run needs a `note`. One that had not started is `scheduled` again.',
+    description:
+      'A held run needs a `note`. One that had not started is `scheduled` again, and one that was ' +
+      'completed is `completed` again.',
     permission: 'campaigns:run',
     params: runPath,
     body: resumeRunInput,
@@ -191,7 +195,9 @@ export const campaignRunRoutes = {
   cancel: atRuns.post(`${onePath}/cancel`, {
     name: 'cancelCampaignRun',
     summary: 'End a run for good',
-    description: 'What has not left is cancelled; what has left stays.',
+    description:
+      'What has not left is cancelled; what has left stays. A completed run can be cancelled while ' +
+      'mail of it is queued; its counts stay.',
     permission: 'campaigns:run',
     params: runPath,
     body: decideRunInput,

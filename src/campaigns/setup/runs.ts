@@ -18,6 +18,7 @@ import {
   runs,
   updateRun,
 } from '../../run-ledger/queries.ts';
+import type { RunStatus } from '../../run-ledger/schema.ts';
 import { assertRunnable } from './checks.ts';
 import { type FrozenColumns, freezeCampaign, storeFrozen } from './freeze.ts';
 import { moveRun } from './moves.ts';
@@ -249,7 +250,8 @@ async function decideOn(
 }
 
 /**
- * Pauses a running run: queued mail of the run waits. @throws ResourceNotFoundError, ConflictError.
+ * Pauses a running run, or a completed run with queued mail: that mail waits.
+ * @throws ResourceNotFoundError, ConflictError.
  */
 export function pauseRun(
   app: App,
@@ -263,7 +265,8 @@ export function pauseRun(
 }
 
 /**
- * Lets a paused or held run continue. A run that had not started is scheduled again.
+ * Lets a paused or held run continue. A run that had not started is scheduled again, and a run that
+ * was completed is completed again.
  * @throws ResourceNotFoundError, ConflictError; ValidationError for a held run without a note.
  */
 export async function resumeRun(
@@ -279,11 +282,16 @@ export async function resumeRun(
         'is required for a held run: give the findings of the review',
       );
     }
-    const to = run.started_at === null ? 'scheduled' : 'running';
-    return moveRun(app, trx, run, to, { note }, caller);
+    return moveRun(app, trx, run, resumedTo(run), { note }, caller);
   });
   await releaseRun(app, place.runId);
   return resumed;
+}
+
+/** Returns the status in which a stopped run continues. */
+function resumedTo({ started_at: startedAt, completed_at: completedAt }: RunState): RunStatus {
+  if (completedAt !== null) return 'completed';
+  return startedAt === null ? 'scheduled' : 'running';
 }
 
 /** Deliveries of a run that a transaction cancels. */

@@ -1,5 +1,6 @@
 // The table of a run's moves: each possible one, and each refused one, by a person and by the
 // service.
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Author, moveRun, type RunChange } from '../../../src/campaigns/setup/moves.ts';
 import { listAudit } from '../../../src/history/audit/audit.ts';
@@ -8,6 +9,7 @@ import { ConflictError } from '../../../src/platform/errors.ts';
 import { lockRun, type RunRow, runs } from '../../../src/run-ledger/queries.ts';
 import { type RunStatus, runStatuses } from '../../../src/run-ledger/schema.ts';
 import { stores } from '../../support/command.ts';
+import { send } from '../../support/delivery.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { loggedEvents, storedRun } from './fixtures.ts';
 
@@ -74,6 +76,29 @@ describe.each(stores)('the moves of a run on %s', (store) => {
       expect(refused, name).toBe(!possible.has(name));
       if (refused) expect(await stored(row), name).toEqual(row);
     }
+  });
+
+  it('of a completed run stop its queued mail, and nothing else', async () => {
+    const { app, caller, operator } = test;
+    const row = await storedRun(app, operator, 'completed');
+    await expect(move(row, 'paused', 'person')).rejects.toThrow('it has ended and can be retried');
+    const { id } = await send(app, caller, 'ada@example.com');
+    await app.store.write((trx) =>
+      sql`update deliveries set campaign_run_id = ${row.id} where message_id = ${id}`.execute(trx),
+    );
+    await expect(move(row, 'running', 'person')).rejects.toThrow('it can be paused or cancelled');
+    await expect(move(row, 'paused', 'service')).rejects.toThrow('it has ended');
+    expect(await move(row, 'paused', 'person')).toMatchObject({ completed_at: row.completed_at });
+    await expect(move(row, 'running', 'person')).rejects.toThrow('it can be resumed or cancelled');
+    await test.clock.advance(hourMs);
+    expect(await move(row, 'completed', 'person')).toMatchObject({
+      completed_at: row.completed_at,
+      due_at: null,
+    });
+    expect(await move(row, 'cancelled', 'person')).toMatchObject({
+      completed_at: row.completed_at,
+    });
+    expect((await loggedEvents(app)).map(({ type }) => type)).toEqual([]);
   });
 
   it.each([

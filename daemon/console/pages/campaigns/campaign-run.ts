@@ -24,11 +24,11 @@ const counted = (count: number) => count.toLocaleString('en');
 const isKnown = ({ status }: RunSummary) => runStatuses.includes(status);
 const stopped = new Set(['paused', 'held']);
 
-function moves(asked: Asked, { status, failedCount, stats }: RunSummary): Part {
+function moves(asked: Asked, { status, failedCount, stats }: RunSummary, hasQueued: boolean): Part {
   if (!asked.may('campaigns:run')) return null;
   const cancel = button(asked, { action: 'cancel', label: 'Cancel' });
   if (status === 'scheduled') return html`<div class="row">${cancel}</div>`;
-  if (status === 'running') {
+  if (status === 'running' || (status === 'completed' && hasQueued)) {
     return html`<div class="row">${button(asked, { action: 'pause', label: 'Pause' })} ${cancel}</div>`;
   }
   if (stopped.has(status)) {
@@ -43,6 +43,19 @@ function moves(asked: Asked, { status, failedCount, stats }: RunSummary): Part {
   const failed = failedCount + stats.failed;
   const retry = { action: 'retry', label: `Run again for the ${failed} that failed`, fields };
   return failed > 0 && html`<div class="row">${button(asked, retry)}</div>`;
+}
+
+const queuedStatuses = ['pending', 'processing'] as const;
+
+/** Tells whether mail of a completed run is queued, so that it can be stopped. */
+async function hasQueuedMail({ ask, params }: Asked, { status }: RunSummary): Promise<boolean> {
+  if (status !== 'completed') return false;
+  const pages = await Promise.all(
+    queuedStatuses.map((one) =>
+      ask(campaignRunRoutes.recipients, { params, query: { status: one, limit: 1 } }),
+    ),
+  );
+  return pages.some(({ items }) => items.length > 0);
 }
 
 const minuteMs = 60_000;
@@ -70,7 +83,7 @@ async function show(asked: Asked): Promise<View> {
   const done = run.dispatchedCount + run.skippedCount + run.failedCount;
   const total = Math.max(run.totalRecipients, done);
   const body = together(
-    moves(asked, run),
+    moves(asked, run, await hasQueuedMail(asked, run)),
     html`<p>${state(run.status)} ${isKnown(run) && standingOf(run, asked.now).because}</p>
       <p><label>${counted(done)} of ${counted(total)} judged <progress max=${Math.max(1, total)} value=${done}></progress></label></p>`,
     pace(run, done, asked.now),
