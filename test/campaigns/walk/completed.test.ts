@@ -1,4 +1,4 @@
-// A completed run whose mail is still queued: every contact was judged, and a person sees a mistake.
+// A completed run with queued mail: every contact was judged, and a person sees a mistake.
 import { describe, expect, it } from 'vitest';
 import { cancelRun, pauseRun, resumeRun } from '../../../src/campaigns/setup/runs.ts';
 import { listMessages } from '../../../src/outbound/messages/messages.ts';

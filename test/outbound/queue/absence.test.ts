@@ -1,4 +1,4 @@
-// Domains that DNS says do not exist, through the whole service in direct mode under a virtual clock.
+// Domains that do not exist in DNS, through the service in direct mode under a virtual clock.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';
 import { listBlocks } from '../../../src/people/blocks/blocks.ts';

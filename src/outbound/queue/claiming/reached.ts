@@ -18,7 +18,7 @@ import type { LaneChoice } from './claim.ts';
 /** Deliveries of a transaction, so that sends never wait long for it. */
 const batch = 200;
 const betweenWalksMs = 10_000;
-/** Age of the last attempt from which a delivery is freed: a server that comes and goes gets rest. */
+/** Age of the last attempt from which a delivery is freed: an unsteady server gets a rest. */
 const restMs = 60_000;
 
 /**

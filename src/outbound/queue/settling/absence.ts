@@ -7,12 +7,12 @@ import type { DeliveryRow } from '../../deliveries/queries.ts';
 import type { Attempt } from '../../messages/schema.ts';
 
 const countsAfterMs = 3_600_000;
-/** Shortest wait before the DNS is asked again: the 20 kept attempts then reach back for an hour. */
+/** Shortest wait before the DNS is asked again: the 20 kept attempts then cover an hour. */
 const shortestWaitMs = 240_000;
 
 type Attempted = Pick<DeliveryRow, 'attempts'>;
 
-/** Returns the time since when each attempt has found the name absent; `now` at the first one. */
+/** Returns the time since when attempts find the name absent; `now` at the first attempt. */
 function absentSince({ attempts }: Attempted, now: number): number {
   const earlier = fromJson<Attempt[]>(attempts) ?? [];
   const after = earlier.findLastIndex((one) => absenceOf(one) === null) + 1;
