@@ -21,6 +21,7 @@ import type { SharedPool } from '../../src/platform/runtime/fairness/shared-pool
 import { type Answer, collectData, type Taken } from './data.ts';
 import { SmtpRefusal } from './errors.ts';
 import type { SubmissionLimits } from './limits.ts';
+import { withMachineAuthor } from './machine-author.ts';
 import { MailCollector } from './mail-collector.ts';
 import { logRefusedSubmission, type RefusedProgram } from './mail-log.ts';
 import type { Session, Sessions } from './sessions.ts';
@@ -81,8 +82,9 @@ async function submit(
     if (collector.hasBareLineEnds) {
       throw new ValidationError(submissionReplies.bareLineEnds.text);
     }
+    const authored = await withMachineAuthor(app, caller, raw, about.hostNameAppearsAs || '');
     const { id } = await handIn(app, caller, {
-      raw,
+      ...authored,
       recipients: envelope.rcptTo.flatMap(({ address }) => parseAddress(address)?.email ?? []),
       allowsUtf8: envelope.smtpUtf8 === true,
       bareDomain: null,

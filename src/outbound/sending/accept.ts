@@ -264,7 +264,7 @@ async function withTurns(app: App, trx: Db, drafts: readonly Draft[]): Promise<D
 /**
  * Returns the event of the accepted message, then the events of suppressed recipients, in order.
  */
-function firstEvents({ message, deliveries, untracked }: Draft): MessageEvent[] {
+function firstEvents({ message, deliveries, remarks }: Draft): MessageEvent[] {
   const event = {
     organizationId: message.organization_id,
     messageId: message.id,
@@ -278,7 +278,7 @@ function firstEvents({ message, deliveries, untracked }: Draft): MessageEvent[] 
     recipientId: null,
     eventType: isLater ? 'scheduled' : 'accepted',
     status: overallStatus(statuses),
-    metadata: isLater ? { scheduledFor: isoTime(scheduled_for), ...untracked } : untracked,
+    metadata: isLater ? { scheduledFor: isoTime(scheduled_for), ...remarks } : remarks,
   };
   const failed = deliveries.flatMap((delivery, index): MessageEvent[] => {
     if (delivery.status !== 'failed') return [];

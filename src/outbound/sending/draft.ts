@@ -33,8 +33,8 @@ export interface Draft {
   content: ContentRow | null;
   /** Links of `content`, if it is tracked. */
   links: FoundLinks | null;
-  /** Requested tracking that is impossible, for the timeline; null if all of it is possible. */
-  untracked: Record<string, unknown> | null;
+  /** Facts for the first event: impossible tracking, a replaced From. Null without any. */
+  remarks: Record<string, unknown> | null;
   blobs: BlobRow[];
   recipients: RecipientRow[];
   deliveries: DeliveryRow[];
@@ -138,7 +138,7 @@ export function draftMessage(
     message,
     content: stored.content,
     links: stored.content && content.links,
-    untracked: untrackedOf(content),
+    remarks: remarksOf(content),
     blobs: stored.blobs,
     recipients,
     deliveries,
@@ -147,11 +147,17 @@ export function draftMessage(
   };
 }
 
+/** Returns the facts about a content that the timeline shows. */
+function remarksOf(content: SendContent): Draft['remarks'] {
+  const replacedFrom = content.raw?.replacedFrom ?? null;
+  return replacedFrom === null ? untrackedOf(content) : { replacedFrom };
+}
+
 /**
  * Reports links that cannot be tracked in the timeline, so that nobody waits for clicks that are
  * never counted.
  */
-function untrackedOf({ links, tracking }: SendContent): Draft['untracked'] {
+function untrackedOf({ links, tracking }: SendContent): Draft['remarks'] {
   if (!links || (links.found === links.urls.length && !links.isCut)) return null;
   return {
     ...(tracking.clicks && { links: links.found, trackedLinks: links.urls.length }),

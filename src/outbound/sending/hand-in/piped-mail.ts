@@ -96,12 +96,15 @@ function recipientsOf(
  * name.
  */
 function isOfMachine(email: string, machineNames: readonly string[]): boolean {
+  const domain = domainOf(email).toLowerCase();
+  const isLocal = !domain.includes('.') || domain.startsWith('localhost.');
+  return isLocal || isOfHost(email, machineNames);
+}
+
+/** Returns true for an address of `localhost`, or of a host with one of these names. */
+function isOfHost(email: string, names: readonly string[]): boolean {
   const domain = domainOf(email).toLowerCase().replace(/\.$/, '');
-  return (
-    !domain.includes('.') ||
-    /^localhost\.|\.local(?:host|domain)$/.test(domain) ||
-    machineNames.includes(domain)
-  );
+  return /(?:^|\.)localhost$|\.localdomain$/.test(domain) || names.includes(domain);
 }
 
 /** Returns the sender of a mail with a missing From or a local user in From; otherwise null. */
@@ -128,6 +131,45 @@ function fromOf(
   }
   const { email, name: senderName } = needed(sender);
   return { email, name: name ?? senderName };
+}
+
+/** An author under a name of the client's machine. */
+export interface MachineAuthor {
+  /** From as it was submitted. */
+  from: string;
+  /** Address in it; null for a user without a domain. */
+  email: string | null;
+  /** Returns the mail with the default sender as author. @throws ForbiddenError without one. */
+  complete(): Buffer;
+}
+
+/**
+ * Finds the author of a submitted mail that names a user without a domain, of `localhost` or of a
+ * host with one of these names. Returns null for any other author.
+ */
+export function completeAuthor(
+  raw: Buffer,
+  hostNames: readonly string[],
+  sender: DefaultSender | null,
+): MachineAuthor | null {
+  const header = readHeaderBlock(raw);
+  const [value, second] = header.all('from');
+  if (value === undefined || second !== undefined) return null;
+  const { addresses, invalid } = parseAddressList(value);
+  const [author, another] = addresses;
+  if (another || (author && (invalid > 0 || !isOfHost(author.email, hostNames)))) return null;
+  const listed = author ? addresses : parseAddressList(value, 'user.invalid').addresses;
+  const [user, further] = listed;
+  if (!user || further || (!author && invalid !== 1)) return null;
+  const name = user.name ?? user.email.slice(0, user.email.lastIndexOf('@'));
+  return {
+    from: value.trim(),
+    email: author?.email ?? null,
+    complete() {
+      const rest = cutRawMail(raw, (field) => field === 'from');
+      return joinRawMail(rest, [fromField({ ...needed(sender), name })]);
+    },
+  };
 }
 
 function needed(sender: DefaultSender | null): DefaultSender {

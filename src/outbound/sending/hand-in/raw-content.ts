@@ -39,12 +39,14 @@ export interface HandedIn {
   /** Domain for addresses without a domain in the header. */
   bareDomain: string | null;
   via: MessageOrigin['via'];
+  /** From as it was submitted, if the default sender took its place. */
+  replacedFrom?: string | null;
   /** User name of the login. */
   user: string | null;
 }
 
 /** The stored part of a mail, besides the recipients. */
-export interface RawContent extends Pick<HandedIn, 'via' | 'user'> {
+export interface RawContent extends Pick<HandedIn, 'via' | 'user' | 'replacedFrom'> {
   mail: RawMail;
   /** Null for a mail without a Message-ID, which gets a new Message-ID. */
   messageIdHeader: string | null;
@@ -71,7 +73,7 @@ export interface RawSend {
  * mail above the size limit of the parser.
  */
 export function readRawSend(given: HandedIn): RawSend {
-  const { recipients, via, user } = given;
+  const { recipients, via, user, replacedFrom = null } = given;
   const raw = given.allowsUtf8 ? given.raw : encodeRawHeader(given.raw);
   if (raw.length > parseLimits.mailBytes) {
     throw new MalformedRequestError(`The mail is larger than ${parseLimits.mailBytes} bytes`, 413);
@@ -85,6 +87,7 @@ export function readRawSend(given: HandedIn): RawSend {
   const content: RawContent = {
     via,
     user,
+    replacedFrom,
     mail: cutRawMail(raw, isTakenOut),
     messageIdHeader: summary.messageIdHeader,
     origins: originsIn(block),
