@@ -143,7 +143,9 @@ export async function findAddresses(
     if (first !== undefined) {
       return { addresses: [first, ...more.slice(0, maxAddressesPerHost - 1)], verdict: null };
     }
-    const text = `${host} resolves to a private address (${found[0]}), to which no mail is delivered`;
+    const text =
+      `${host} resolves to a private address (${found[0]}), to which the service delivers no mail ` +
+      'while delivery.direct.allowPrivateAddresses is false';
     return verdict('failed', 'policy', '5.7.1', text);
   } catch (error) {
     return judge(error, '4.4.4', `the host ${host} has no address`);

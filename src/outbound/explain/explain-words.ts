@@ -62,6 +62,9 @@ export const outcomeWords = {
     'It counts as delivered, but nothing left this machine: {captor} captures mail to {domain}.',
   deferred: 'Attempt {attempts} was put off by {host} at {verb}: {means}.',
   unreached: 'Attempt {attempts} reached no server: {means}.',
+  greylisted:
+    'Attempt {attempts} was put off by {host}: it lets mail of new senders wait (greylisting), and ' +
+    'accepts it at a later attempt.',
   absent:
     'Attempt {attempts} found no server: {means}. DNS is asked again; its answer counts once it has ' +
     'stood for an hour.',
@@ -256,6 +259,15 @@ export const noTlsWords: ErrorWords = {
     'MTA-STS or DANE)',
   advice: 'Have TLS enabled on the server, or remove the rule that requires it.',
   help: seeDialogue,
+};
+
+/** Words for our own refusal to connect to a private address. */
+export const privateAddressWords: ErrorWords = {
+  means: 'its server has a private address, to which the service itself delivers no mail',
+  advice:
+    'Set delivery.direct.allowPrivateAddresses to true if mail may go to your own network, restart ' +
+    'the daemon, and send it again.',
+  help: { purpose: 'To see the key', command: 'svc config show --origin' },
 };
 
 export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {

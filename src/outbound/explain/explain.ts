@@ -7,6 +7,7 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { absenceOf } from '../../mail/smtp/destination.ts';
 import { type Cause, causes } from '../../mail/smtp/reply-rules/causes.ts';
+import { isGreylisting } from '../../mail/smtp/reply-rules/classify-reply.ts';
 import { findRefusedMembers, memberRefusalWords } from '../../people/blocks/member-refusals.ts';
 import type { BlockReason } from '../../people/blocks/schema.ts';
 import { isRecipientsWish } from '../../people/blocks/suppression.ts';
@@ -32,6 +33,7 @@ import {
   type Help,
   noTlsWords,
   outcomeWords,
+  privateAddressWords,
   runWords,
   stateWords,
   statusWords,
@@ -239,6 +241,7 @@ function errorWordsOf(row: DeliveryRow): ErrorWords | null {
   const { verb, code: replyCode, cause, remedy, refusedAddress } = errorFactsOf(row);
   // Without a reply the refusal is our own: a rule requires TLS, and the server offers none.
   if (code === 'policy' && verb === 'STARTTLS' && replyCode === null) return noTlsWords;
+  if (code === 'policy' && verb === 'dns' && replyCode === null) return privateAddressWords;
   const words = (errorWords as Readonly<Record<string, ErrorWords>>)[code] ?? errorWords.unknown;
   if (refusedAddress !== undefined) return { ...words, advice: aboutOther };
   if (cause === undefined || remedy === undefined) return words;
@@ -249,12 +252,14 @@ function errorWordsOf(row: DeliveryRow): ErrorWords | null {
 function happenedWords(row: DeliveryRow, last: Attempt | undefined): string {
   const { status, error_code } = row;
   if (status === 'failed' && error_code !== null) {
-    const isOurs = row.attempt_count === 0 || error_code === 'cancelled';
+    const isRefusedHere = last?.outcome === 'failed' && last.verb === 'dns';
+    const isOurs = row.attempt_count === 0 || isRefusedHere || error_code === 'cancelled';
     return isOurs ? outcomeWords.notSent : outcomeWords.givenUp;
   }
   if (status === 'bounced' && error_code !== null) return bouncedWords(row, last);
   if (last?.outcome === 'deferred') {
     if (last.host === null && error_code === 'unknown') return outcomeWords.interrupted;
+    if (isGreylisting({ ...last, text: last.reply })) return outcomeWords.greylisted;
     if (absenceOf(last) !== null) return outcomeWords.absent;
     return error_code === 'connection' ? outcomeWords.unreached : outcomeWords.deferred;
   }

@@ -59,3 +59,23 @@ describe.each(absences)('an absent %s', (_what, prepare, enhancedCode) => {
     expect(await blocked()).toEqual([]);
   });
 });
+
+it('a private address is explained as our own refusal, with the key that allows it', async () => {
+  const world = await startFaultWorld({ direct: { port: 25 } });
+  try {
+    world.dns.set('lan.test', 'MX', [{ exchange: 'mx.lan.test', preference: 1 }]);
+    world.dns.set('mx.lan.test', 'A', ['192.168.0.7']);
+    const id = await world.send('ada@lan.test');
+    await world.pass(minuteMs);
+    const { app, caller } = world.service;
+    const [recipient] = (await explainMessage(app, caller, id)).recipients;
+    expect(recipient?.happened).toBe(
+      'It was not sent: its server has a private address, to which the service itself delivers no mail.',
+    );
+    expect(recipient?.next).toContain('delivery.direct.allowPrivateAddresses');
+    const [delivery] = await world.deliveries(id);
+    expect(delivery?.errorMessage).toContain('delivery.direct.allowPrivateAddresses is false');
+  } finally {
+    await world.close();
+  }
+});

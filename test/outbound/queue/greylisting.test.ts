@@ -1,6 +1,7 @@
 // Retries against a server that knows mail by the literal triplet of client address, MAIL FROM and
 // RCPT TO. Real SMTP sockets; the virtual clock runs the schedule.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { explainMessage } from '../../../src/outbound/explain/explain.ts';
 import { handIn } from '../../../src/outbound/sending/hand-in/hand-in.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { bothStores } from '../../support/command.ts';
@@ -82,6 +83,14 @@ describe.each(bothStores)('greylisted mail on %s', (store) => {
       ({ length }) => length,
     );
     expect(counts.filter((count) => count !== 3)).toEqual([]);
+  });
+
+  it('is explained as a wait', async () => {
+    greylist(5);
+    const { id } = await world.sent(ada);
+    const [recipient] = (await explainMessage(world.app, world.caller, id)).recipients;
+    expect(recipient?.happened).toContain('lets mail of new senders wait (greylisting)');
+    expect(recipient?.next).toContain('Attempt 2 follows');
   });
 
   it('keeps the return path of the recipients that are left', async () => {

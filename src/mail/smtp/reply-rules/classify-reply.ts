@@ -115,6 +115,11 @@ export interface KnownCause extends CauseWords {
   cause: Cause;
 }
 
+/** Tells whether a server makes every new sender wait, as greylists do. */
+export function isGreylisting(reply: RemoteReply): boolean {
+  return findReplyRule(reply)?.isWait === true && !tooManyRecipients.test(reply.text);
+}
+
 /**
  * Returns the cause that the words of a refusal name; null if they name none, or speak of another
  * `errorCode`.
