@@ -1,5 +1,5 @@
-// The author of a submitted mail that names a user of the client's machine, such as `root@localhost`
-// of Django's SERVER_EMAIL: as with sendmail, the default sender takes the place of that user.
+// The author of a submitted mail that names a user of the client's machine, such as
+// `root@localhost` of Django's SERVER_EMAIL. As with sendmail, the default sender takes that place.
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { findSendingDomain } from '../../src/identity/domains/queries.ts';
@@ -7,7 +7,7 @@ import { findDefaultSender, findSenderByEmail } from '../../src/identity/senders
 import { completeAuthor } from '../../src/outbound/sending/hand-in/piped-mail.ts';
 import { foldAddress } from '../../src/platform/net/address.ts';
 
-/** A mail with an author who may send. */
+/** A mail with a permitted author. */
 export interface AuthoredMail {
   raw: Buffer;
   /** From as it was submitted, if the default sender took its place; else null. */

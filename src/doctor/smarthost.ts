@@ -1,4 +1,4 @@
-// Check of the smarthosts: whether mail waits for one that has not been reached for hours.
+// Check of the smarthosts: whether mail has waited for hours for a smarthost that was not reached.
 import { unreachedRelays } from '../outbound/queue/desk/unreached-relays.ts';
 import { type Check, type Found, ok, type Surroundings, warn } from './finding.ts';
 

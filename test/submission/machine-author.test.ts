@@ -47,15 +47,17 @@ describe.each(stores)('a submitted From of the machine of the client, on %s', (s
   it.each([
     'ada@elsewhere.example',
     'root@mail.client.example',
-    'root@web1',
     'root@localhost.example.com.evil.example',
   ])('%s stays foreign and is refused', async (from) => {
     expect(await submitted(from)).toMatch(/^550 5\.7\.1 /);
   });
 
-  it.each([[null], ['a@localhost, b@localhost'], ['']])('%j stays invalid', async (from) => {
-    expect(await submitted(from)).toMatch(/^550 /);
-  });
+  it.each([[null], ['a@localhost, b@localhost'], ['root@web1'], ['']])(
+    '%j stays invalid',
+    async (from) => {
+      expect(await submitted(from)).toMatch(/^55\d 5\./);
+    },
+  );
 
   it('stays as it is under a sending domain that the client names in EHLO', async () => {
     const session = await service.session();

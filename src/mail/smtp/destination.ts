@@ -47,7 +47,7 @@ const absences: ReadonlyMap<string, string> = new Map([
   ['4.4.4', '5.4.4'],
 ]);
 
-/** Returns the permanent code of an answer that a name is absent; null for any other reply. */
+/** Returns the permanent code of an answer that a name is absent; null for a different reply. */
 export function absenceOf({ verb, enhancedCode }: Partial<RemoteReply>): string | null {
   return verb === 'dns' ? (absences.get(enhancedCode ?? '') ?? null) : null;
 }

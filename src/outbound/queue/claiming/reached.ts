@@ -6,7 +6,7 @@
 //   a lane accepts mail, for the first time or   | a walk over unreached mail, for all such lanes
 //   after a failed connection                    |
 //   a walk has a full batch                      | the next batch, after a claim
-//   a lane accepts mail within 10 s of a walk    | the next walk, 10 s after that one began
+//   a lane accepts mail within 10 s of a walk    | the next walk, 10 s after that walk began
 import type { App } from '../../../core/app.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { lockDeliveries } from '../../deliveries/queries.ts';

@@ -1,5 +1,5 @@
 // Absent names: a domain or mail host of which the DNS says that it does not exist. A zone can lose
-// its records by a mistake of minutes, so the answer counts only once it has stood for an hour.
+// records by a mistake of minutes, so the answer counts only once it has stood for an hour.
 import { absenceOf } from '../../../mail/smtp/destination.ts';
 import type { Outcome, RemoteReply } from '../../../mail/smtp/outcome.ts';
 import { fromJson } from '../../../platform/store/db.ts';

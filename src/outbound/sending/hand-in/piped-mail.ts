@@ -139,13 +139,13 @@ export interface MachineAuthor {
   from: string;
   /** Address in it; null for a user without a domain. */
   email: string | null;
-  /** Returns the mail with the default sender as author. @throws ForbiddenError without one. */
+  /** Returns the mail with the default sender as author. @throws ForbiddenError if none exists. */
   complete(): Buffer;
 }
 
 /**
  * Finds the author of a submitted mail that names a user without a domain, of `localhost` or of a
- * host with one of these names. Returns null for any other author.
+ * host with one of these names. Returns null for a different author.
  */
 export function completeAuthor(
   raw: Buffer,
