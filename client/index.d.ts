@@ -5412,7 +5412,7 @@ export class Svc {
     }>;
     /** Show a run with its counts and its snapshots. Permission: `campaigns:read`. */
     getRun(id: string, runId: string, options?: RequestOptions): Promise<CampaignRun>;
-    /** Pause a running run. What is queued waits too (`waitReason: campaign-paused`). Permission: `campaigns:run`. */
+    /** Pause a running run, or the queued mail of a completed run. What is queued waits too (`waitReason: campaign-paused`). A completed run without queued mail is a 409. Permission: `campaigns:run`. */
     pauseRun(
       id: string,
       runId: string,
@@ -5422,7 +5422,7 @@ export class Svc {
       },
       options?: RequestOptions,
     ): Promise<CampaignRun>;
-    /** Let a paused or held run go on. A held run needs a `note`. One that had not started is `scheduled` again. Permission: `campaigns:run`. */
+    /** Let a paused or held run go on. A held run needs a `note`. One that had not started is `scheduled` again, and one that was completed is `completed` again. Permission: `campaigns:run`. */
     resumeRun(
       id: string,
       runId: string,
@@ -5432,7 +5432,7 @@ export class Svc {
       },
       options?: RequestOptions,
     ): Promise<CampaignRun>;
-    /** End a run for good. What has not left is cancelled; what has left stays. Permission: `campaigns:run`. */
+    /** End a run for good. What has not left is cancelled; what has left stays. A completed run can be cancelled while mail of it is queued; its counts stay. Permission: `campaigns:run`. */
     cancelRun(
       id: string,
       runId: string,
