@@ -52,6 +52,9 @@ const selection = {
 type Selection = Record<keyof typeof selection, string | undefined>;
 
 export default class BlocksDelete extends DeleteOne {
+  /** The parser of oclif reads only own properties of the class. */
+  static override args = DeleteOne.args;
+
   static override flags = { ...DeleteOne.flags, ...yesFlag, ...selection };
 
   override async run(): Promise<void> {
