@@ -4,9 +4,10 @@ import { setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Args, Flags } from '@oclif/core';
-import { NoStoreError } from '../src/platform/errors.ts';
+import { ConflictError, NoStoreError } from '../src/platform/errors.ts';
 import { systemClock } from '../src/platform/runtime/clock.ts';
 import type { BackupSource } from '../src/platform/upkeep/backup.ts';
+import { fileOperation, isRootsPath } from './base/account/file-broker.ts';
 import { BaseCommand } from './base/command.ts';
 import { asUnmet, UsageError } from './base/output/failure.ts';
 import { print, writeWarning } from './base/output/output.ts';
@@ -86,23 +87,30 @@ export default class Backup extends BaseCommand {
       location.kind === 'sqlite'
         ? location
         : { ...location, database, clock: systemClock, rests: true };
-    // SQLite copies only into a file, so a backup to standard output is first written beside the
-    // data.
-    const target = toOutput ? join(dataDir, `backup-${process.pid}.db`) : resolve(args.file);
+    // SQLite writes more files beside a copy. A backup to standard output, or to a file of root, is
+    // first written beside the data.
+    const target = toOutput ? standardOutput : resolve(args.file);
+    const isRoots = !toOutput && isRootsPath(target);
+    const isStaged = toOutput || isRoots;
+    const copy = isStaged ? join(dataDir, `backup-${process.pid}.db`) : target;
+    if (isRoots && !flags.overwrite && (await fileOperation('look', target))) {
+      throw new ConflictError('backup', `${target} exists already: --overwrite replaces it`);
+    }
     const progress = await startProgress(flags, 'copied');
     const { overwrite, verify } = flags;
     const options = { overwrite, secret, verify, digests: true, onProgress: progress.update };
     try {
       // Refuses a store of another version: the copy could not be restored.
       await readMigrationStatus(database, dataDir);
-      const bytes = await saveBackup(source, target, options).finally(progress.stop);
-      recordBackup(dataDir, { at: systemClock.now(), file: toOutput ? standardOutput : target });
+      const bytes = await saveBackup(source, copy, options).finally(progress.stop);
+      if (isRoots) await fileOperation('place', target, copy, process.pid);
+      recordBackup(dataDir, { at: systemClock.now(), file: target });
       const reminder = hasSecret
         ? ''
         : `The backup lacks ${secretFile(dataDir, settings)}: keep a copy of that file in another ` +
           'place, or use --with-secret';
       if (toOutput) {
-        await pipeline(createReadStream(target), process.stdout, { end: false });
+        await pipeline(createReadStream(copy), process.stdout, { end: false });
         if (!hasSecret) writeWarning(reminder);
         return;
       }
@@ -118,7 +126,7 @@ export default class Backup extends BaseCommand {
     } catch (error) {
       throw asUnreachable(await inContext(asUnmet(error), loaded));
     } finally {
-      if (toOutput) rmSync(target, { force: true });
+      if (isStaged) rmSync(copy, { force: true });
     }
   }
 }

@@ -6,6 +6,7 @@ import { ConfigError, messageOf } from '../src/platform/errors.ts';
 import { isoTime, systemClock } from '../src/platform/runtime/clock.ts';
 import type { Logger } from '../src/platform/runtime/log.ts';
 import type { VirtualClock } from '../src/service/virtual-clock/virtual-clock.ts';
+import { refuseDaemonOfRoot } from './base/account/account.ts';
 import { BaseCommand, type CommonFlags } from './base/command.ts';
 import { timeAhead } from './base/input/since.ts';
 import { UsageError } from './base/output/failure.ts';
@@ -91,7 +92,8 @@ export default class Daemon extends BaseCommand {
     const stopSignal = firstStopSignal();
     const hangUp = onHangUp();
     const drained = onDrain();
-    const { config, warnings } = await readConfig(flags);
+    const { config, warnings, file } = await readConfig(flags, { staysRoot: true });
+    refuseDaemonOfRoot(config.dataDir, file);
     const [{ openService }, { createLogger, logFatal }, { startDaemon }] = await Promise.all([
       import('../src/service/service.ts'),
       import('../src/platform/runtime/log.ts'),
@@ -148,7 +150,7 @@ export default class Daemon extends BaseCommand {
   /** Reads the configuration again. A mistake in it is logged and changes nothing. */
   async #reload(flags: CommonFlags, daemon: RunningDaemon, log: Logger): Promise<void> {
     try {
-      const loaded = await readConfig(flags);
+      const loaded = await readConfig(flags, { staysRoot: true });
       const { checkFiles } = await import('../src/core/config/check-files.ts');
       const found = checkFiles(loaded, systemClock.now());
       if (found.problems.length > 0) throw new ConfigError(found.problems.join('\n'));

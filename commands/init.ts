@@ -7,6 +7,7 @@ import { Flags } from '@oclif/core';
 import type { ProductionAnswers } from '../src/core/config/production.ts';
 import type { Domain } from '../src/identity/domains/schema.ts';
 import { ValidationError } from '../src/platform/errors.ts';
+import { handOver } from './base/account/account.ts';
 import { BaseCommand, type CommonFlags } from './base/command.ts';
 import { canAsk, typedLine } from './base/input/ask.ts';
 import { dnsRecordCard, uncheckedNote } from './base/input/fields.ts';
@@ -88,7 +89,7 @@ export default class Init extends BaseCommand {
     const { domain, ...answers } = await answersOf(flags);
     const file = resolve(flags.config ?? usualFile);
     await writeConfig(file, answers);
-    const own = { ...flags, config: file };
+    const own = { ...flags, config: file, staysRoot: true as const };
     // A configuration that cannot be used is not left behind.
     const made = await createStore(own).catch((error: unknown) => {
       rmSync(file, { force: true });
@@ -96,6 +97,7 @@ export default class Init extends BaseCommand {
     });
     const { domainRoutes } = await import('../src/identity/domains/routes.ts');
     const added = await callRoute(own, async () => domainRoutes.add, { body: { domain } });
+    handOver(answers.dataDir);
     await print(flags, { ...made, domain: added }, () => productionText(made, added));
   }
 }

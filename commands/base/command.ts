@@ -1,6 +1,7 @@
 // Base of all commands: the common flags. A command parses, opens a session (session.ts), calls the
 // same function as HTTP, and prints (output.ts).
 import { Command, Flags } from '@oclif/core';
+import { keepCommandLine } from './account/account.ts';
 import { inUsageWords } from './nouns/usage-words.ts';
 
 export interface CommonFlags {
@@ -8,6 +9,8 @@ export interface CommonFlags {
   /** Undefined for the first organization. */
   org?: string | undefined;
   json: boolean;
+  /** Keeps root's account on a foreign store: the command hands over what it makes. */
+  staysRoot?: true;
 }
 
 export abstract class BaseCommand extends Command {
@@ -33,6 +36,7 @@ export abstract class BaseCommand extends Command {
   /** Keeps oclif from reading standard input for each absent argument: `--data -` reads it. */
   protected override async init(): Promise<void> {
     await super.init();
+    keepCommandLine({ id: this.id ?? '', words: this.argv });
     for (const arg of Object.values(this.ctor.args)) arg.ignoreStdin = true;
   }
 

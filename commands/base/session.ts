@@ -6,19 +6,30 @@ import type { App } from '../../src/core/app.ts';
 import type { LoadedConfig } from '../../src/core/config/config.ts';
 import { CapacityError, ConfigError, UnreachableError } from '../../src/platform/errors.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
+import { takeAccountOfStore } from './account/account.ts';
 import type { CommonFlags } from './command.ts';
 import { inContext } from './store-place.ts';
 
+/** The configuration that root read before it took the account of the store. */
+let readByRoot: LoadedConfig | null = null;
+
 /**
- * Reads the configuration of this invocation as the daemon does.
- * @throws ConfigError
+ * Reads the configuration of this invocation as the daemon does. A command of root then takes the
+ * account that owns `dataDir`.
+ * @throws ConfigError; UnreachableError if root cannot take the account
  */
 export async function readConfig(
   flags: CommonFlags,
-  options: { withoutSecrets?: boolean } = {},
+  options: { withoutSecrets?: boolean; staysRoot?: boolean } = {},
 ): Promise<LoadedConfig> {
+  // The account may not enter the folders of root.
+  if (readByRoot) return readByRoot;
+  const { withoutSecrets = false, staysRoot = flags.staysRoot } = options;
   const { loadConfig } = await import('../../src/core/config/config.ts');
-  return loadConfig({ file: flags.config, env: process.env, cwd: process.cwd(), ...options });
+  const request = { file: flags.config, env: process.env, cwd: process.cwd(), withoutSecrets };
+  const loaded = loadConfig(request);
+  if (staysRoot !== true && takeAccountOfStore(loaded.config)) readByRoot = loaded;
+  return loaded;
 }
 
 /**

@@ -1,8 +1,8 @@
 // `svc daemon drain`. The daemon's part: `drain` in daemon/daemon.ts.
-import { existsSync, readFileSync } from 'node:fs';
 import { Flags } from '@oclif/core';
 import type { Config } from '../../src/core/config/config.ts';
 import { ConflictError, codeOf, UnreachableError } from '../../src/platform/errors.ts';
+import { isFileNamed, readNamedFile } from '../../src/platform/runtime/held-files.ts';
 import { BaseCommand } from '../base/command.ts';
 import { keptAlive } from '../base/keep-alive.ts';
 import { ExpectationError, UsageError } from '../base/output/failure.ts';
@@ -93,10 +93,10 @@ async function targetOf(config: Config, readyFile: string | undefined): Promise<
 }
 
 function readTarget(file: string): Target {
-  if (!existsSync(file))
+  if (!isFileNamed(file))
     throw new UnreachableError(`${file}: no daemon has written this file, or it has stopped`);
   try {
-    const { pid, httpUrl: url } = JSON.parse(readFileSync(file, 'utf8'));
+    const { pid, httpUrl: url } = JSON.parse(readNamedFile(file).toString('utf8'));
     if (Number.isSafeInteger(pid) && pid > 0 && URL.canParse(url)) return { pid, url };
     throw new SyntaxError('the file lacks pid or httpUrl');
   } catch {

@@ -1,10 +1,12 @@
 // `svc migrate copy`. src/platform/upkeep/copying/ copies and compares.
-import { existsSync } from 'node:fs';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Flags } from '@oclif/core';
 import type { Config } from '../../src/core/config/config.ts';
 import { ConflictError } from '../../src/platform/errors.ts';
 import type { DatabaseSettings } from '../../src/platform/store/postgres/settings.ts';
 import type { TableDigest } from '../../src/platform/upkeep/copying/digest.ts';
+import { fileOperation, isRootsPath } from '../base/account/file-broker.ts';
 import { BaseCommand } from '../base/command.ts';
 import { refuseDaemons } from '../base/no-daemon.ts';
 import { UsageError } from '../base/output/failure.ts';
@@ -102,7 +104,7 @@ async function toPostgres(
 
 /** Copies the database, in which no daemon may beat, to a new file. */
 async function toSqlite(config: Config, file: string, progress: Progress): Promise<TableDigest[]> {
-  if (existsSync(file)) {
+  if (await fileOperation('look', file)) {
     throw new ConflictError('store', `${file} exists already: name a new file`);
   }
   await refuseDaemons(config);
@@ -111,6 +113,14 @@ async function toSqlite(config: Config, file: string, progress: Progress): Promi
   const { digestsOfFile } = await import('../../src/platform/upkeep/copying/tables.ts');
   // A backup appears under the final name once it is whole, and was compared with the database.
   const source = { kind: 'postgres', database: config.database, clock } as const;
-  await saveBackup(source, file, { overwrite: false, onProgress: progress.update });
-  return digestsOfFile(file);
+  const isRoots = isRootsPath(file);
+  const copy = isRoots ? join(config.dataDir, `copy-${process.pid}.db`) : file;
+  try {
+    await saveBackup(source, copy, { overwrite: false, onProgress: progress.update });
+    const digests = digestsOfFile(copy);
+    if (isRoots) await fileOperation('place', file, copy, process.pid);
+    return digests;
+  } finally {
+    if (isRoots) rmSync(copy, { force: true });
+  }
 }

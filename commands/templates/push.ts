@@ -11,20 +11,20 @@
 //   without state  | given  | not there              | created
 //
 // A state of a template that is not in this store counts as none.
-import { watch, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Args, Flags } from '@oclif/core';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { ConflictError, messageOf } from '../../src/platform/errors.ts';
 import { sleep, systemClock } from '../../src/platform/runtime/clock.ts';
+import { fileOperation } from '../base/account/file-broker.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import type { CloneState } from '../base/nouns/template-clone.ts';
 import { warningLine } from '../base/nouns/template-id.ts';
 import { UsageError } from '../base/output/failure.ts';
 import { print, writeNote, writeWarning } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
-import { withCaller } from '../base/session.ts';
+import { readStoreConfig, withCaller } from '../base/session.ts';
 
 /** The preview in the folder; hidden files are not pushed. */
 const previewFile = '.svc-preview.html';
@@ -81,6 +81,8 @@ export default class TemplatesPush extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesPush);
+    // The folder is watched by the account that owns it.
+    if (flags.watch) await readStoreConfig(flags);
     const changes = changesOf(args.dir);
     // Watches before it reads the files, so that no change is missed.
     let change = flags.watch ? changes.next() : undefined;
@@ -112,8 +114,9 @@ function inWords({ commit, files }: Pushed): string {
 
 /** Yields after each change of a file in the folder, once the writes have settled. */
 async function* changesOf(folder: string): AsyncGenerator<void> {
-  const changes = watch(folder, { recursive: true });
-  for await (const { filename } of changes) {
+  await fileOperation('watch', folder);
+  for (;;) {
+    const filename = await fileOperation('nextChange', folder);
     if (filename?.split(/[/\\]/).some((name) => name.startsWith('.'))) continue;
     await sleep(systemClock, settleMs);
     yield;
@@ -127,7 +130,7 @@ async function preview(flags: CommonFlags, dir: string): Promise<void> {
   await withCaller(flags, async (app, caller) => {
     const { renderFiles } = await import('../../src/content/templates/render.ts');
     const { html, warnings } = await renderFiles(app, caller, files);
-    await writeFile(join(dir, previewFile), html ?? '');
+    await fileOperation('write', join(dir, previewFile), html ?? '');
     for (const warning of warnings) writeWarning(warningLine(warning));
   });
 }

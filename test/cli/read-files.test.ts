@@ -83,13 +83,13 @@ const notRead = [
 
 /** Sources of commands that open files on their own, and the reason. */
 const otherReaders: Readonly<Record<string, string>> = {
+  'commands/base/account/file-operations.ts': 'reads folders, and writes files',
   'commands/backup.ts': 'streams the copy that it made',
   'commands/base/input/ask.ts': 'asks a person at the terminal',
   'commands/base/input/files.ts': 'is the reader',
   'commands/base/machine-names.ts': 'reads /etc/hosts',
   'commands/base/output/screen.ts': 'reads keys of a person',
   'commands/base/start.ts': 'reads the version of the package',
-  'commands/daemon/drain.ts': 'reads the file that a daemon wrote',
 };
 
 const speaksOfFile = /\bfile\b|\bfolder\b|standard input|\bas JSON\b/i;

@@ -21,7 +21,8 @@ it('the unit is the one that README installs', () => {
 it('the unit is what svc daemon unit prints', () => {
   const places = { home: '/opt/svc', config: '/etc/svc/config.yaml' };
   expect(unit).toBe(systemdUnit(places));
-  expect(unit).toMatch(/^DynamicUser=true$/m);
+  expect(unit).toMatch(/^User=svc$/m);
+  expect(unit).not.toContain('DynamicUser');
 });
 
 it('the compose file builds the Dockerfile, with few rights and one volume', () => {
@@ -43,8 +44,9 @@ it('the Dockerfile runs the daemon not as root, with one volume, and asks svc st
   for (const one of variables.split(' ')) expect(known).toContain(one.split('=')[0]);
 });
 
-it('the unit restarts the daemon after every end', () => {
+it('the unit restarts the daemon after every end but a mistake in the configuration', () => {
   expect(unit).toMatch(/^Restart=always$/m);
+  expect(unit).toMatch(/^RestartPreventExitStatus=2$/m);
 });
 
 it('the unit reloads by SIGHUP', () => {

@@ -96,13 +96,16 @@ async function runHosted(work: HostedRun): Promise<HostedResult | null> {
 
 /**
  * Makes a fresh directory to run svc in, without a store. Its commands run in one process,
- * concurrent ones in separate processes; `inProcesses` gives each a process of its own.
+ * concurrent ones in separate processes; `inProcesses` gives each a process of its own. `directory`
+ * exists already.
  */
 export function cliWorkspace(
   env: Record<string, string> = {},
-  { inProcesses = false } = {},
+  {
+    inProcesses = false,
+    directory = mkdtempSync(join(tmpdir(), 'svc-cli-')),
+  }: { inProcesses?: boolean; directory?: string } = {},
 ): CliWorkspace {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-cli-'));
   const started = new Set<ChildProcess>();
   const ownEnv = {
     PATH: process.env.PATH ?? '',

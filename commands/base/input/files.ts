@@ -1,11 +1,12 @@
 // The files and pipes of all commands: only this file of commands reads any. Texts are UTF-8, and
 // large files are read and written piece by piece.
-import { createReadStream, createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ConflictError } from '../../../src/platform/errors.ts';
+import { heldFile } from '../../../src/platform/runtime/held-files.ts';
 import { decodeUtf8 } from '../../../src/platform/runtime/utf8.ts';
+import { fileOperation } from '../account/file-broker.ts';
 import { UsageError } from '../output/failure.ts';
 import type { Progress } from '../output/progress.ts';
 
@@ -19,9 +20,23 @@ export function isStandardInput(name: string): boolean {
 
 const opened = new WeakSet<Readable>();
 
+function openFile(name: string): Readable {
+  const fd = heldFile(name);
+  if (fd === undefined) return createReadStream(name);
+  // A pipe has no position to begin at.
+  const start = fstatSync(fd).isFile() ? 0 : undefined;
+  return createReadStream('', { fd, autoClose: false, ...(start !== undefined && { start }) });
+}
+
+function sizeOf(name: string): number {
+  if (isStandardInput(name)) return 0;
+  const fd = heldFile(name);
+  return (fd === undefined ? statSync(name) : fstatSync(fd)).size;
+}
+
 /** Opens a file or standard input. @throws UsageError if standard input was opened before. */
 function open(name: string): Readable {
-  if (!isStandardInput(name)) return createReadStream(name);
+  if (!isStandardInput(name)) return openFile(name);
   const { stdin } = process;
   if (opened.has(stdin)) {
     throw new UsageError('standard input can be read only once: name a file for the second text');
@@ -41,7 +56,7 @@ function unreadable(name: string, error: unknown): UsageError {
  */
 export async function* readFile(name: string, progress: Progress): AsyncGenerator<Buffer> {
   try {
-    const size = isStandardInput(name) ? 0 : (await stat(name)).size;
+    const size = sizeOf(name);
     let read = 0;
     for await (const chunk of open(name)) {
       read += chunk.length;
@@ -96,24 +111,41 @@ export async function writeFile(
   name: string,
   overwrite: boolean,
 ): Promise<void> {
-  // Readable only by the owner, as the file has addresses of people.
-  const file = createWriteStream(name, { flags: overwrite ? 'w' : 'wx', mode: 0o600 });
-  await pipeline(texts, file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') {
+  try {
+    await fileOperation('open', name, overwrite ? 'w' : 'wx');
+    try {
+      for await (const piece of inPieces(texts)) await fileOperation('append', name, piece);
+    } finally {
+      await fileOperation('close', name);
+    }
+  } catch (error) {
+    const { code, syscall, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') {
       throw new ConflictError('file', `${name} exists: give another name, or --overwrite`);
     }
-    if (error.syscall === undefined) throw error;
-    throw new UsageError(`${name}: cannot be written (${error.message})`);
-  });
+    if (syscall === undefined) throw error;
+    throw new UsageError(`${name}: cannot be written (${message})`);
+  }
+}
+
+const pieceLength = 64 * 1024;
+
+/** Joins short texts, so that a file of many rows needs few writes. */
+async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let piece = '';
+  for await (const text of texts) {
+    piece += text;
+    if (piece.length < pieceLength) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
 }
 
 /** Tells whether the text names a folder: it must have a slash, so that a slug never does. */
 export async function isFolder(name: string): Promise<boolean> {
   if (!name.includes('/') && name !== '.') return false;
-  return stat(name).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
+  return (await fileOperation('look', name))?.kind === 'folder';
 }
 
 /** Writes a text to a file, over an existing file. @throws UsageError if it cannot be written */

@@ -1,11 +1,10 @@
 // Folders with the files of a template: clone, pull and push them without git. `.svc-template.json`
 // in the folder names the template and the commit that the files were taken from.
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { TemplateFiles } from '../../../src/content/rendering/compiled.ts';
 import { messageOf } from '../../../src/platform/errors.ts';
-import { readText } from '../input/files.ts';
+import { fileOperation } from '../account/file-broker.ts';
+import { textOf } from '../input/files.ts';
 import { UsageError } from '../output/failure.ts';
 import { writeWarning } from '../output/output.ts';
 
@@ -35,8 +34,8 @@ export async function readClone(folder: string): Promise<CloneState> {
  */
 export async function findClone(folder: string): Promise<CloneState | null> {
   const file = join(folder, stateFile);
-  if (!existsSync(file)) return null;
-  const text = await readText(file);
+  if (!(await fileOperation('look', file))) return null;
+  const text = textOf(Buffer.from(await fileOperation('read', file)), file);
   try {
     const { template, commit } = JSON.parse(text) as Partial<CloneState>;
     if (typeof template === 'string' && /^[a-f0-9]{40}$/.test(commit ?? '')) {
@@ -49,7 +48,7 @@ export async function findClone(folder: string): Promise<CloneState | null> {
 }
 
 export async function writeState(folder: string, state: CloneState): Promise<void> {
-  await writeFile(join(folder, stateFile), `${JSON.stringify(state, null, 2)}\n`);
+  await fileOperation('write', join(folder, stateFile), `${JSON.stringify(state, null, 2)}\n`);
 }
 
 /** Writes the state, or warns: a folder that nobody may write is still pushed by its slug. */
@@ -86,21 +85,21 @@ export async function writeFiles(
     if (old.get(path) === content) continue;
     changed.push(path);
     const file = join(folder, path);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, content);
+    await fileOperation('makeFolder', dirname(file));
+    await fileOperation('write', file, content);
   }
   for (const path of old.keys()) {
     if (all.has(path)) continue;
     changed.push(path);
-    await rm(join(folder, path), { force: true });
+    await fileOperation('remove', join(folder, path));
   }
   return changed.sort(byText);
 }
 
 /** Makes the folder of a clone. @throws UsageError if it has files */
 export async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  const entries = await readdir(folder);
+  await fileOperation('makeFolder', folder);
+  const entries = await fileOperation('list', folder);
   if (entries.length > 0) throw new UsageError(`${folder} is not empty: name a new folder`);
 }
 

@@ -1,9 +1,9 @@
 // Reads the folder of a template: the text files by path, with `/` in paths on every system. Hidden
 // files and folders are left out, `.git` among them.
-import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileLimits } from '../../../src/content/rendering/files.ts';
-import { readInput, textOf } from '../input/files.ts';
+import { fileOperation } from '../account/file-broker.ts';
+import { textOf } from '../input/files.ts';
 import { UsageError } from '../output/failure.ts';
 
 /** Limit of entries, so that a wrong folder, such as a home, ends at once. */
@@ -14,11 +14,14 @@ function reasonOf(error: unknown): string {
 }
 
 async function readText(file: string, path: string): Promise<string> {
-  const { size } = await lstat(file);
-  if (size > fileLimits.bytesOfFile) {
+  const found = await fileOperation('look', file);
+  if (found && found.size > fileLimits.bytesOfFile) {
     throw new UsageError(`${path}: a file has at most ${fileLimits.bytesOfFile / 1024} KB`);
   }
-  return textOf(await readInput(file), path);
+  const bytes = await fileOperation('read', file).catch((error: unknown) => {
+    throw new UsageError(`${path}: cannot be read (${reasonOf(error)})`);
+  });
+  return textOf(Buffer.from(bytes), path);
 }
 
 /**
@@ -29,7 +32,7 @@ export async function readTemplateFolder(folder: string): Promise<Record<string,
   const files: Record<string, string> = {};
   let entries = 0;
   const read = async (under: string): Promise<void> => {
-    const found = await readdir(join(folder, under), { withFileTypes: true }).catch((error) => {
+    const found = await fileOperation('list', join(folder, under)).catch((error: unknown) => {
       throw new UsageError(`${join(folder, under)}: cannot be read (${reasonOf(error)})`);
     });
     for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -39,8 +42,8 @@ export async function readTemplateFolder(folder: string): Promise<Record<string,
         throw new UsageError(`${folder}: a template has at most ${fileLimits.files} files`);
       }
       const path = under === '' ? entry.name : `${under}/${entry.name}`;
-      if (entry.isDirectory()) await read(path);
-      else if (entry.isFile()) files[path] = await readText(join(folder, path), path);
+      if (entry.kind === 'folder') await read(path);
+      else if (entry.kind === 'file') files[path] = await readText(join(folder, path), path);
       else throw new UsageError(`${path}: is neither a file nor a folder`);
     }
   };

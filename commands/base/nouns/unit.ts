@@ -10,20 +10,21 @@ export interface UnitPlaces {
 
 /** Returns a systemd unit that runs the daemon with few rights, as a dedicated user. */
 export function systemdUnit({ home, config }: UnitPlaces): string {
-  return `# Runs the daemon with few rights, as a user that exists only while it runs. It can write to /var/lib/svc only:
-# docs/operations.md. Made by "svc daemon unit".
+  return `# Runs the daemon with few rights, as the user svc. It can write to /var/lib/svc only: docs/operations.md.
+# Made by "svc daemon unit".
 [Unit]
 Description=svc, email delivery
 After=network-online.target
 Wants=network-online.target
 
 [Service]
-DynamicUser=true
 User=svc
 ExecStart=${join(home, 'bin/svc')} daemon --config ${config}
 ExecReload=/bin/sh -c "kill -HUP $MAINPID"
 Restart=always
 RestartSec=2
+# Exit code 2 is a mistake in the configuration, which no restart mends.
+RestartPreventExitStatus=2
 TimeoutStopSec=30
 LimitNOFILE=65536
 StateDirectory=svc

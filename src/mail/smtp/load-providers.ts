@@ -1,12 +1,13 @@
 // Provider rules as data: reads the rules shipped with the service and the operator's own file.
-import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../platform/errors.ts';
+import { readNamedFile } from '../../platform/runtime/held-files.ts';
 import { loadYaml } from '../../platform/runtime/on-demand.ts';
 import { decodeUtf8 } from '../../platform/runtime/utf8.ts';
 import { createProviders, type Providers } from './providers.ts';
 import { type Provider, parseProviders } from './providers-schema.ts';
 
-const shipped = new URL('./providers.yaml', import.meta.url);
+const shipped = fileURLToPath(new URL('./providers.yaml', import.meta.url));
 
 /**
  * Reads the shipped rules and the entries of `file`, if any. An entry replaces the shipped entry of
@@ -24,10 +25,10 @@ export function loadProviders(file: string | null, connectionsPerDomain: number)
   return createProviders({ all, fallback });
 }
 
-function readProviders(file: string | URL): Provider[] {
+function readProviders(file: string): Provider[] {
   let content: unknown;
   try {
-    const decoded = decodeUtf8(readFileSync(file));
+    const decoded = decodeUtf8(readNamedFile(file));
     if ('problem' in decoded) throw new Error(decoded.problem);
     content = loadYaml().parse(decoded.text);
   } catch (error) {

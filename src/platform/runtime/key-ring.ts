@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ConfigError, codeOf, NoStoreError } from '../errors.ts';
+import { heldFile, readHeldFile } from './held-files.ts';
 import type { Random } from './random.ts';
 
 export const keyBytes = 32;
@@ -58,9 +59,10 @@ function syncDirectory(path: string): void {
 
 /** Returns the bytes of the file, or undefined if it does not exist. */
 function findKeys(path: string): Buffer | undefined {
+  const held = heldFile(path);
   let descriptor: number;
   try {
-    descriptor = openSync(path, 'r');
+    descriptor = held ?? openSync(path, 'r');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw new ConfigError(`${path} cannot be read (${reasonOf(error)})`, { cause: error });
@@ -77,9 +79,9 @@ function findKeys(path: string): Buffer | undefined {
           'restore it from a backup',
       );
     }
-    return readFileSync(descriptor);
+    return readHeldFile(path) ?? readFileSync(descriptor);
   } finally {
-    closeSync(descriptor);
+    if (held === undefined) closeSync(descriptor);
   }
 }
 

@@ -4,8 +4,6 @@
 import {
   chmodSync,
   chownSync,
-  constants,
-  copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -16,6 +14,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { ValidationError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { copyNamedFile, isFileNamed } from '../runtime/held-files.ts';
 import { putSecret } from '../runtime/key-ring.ts';
 import type { Random } from '../runtime/random.ts';
 import { companions, removeWithCompanions, syncPath } from '../store/sqlite/database-files.ts';
@@ -112,10 +111,10 @@ export function unpackBackup(
   copy: string,
   changes: readonly RestoredChange[],
 ): Buffer | null {
-  if (!existsSync(backup)) throw new ValidationError(`${backup}: there is no such file`);
+  if (!isFileNamed(backup)) throw new ValidationError(`${backup}: there is no such file`);
   removeWithCompanions(copy);
-  copyFileSync(backup, copy, constants.COPYFILE_FICLONE);
-  if (existsSync(`${backup}-wal`)) copyFileSync(`${backup}-wal`, `${copy}-wal`);
+  copyNamedFile(backup, copy);
+  if (isFileNamed(`${backup}-wal`)) copyNamedFile(`${backup}-wal`, `${copy}-wal`);
   chmodSync(copy, 0o600);
   const { secret } = checkBackup(copy, backup, { readonly: false });
   adaptCopy(copy, changes);
@@ -152,7 +151,7 @@ export function restoreBackup(
   backup: string,
   { file, secretFile: key, clock, random, changes }: RestoreTarget,
 ): Restored {
-  if (!existsSync(backup)) throw new ValidationError(`${backup}: there is no such file`);
+  if (!isFileNamed(backup)) throw new ValidationError(`${backup}: there is no such file`);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const lock = lockStore(file);
   const copy = `${file}.restoring`;

@@ -1,11 +1,11 @@
 // How receivers answer in a rehearsal. An address has a single fate for all mail to it, so that a
 // rehearsal says the same each time.
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
 import { checkWith } from '../../core/api/validate.ts';
 import { type SimulatedOutcome, simulatedOutcome } from '../../mail/smtp/route.ts';
 import { ConfigError, messageOf } from '../../platform/errors.ts';
 import { domainOf, foldAddress } from '../../platform/net/address.ts';
+import { readNamedFile } from '../../platform/runtime/held-files.ts';
 import { loadYaml } from '../../platform/runtime/on-demand.ts';
 import { decodeUtf8 } from '../../platform/runtime/utf8.ts';
 import { type Rates, type Scenario, scenarioInput } from './schema.ts';
@@ -17,8 +17,9 @@ const hashRange = 2 ** 32;
 export function readScenario(file: string): Scenario {
   let content: unknown;
   try {
-    if (statSync(file).size > mostBytes) throw new Error(`exceeds ${mostBytes} bytes`);
-    const decoded = decodeUtf8(readFileSync(file));
+    const bytes = readNamedFile(file);
+    if (bytes.length > mostBytes) throw new Error(`exceeds ${mostBytes} bytes`);
+    const decoded = decodeUtf8(bytes);
     if ('problem' in decoded) throw new Error(decoded.problem);
     content = loadYaml().parse(decoded.text);
   } catch (error) {

@@ -1,8 +1,8 @@
 // The settings of connections to PostgreSQL: URL, TLS and types of values.
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import pg from 'pg';
 import { UnreachableError } from '../../errors.ts';
+import { readNamedFile } from '../../runtime/held-files.ts';
 import { reasonOf } from './errors.ts';
 
 const connectionSettings = {
@@ -64,7 +64,7 @@ export function clientSettings(url: string, { ssl }: DatabaseSettings): pg.Clien
 
 function readCertificates(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readNamedFile(file).toString('utf8');
   } catch (error) {
     throw new UnreachableError(
       `database.ssl.caFile cannot be read (${reasonOf(error)}): name a PEM file that this account may read`,
