@@ -9,7 +9,7 @@ export interface CommonFlags {
   /** Undefined for the first organization. */
   org?: string | undefined;
   json: boolean;
-  /** Keeps root's account on a foreign store: the command hands over what it makes. */
+  /** Keeps root's account; the command then gives the new files to the owner of `dataDir`. */
   staysRoot?: true;
 }
 

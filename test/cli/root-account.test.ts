@@ -1,7 +1,7 @@
-// Every command as root, on the store of a different account: no file of root appears below dataDir,
-// and no command fails because of the account. Inputs and outputs lie in a folder that only root may
-// enter. The same words on a store of root give the expected exit code. A command that reads or
-// writes files is a process of its own, as none can return to root's account.
+// Every command as root, on the store of a different account: no file of root appears below
+// dataDir, and no command fails because of the account. Inputs and outputs lie in a folder that
+// only root may enter. The same words on a store of root give the expected exit code. A command
+// that reads or writes files is a process of its own, as none can return to root's account.
 import { spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -153,6 +153,7 @@ const last: readonly string[][] = [
 
 /** Commands whose own words reach the reading of files, or end a watch at once. */
 const ownWords: Readonly<Record<string, string[]>> = {
+  backup: ['second.db'],
   'backup:verify': ['data.json'],
   'campaigns:update': ['x', ...email.slice(2), ...attached],
   'daemon:drain': ['--ready-file', 'data.json'],
@@ -201,7 +202,7 @@ async function wordsOf(id: string): Promise<string[]> {
 
 /** Tells whether the words name a file or folder of the tests. */
 function namesFile(words: readonly string[]): boolean {
-  const names = [...Object.keys(inputs), 'clone', 'second', 'sqlite:copied.db'];
+  const names = [...Object.keys(inputs), 'clone', 'second', 'second.db', 'sqlite:copied.db'];
   return words.some((word) => names.includes(word.replace(/^@/, '')));
 }
 

@@ -61,7 +61,7 @@ function accountOf(dataDir: string, owner: { uid: number; gid: number }): Accoun
   }
 }
 
-/** Paths that words may name: the word, the value of `--flag=VALUE`, of `@FILE` and `sqlite:FILE`. */
+/** Returns the paths that words may name, as `FILE`, `--flag=FILE`, `@FILE` or `sqlite:FILE`. */
 function namedPaths(words: readonly string[]): string[] {
   const values = words.flatMap((word) => {
     const value = /^-[^=]*=(.*)$/s.exec(word)?.[1];
