@@ -3,9 +3,9 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Admission, admissionOf } from '../src/access/admission/admission.ts';
 import { type Authenticator, createAuthenticator } from '../src/access/keys/authenticator.ts';
-import { createConfirmationLoop } from '../src/campaigns/opt-in/loop.ts';
 import { campaignLoop } from '../src/campaigns/walk/loop.ts';
 import { startStalledGauge } from '../src/campaigns/walk/stalled.ts';
+import { createConfirmationLoop } from '../src/consent/opt-in/loop.ts';
 import type { App } from '../src/core/app.ts';
 import { startHeartbeat } from '../src/core/clock/heartbeat.ts';
 import type { Config } from '../src/core/config/config.ts';

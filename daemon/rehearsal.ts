@@ -2,9 +2,9 @@
 // the jobs that end waits, by a clock that is advanced. Starts nothing that listens, and nothing
 // that asks a remote machine.
 
-import { createConfirmationLoop } from '../src/campaigns/opt-in/loop.ts';
 import { createRun } from '../src/campaigns/setup/runs.ts';
 import { campaignLoop } from '../src/campaigns/walk/loop.ts';
+import { createConfirmationLoop } from '../src/consent/opt-in/loop.ts';
 import type { Caller } from '../src/core/api/route.ts';
 import type { App } from '../src/core/app.ts';
 import { loadProviders } from '../src/mail/smtp/load-providers.ts';

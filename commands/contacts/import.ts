@@ -85,7 +85,7 @@ export default class ContactsImport extends BaseCommand {
     const { args, flags } = await this.parse(ContactsImport);
     await withCaller(flags, async (app, caller) => {
       const { importContacts } = await import('../../src/people/imports/contacts.ts');
-      const { askImported } = await import('../../src/campaigns/opt-in/import.ts');
+      const { askImported } = await import('../../src/consent/opt-in/import.ts');
       const groupId = flags['require-confirmation'];
       await runImport(flags, args.file, async (dryRun) => {
         const progress = await startProgress(flags, 'read');

@@ -9,6 +9,6 @@ export default createCommand({
   ],
   body: createGroupInput,
   route: async () =>
-    (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.create,
+    (await import('../../src/consent/opt-in/group-routes.ts')).unsubscribeGroupRoutes.create,
   card,
 });

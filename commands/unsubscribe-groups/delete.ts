@@ -14,8 +14,8 @@ export default deleteCommand({
   ],
   args,
   shows: async () =>
-    (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.get,
+    (await import('../../src/consent/opt-in/group-routes.ts')).unsubscribeGroupRoutes.get,
   route: async () =>
-    (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.delete,
+    (await import('../../src/consent/opt-in/group-routes.ts')).unsubscribeGroupRoutes.delete,
   question: ({ name }) => `Delete the unsubscribe group ${name} for good?`,
 });

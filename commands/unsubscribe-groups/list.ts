@@ -6,7 +6,7 @@ export default listCommand({
   examples: [['List all groups', 'svc unsubscribe-groups list']],
   query: listGroupsQuery,
   route: async () =>
-    (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.list,
+    (await import('../../src/consent/opt-in/group-routes.ts')).unsubscribeGroupRoutes.list,
   columns: ['id', 'name', 'description', 'public', 'confirm', 'createdAt'],
   whenEmpty: 'No unsubscribe groups found. Create one: svc unsubscribe-groups create --name NAME',
 });

@@ -13,6 +13,6 @@ export default showCommand({
   ],
   args,
   route: async () =>
-    (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.get,
+    (await import('../../src/consent/opt-in/group-routes.ts')).unsubscribeGroupRoutes.get,
   card,
 });

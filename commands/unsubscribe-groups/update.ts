@@ -14,6 +14,6 @@ export default updateCommand({
   args,
   body: updateGroupInput,
   route: async () =>
-    (await import('../../src/people/unsubscribe-groups/routes.ts')).unsubscribeGroupRoutes.update,
+    (await import('../../src/consent/opt-in/group-routes.ts')).unsubscribeGroupRoutes.update,
   card,
 });

@@ -3,9 +3,10 @@
 
 import { keyRoutes } from '../../src/access/keys/routes.ts';
 import { organizationRoutes } from '../../src/access/organizations/routes.ts';
-import { importRoutes } from '../../src/campaigns/opt-in/import-routes.ts';
-import { memberRoutes } from '../../src/campaigns/opt-in/routes.ts';
 import { campaignRoutes, campaignRunRoutes } from '../../src/campaigns/setup/routes.ts';
+import { unsubscribeGroupRoutes } from '../../src/consent/opt-in/group-routes.ts';
+import { importRoutes } from '../../src/consent/opt-in/import-routes.ts';
+import { memberRoutes } from '../../src/consent/opt-in/routes.ts';
 import { brandRoutes } from '../../src/content/brands/routes.ts';
 import { familyRoutes } from '../../src/content/families/routes.ts';
 import { templateRoutes } from '../../src/content/templates/routes.ts';
@@ -41,7 +42,6 @@ import { blockRoutes } from '../../src/people/blocks/routes.ts';
 import { contactGroupRoutes } from '../../src/people/contacts/groups/routes.ts';
 import { contactRoutes } from '../../src/people/contacts/routes.ts';
 import { conversationRoutes } from '../../src/people/conversations/routes.ts';
-import { unsubscribeGroupRoutes } from '../../src/people/unsubscribe-groups/routes.ts';
 import { receiptRoutes } from '../../src/receipts/routes.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { eventRoutes } from './event-kinds.ts';

@@ -1,10 +1,11 @@
 // The targets of links that need no key: opens and clicks below `/t/`, and the pages of links.
-import { confirmingPage } from '../../src/campaigns/opt-in/serve.ts';
+
+import { confirmingPage } from '../../src/consent/opt-in/serve.ts';
+import { leavingPage } from '../../src/consent/unsubscribe-page/serve.ts';
 import type { App } from '../../src/core/app.ts';
 import type { LinkAnswer, LinkPage, LinkRequest } from '../../src/core/link-pages/link-page.ts';
 import { provingPage } from '../../src/outbound/sending/sender-proof/serve.ts';
 import { serveTracked } from '../../src/outbound/tracking/serve.ts';
-import { leavingPage } from '../../src/outbound/unsubscribe-links/serve.ts';
 
 /** Pages on tracking hosts as well as on the main HTTP face. */
 const pagesOnHosts: readonly LinkPage[] = [leavingPage, confirmingPage];

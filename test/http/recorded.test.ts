@@ -24,7 +24,7 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   'DELETE /v1/mailboxes/{id}/addresses/{addressId}': null,
   // No contact of this test is in the group: test/people/contacts/groups.test.ts.
   'DELETE /v1/contact-groups/{id}/members': null,
-  // The same, for members of a double opt-in group: test/campaigns/opt-in/members.test.ts.
+  // The same, for members of a double opt-in group: test/consent/opt-in/members.test.ts.
   'DELETE /v1/unsubscribe-groups/{id}/members': null,
   // 409 and 422 in permission-rows.ts; their records: test/outbound/sending/sender-proof.test.ts.
   'POST /v1/email/senders/{id}/verify': null,

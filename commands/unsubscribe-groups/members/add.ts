@@ -1,4 +1,4 @@
-import { membersInput } from '../../../src/campaigns/opt-in/schema.ts';
+import { membersInput } from '../../../src/consent/opt-in/schema.ts';
 import { updateCommand } from '../../base/verbs.ts';
 import { args } from '../show.ts';
 
@@ -16,7 +16,7 @@ export default updateCommand({
   args,
   body: membersInput,
   names: { contactIds: 'contact' },
-  route: async () => (await import('../../../src/campaigns/opt-in/routes.ts')).memberRoutes.add,
+  route: async () => (await import('../../../src/consent/opt-in/routes.ts')).memberRoutes.add,
   view: async ({ items }) => {
     const { table } = await import('../../base/output/format.ts');
     return table(items, ['contactId', 'status', 'result', 'mails', 'nextMailAt']);

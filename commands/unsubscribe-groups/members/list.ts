@@ -1,4 +1,4 @@
-import { listMembersQuery } from '../../../src/campaigns/opt-in/schema.ts';
+import { listMembersQuery } from '../../../src/consent/opt-in/schema.ts';
 import { listCommand } from '../../base/verbs.ts';
 import { args } from '../show.ts';
 
@@ -15,7 +15,7 @@ export default listCommand({
   ],
   args,
   query: listMembersQuery,
-  route: async () => (await import('../../../src/campaigns/opt-in/routes.ts')).memberRoutes.members,
+  route: async () => (await import('../../../src/consent/opt-in/routes.ts')).memberRoutes.members,
   columns,
   whenEmpty:
     'No members found. Add one: svc unsubscribe-groups members add GROUP --contact CONTACT',

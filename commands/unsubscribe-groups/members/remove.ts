@@ -1,4 +1,4 @@
-import { membersInput } from '../../../src/campaigns/opt-in/schema.ts';
+import { membersInput } from '../../../src/consent/opt-in/schema.ts';
 import { updateCommand } from '../../base/verbs.ts';
 import { args } from '../show.ts';
 
@@ -14,6 +14,6 @@ export default updateCommand({
   args,
   body: membersInput,
   names: { contactIds: 'contact' },
-  route: async () => (await import('../../../src/campaigns/opt-in/routes.ts')).memberRoutes.remove,
+  route: async () => (await import('../../../src/consent/opt-in/routes.ts')).memberRoutes.remove,
   card: ['removed'],
 });

@@ -1,13 +1,13 @@
 // Judges candidates of a run in the transaction that makes their messages: whether they are still
 // in the audience, and whether a reason forbids the mail. The first reason of `skipReasons` counts.
 import { hash } from 'node:crypto';
+import { pendingAmong } from '../../consent/opt-in/queries.ts';
 import { findActiveBlocks, findGroupBlocksAmong } from '../../people/blocks/queries.ts';
 import type { BlockReason } from '../../people/blocks/schema.ts';
 import { matchesAmong } from '../../people/contacts/condition-queries.ts';
 import { membersAmong } from '../../people/contacts/groups/queries.ts';
 import { type ForRunRow, findForRun } from '../../people/contacts/queries.ts';
 import type { PreferencesInput, ProfileInput } from '../../people/contacts/schema.ts';
-import { pendingAmong } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { addressKeysAmong, judgedAmong } from '../../run-ledger/queries.ts';

@@ -1,5 +1,6 @@
 // SQL of audiences over the tables of people. Each select comes from the room of the table.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { isPending, pendingIdsIn } from '../../consent/opt-in/queries.ts';
 import { uniqueTags } from '../../core/api/tag-list.ts';
 import {
   type AskedQuery,
@@ -11,7 +12,6 @@ import {
 import { countFatesOf, specialIdsIn } from '../../people/contacts/fate-queries.ts';
 import { isMember, memberIdsIn } from '../../people/contacts/groups/queries.ts';
 import { taggedIdsIn } from '../../people/contacts/queries.ts';
-import { isPending, pendingIdsIn } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { type Db, engineOf, packedList } from '../../platform/store/db.ts';
 import type { SkipReason } from '../../run-ledger/schema.ts';
 import type { AudienceSnapshot } from './schema.ts';

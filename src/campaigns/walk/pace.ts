@@ -12,48 +12,14 @@ import { findSpent } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
 import { type RunPlaces, runPlaces } from '../../identity/warming/run-places.ts';
 import { queuedOfRun } from '../../outbound/queue/desk/runs.ts';
-import type { Clock } from '../../platform/runtime/clock.ts';
+import type { Wait } from '../../run-ledger/next-look.ts';
 import type { RunState } from '../../run-ledger/queries.ts';
-import type { RunLimit } from '../../run-ledger/schema.ts';
 
 /**
  * Most deliveries of a run in the queue: a pause bites at once, and a large run makes a small
  * backlog.
  */
 const mostQueued = 5_000;
-const tokenPauseMs = 500;
-const queuePauseMs = 1_000;
-const lookAgainMs = 15_000;
-const rarelyMs = 3_600_000;
-
-/**
- * Returns the pause after which a run looks whether the cause of a wait or a hold has ended. A
- * clock that is advanced plays each look of the days between, so there are fewer.
- */
-export function lookPauseMs({ join }: Pick<Clock, 'join'>): number {
-  return join ? rarelyMs : lookAgainMs;
-}
-
-/** A wait of a run. */
-export interface Wait {
-  reason: RunLimit;
-  /** Time of the next message, as far as it is known. */
-  until: number | null;
-}
-
-/** Returns the time of the next look at a run that waits. */
-export function nextLook({ reason, until }: Wait, clock: Clock): number {
-  const now = clock.now();
-  switch (reason) {
-    case 'rate':
-      return Math.max(until ?? now, now + tokenPauseMs);
-    case 'queue':
-      return now + queuePauseMs;
-    case 'daily-quota':
-    case 'warming':
-      return Math.min(until ?? Number.POSITIVE_INFINITY, now + lookPauseMs(clock));
-  }
-}
 
 /** Wait for places in the next window. */
 export function waitForWarming({ opensAt }: Pick<RunPlaces, 'opensAt'>): Wait {

@@ -11,6 +11,7 @@ import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
 import { lockRunPlaces, type RunPlaces, takeRunPlaces } from '../../identity/warming/run-places.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { lookPauseMs, nextLook, type Wait } from '../../run-ledger/next-look.ts';
 import {
   insertRecipients,
   lockRun,
@@ -26,7 +27,7 @@ import { moveRun } from '../setup/moves.ts';
 import { lockCampaigns } from '../setup/queries.ts';
 import { endsByItself, findHold, type Hold } from './holds.ts';
 import { leaseMs } from './lease.ts';
-import { lookPauseMs, nextLook, type Wait, waitForWarming } from './pace.ts';
+import { waitForWarming } from './pace.ts';
 import { findOmitted, isRequest, leavesOut, type Page, quietUntil } from './prepare-page.ts';
 import type { Snapshots } from './walked-run.ts';
 

@@ -9,9 +9,9 @@
 import type { App } from '../../core/app.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { OverdueError } from '../../platform/store/aside.ts';
+import { lookPauseMs } from '../../run-ledger/next-look.ts';
 import type { RunTrouble } from '../../run-ledger/schema.ts';
 import { type DueRun, putOffRun } from '../../run-ledger/walk-queries.ts';
-import { lookPauseMs } from './pace.ts';
 
 const pauseMs = 5_000;
 

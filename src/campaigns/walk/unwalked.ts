@@ -3,11 +3,11 @@
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
 import { cancelRun } from '../../outbound/queue/desk/runs.ts';
+import { lookPauseMs } from '../../run-ledger/next-look.ts';
 import { lockRun, type RunState, updateRun } from '../../run-ledger/queries.ts';
 import { moveRun } from '../setup/moves.ts';
 import { cancelledAtOnce } from '../setup/runs.ts';
 import { endsByItself, findHold } from './holds.ts';
-import { lookPauseMs } from './pace.ts';
 import { snapshotsOf } from './walked-run.ts';
 
 type Leased = Pick<RunState, 'id' | 'organization_id'>;

@@ -28,7 +28,6 @@ import { markUnsubscribed } from '../../run-ledger/queries.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
 import { findMessageRows, findRecipients, lockMessages } from '../messages/queries.ts';
-import { confirmMember, lockPending } from './confirm-member.ts';
 import type { Leaver } from './tokens.ts';
 
 /** Scope of a request: the group of the mail, or all mail of the organization. */
@@ -144,21 +143,22 @@ async function recordOfContact(app: App, trx: Db, leaving: Leaving): Promise<voi
 
 /**
  * Lifts the block that unsubscribing added. A block of all mail with a different reason stays.
- * Returning to a double opt-in group confirms the membership: the person asked for the group's
- * mail.
+ * Returns false without such a block. `comeBack` of src/consent/opt-in also confirms the member.
  */
-export async function comeBack(app: App, trx: Db, { scope, ...leaver }: Leaving): Promise<void> {
+export async function liftLeave(
+  app: App,
+  trx: Db,
+  { scope, ...leaver }: Leaving,
+): Promise<boolean> {
   const { organizationId, address, groupId } = leaver;
-  // Contacts are locked before blocks.
-  const pending = scope === 'group' ? await lockPending(trx, leaver) : null;
   const { group, all } = await standingOf(trx, leaver);
   const lifted = scope === 'group' ? group : all?.reason === 'unsubscribe' ? all : null;
-  if (!lifted || !(await deleteBlockRow(trx, organizationId, lifted.id))) return;
+  if (!lifted || !(await deleteBlockRow(trx, organizationId, lifted.id))) return false;
   const details = { address, reason: 'unsubscribe', scope, unsubscribeGroupId: groupId };
   await record(app, trx, byService(organizationId), {
     subject: lifted.id,
     action: 'block.deleted',
     details: { ...details, by: 'recipient' },
   });
-  if (pending) await confirmMember(app, trx, pending);
+  return true;
 }

@@ -1,6 +1,6 @@
 // The HTTP operations on contacts (specification 4.5). Deletion is in
 // src/outbound/messages/forget/contact-routes.ts, the import in
-// src/campaigns/opt-in/import-routes.ts.
+// src/consent/opt-in/import-routes.ts.
 import { area } from '../../core/api/area.ts';
 import { pageOf } from '../../core/api/pagination.ts';
 import { ConflictError } from '../../platform/errors.ts';

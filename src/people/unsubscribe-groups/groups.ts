@@ -1,11 +1,9 @@
 // Unsubscribe groups, the resource. Unsubscribing from a group adds a block of that group
 // (src/people/blocks), which outlives it.
-import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { plainNoun } from '../../history/events/plain-noun.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
-import { deleteConfirmations } from './confirmation-queries.ts';
 import { type UnsubscribeGroupRow, unsubscribeGroups } from './queries.ts';
 import {
   type CreateGroup,
@@ -13,9 +11,6 @@ import {
   type UpdateGroup,
   unsubscribeGroupNoun,
 } from './schema.ts';
-
-/** Confirmations deleted per transaction. */
-const rowsPerTransaction = 5_000;
 
 function present(row: UnsubscribeGroupRow): UnsubscribeGroup {
   return {
@@ -66,17 +61,8 @@ export function updateGroup(
   });
 }
 
-/** The remaining functions of a plain noun. */
-export const { list: listGroups, get: getGroup } = others;
-
 /**
- * Deletes a group with all confirmations; the blocks stay in force. The group exists until the last
- * transaction, so a repeated request completes an interrupted deletion.
- * @throws ResourceNotFoundError.
+ * The remaining functions of a plain noun. `deleteGroup` of src/consent/opt-in deletes the members
+ * of a group first.
  */
-export async function deleteGroup(app: App, caller: Caller, id: string): Promise<Deleted> {
-  await getGroup(app, caller, id);
-  const step = () => app.store.write((trx) => deleteConfirmations(trx, id, rowsPerTransaction));
-  while ((await step()) === rowsPerTransaction);
-  return others.delete(app, caller, id);
-}
+export const { list: listGroups, get: getGroup, delete: deleteEmptyGroup } = others;

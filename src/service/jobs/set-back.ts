@@ -3,6 +3,8 @@
 // brought to the present. Deliveries (src/outbound/queue/present.ts), runs
 // (src/campaigns/walk/loop.ts), windows of warming and jobs have rules of their own. Times that a
 // person chose stay.
+
+import { bringConfirmationsToPresent } from '../../consent/opt-in/queries.ts';
 import type { App } from '../../core/app.ts';
 import { bringUnusedToPresent } from '../../core/blobs/queries.ts';
 import { bringErasuresToPresent } from '../../history/erasures/queries.ts';
@@ -15,7 +17,6 @@ import {
   bringOrdersToPresent,
   bringRateLimitToPresent,
 } from '../../outbound/tracking/custom/queries.ts';
-import { bringConfirmationsToPresent } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
 import type { ToPresent } from '../../platform/store/changes/to-present.ts';
 import { bringDeliveriesToPresent } from '../../webhooks/deliveries/delivery-queries.ts';

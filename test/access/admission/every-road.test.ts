@@ -7,8 +7,8 @@ import {
   pauseOrganization,
   updateOrganization,
 } from '../../../src/access/organizations/organizations.ts';
-import { createConfirmationLoop } from '../../../src/campaigns/opt-in/loop.ts';
 import { campaignLoop } from '../../../src/campaigns/walk/loop.ts';
+import { createConfirmationLoop } from '../../../src/consent/opt-in/loop.ts';
 import { handIn } from '../../../src/outbound/sending/hand-in/hand-in.ts';
 import { isoTime } from '../../../src/platform/runtime/clock.ts';
 import { apiOf, config, type Desk, deskOf } from '../../inbox/replies/world.ts';
@@ -209,7 +209,7 @@ const roads: readonly Road[] = [
     },
   },
   {
-    ...{ name: 'a mail to confirm a group', file: 'src/campaigns/opt-in/mail-due.ts' },
+    ...{ name: 'a mail to confirm a group', file: 'src/consent/opt-in/mail-due.ts' },
     without: 'waits',
     prepare: async (world) => {
       const { path, contactId } = await asking(world);

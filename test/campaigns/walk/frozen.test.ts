@@ -7,10 +7,10 @@ import type { Run } from '../../../src/campaigns/setup/run-schema.ts';
 import type { Permission } from '../../../src/core/api/permission.ts';
 import { grantablePermissions } from '../../../src/extensions/schema.ts';
 import { installed } from '../../access/keys/installation-fixtures.ts';
+import { optInWorld } from '../../consent/opt-in/opt-in-world.ts';
 import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
 import type { Answer, HttpApi } from '../../support/http-client.ts';
-import { optInWorld } from '../opt-in/opt-in-world.ts';
 import { whileWalking } from './fixtures.ts';
 
 const hourMs = 3_600_000;

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHttpServer } from '../../../daemon/http/server.ts';
 import { linkPages } from '../../../daemon/tracking/serve.ts';
-import { confirmToken } from '../../../src/campaigns/opt-in/tokens.ts';
+import { confirmToken } from '../../../src/consent/opt-in/tokens.ts';
 import { linkPage } from '../../../src/core/link-pages/link-page.ts';
 import { brokenLink, plainLook } from '../../../src/core/link-pages/recipient-page.ts';
 import { startProof } from '../../../src/identity/senders/proof.ts';
@@ -13,7 +13,7 @@ import { senders } from '../../../src/identity/senders/queries.ts';
 import { createSender } from '../../../src/identity/senders/senders.ts';
 import { linkToken } from '../../../src/outbound/unsubscribe-links/tokens.ts';
 import { hashOfToken } from '../../../src/platform/runtime/tokens.ts';
-import { optInWorld } from '../../campaigns/opt-in/opt-in-world.ts';
+import { optInWorld } from '../../consent/opt-in/opt-in-world.ts';
 import { stores } from '../../support/command.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 

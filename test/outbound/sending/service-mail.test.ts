@@ -9,9 +9,9 @@ import {
   pauseOrganization,
   updateOrganization,
 } from '../../../src/access/organizations/organizations.ts';
-import { askImported } from '../../../src/campaigns/opt-in/import.ts';
-import { confirmRequest } from '../../../src/campaigns/opt-in/mail.ts';
-import { addMembers } from '../../../src/campaigns/opt-in/members.ts';
+import { askImported } from '../../../src/consent/opt-in/import.ts';
+import { confirmRequest } from '../../../src/consent/opt-in/mail.ts';
+import { addMembers } from '../../../src/consent/opt-in/members.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';

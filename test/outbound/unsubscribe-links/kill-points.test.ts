@@ -5,9 +5,9 @@
 // repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { leavingPage } from '../../../src/consent/unsubscribe-page/serve.ts';
 import type { App } from '../../../src/core/app.ts';
 import { returnPathOf } from '../../../src/identity/domains/dns-records.ts';
-import { leavingPage } from '../../../src/outbound/unsubscribe-links/serve.ts';
 import { linkToken, mailToken } from '../../../src/outbound/unsubscribe-links/tokens.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';

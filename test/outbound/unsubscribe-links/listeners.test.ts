@@ -7,8 +7,8 @@ import {
   type TrackingListeners,
 } from '../../../daemon/tracking/listeners.ts';
 import { serveLinks } from '../../../daemon/tracking/serve.ts';
+import { leavingPage } from '../../../src/consent/unsubscribe-page/serve.ts';
 import { standingOf } from '../../../src/outbound/unsubscribe-links/leave.ts';
-import { leavingPage } from '../../../src/outbound/unsubscribe-links/serve.ts';
 import { linkToken } from '../../../src/outbound/unsubscribe-links/tokens.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

@@ -4,6 +4,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../../daemon/http/server.ts';
+import { deleteGroup } from '../../../src/consent/opt-in/delete-group.ts';
 import { listLog } from '../../../src/history/events/log.ts';
 import { listDomains } from '../../../src/identity/domains/domains.ts';
 import { deleteMessage, getMessage } from '../../../src/outbound/messages/messages.ts';
@@ -13,11 +14,7 @@ import { deleteBlock, listBlocks } from '../../../src/people/blocks/blocks.ts';
 import { type BlockReason, listBlocksQuery } from '../../../src/people/blocks/schema.ts';
 import { blockAddresses } from '../../../src/people/blocks/suppression.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
-import {
-  createGroup,
-  deleteGroup,
-  updateGroup,
-} from '../../../src/people/unsubscribe-groups/groups.ts';
+import { createGroup, updateGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { stores } from '../../support/command.ts';
 import {
   payloadFor,

@@ -4,19 +4,16 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';
+import { deleteGroup } from '../../../src/consent/opt-in/delete-group.ts';
+import { leavingPage } from '../../../src/consent/unsubscribe-page/serve.ts';
 import { createBrand, deleteBrand, updateBrand } from '../../../src/content/brands/brands.ts';
 import type { CreateBrand } from '../../../src/content/brands/schema.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
-import { leavingPage } from '../../../src/outbound/unsubscribe-links/serve.ts';
 import { linkToken } from '../../../src/outbound/unsubscribe-links/tokens.ts';
 import { listBlocks } from '../../../src/people/blocks/blocks.ts';
 import { listBlocksQuery } from '../../../src/people/blocks/schema.ts';
-import {
-  createGroup,
-  deleteGroup,
-  updateGroup,
-} from '../../../src/people/unsubscribe-groups/groups.ts';
+import { createGroup, updateGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { stores } from '../../support/command.ts';
 import { send, timeline } from '../../support/delivery.ts';
 import { eachApp } from '../../support/each-app.ts';

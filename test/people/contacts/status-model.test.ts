@@ -3,7 +3,8 @@
 // orders of up to twelve steps; a failure prints its seed and the shortest failing order.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { comeBack, leaveAll } from '../../../src/outbound/unsubscribe-links/leave.ts';
+import { comeBack } from '../../../src/consent/opt-in/confirm-member.ts';
+import { leaveAll } from '../../../src/outbound/unsubscribe-links/leave.ts';
 import { deleteBlock } from '../../../src/people/blocks/blocks.ts';
 import { findActiveBlocks } from '../../../src/people/blocks/queries.ts';
 import type { BlockReason } from '../../../src/people/blocks/schema.ts';

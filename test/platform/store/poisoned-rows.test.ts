@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { createConfirmationLoop } from '../../../src/campaigns/opt-in/loop.ts';
-import { addMembers, listMembers } from '../../../src/campaigns/opt-in/members.ts';
+import { createConfirmationLoop } from '../../../src/consent/opt-in/loop.ts';
+import { addMembers, listMembers } from '../../../src/consent/opt-in/members.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import type { App } from '../../../src/core/app.ts';
 import { insertErasure, nextDue } from '../../../src/history/erasures/queries.ts';
@@ -25,7 +25,7 @@ import { deliveryRow, makeDeliveries, makeEndpoint } from '../../webhooks/engine
 
 /** The way in which a failing row of each loop shows its reason, or ends. */
 const ends: Readonly<Record<string, string>> = {
-  'src/campaigns/opt-in/loop.ts': 'its organization waits for an hour, as the log says',
+  'src/consent/opt-in/loop.ts': 'its organization waits for an hour, as the log says',
   'src/campaigns/walk/loop.ts': '`waitReason` of the run (test/campaigns/walk/trouble.test.ts)',
   'src/inbox/receiving/projector.ts': 'three tries, then `parsingErrors` of the mail',
   'src/inbox/threads/indexer.ts': 'it is left out of the search, as the log says',

@@ -1,5 +1,5 @@
 // The import of contacts.
-import { importRoutes } from '../../../../src/campaigns/opt-in/import-routes.ts';
+import { importRoutes } from '../../../../src/consent/opt-in/import-routes.ts';
 import type { ImportReport } from '../../../../src/people/contacts/schema.ts';
 import { html, type Part } from '../../html.ts';
 import { chunksOf, importPage } from '../../imports.ts';

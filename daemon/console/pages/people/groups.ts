@@ -1,7 +1,8 @@
 // Groups of contacts with their members. unsubscribe-groups.ts has the groups to unsubscribe from.
+
+import { unsubscribeGroupRoutes } from '../../../../src/consent/opt-in/group-routes.ts';
 import { contactGroupRoutes } from '../../../../src/people/contacts/groups/routes.ts';
 import type { Contact } from '../../../../src/people/contacts/schema.ts';
-import { unsubscribeGroupRoutes } from '../../../../src/people/unsubscribe-groups/routes.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
 import {

@@ -1,8 +1,9 @@
 // Groups to unsubscribe from, and the members of a group with double opt-in.
-import { memberRoutes } from '../../../../src/campaigns/opt-in/routes.ts';
-import type { AddResult, Member } from '../../../../src/campaigns/opt-in/schema.ts';
-import { memberStatuses } from '../../../../src/people/unsubscribe-groups/confirmation-queries.ts';
-import { unsubscribeGroupRoutes } from '../../../../src/people/unsubscribe-groups/routes.ts';
+
+import { unsubscribeGroupRoutes } from '../../../../src/consent/opt-in/group-routes.ts';
+import { memberStatuses } from '../../../../src/consent/opt-in/queries.ts';
+import { memberRoutes } from '../../../../src/consent/opt-in/routes.ts';
+import type { AddResult, Member } from '../../../../src/consent/opt-in/schema.ts';
 import type { UnsubscribeGroup } from '../../../../src/people/unsubscribe-groups/schema.ts';
 import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';

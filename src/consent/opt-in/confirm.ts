@@ -12,16 +12,13 @@
 //
 // Blocks of all mail stay: the person answered about a single group.
 import type { App } from '../../core/app.ts';
-import { confirmMember } from '../../outbound/unsubscribe-links/confirm-member.ts';
-import { comeBack, groupsLeft } from '../../outbound/unsubscribe-links/leave.ts';
+import { groupsLeft, liftLeave } from '../../outbound/unsubscribe-links/leave.ts';
 import { findAddressed, lockContacts } from '../../people/contacts/queries.ts';
-import {
-  type ConfirmationRow,
-  findConfirmations,
-} from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
+import { confirmMember } from './confirm-member.ts';
 import { linkLivesMs } from './limits.ts';
+import { type ConfirmationRow, findConfirmations } from './queries.ts';
 import type { Asked } from './tokens.ts';
 
 /** State of a link. */
@@ -64,7 +61,7 @@ export function confirm(app: App, asked: Asked): Promise<LinkState> {
     if (state.is !== 'open' || !row) return state;
     await confirmMember(app, trx, row);
     const leaver = { organizationId, groupId, address, messageId: null };
-    await comeBack(app, trx, { ...leaver, scope: 'group' });
+    await liftLeave(app, trx, { ...leaver, scope: 'group' });
     return state;
   });
 }

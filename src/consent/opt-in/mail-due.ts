@@ -7,7 +7,7 @@
 //   the key revoked, or without a right to  | the same
 //   send                                    |
 //   no token of the organization's bucket   | it stays due and waits, with `waitReason`, as a run
-//                                           | does (src/campaigns/walk/pace.ts)
+//                                           | does (src/run-ledger/next-look.ts)
 //   no room in the daily quota              | the same
 //   an organization that may not send now   | due again in an hour; nothing is counted
 //   an address with ten mails in a day      | the same (addresses.ts)
@@ -27,13 +27,6 @@ import { hasPublicBase, trackingBase } from '../../outbound/tracking/base-url.ts
 import { unreachableLinks } from '../../outbound/tracking/send-check.ts';
 import { findBlocked } from '../../people/blocks/suppression.ts';
 import { findAddressed, lockContacts } from '../../people/contacts/queries.ts';
-import {
-  type ConfirmationRow,
-  type ConfirmationWait,
-  findConfirmations,
-  findDue,
-  updateConfirmation,
-} from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { unsubscribeGroups } from '../../people/unsubscribe-groups/queries.ts';
 import { ServiceError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
@@ -42,6 +35,13 @@ import { takeMail } from './addresses.ts';
 import { type AskedTexts, readTexts } from './asking.ts';
 import { linkLivesMs, mailsPerSecond } from './limits.ts';
 import { confirmRequest } from './mail.ts';
+import {
+  type ConfirmationRow,
+  type ConfirmationWait,
+  findConfirmations,
+  findDue,
+  updateConfirmation,
+} from './queries.ts';
 import { confirmToken } from './tokens.ts';
 
 /** Wait of an organization that may not send. */

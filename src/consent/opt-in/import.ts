@@ -6,16 +6,12 @@ import type { App } from '../../core/app.ts';
 import { findAddressed } from '../../people/contacts/queries.ts';
 import type { ImportQuery, ImportReport } from '../../people/contacts/schema.ts';
 import { type ImportOptions, importContacts } from '../../people/imports/contacts.ts';
-import {
-  findConfirmations,
-  insertConfirmations,
-  updateConfirmation,
-} from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { ForbiddenError } from '../../platform/errors.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { added, addressesLeft, checkAskingAny, optInGroup, unasked } from './asking.ts';
 import { mailsPerSecond } from './limits.ts';
+import { findConfirmations, insertConfirmations, updateConfirmation } from './queries.ts';
 
 /**
  * Returns the function that asks the contacts of an import, by transaction.

@@ -4,14 +4,21 @@
 import { lookOf } from '../../content/brands/page-look.ts';
 import type { App } from '../../core/app.ts';
 import { linkPage } from '../../core/link-pages/link-page.ts';
+import {
+  groupsLeft,
+  type Leaving,
+  leaveAll,
+  type Scope,
+  standingOf,
+} from '../../outbound/unsubscribe-links/leave.ts';
+import { senderNameOf } from '../../outbound/unsubscribe-links/sender-name.ts';
+import { type Leaver, readLinkToken } from '../../outbound/unsubscribe-links/tokens.ts';
 import { findPublicGroups, unsubscribeGroups } from '../../people/unsubscribe-groups/queries.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { groupWrites } from '../../platform/store/group.ts';
-import { comeBack, groupsLeft, type Leaving, leaveAll, type Scope, standingOf } from './leave.ts';
+import { comeBack } from '../opt-in/confirm-member.ts';
 import { type Change, type LeavePageParts, leavePage } from './page.ts';
-import { senderNameOf } from './sender-name.ts';
-import { type Leaver, readLinkToken } from './tokens.ts';
 
 const mostPerTransaction = 128;
 /** Most public groups on the page. */

@@ -1,6 +1,6 @@
 // Imports whose contacts have to confirm a group.
 import { describe, expect, it } from 'vitest';
-import { addMembers, listMembers } from '../../../src/campaigns/opt-in/members.ts';
+import { addMembers, listMembers } from '../../../src/consent/opt-in/members.ts';
 import { addDomain } from '../../../src/identity/domains/domains.ts';
 import { verifyDomain } from '../../../src/identity/domains/verification.ts';
 import { createSender } from '../../../src/identity/senders/senders.ts';

@@ -1,7 +1,7 @@
 // Help for tests of double opt-in: a running loop, contacts, the mails and their links.
 import { afterEach, beforeEach } from 'vitest';
-import { createConfirmationLoop } from '../../../src/campaigns/opt-in/loop.ts';
-import { confirmingPage } from '../../../src/campaigns/opt-in/serve.ts';
+import { createConfirmationLoop } from '../../../src/consent/opt-in/loop.ts';
+import { confirmingPage } from '../../../src/consent/opt-in/serve.ts';
 import type { DueLoop } from '../../../src/platform/store/changes/due-loop.ts';
 import { eachApi } from '../../support/each-app.ts';
 import type { TestAppOptions } from '../../support/test-app.ts';

@@ -8,14 +8,6 @@ import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
 import { findBlocked } from '../../people/blocks/suppression.ts';
 import { findAddressed, lockContacts } from '../../people/contacts/queries.ts';
-import {
-  type ConfirmationRow,
-  findConfirmations,
-  insertConfirmations,
-  removeMembers as removeRows,
-  selectMembers,
-  updateConfirmation,
-} from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { unsubscribeGroups } from '../../people/unsubscribe-groups/queries.ts';
 import { unsubscribeGroupNoun } from '../../people/unsubscribe-groups/schema.ts';
 import { ResourceNotFoundError, ValidationError } from '../../platform/errors.ts';
@@ -23,6 +15,14 @@ import { foldAddress } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { added, addressesLeft, checkAsking, optInGroup, readTexts, unasked } from './asking.ts';
+import {
+  type ConfirmationRow,
+  findConfirmations,
+  insertConfirmations,
+  removeMembers as removeRows,
+  selectMembers,
+  updateConfirmation,
+} from './queries.ts';
 import type { AddedMember, ListMembers, Member } from './schema.ts';
 
 function present(row: ConfirmationRow): Member {

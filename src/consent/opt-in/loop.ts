@@ -5,14 +5,11 @@ import { admissionOf } from '../../access/admission/admission.ts';
 import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { findSpent } from '../../access/admission/quota.ts';
 import type { App } from '../../core/app.ts';
-import {
-  findDue,
-  findDueOrganizations,
-} from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { createDueLoop, type DueLoop } from '../../platform/store/changes/due-loop.ts';
-import { nextLook } from '../walk/pace.ts';
+import { nextLook } from '../../run-ledger/next-look.ts';
 import { mailsPerSecond } from './limits.ts';
 import { mailIn, putOffDue } from './mail-due.ts';
+import { findDue, findDueOrganizations } from './queries.ts';
 
 /** Time between two turns of an organization. */
 const turnMs = 1_000;

@@ -1,8 +1,8 @@
 // The page behind an unsubscribe link: the recipient's present state, and a button for each change.
 // Below are the public groups of the organization, each with a button.
 import { type PageLook, pageButton, recipientPage } from '../../core/link-pages/recipient-page.ts';
+import type { Standing } from '../../outbound/unsubscribe-links/leave.ts';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
-import type { Standing } from './leave.ts';
 
 interface Button {
   action: string;

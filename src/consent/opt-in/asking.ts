@@ -20,7 +20,6 @@ import { openAcceptChecks } from '../../outbound/queue/schedule/send-checks.ts';
 import { toCheck } from '../../outbound/sending/accept.ts';
 import { readSendContent } from '../../outbound/sending/content.ts';
 import { findGroupBlocksAmong } from '../../people/blocks/queries.ts';
-import type { ConfirmationRow } from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import {
   type UnsubscribeGroupRow,
   unsubscribeGroups,
@@ -28,6 +27,7 @@ import {
 import { ConflictError, ServiceError } from '../../platform/errors.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
 import { mailEveryMs, mostMails } from './limits.ts';
+import type { ConfirmationRow } from './queries.ts';
 import type { AddResult } from './schema.ts';
 
 /**

@@ -4,8 +4,8 @@
 // repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { createConfirmationLoop } from '../../../src/campaigns/opt-in/loop.ts';
-import { addMembers } from '../../../src/campaigns/opt-in/members.ts';
+import { createConfirmationLoop } from '../../../src/consent/opt-in/loop.ts';
+import { addMembers } from '../../../src/consent/opt-in/members.ts';
 import { createContact } from '../../../src/people/contacts/contacts.ts';
 import { createGroup } from '../../../src/people/unsubscribe-groups/groups.ts';
 import { inLong, stores } from '../../support/command.ts';

@@ -7,10 +7,10 @@ import {
   resumeOrganization,
   updateOrganization,
 } from '../../../src/access/organizations/organizations.ts';
-import { addMembers } from '../../../src/campaigns/opt-in/members.ts';
+import { addMembers } from '../../../src/consent/opt-in/members.ts';
+import { pendingAmong } from '../../../src/consent/opt-in/queries.ts';
 import { createSender, listSenders, updateSender } from '../../../src/identity/senders/senders.ts';
 import { deleteContact } from '../../../src/outbound/messages/forget/forget-contact.ts';
-import { pendingAmong } from '../../../src/people/unsubscribe-groups/confirmation-queries.ts';
 import { drain, useToday } from '../../access/admission/fixtures.ts';
 import { stores } from '../../support/command.ts';
 import { dayMs, hourMs, optInWorld } from './opt-in-world.ts';
@@ -170,7 +170,7 @@ describe.each(stores)('members of a double opt-in group on %s', (store) => {
     const ids = await Promise.all(
       Array.from({ length: 12 }, (_, i) => contact(`c${i}@example.com`)),
     );
-    const { createConfirmationLoop } = await import('../../../src/campaigns/opt-in/loop.ts');
+    const { createConfirmationLoop } = await import('../../../src/consent/opt-in/loop.ts');
     const other = createConfirmationLoop(await test.another());
     other.start();
     await add(id, ...ids);

@@ -3,10 +3,7 @@ import { z } from 'zod';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
-import {
-  confirmationWaits,
-  memberStatuses,
-} from '../../people/unsubscribe-groups/confirmation-queries.ts';
+import { confirmationWaits, memberStatuses } from './queries.ts';
 
 const mostMembers = 1_000;
 

@@ -1,16 +1,13 @@
 // Confirming a member of a double opt-in group on behalf of the person: by the link to confirm
-// (src/campaigns/opt-in/confirm.ts), or by subscribing again (leave.ts).
+// (confirm.ts), or by subscribing again.
 import type { App } from '../../core/app.ts';
 import { byService, record } from '../../history/events/record.ts';
+import { type Leaving, liftLeave } from '../../outbound/unsubscribe-links/leave.ts';
+import type { Leaver } from '../../outbound/unsubscribe-links/tokens.ts';
 import { findIdentitiesNamed, lockContacts } from '../../people/contacts/queries.ts';
-import {
-  type ConfirmationRow,
-  findConfirmations,
-  updateConfirmation,
-} from '../../people/unsubscribe-groups/confirmation-queries.ts';
 import { foldAddress } from '../../platform/net/address.ts';
 import type { Db } from '../../platform/store/db.ts';
-import type { Leaver } from './tokens.ts';
+import { type ConfirmationRow, findConfirmations, updateConfirmation } from './queries.ts';
 
 /** Confirms a row; the transaction has locked the contact. */
 export async function confirmMember(app: App, trx: Db, row: ConfirmationRow): Promise<void> {
@@ -24,7 +21,7 @@ export async function confirmMember(app: App, trx: Db, row: ConfirmationRow): Pr
 }
 
 /** Locks the pending member with this first address and returns the row, or null. */
-export async function lockPending(
+async function lockPending(
   trx: Db,
   { organizationId, groupId, address }: Pick<Leaver, 'organizationId' | 'groupId' | 'address'>,
 ): Promise<ConfirmationRow | null> {
@@ -33,4 +30,15 @@ export async function lockPending(
   await lockContacts(trx, [identity.contact_id]);
   const [row] = await findConfirmations(trx, groupId, [identity.contact_id]);
   return row?.status === 'pending' ? row : null;
+}
+
+/**
+ * Resubscribes. Returning to a double opt-in group confirms the membership: the person asked for
+ * the group's mail.
+ */
+export async function comeBack(app: App, trx: Db, leaving: Leaving): Promise<void> {
+  // Contacts are locked before blocks.
+  const pending = leaving.scope === 'group' ? await lockPending(trx, leaving) : null;
+  const isLifted = await liftLeave(app, trx, leaving);
+  if (isLifted && pending) await confirmMember(app, trx, pending);
 }

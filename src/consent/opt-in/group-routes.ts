@@ -1,14 +1,21 @@
-// The HTTP operations on unsubscribe groups.
+// The HTTP operations on unsubscribe groups. They live here because a group is deleted with its
+// members.
 import { area } from '../../core/api/area.ts';
 import { nounRoutes } from '../../core/api/noun-routes.ts';
-import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './groups.ts';
+import {
+  createGroup,
+  getGroup,
+  listGroups,
+  updateGroup,
+} from '../../people/unsubscribe-groups/groups.ts';
 import {
   createGroupInput,
   groupOutput,
   listGroupsQuery,
   unsubscribeGroupNoun,
   updateGroupInput,
-} from './schema.ts';
+} from '../../people/unsubscribe-groups/schema.ts';
+import { deleteGroup } from './delete-group.ts';
 
 const at = area('unsubscribe-groups', {
   about: 'Kinds of mail that recipients can leave by one click (RFC 8058)',

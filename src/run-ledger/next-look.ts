@@ -1,0 +1,37 @@
+// The time at which waiting mail of a run, or of a double opt-in, is looked at again.
+import type { Clock } from '../platform/runtime/clock.ts';
+import type { RunLimit } from './schema.ts';
+
+const tokenPauseMs = 500;
+const queuePauseMs = 1_000;
+const lookAgainMs = 15_000;
+const rarelyMs = 3_600_000;
+
+/**
+ * Returns the pause after which a run looks whether the cause of a wait or a hold has ended. A
+ * clock that is advanced plays each look of the days between, so there are fewer.
+ */
+export function lookPauseMs({ join }: Pick<Clock, 'join'>): number {
+  return join ? rarelyMs : lookAgainMs;
+}
+
+/** A wait of a run. */
+export interface Wait {
+  reason: RunLimit;
+  /** Time of the next message, as far as it is known. */
+  until: number | null;
+}
+
+/** Returns the time of the next look at a run that waits. */
+export function nextLook({ reason, until }: Wait, clock: Clock): number {
+  const now = clock.now();
+  switch (reason) {
+    case 'rate':
+      return Math.max(until ?? now, now + tokenPauseMs);
+    case 'queue':
+      return now + queuePauseMs;
+    case 'daily-quota':
+    case 'warming':
+      return Math.min(until ?? Number.POSITIVE_INFINITY, now + lookPauseMs(clock));
+  }
+}
