@@ -1,6 +1,6 @@
 // Runs mailparser over a body within bounds, in the parse worker. Collects texts, report parts
-// and attachments; counts and discards the bytes of attachments. header-fields.ts reads the header
-// of the mail itself, so mailparser gets only the Content-* fields.
+// and attachments; counts and discards the bytes of attachments. header-fields.ts reads the headers
+// of the mail and of the parts, so mailparser gets only the Content-* fields.
 import { Readable } from 'node:stream';
 import { findBodyStart, type HeaderBlock, readHeaderBlock } from '../mime/headers/header-fields.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../mime/parsed-mail.ts';
 import { AttachmentCollector, type AttachmentEvent } from './attachment-collector.ts';
 import { type ByteWatcher, createLenientParser } from './lenient-parser.ts';
-import type { SplitFindings, SplitNode } from './lenient-splitter.ts';
+import { contentFields, type SplitFindings, type SplitNode } from './lenient-splitter.ts';
 import { readPlainBody } from './plain-body.ts';
 import { joinTexts, partNumberOf, type TextBody, type TextNode } from './text.ts';
 
@@ -58,19 +58,6 @@ export function splitMail(raw: Buffer): SplitMail {
   return { block, body: mail.subarray(bodyStart) };
 }
 
-/** Returns the Content-* fields for mailparser, the first of each name. */
-function contentFields(block: HeaderBlock): string {
-  const seen = new Set<string>();
-  let head = '';
-  for (const { name, value } of block.fields) {
-    const key = name.toLowerCase();
-    if (!key.startsWith('content-') || seen.has(key)) continue;
-    seen.add(key);
-    head += `${name}: ${value}\r\n`;
-  }
-  return `${head}\r\n`;
-}
-
 /**
  * Yields small pieces, which keep mailparser's buffers small: as a single piece, 50 MB of base64
  * would take 400 MB.
@@ -103,7 +90,7 @@ export function runParser(
   watch?: ByteWatcher,
 ): Promise<ParserEnd> {
   return new Promise((resolve) => {
-    const head = Buffer.from(contentFields(block));
+    const head = contentFields(block);
     const sourceBytes = { headBytes: head.length, body };
     const { parser, findings, tree } = createLenientParser(parserOptions, sourceBytes, watch);
     const source = Readable.from(piecesOf(head, body), { objectMode: false });

@@ -2,7 +2,7 @@
 // ends, which boundary a multipart has, and which type and transfer encoding a part has. Patches
 // internals of mailsplit, so the version is pinned.
 import { withKnownCharsets } from '../mime/charset/charset.ts';
-import { escapeRawWords, scanFields } from '../mime/headers/header-fields.ts';
+import { type HeaderBlock, readHeaderBlock, scanFields } from '../mime/headers/header-fields.ts';
 import { decodeWords } from '../mime/headers/header-values.ts';
 
 /** A node of mailsplit, as far as it is used here. */
@@ -70,27 +70,36 @@ export interface SplitFindings {
 
 /** The state of mailsplit after a header. */
 const bodyState = 2;
-const messageType = Buffer.from('Content-Type: message/rfc822\r\n');
 const mediaType = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
 const transferEncodings = ['base64', 'quoted-printable', '7bit', '8bit', 'binary'];
 /** Bytes behind the header of a multipart in which the first delimiter is looked up. */
 const longestPreamble = 256 * 1024;
 
-/** Gives a part of a digest without a type the type of a message (RFC 2046 5.1.5). */
-function addDigestType(node: SplitNode): void {
-  const isInDigest = node._parentBoundaryOwner && node._parentBoundaryOwner.multipart === 'digest';
-  if (!isInDigest) return;
-  const header = Buffer.concat(node._headersLines).toString('latin1');
-  if (/^content-type[ \t]*:/im.test(header)) return;
-  node._headersLines.unshift(messageType);
-  node._headerlen += messageType.length;
+/**
+ * Returns the Content-* fields of a header, the first of each name: mailsplit and mailparser read no
+ * other field, so header-fields.ts reads every header of a mail.
+ */
+export function contentFields(block: HeaderBlock, defaultType: string | null = null): Buffer {
+  const seen = new Set<string>();
+  let head = '';
+  for (const { name, value } of block.fields) {
+    const key = name.toLowerCase();
+    if (!key.startsWith('content-') || seen.has(key)) continue;
+    seen.add(key);
+    head += `${name}: ${withKnownCharsets(value)}\r\n`;
+  }
+  if (defaultType !== null && !seen.has('content-type')) head += `Content-Type: ${defaultType}\r\n`;
+  return Buffer.from(`${head}\r\n`);
 }
 
-/** Rewrites the encoded words of a header line that mailsplit would misread. */
-function mendWords(line: Buffer): Buffer {
-  const escaped = escapeRawWords(line);
-  if (!escaped.includes('=?')) return escaped;
-  return Buffer.from(withKnownCharsets(escaped.toString('latin1')), 'latin1');
+/** Replaces the header lines of a part by its Content-* fields. */
+function readFields(node: SplitNode): void {
+  const isInDigest = node._parentBoundaryOwner && node._parentBoundaryOwner.multipart === 'digest';
+  const block = readHeaderBlock(Buffer.concat(node._headersLines));
+  // RFC 2046 5.1.5
+  const head = contentFields(block, isInDigest ? 'message/rfc822' : null);
+  node._headersLines = [head];
+  node._headerlen = head.length;
 }
 
 const firstOf = ({ headers }: SplitNode, name: string) => (headers ? headers.getFirst(name) : '');
@@ -178,13 +187,12 @@ class Progress {
 function patchNode(node: SplitNode, progress: Progress): void {
   const add = node.addHeaderChunk.bind(node);
   node.addHeaderChunk = (line) => {
-    const isEnd = add(line && mendWords(line));
-    return isEnd || (line !== false && progress.endsHeader);
+    return add(line) || (line !== false && progress.endsHeader);
   };
   const parseHeaders = node.parseHeaders.bind(node);
   node.parseHeaders = () => {
     if (node.headers) return;
-    addDigestType(node);
+    readFields(node);
     parseHeaders();
     node.encoding = readTransferEncoding(firstOf(node, 'Content-Transfer-Encoding'));
     mendType(node);

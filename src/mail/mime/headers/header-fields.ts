@@ -205,7 +205,7 @@ const quotedWord = /=\?[\w*-]{1,60}\?q\?[^?\r\n]{1,2000}\?=/gi;
  * Writes raw bytes within `Q` encoded words as `=XX`: they belong to the charset named by the word,
  * not to that of the field (RFC 2047 4.2). Returns the same bytes if nothing changes.
  */
-export function escapeRawWords(bytes: Buffer): Buffer {
+function escapeRawWords(bytes: Buffer): Buffer {
   if (!bytes.includes('=?')) return bytes;
   const text = bytes.toString('latin1');
   if (!rawByte.test(text)) return bytes;

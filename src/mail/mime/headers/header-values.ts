@@ -91,13 +91,13 @@ export function readPriority(value: string): MailPriority | null {
 
 /**
  * Reads a structured value such as Content-Type: the lower-case value and the parameters (RFC
- * 2231).
+ * 2231), without comments (RFC 2045 5.1), as mailparser reads the parts.
  */
 export function readParameters(value: string | null): {
   value: string;
   parameters: Partial<Record<string, string>>;
 } {
   if (value === null) return { value: '', parameters: {} };
-  const parsed = libmime.parseHeaderValue(value);
+  const parsed = libmime.parseHeaderValue(value, { stripComments: true });
   return { value: (parsed.value || '').toLowerCase().trim(), parameters: parsed.params };
 }
