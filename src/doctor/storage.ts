@@ -2,7 +2,7 @@
 import { selectDaemons } from '../access/admission/queries.ts';
 import { placeOf } from '../core/blobs/blobs.ts';
 import { messageOf } from '../platform/errors.ts';
-import type { BlobPlace } from '../platform/files/place.ts';
+import type { BlobPlace } from '../core/blobs/place.ts';
 import { type Check, fail, ok, warn } from './finding.ts';
 
 const probeKey = 'doctor/probe';

@@ -16,10 +16,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { CapacityError, ExternalServiceError, messageOf } from '../../platform/errors.ts';
-import { filesystemPlace } from '../../platform/files/filesystem.ts';
-import { blobKeyBytes, seal, sealedLength, unseal } from '../../platform/files/frames.ts';
-import { type BlobPlace, NoBlobError } from '../../platform/files/place.ts';
-import type { Bucket } from '../../platform/files/s3.ts';
+import { filesystemPlace } from './filesystem.ts';
+import { blobKeyBytes, seal, sealedLength, unseal } from './frames.ts';
+import { type BlobPlace, NoBlobError } from './place.ts';
+import type { Bucket } from './s3.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { App } from '../app.ts';
@@ -56,7 +56,7 @@ const filesOf = perApp((app: App) => filesystemPlace(blobFolder(app.config.dataD
 const bucketOf = perApp(async (app: App): Promise<BlobPlace> => {
   const bucket = bucketIn(app.config);
   if (!bucket) throw new Error('storage.s3 has no bucket, but the store has objects there');
-  const { s3Place } = await import('../../platform/files/s3.ts');
+  const { s3Place } = await import('./s3.ts');
   return s3Place(bucket, app.clock);
 });
 

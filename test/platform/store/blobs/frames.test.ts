@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { seal, sealedLength, unseal } from '../../../../src/platform/files/frames.ts';
+import { seal, sealedLength, unseal } from '../../../../src/core/blobs/frames.ts';
 import { systemRandom } from '../../../../src/platform/runtime/random.ts';
 
 const random = systemRandom();

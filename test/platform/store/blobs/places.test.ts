@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AwsClient } from 'aws4fetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { filesystemPlace } from '../../../../src/platform/files/filesystem.ts';
-import { type BlobPlace, NoBlobError } from '../../../../src/platform/files/place.ts';
-import { type Bucket, s3Place } from '../../../../src/platform/files/s3.ts';
+import { filesystemPlace } from '../../../../src/core/blobs/filesystem.ts';
+import { type BlobPlace, NoBlobError } from '../../../../src/core/blobs/place.ts';
+import { type Bucket, s3Place } from '../../../../src/core/blobs/s3.ts';
 import { type S3Fault, type S3Server, s3Server, testBucket } from '../../../support/s3-server.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 

@@ -3,8 +3,8 @@
 // say what the bucket has, so that nothing here lists a bucket or depends on conditional requests,
 // in which the services differ.
 import { S3mini, S3ServiceError } from 's3mini';
-import { messageOf } from '../errors.ts';
-import { type Clock, sleep } from '../runtime/clock.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { type Clock, sleep } from '../../platform/runtime/clock.ts';
 import { type BlobPlace, NoBlobError, tooLong } from './place.ts';
 
 /** A bucket and the access to it. */

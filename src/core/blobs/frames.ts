@@ -8,7 +8,7 @@
 //   7            | random beginning of the nonces; the frame's number and mark follow it
 //   65,536 + 16  | a frame and its tag; the last frame may be shorter
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import type { Random } from '../runtime/random.ts';
+import type { Random } from '../../platform/runtime/random.ts';
 
 const mark = Buffer.from('svcb1');
 const prefixBytes = 7;
