@@ -12,7 +12,7 @@ import { idSource, type NewId } from '../platform/runtime/ids.ts';
 import type { Logger } from '../platform/runtime/log.ts';
 import { createMetrics, type Metrics } from '../platform/runtime/metrics.ts';
 import { type Random, systemRandom } from '../platform/runtime/random.ts';
-import { openSecrets, type Secrets } from '../platform/runtime/secrets.ts';
+import { openSecrets, type Secrets } from './root-keys/secrets.ts';
 import { DatabaseClock } from '../platform/store/changes/database-clock.ts';
 import type { Store } from '../platform/store/db.ts';
 import { isStoreThere, openStore, storeLocation } from '../platform/store/open.ts';

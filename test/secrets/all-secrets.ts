@@ -18,7 +18,7 @@ import {
   updateHost,
 } from '../../src/outbound/tracking/custom/queries.ts';
 import type { Random } from '../../src/platform/runtime/random.ts';
-import { Secrets } from '../../src/platform/runtime/secrets.ts';
+import { Secrets } from '../../src/core/root-keys/secrets.ts';
 import { rotateSecret } from '../../src/webhooks/endpoints/webhooks.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { makeEndpoint } from '../webhooks/engine.ts';

@@ -25,7 +25,7 @@ import {
   readMailToken,
 } from '../../src/outbound/unsubscribe-links/tokens.ts';
 import { keyBytes, secretFile } from '../../src/platform/runtime/key-ring.ts';
-import { openSecrets } from '../../src/platform/runtime/secrets.ts';
+import { openSecrets } from '../../src/core/root-keys/secrets.ts';
 import { createWebhook, deleteWebhook } from '../../src/webhooks/endpoints/webhooks.ts';
 import { bothStores } from '../support/command.ts';
 import { until } from '../support/daemon-process.ts';

@@ -21,7 +21,7 @@ import {
 import type { Connector } from '../../src/platform/net/dial.ts';
 import { createLogger } from '../../src/platform/runtime/log.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
-import { openSecrets } from '../../src/platform/runtime/secrets.ts';
+import { openSecrets } from '../../src/core/root-keys/secrets.ts';
 import { openStore } from '../../src/platform/store/open.ts';
 import { firstStart } from '../../src/service/first-start.ts';
 import { hooks } from '../../src/service/service.ts';

@@ -1,7 +1,7 @@
 // Tokens of links to confirm a group. A token has all data of the mail, encrypted. The time in it
 // tells a used link, or a link in a mail that is too old, from the link of a later mail.
 import type { App } from '../../core/app.ts';
-import { exactly } from '../../platform/runtime/root-keys/token-text.ts';
+import { exactly } from '../../core/root-keys/token-text.ts';
 
 const purpose = 'confirm';
 

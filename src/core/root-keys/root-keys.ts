@@ -14,7 +14,7 @@
 //   in force   | the next key is in force                           | replaced: verifies its own tokens
 import { InternalError, messageOf, UnreachableError } from '../../platform/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
-import type { Secrets } from '../../platform/runtime/secrets.ts';
+import type { Secrets } from './secrets.ts';
 import type { Db, Store } from '../../platform/store/db.ts';
 import { insertRootKey, lockKeyInForce, type RootKeyRow, selectRootKeys } from './queries.ts';
 

@@ -3,8 +3,8 @@
 // no further token.
 import type { App } from '../../core/app.ts';
 import { timeOfId } from '../../platform/runtime/ids.ts';
-import { shortTagCharacters, tagsPerDigest } from '../../platform/runtime/root-keys/root-key.ts';
-import { exactly } from '../../platform/runtime/root-keys/token-text.ts';
+import { shortTagCharacters, tagsPerDigest } from '../../core/root-keys/root-key.ts';
+import { exactly } from '../../core/root-keys/token-text.ts';
 
 const purpose = 'tracking';
 const idPrefix = 'dlv_';

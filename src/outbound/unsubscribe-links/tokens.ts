@@ -3,7 +3,7 @@
 // (RFC 5321 4.5.3.1.1), so it names the delivery instead.
 import type { App } from '../../core/app.ts';
 import { timeOfId } from '../../platform/runtime/ids.ts';
-import { exactly } from '../../platform/runtime/root-keys/token-text.ts';
+import { exactly } from '../../core/root-keys/token-text.ts';
 
 const purpose = 'unsubscribe';
 const prefix = 'unsub+';

@@ -16,7 +16,7 @@ import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError, InternalError } from '../../../src/platform/errors.ts';
 import { seededRandom, systemRandom } from '../../../src/platform/runtime/random.ts';
-import { openSecrets } from '../../../src/platform/runtime/secrets.ts';
+import { openSecrets } from '../../../src/core/root-keys/secrets.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'svc-secrets-'));
 const random = systemRandom();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
-import { openSecrets } from '../../../src/platform/runtime/secrets.ts';
+import { openSecrets } from '../../../src/core/root-keys/secrets.ts';
 import { openStore } from '../../../src/platform/store/open.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 

@@ -3,7 +3,7 @@
 import type { App } from '../../../core/app.ts';
 import { ResourceNotFoundError } from '../../../platform/errors.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
-import type { TimeOfPayload } from '../../../platform/runtime/root-keys/token-text.ts';
+import type { TimeOfPayload } from '../../../core/root-keys/token-text.ts';
 
 const defaultExpirySeconds = 3_600;
 export const longestExpirySeconds = 604_800;

@@ -8,7 +8,7 @@ import { copyTokenField } from '../../../mail/mime/headers/header-encoding.ts';
 import { timeOfId } from '../../../platform/runtime/ids.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../../platform/runtime/recently-used.ts';
-import { exactly, type TimeOfPayload } from '../../../platform/runtime/root-keys/token-text.ts';
+import { exactly, type TimeOfPayload } from '../../../core/root-keys/token-text.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 import type { MessageRow } from '../../messages/queries.ts';
 

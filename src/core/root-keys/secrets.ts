@@ -7,9 +7,9 @@
 // So a replaced key proves old links for ever and can forge none of a later time, and a mail
 // composed again has the same bytes.
 import { createCipheriv, createHmac, timingSafeEqual } from 'node:crypto';
-import { InternalError } from '../errors.ts';
-import { type KeySource, openKeySource, type SecretSettings } from './key-ring.ts';
-import type { Random } from './random.ts';
+import { InternalError } from '../../platform/errors.ts';
+import { type KeySource, openKeySource, type SecretSettings } from '../../platform/runtime/key-ring.ts';
+import type { Random } from '../../platform/runtime/random.ts';
 import {
   decryptWith,
   digestOf,
@@ -18,7 +18,7 @@ import {
   tagBytes,
   tagsOf,
   unsealWith,
-} from './root-keys/root-key.ts';
+} from './root-key.ts';
 import {
   macCharacters,
   macOf,
@@ -27,7 +27,7 @@ import {
   type TokenTime,
   type Twin,
   writePayload,
-} from './root-keys/token-text.ts';
+} from './token-text.ts';
 
 /** Texts of a store that has had a single key: earlier versions read them too. */
 const textVersion = 'v1.';

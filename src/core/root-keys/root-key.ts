@@ -6,7 +6,7 @@ import {
   hkdfSync,
   type KeyObject,
 } from 'node:crypto';
-import { keyBytes } from '../key-ring.ts';
+import { keyBytes } from '../../platform/runtime/key-ring.ts';
 import { encodeBase32 } from './token-text.ts';
 
 export const ivBytes = 12;
