@@ -11,7 +11,6 @@ import { startHeartbeat } from '../src/core/clock/heartbeat.ts';
 import type { Config } from '../src/core/config/config.ts';
 import { type ReloadedKeys, reloadConfig } from '../src/core/config/reload.ts';
 import { watchRootKeys } from '../src/core/root-keys/root-keys.ts';
-import { createSealer } from '../src/history/seals/sealer.ts';
 import { mailIntakeOf } from '../src/inbox/receiving/mail-intake.ts';
 import { createProjector } from '../src/inbox/receiving/projector.ts';
 import { createThreadIndexer } from '../src/inbox/threads/indexer.ts';
@@ -29,6 +28,7 @@ import { addProcessMetrics } from '../src/platform/runtime/metrics.ts';
 import { newToken } from '../src/platform/runtime/tokens.ts';
 import { DatabaseClock } from '../src/platform/store/changes/database-clock.ts';
 import { lockDaemon, storeLocation } from '../src/platform/store/open.ts';
+import { createSealer } from '../src/receipts/sealer.ts';
 import { createEraser } from '../src/service/erasing/eraser.ts';
 import {
   announceFirstStart,

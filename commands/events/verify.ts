@@ -1,4 +1,4 @@
-// `svc events verify`. The comparison: src/history/seals/verify-log.ts.
+// `svc events verify`. The comparison: src/receipts/verify-log.ts.
 import { BaseCommand } from '../base/command.ts';
 import { ExpectationError } from '../base/output/failure.ts';
 import { print } from '../base/output/output.ts';
@@ -24,8 +24,8 @@ export default class EventsVerify extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(EventsVerify);
     await withCaller(flags, async (app, caller) => {
-      const { sealLog } = await import('../../src/history/seals/seal.ts');
-      const { verifyLog } = await import('../../src/history/seals/verify-log.ts');
+      const { sealLog } = await import('../../src/receipts/seal.ts');
+      const { verifyLog } = await import('../../src/receipts/verify-log.ts');
       await sealLog(app, caller.organizationId);
       const progress = await startProgress(flags, 'checked');
       const state = await verifyLog(app, caller.organizationId, progress.update);

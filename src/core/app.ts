@@ -12,13 +12,13 @@ import { idSource, type NewId } from '../platform/runtime/ids.ts';
 import type { Logger } from '../platform/runtime/log.ts';
 import { createMetrics, type Metrics } from '../platform/runtime/metrics.ts';
 import { type Random, systemRandom } from '../platform/runtime/random.ts';
-import { openSecrets, type Secrets } from './root-keys/secrets.ts';
 import { DatabaseClock } from '../platform/store/changes/database-clock.ts';
 import type { Store } from '../platform/store/db.ts';
 import { isStoreThere, openStore, storeLocation } from '../platform/store/open.ts';
 import { unlessEarlier } from '../platform/store/rows/unless-earlier.ts';
 import type { Config } from './config/config.ts';
 import { learnRootKeys } from './root-keys/root-keys.ts';
+import { openSecrets, type Secrets } from './root-keys/secrets.ts';
 
 /**
  * Operations of higher rooms for lower rooms, which do not import them. Each room adds the hooks

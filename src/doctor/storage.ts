@@ -1,8 +1,8 @@
 // Checks of the place of large files: it must return every stored file.
 import { selectDaemons } from '../access/admission/queries.ts';
 import { placeOf } from '../core/blobs/blobs.ts';
-import { messageOf } from '../platform/errors.ts';
 import type { BlobPlace } from '../core/blobs/place.ts';
+import { messageOf } from '../platform/errors.ts';
 import { type Check, fail, ok, warn } from './finding.ts';
 
 const probeKey = 'doctor/probe';

@@ -2,11 +2,11 @@
 // compares this table with a store that holds every kind of secret, and with the calls of the
 // cipher (test/secrets/encrypted-columns.test.ts).
 import { objectKeyContext } from '../core/blobs/blobs.ts';
-import { contextOf as receiptKeyContext } from '../history/seals/keys.ts';
 import { domainKeyContext } from '../identity/domains/signing-keys.ts';
 import { sealedAs as senderProofContext } from '../identity/senders/proof.ts';
 import { accountContext } from '../outbound/tracking/custom/certificates/acme.ts';
 import { keyContext } from '../outbound/tracking/custom/certificates/key-context.ts';
+import { contextOf as receiptKeyContext } from '../receipts/keys.ts';
 import { headersOf, secretOf } from '../webhooks/endpoints/secrets.ts';
 
 export interface EncryptedColumn {

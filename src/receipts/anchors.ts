@@ -2,12 +2,12 @@
 // `receipts.webhook`, or written to the log. A keeper of anchors can show later that the store has
 // not been written anew.
 import type { App } from '../core/app.ts';
-import type { SignedHead } from '../history/seals/head.ts';
-import { findPublicKey } from '../history/seals/keys.ts';
-import { selectTrees } from '../history/seals/queries.ts';
 import { InternalError } from '../platform/errors.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
 import { createPoster } from '../webhooks/posting/post.ts';
+import type { SignedHead } from './head.ts';
+import { findPublicKey } from './keys.ts';
+import { selectTrees } from './queries.ts';
 
 /** A day, and an hour for a run that comes late: a head may be anchored twice. */
 const backMs = 25 * 3600_000;

@@ -8,16 +8,15 @@ import {
   selectLogOfMessage,
 } from '../history/events/log-queries.ts';
 import { typeOfStep } from '../history/events/names.ts';
-import { signSummary } from '../history/seals/head.ts';
-import { findPublicKey, getSigningKey } from '../history/seals/keys.ts';
-import { proveEvents } from '../history/seals/prove.ts';
-import { sealLog } from '../history/seals/seal.ts';
 import { type DeliveryRow, findDeliveries } from '../outbound/deliveries/queries.ts';
 import { getMessageRow } from '../outbound/messages/messages.ts';
 import type { Attempt } from '../outbound/messages/schema.ts';
 import { ConflictError, ResourceNotFoundError } from '../platform/errors.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
 import { fromJson } from '../platform/store/db.ts';
+import { signSummary } from './head.ts';
+import { findPublicKey, getSigningKey } from './keys.ts';
+import { proveEvents } from './prove.ts';
 import {
   mostEvents,
   type Receipt,
@@ -25,6 +24,7 @@ import {
   type ReceiptEvent,
   receiptVersion,
 } from './schema.ts';
+import { sealLog } from './seal.ts';
 import { commonOf } from './verify.ts';
 
 function eventOf(row: LogRow): ReceiptEvent {

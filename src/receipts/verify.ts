@@ -5,9 +5,8 @@
 // events to the number in the summary.
 import { hash } from 'node:crypto';
 import { leafHash } from '../history/events/leaf.ts';
-import { isSignedBy, isSummarySignedBy, keyIdOf } from '../history/seals/head.ts';
-import { fromHex, rootOfPath, toHex } from '../history/seals/tree.ts';
 import { ValidationError } from '../platform/errors.ts';
+import { isSignedBy, isSummarySignedBy, keyIdOf } from './head.ts';
 import {
   type AnyReceipt,
   anyReceipt,
@@ -16,6 +15,7 @@ import {
   type ReceiptAttempt,
   type ReceiptEvent,
 } from './schema.ts';
+import { fromHex, rootOfPath, toHex } from './tree.ts';
 
 /** A part of a receipt that differs from the sealed log. */
 export interface ReceiptProblem {

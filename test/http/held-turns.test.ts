@@ -9,7 +9,7 @@ import { allTools } from '../../daemon/mcp/tools.ts';
 import { serviceJobs } from '../../daemon/scheduler/service-jobs.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
 import type { Route } from '../../src/core/api/route.ts';
-import { createSealer } from '../../src/history/seals/sealer.ts';
+import { createSealer } from '../../src/receipts/sealer.ts';
 import { fillPages, findPaths, type Post } from '../console/fixture.ts';
 import { type Browser, consoleOver, type World } from '../console/world.ts';
 import { recordTurns } from '../support/work-time.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listPublicKeys } from '../../src/history/seals/keys.ts';
+import { listPublicKeys } from '../../src/receipts/keys.ts';
 import type { Receipt } from '../../src/receipts/schema.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
 import { send, startPipeline } from '../support/delivery.ts';

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listPublicKeys } from '../../src/history/seals/keys.ts';
 import { deleteMessage } from '../../src/outbound/messages/messages.ts';
 import { ConflictError, ResourceNotFoundError } from '../../src/platform/errors.ts';
+import { listPublicKeys } from '../../src/receipts/keys.ts';
 import { buildReceipt } from '../../src/receipts/receipt.ts';
 import type { Receipt } from '../../src/receipts/schema.ts';
 import { keyIdsOf, soundWords, verifyReceipt } from '../../src/receipts/verify.ts';

@@ -4,7 +4,7 @@ import type { App } from '../../src/core/app.ts';
 import { objectKeyContext } from '../../src/core/blobs/blobs.ts';
 import { insertObject } from '../../src/core/blobs/queries.ts';
 import { holdRootKey } from '../../src/core/root-keys/root-keys.ts';
-import { findSigner } from '../../src/history/seals/keys.ts';
+import { Secrets } from '../../src/core/root-keys/secrets.ts';
 import { findSendingDomain } from '../../src/identity/domains/queries.ts';
 import { startProof } from '../../src/identity/senders/proof.ts';
 import { findDefaultSender } from '../../src/identity/senders/queries.ts';
@@ -18,7 +18,7 @@ import {
   updateHost,
 } from '../../src/outbound/tracking/custom/queries.ts';
 import type { Random } from '../../src/platform/runtime/random.ts';
-import { Secrets } from '../../src/core/root-keys/secrets.ts';
+import { findSigner } from '../../src/receipts/keys.ts';
 import { rotateSecret } from '../../src/webhooks/endpoints/webhooks.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { makeEndpoint } from '../webhooks/engine.ts';

@@ -16,7 +16,7 @@ const byText = (a = '', b = '') => (a < b ? -1 : 1);
  */
 const callers: Readonly<Record<string, string[]>> = {
   'core/blobs/blobs.ts': ['blob_objects.sealed_key'],
-  'history/seals/keys.ts': ['receipt_keys.private_key'],
+  'receipts/keys.ts': ['receipt_keys.private_key'],
   'identity/domains/domains.ts': ['domain_keys.private_key'],
   'identity/senders/proof.ts': ['senders.proof_token'],
   'outbound/tracking/custom/certificates/acme.ts': ['acme_accounts.private_key'],
@@ -72,7 +72,7 @@ describe('the table of encrypted columns', () => {
     const root = join(import.meta.dirname, '../../src');
     const calling = globSync('**/*.ts', { cwd: root }).filter(
       (file) =>
-        file !== 'platform/runtime/secrets.ts' &&
+        file !== 'core/root-keys/secrets.ts' &&
         /secrets\.encrypt\(/.test(readFileSync(join(root, file), 'utf8')),
     );
     expect(calling.toSorted(byText)).toEqual(Object.keys(callers).toSorted(byText));

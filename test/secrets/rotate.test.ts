@@ -7,6 +7,7 @@ import { beat } from '../../src/access/admission/queries.ts';
 import type { App } from '../../src/core/app.ts';
 import { selectRootKeys } from '../../src/core/root-keys/queries.ts';
 import { holdRootKey, learnRootKeys } from '../../src/core/root-keys/root-keys.ts';
+import { openSecrets } from '../../src/core/root-keys/secrets.ts';
 import { addDomain } from '../../src/identity/domains/domains.ts';
 import { checkSecret } from '../../src/identity/domains/signing-keys.ts';
 import { startProof } from '../../src/identity/senders/proof.ts';
@@ -25,7 +26,6 @@ import {
   readMailToken,
 } from '../../src/outbound/unsubscribe-links/tokens.ts';
 import { keyBytes, secretFile } from '../../src/platform/runtime/key-ring.ts';
-import { openSecrets } from '../../src/core/root-keys/secrets.ts';
 import { createWebhook, deleteWebhook } from '../../src/webhooks/endpoints/webhooks.ts';
 import { bothStores } from '../support/command.ts';
 import { until } from '../support/daemon-process.ts';

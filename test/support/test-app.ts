@@ -12,6 +12,7 @@ import type { Caller } from '../../src/core/api/route.ts';
 import { type App, type Hooks, type NameServerAt, openApp } from '../../src/core/app.ts';
 import { type ConfigInput, loadConfig } from '../../src/core/config/config.ts';
 import { doesMailLeave } from '../../src/core/config/problems.ts';
+import { openSecrets } from '../../src/core/root-keys/secrets.ts';
 import { domains, findSendingDomain } from '../../src/identity/domains/queries.ts';
 import {
   type DkimAlgorithm,
@@ -21,7 +22,6 @@ import {
 import type { Connector } from '../../src/platform/net/dial.ts';
 import { createLogger } from '../../src/platform/runtime/log.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
-import { openSecrets } from '../../src/core/root-keys/secrets.ts';
 import { openStore } from '../../src/platform/store/open.ts';
 import { firstStart } from '../../src/service/first-start.ts';
 import { hooks } from '../../src/service/service.ts';

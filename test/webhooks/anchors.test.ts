@@ -4,10 +4,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isSignedBy } from '../../src/history/seals/head.ts';
-import { createSealer } from '../../src/history/seals/sealer.ts';
 import { type Anchor, anchorHeads } from '../../src/receipts/anchors.ts';
-import { recordSteps } from '../history/seals/log.ts';
+import { isSignedBy } from '../../src/receipts/head.ts';
+import { createSealer } from '../../src/receipts/sealer.ts';
+import { recordSteps } from '../receipts/seals/log.ts';
 import { httpApi } from '../support/http-client.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 

@@ -1,7 +1,7 @@
 // Serves the public keys with which anyone checks receipts (docs/receipts.md), without a key.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../../src/core/app.ts';
-import { listPublicKeys } from '../../../src/history/seals/keys.ts';
+import { listPublicKeys } from '../../../src/receipts/keys.ts';
 import type { Workload } from '../workload.ts';
 
 /** Mounts `GET /.well-known/svc-receipts.json`. */

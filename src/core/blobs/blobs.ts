@@ -16,14 +16,13 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { CapacityError, ExternalServiceError, messageOf } from '../../platform/errors.ts';
-import { filesystemPlace } from './filesystem.ts';
-import { blobKeyBytes, seal, sealedLength, unseal } from './frames.ts';
-import { type BlobPlace, NoBlobError } from './place.ts';
-import type { Bucket } from './s3.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { App } from '../app.ts';
 import { holdRootKey } from '../root-keys/root-keys.ts';
+import { filesystemPlace } from './filesystem.ts';
+import { blobKeyBytes, seal, sealedLength, unseal } from './frames.ts';
+import { type BlobPlace, NoBlobError } from './place.ts';
 import {
   type BlobObjectRow,
   type BlobRow,
@@ -35,6 +34,7 @@ import {
   useObjects,
   wantObject,
 } from './queries.ts';
+import type { Bucket } from './s3.ts';
 
 /** Seconds after which a client may repeat what the place of objects could not take. */
 const retryAfterSeconds = 5;

@@ -1,9 +1,10 @@
 // Moves large contents to a different place while daemons run. Each step is a single commit that
 // changes a blob or an object only if it is as it was read. A repetition finds what is left.
-import { NoBlobError } from './place.ts';
+
 import { rowsOfPages } from '../../platform/store/rows/row-pages.ts';
 import type { App } from '../app.ts';
 import { placeOf, putObject, readBlob, readObject, storeObject } from './blobs.ts';
+import { NoBlobError } from './place.ts';
 import {
   type BlobObjectRow,
   countBlobs,

@@ -14,9 +14,9 @@
 //   in force   | the next key is in force                           | replaced: verifies its own tokens
 import { InternalError, messageOf, UnreachableError } from '../../platform/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
-import type { Secrets } from './secrets.ts';
 import type { Db, Store } from '../../platform/store/db.ts';
 import { insertRootKey, lockKeyInForce, type RootKeyRow, selectRootKeys } from './queries.ts';
+import type { Secrets } from './secrets.ts';
 
 /** The parts of App that these functions need. */
 export interface KeyUser {

@@ -8,7 +8,11 @@
 // composed again has the same bytes.
 import { createCipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { InternalError } from '../../platform/errors.ts';
-import { type KeySource, openKeySource, type SecretSettings } from '../../platform/runtime/key-ring.ts';
+import {
+  type KeySource,
+  openKeySource,
+  type SecretSettings,
+} from '../../platform/runtime/key-ring.ts';
 import type { Random } from '../../platform/runtime/random.ts';
 import {
   decryptWith,

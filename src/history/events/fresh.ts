@@ -1,4 +1,4 @@
-// Events as they are recorded, for the sealer (src/history/seals/sealer.ts): how many each
+// Events as they are recorded, for the sealer (src/receipts/sealer.ts): how many each
 // organization has, and their hashes, so that the sealer need not read them back. An event of a
 // transaction that is rolled back counts too: a hash is used only for an event that the store has.
 import type { App } from '../../core/app.ts';

@@ -1,4 +1,4 @@
-// An event as a leaf of the sealed log (src/history/seals): JSON of fixed fields in a fixed order,
+// An event as a leaf of the sealed log (src/receipts): JSON of fixed fields in a fixed order,
 // so that any program builds the same text from a receipt. Id, message and recipient have 55 random
 // bits each: after their deletion, a hash alone tells nothing.
 import { hash } from 'node:crypto';

@@ -2,9 +2,9 @@
 // content count from 1. Each tag signs a single link of a single delivery, so known tokens reveal
 // no further token.
 import type { App } from '../../core/app.ts';
-import { timeOfId } from '../../platform/runtime/ids.ts';
 import { shortTagCharacters, tagsPerDigest } from '../../core/root-keys/root-key.ts';
 import { exactly } from '../../core/root-keys/token-text.ts';
+import { timeOfId } from '../../platform/runtime/ids.ts';
 
 const purpose = 'tracking';
 const idPrefix = 'dlv_';

@@ -2,8 +2,8 @@
 // that it works after its message was deleted. A mail address has only 64 octets before the `@`
 // (RFC 5321 4.5.3.1.1), so it names the delivery instead.
 import type { App } from '../../core/app.ts';
-import { timeOfId } from '../../platform/runtime/ids.ts';
 import { exactly } from '../../core/root-keys/token-text.ts';
+import { timeOfId } from '../../platform/runtime/ids.ts';
 
 const purpose = 'unsubscribe';
 const prefix = 'unsub+';

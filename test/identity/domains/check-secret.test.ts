@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkSecret } from '../../../src/identity/domains/signing-keys.ts';
 import { openSecrets } from '../../../src/core/root-keys/secrets.ts';
+import { checkSecret } from '../../../src/identity/domains/signing-keys.ts';
 import { emptyTestApp, testApp } from '../../support/test-app.ts';
 
 describe('the secret of an installation', () => {

@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { openSecrets } from '../../../src/core/root-keys/secrets.ts';
 import { ConfigError, InternalError } from '../../../src/platform/errors.ts';
 import { seededRandom, systemRandom } from '../../../src/platform/runtime/random.ts';
-import { openSecrets } from '../../../src/core/root-keys/secrets.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'svc-secrets-'));
 const random = systemRandom();

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { openSecrets } from '../../../src/core/root-keys/secrets.ts';
+import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import { openStore } from '../../../src/platform/store/open.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 

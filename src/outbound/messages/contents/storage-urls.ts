@@ -1,9 +1,9 @@
 // Signed URLs for raw MIME, HTML and text (specification 4.1). They work without a key until they
 // expire. The token carries all data, so nothing is stored.
 import type { App } from '../../../core/app.ts';
+import type { TimeOfPayload } from '../../../core/root-keys/token-text.ts';
 import { ResourceNotFoundError } from '../../../platform/errors.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
-import type { TimeOfPayload } from '../../../core/root-keys/token-text.ts';
 
 const defaultExpirySeconds = 3_600;
 export const longestExpirySeconds = 604_800;

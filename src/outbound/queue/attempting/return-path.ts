@@ -3,12 +3,12 @@
 // `X-Service-Token`. The tokens name the transaction and are signed, so a report without a copy of
 // the mail cannot name it. src/outbound/reports/reported-copies.ts matches reports with recipients.
 import type { App } from '../../../core/app.ts';
+import { exactly, type TimeOfPayload } from '../../../core/root-keys/token-text.ts';
 import { findReturnPath } from '../../../identity/domains/queries.ts';
 import { copyTokenField } from '../../../mail/mime/headers/header-encoding.ts';
 import { timeOfId } from '../../../platform/runtime/ids.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
 import { recentlyUsed } from '../../../platform/runtime/recently-used.ts';
-import { exactly, type TimeOfPayload } from '../../../core/root-keys/token-text.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 import type { MessageRow } from '../../messages/queries.ts';
 

@@ -3,8 +3,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { selectEvent } from '../../../src/history/events/queries.ts';
-import { sealLog } from '../../../src/history/seals/seal.ts';
-import { verifyLog } from '../../../src/history/seals/verify-log.ts';
+import { sealLog } from '../../../src/receipts/seal.ts';
+import { verifyLog } from '../../../src/receipts/verify-log.ts';
 import { eraseEvent } from '../../../src/service/erasing/events.ts';
 import { stores } from '../../support/command.ts';
 import { eachApp } from '../../support/each-app.ts';

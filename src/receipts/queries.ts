@@ -1,6 +1,6 @@
 // All SQL on `event_trees`, `event_tiles` and `receipt_keys`. Rows only, no decisions.
-import type { Db } from '../../platform/store/db.ts';
-import { ownTables } from '../../platform/store/own-tables.ts';
+import type { Db } from '../platform/store/db.ts';
+import { ownTables } from '../platform/store/own-tables.ts';
 import type { TilePlace } from './tree.ts';
 
 export interface TreeRow {

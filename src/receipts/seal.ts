@@ -2,14 +2,18 @@
 // them to the tree, and signs the head. Behind the commits of the events, so that no send waits for
 // it. A list of events and the seal change in a single transaction, so that each committed event is
 // sealed once. Clocks and ids have no part in it.
-import type { App } from '../../core/app.ts';
-import { isoTime } from '../../platform/runtime/clock.ts';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
-import { perApp } from '../../platform/runtime/per-app.ts';
-import { freshEvents } from '../events/fresh.ts';
-import { hashEvents } from '../events/hash-events.ts';
-import type { Hash } from '../events/leaf.ts';
-import { deleteUnsealed, selectUnsealed, type Unsealed } from '../events/unsealed-queries.ts';
+import type { App } from '../core/app.ts';
+import { freshEvents } from '../history/events/fresh.ts';
+import { hashEvents } from '../history/events/hash-events.ts';
+import type { Hash } from '../history/events/leaf.ts';
+import {
+  deleteUnsealed,
+  selectUnsealed,
+  type Unsealed,
+} from '../history/events/unsealed-queries.ts';
+import { isoTime } from '../platform/runtime/clock.ts';
+import { sliceTurns } from '../platform/runtime/fairness/turns.ts';
+import { perApp } from '../platform/runtime/per-app.ts';
 import { signHead } from './head.ts';
 import { findSigner } from './keys.ts';
 import {

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type Hash, leafHash } from '../../../src/history/events/leaf.ts';
+import { seededRandom } from '../../../src/platform/runtime/random.ts';
 import {
   append,
   bytesOf,
@@ -16,8 +17,7 @@ import {
   tileSize,
   tilesOfProof,
   toHex,
-} from '../../../src/history/seals/tree.ts';
-import { seededRandom } from '../../../src/platform/runtime/random.ts';
+} from '../../../src/receipts/tree.ts';
 
 /** MTH of RFC 9162, 2.1.1, word for word. */
 function reference(leaves: readonly Hash[]): Hash {

@@ -9,13 +9,13 @@
 //   nothing                           | a hash           | deleted: only the hash is kept
 //   an event that waits for a seal,   | nothing          | not sealed yet
 //   or was sealed meanwhile           |                  |
-import type { App } from '../../core/app.ts';
-import { isoTime } from '../../platform/runtime/clock.ts';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
-import { type Hash, leafHash, leafText } from '../events/leaf.ts';
-import { idAfterAll, type LogRow, selectLogBetween } from '../events/log-queries.ts';
-import { isErased } from '../events/queries.ts';
-import { selectUnsealed } from '../events/unsealed-queries.ts';
+import type { App } from '../core/app.ts';
+import { type Hash, leafHash, leafText } from '../history/events/leaf.ts';
+import { idAfterAll, type LogRow, selectLogBetween } from '../history/events/log-queries.ts';
+import { isErased } from '../history/events/queries.ts';
+import { selectUnsealed } from '../history/events/unsealed-queries.ts';
+import { isoTime } from '../platform/runtime/clock.ts';
+import { sliceTurns } from '../platform/runtime/fairness/turns.ts';
 import { isSignedBy, type SignedHead } from './head.ts';
 import { findPublicKey } from './keys.ts';
 import { findPlace } from './prove.ts';

@@ -13,10 +13,10 @@
 // sealing | done                                     | waiting, ten seconds: an event may have been
 //         |                                          | recorded and not committed
 // any     | `stop`                                   | ended, once the running seal ends
-import type { App } from '../../core/app.ts';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
-import { freshEvents, mostHashes } from '../events/fresh.ts';
-import { nextUnsealed } from '../events/unsealed-queries.ts';
+import type { App } from '../core/app.ts';
+import { freshEvents, mostHashes } from '../history/events/fresh.ts';
+import { nextUnsealed } from '../history/events/unsealed-queries.ts';
+import { sliceTurns } from '../platform/runtime/fairness/turns.ts';
 import { sealLog } from './seal.ts';
 import { tileSize } from './tree.ts';
 

@@ -1,8 +1,8 @@
 // Proofs that events are in the sealed log: a path for each event from the leaf to the root of the
 // signed head.
-import type { App } from '../../core/app.ts';
-import { type Hash, leafHash, leafText } from '../events/leaf.ts';
-import type { LogRow } from '../events/log-queries.ts';
+import type { App } from '../core/app.ts';
+import { type Hash, leafHash, leafText } from '../history/events/leaf.ts';
+import type { LogRow } from '../history/events/log-queries.ts';
 import { findTile, selectTilesOf, type TreeRow } from './queries.ts';
 import { readTiles } from './seal.ts';
 import { hashesOf, pathInTree, tileSize, tilesOfProof, toHex } from './tree.ts';

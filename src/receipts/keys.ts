@@ -1,10 +1,10 @@
 // The keys that sign heads. The first key is made at the first seal; the private half is stored
 // encrypted.
 import type { KeyObject } from 'node:crypto';
-import type { App } from '../../core/app.ts';
-import { holdRootKey } from '../../core/root-keys/root-keys.ts';
-import { isoTime } from '../../platform/runtime/clock.ts';
-import { perApp } from '../../platform/runtime/per-app.ts';
+import type { App } from '../core/app.ts';
+import { holdRootKey } from '../core/root-keys/root-keys.ts';
+import { isoTime } from '../platform/runtime/clock.ts';
+import { perApp } from '../platform/runtime/per-app.ts';
 import { generateReceiptKey, keyIdOf, readPrivateKey } from './head.ts';
 import { insertReceiptKey, type ReceiptKeyRow, selectReceiptKeys } from './queries.ts';
 

@@ -1,7 +1,7 @@
 // The hashes of a sealed tree beside the log in the order of ids. Only tiles with the present id in
 // their range are in memory: a single tile, or a few where a clock was set back.
-import type { App } from '../../core/app.ts';
-import type { Hash } from '../events/leaf.ts';
+import type { App } from '../core/app.ts';
+import type { Hash } from '../history/events/leaf.ts';
 import { findTile, selectTileRanges, type TileRange } from './queries.ts';
 import { hashesOf, rootOver, tileSize } from './tree.ts';
 

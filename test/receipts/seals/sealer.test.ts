@@ -1,7 +1,7 @@
 // The sealer of a daemon by a virtual clock: when it seals, and that it misses nothing.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findTree } from '../../../src/history/seals/queries.ts';
-import { createSealer, type Sealer } from '../../../src/history/seals/sealer.ts';
+import { findTree } from '../../../src/receipts/queries.ts';
+import { createSealer, type Sealer } from '../../../src/receipts/sealer.ts';
 import { heldWrite } from '../../outbound/messages/fixtures.ts';
 import { eachApp } from '../../support/each-app.ts';
 import { leafTexts, recordSteps } from './log.ts';

@@ -2,7 +2,7 @@
 // hashes of 256 leaves, a tile of level 1 the roots of 256 full tiles below it, and so on. So an
 // append writes a tile of each level, and a proof reads a few. Pure.
 import { hash } from 'node:crypto';
-import type { Hash } from '../events/leaf.ts';
+import type { Hash } from '../history/events/leaf.ts';
 
 /** Size of a hash in bytes (SHA-256). */
 const hashBytes = 32;
