@@ -76,8 +76,8 @@ const transferEncodings = ['base64', 'quoted-printable', '7bit', '8bit', 'binary
 const longestPreamble = 256 * 1024;
 
 /**
- * Returns the Content-* fields of a header, the first of each name: mailsplit and mailparser read no
- * other field, so header-fields.ts reads every header of a mail.
+ * Returns the Content-* fields of a header, the first of each name. mailsplit and mailparser get no
+ * further field, so header-fields.ts reads every header of a mail.
  */
 export function contentFields(block: HeaderBlock, defaultType: string | null = null): Buffer {
   const seen = new Set<string>();
