@@ -1,5 +1,5 @@
 // All SQL on `unsubscribe_groups` and `unsubscribe_addresses`. Reads and writes rows, decides
-// nothing. Confirmations of groups: confirmation-queries.ts.
+// nothing. Confirmations of groups: src/consent/opt-in.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 

@@ -25,8 +25,8 @@ import { deliveryRow, makeDeliveries, makeEndpoint } from '../../webhooks/engine
 
 /** The way in which a failing row of each loop shows its reason, or ends. */
 const ends: Readonly<Record<string, string>> = {
-  'src/consent/opt-in/loop.ts': 'its organization waits for an hour, as the log says',
   'src/campaigns/walk/loop.ts': '`waitReason` of the run (test/campaigns/walk/trouble.test.ts)',
+  'src/consent/opt-in/loop.ts': 'its organization waits for an hour, as the log says',
   'src/inbox/receiving/projector.ts': 'three tries, then `parsingErrors` of the mail',
   'src/inbox/threads/indexer.ts': 'it is left out of the search, as the log says',
   'src/outbound/messages/lists/search.ts': 'it is left out of the search, as the log says',
