@@ -3180,13 +3180,13 @@ export class Svc {
     /** Send up to 100 messages. Answers with one result for each entry, in order: the `message`, or the `error` of this send as if it had been sent alone. Each entry is checked by itself, its fields too; a refused entry does not stop the others. All accepted entries are stored at once. Counts as one request for each entry. A repeat with the same `Idempotency-Key` and content returns the same results; if no entry was accepted, the key is free again. Permission: `messages:send`. */
     sendBatch(body: Array<SendPayload>, options?: KeyedOptions): Promise<Array<BatchResult>>;
     /** Send an email message later. Accepts the message as `scheduled` and sends it at `scheduledFor`. It draws on the rate limit and the daily quota then, not now, and waits for them instead of failing: `scheduling` of its deliveries gives the reason (`waitReason`) and the time. Repeats with the same `idempotencyKey` and content return the original message. Permission: `messages:send`. */
-    schedule(body: ScheduledPayload, options?: RequestOptions): Promise<Message>;
+    schedule(body: ScheduledPayload, options?: KeyedOptions): Promise<Message>;
     /** Send a message again. Sends the stored content to the same recipients as a new message, whose `resendOf` is the first one. All checks of a send apply. A message with deliveries in the queue is a conflict. Permission: `messages:send`. */
     resend(id: string, options?: KeyedOptions): Promise<Message>;
     /** Send captured mail to its recipients. Sends the copies that `delivery.mode`, `delivery.allow` or a route kept on this machine as a new message, whose `resendOf` is the first one. Leaves out recipients whose mail is still captured; if all are, it is a conflict. A copy is released once. Permission: `messages:send`. */
-    release(id: string, options?: RequestOptions): Promise<Message>;
+    release(id: string, options?: KeyedOptions): Promise<Message>;
     /** Cancel a message that has not been sent. Cancels scheduled and queued deliveries, and those that wait for another attempt: the message ends as `failed` with the error code `cancelled`. A message that was sent in part, or has an attempt in progress, is a conflict. Repeating the request changes nothing. Permission: `messages:send`. */
-    cancel(id: string, options?: RequestOptions): Promise<Message>;
+    cancel(id: string, options?: KeyedOptions): Promise<Message>;
     /** List messages, newest first. Permission: `messages:read`. */
     list(
       query?: {
@@ -3374,7 +3374,7 @@ export class Svc {
           block?: Array<string>;
         } | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Mailbox>;
     /** Show a mailbox. Permission: `mailboxes:read`. */
     get(id: string, options?: RequestOptions): Promise<Mailbox>;
@@ -3409,9 +3409,9 @@ export class Svc {
       message: string;
     }>;
     /** Pause a mailbox. Incoming mail is deferred (450), and the mailbox sends nothing, until it is resumed. Permission: `mailboxes:configure`. */
-    pause(id: string, options?: RequestOptions): Promise<Mailbox>;
+    pause(id: string, options?: KeyedOptions): Promise<Mailbox>;
     /** Resume a mailbox: it sends and receives again. Permission: `mailboxes:configure`. */
-    resume(id: string, options?: RequestOptions): Promise<Mailbox>;
+    resume(id: string, options?: KeyedOptions): Promise<Mailbox>;
     /** Add an address to a mailbox. Permission: `mailboxes:configure`. */
     addAddress(
       id: string,
@@ -3420,7 +3420,7 @@ export class Svc {
         address: string;
         displayName?: string | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Mailbox>;
     /** Remove an address from a mailbox. The next oldest address replaces a primary one; the last address stays. Permission: `mailboxes:configure`. */
     removeAddress(id: string, addressId: string, options?: RequestOptions): Promise<Mailbox>;
@@ -3541,7 +3541,7 @@ export class Svc {
           }> | null;
         } | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<MailboxAction>;
     /** Count the actions of keys and the events of a mailbox. Permission: `mailboxes:read`. */
     getActivity(
@@ -3585,7 +3585,7 @@ export class Svc {
         /** Note on the decision, for the key that proposed it */
         note?: string | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<MailboxAction>;
     /** Download an attachment of a message in a mailbox. Takes its number in the messages of the thread. Answers with its type, size and name; a type that a browser would run as a page is `application/octet-stream`. Permission: `mailboxes:read`. */
     getAttachment(
@@ -3636,7 +3636,7 @@ export class Svc {
         /** Message to answer: recipients and subject follow from it if they are left out */
         inReplyToMessageId?: string | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<ShownDraft>;
     /** Show a draft. Permission: `mailboxes:read`. */
     get(id: string, draftId: string, options?: RequestOptions): Promise<ShownDraft>;
@@ -3747,7 +3747,7 @@ export class Svc {
       body: {
         name: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<MailboxNamespace>;
   };
   readonly threads: {
@@ -3834,7 +3834,7 @@ export class Svc {
       body: {
         labels: Array<string>;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<ThreadStanding>;
     /** Remove labels from a thread; missing ones are ignored. Permission: `mailboxes:write`. */
     removeLabels(
@@ -3873,7 +3873,7 @@ export class Svc {
         /** Show it above the others */
         pinned?: boolean;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<ThreadNote>;
     /** Change a note. Permission: `mailboxes:write`. */
     updateNote(
@@ -3932,7 +3932,7 @@ export class Svc {
         /** Label of the host to which bounces come back, below the domain */
         returnPath?: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Domain>;
     /** Show a sending domain. Permission: `domains:read`. */
     get(id: string, options?: RequestOptions): Promise<Domain>;
@@ -3945,7 +3945,7 @@ export class Svc {
       message: string;
     }>;
     /** Check the DNS records of a domain now. Answers with the domain after the check, whether or not it is verified. `temporary-failure` means that DNS did not answer. Permission: `domains:write`. */
-    verify(id: string, options?: RequestOptions): Promise<Domain>;
+    verify(id: string, options?: KeyedOptions): Promise<Domain>;
     /** List the DNS records of a domain, as last checked. Permission: `domains:read`. */
     listDnsRecords(
       id: string,
@@ -3983,7 +3983,7 @@ export class Svc {
         /** Name of the key in DNS: its record stands at SELECTOR._domainkey */
         selector?: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Domain>;
     /** Import a DKIM key for a domain. The key is used once a check finds its record in DNS. Permission: `domains:write`. */
     importDkim(
@@ -3994,7 +3994,7 @@ export class Svc {
         /** RSA of 1024 to 4096 bits or Ed25519, in PEM; it is never shown again */
         privateKey: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Domain>;
     /** List the DMARC reports on a domain, newest first. Each report shows mail in the name of the domain (RFC 7489), as a receiver counted it and sent it to the `rua` address of its DMARC record. Stored for 90 days. Permission: `domains:read`. */
     listDmarcReports(
@@ -4034,14 +4034,14 @@ export class Svc {
         /** Label before the domain: `links` gives links.example.com */
         label: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<CustomTracking>;
     /** Show the tracking host of a domain. Permission: `tracking:read`. */
     getCustomTracking(id: string, options?: RequestOptions): Promise<CustomTracking>;
     /** Disable the tracking host of a domain. New mail has other links at once. Links in sent mail keep working for a week, until `teardownScheduledAt`. Permission: `tracking:write`. */
-    disableCustomTracking(id: string, options?: RequestOptions): Promise<CustomTracking>;
+    disableCustomTracking(id: string, options?: KeyedOptions): Promise<CustomTracking>;
     /** Check the tracking host of a domain now. Checks a host at most once in 30 seconds: in between, the answer is the state of the last check. 409 if it is disabled or being torn down. Permission: `tracking:write`. */
-    recheckCustomTracking(id: string, options?: RequestOptions): Promise<CustomTracking>;
+    recheckCustomTracking(id: string, options?: KeyedOptions): Promise<CustomTracking>;
     /** Start warming a domain. The first window of 24 hours opens at once. After each safe window the next one opens, with an allowance that is `dailyGrowthPercent` larger, up to the target. Direct sends count in the window; with `direct: defer` those above its allowance wait in the queue (`waitReason: rate`) until the next one opens, at most until their age limit. Permission: `domains:write`. */
     startWarming(
       id: string,
@@ -4057,7 +4057,7 @@ export class Svc {
         /** Direct sends above the allowance of the open window: `count` lets them go, `defer` lets them wait for a later window */
         direct?: 'count' | 'defer';
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Warming>;
     /** Show the warming plan of a domain, its windows and results. If the domain had several plans, shows the current one, or else the newest. Permission: `domains:read`. */
     getWarming(id: string, options?: RequestOptions): Promise<Warming>;
@@ -4068,7 +4068,7 @@ export class Svc {
         /** Reason, shown in the decision */
         note?: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Warming>;
     /** Resume the paused or held warming of a domain. A held plan repeats the unsafe window: earlier bounces and complaints no longer count. That needs a `note`. Permission: `domains:write`. */
     resumeWarming(
@@ -4077,7 +4077,7 @@ export class Svc {
         /** Findings of the review, shown in the decision; a held plan needs them */
         note?: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Warming>;
     /** Cancel the warming of a domain. The plan and its windows end for good; another plan can be started. Permission: `domains:write`. */
     cancelWarming(
@@ -4086,7 +4086,7 @@ export class Svc {
         /** Reason, shown in the decision */
         note?: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Warming>;
     /** Show the mail of a range by recipient domain. Permission: `analytics:read`. */
     getStats(
@@ -4108,7 +4108,7 @@ export class Svc {
         domainId: string;
         mailboxId: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<{
       success: boolean;
     }>;
@@ -4117,7 +4117,7 @@ export class Svc {
       body: {
         domainId: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<{
       success: boolean;
     }>;
@@ -4159,7 +4159,7 @@ export class Svc {
         isDefault?: boolean;
         replyToEmails?: Array<string> | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Sender>;
     /** Show a sender identity. Permission: `senders:read`. */
     get(id: string, options?: RequestOptions): Promise<Sender>;
@@ -4191,10 +4191,10 @@ export class Svc {
         /** The token that was mailed to the address */
         token: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Sender>;
     /** Mail a new token to the address of a sender. The earlier token is void. The mail is a send of the key: it draws on the rate and the quota, and is refused where the key may not send. An address gets five such mails a day: then 429 with `Retry-After`. An organization has at most 20 pending proofs: then 409. Permission: `senders:write`. */
-    resend(id: string, options?: RequestOptions): Promise<Sender>;
+    resend(id: string, options?: KeyedOptions): Promise<Sender>;
   };
   readonly blocks: {
     /** List blocked addresses, newest first. Permission: `blocks:read`. */
@@ -4229,7 +4229,7 @@ export class Svc {
         /** Reason */
         reason?: 'bounce' | 'complaint' | 'unsubscribe' | 'manual';
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Block>;
     /** Show a block. Permission: `blocks:read`. */
     get(id: string, options?: RequestOptions): Promise<Block>;
@@ -4274,7 +4274,7 @@ export class Svc {
         /** Ask each added contact by mail to confirm: double opt-in (default: no) */
         confirm?: boolean;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<UnsubscribeGroup>;
     /** Show an unsubscribe group. Permission: `contacts:read`. */
     get(id: string, options?: RequestOptions): Promise<UnsubscribeGroup>;
@@ -4324,7 +4324,7 @@ export class Svc {
         /** Ids of contacts, at most 1,000 */
         contactIds: Array<string>;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<{
       items: Array<AddedUnsubscribeGroupMember>;
     }>;
@@ -4391,7 +4391,7 @@ export class Svc {
           }>;
         };
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Brand>;
     /** Show a brand. Permission: `brands:read`. */
     get(slug: string, options?: RequestOptions): Promise<Brand>;
@@ -4426,7 +4426,7 @@ export class Svc {
       options?: RequestOptions,
     ): Promise<Brand>;
     /** Make a brand the default. The default brand is the look of templates that name none, and of the unsubscribe page. Permission: `brands:write`. */
-    makeDefault(slug: string, options?: RequestOptions): Promise<Brand>;
+    makeDefault(slug: string, options?: KeyedOptions): Promise<Brand>;
     /** Delete a brand. No other brand becomes the default. Templates that name it have no brand then. Permission: `brands:delete`. */
     delete(
       slug: string,
@@ -4491,7 +4491,7 @@ export class Svc {
           [name: string]: string;
         };
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Template>;
     /** Show a template. Permission: `templates:read`. */
     get(id: string, options?: RequestOptions): Promise<Template>;
@@ -4516,7 +4516,7 @@ export class Svc {
       message: string;
     }>;
     /** Publish the saved files of a template for sends. Compiles the newest commit. The same commit with the same brand CSS again gives the same version. An archived template comes back. Permission: `templates:write`. */
-    publish(id: string, options?: RequestOptions): Promise<Template>;
+    publish(id: string, options?: KeyedOptions): Promise<Template>;
     /** Show the content that a send would have. Byte for byte the subject, preheader, HTML and text of a message with these values from the default sender. Stores nothing. Permission: `templates:read`. */
     render(
       id: string,
@@ -4562,7 +4562,7 @@ export class Svc {
       };
     }>;
     /** Take a template out of use. Sends that name it are refused until it is published again. Permission: `templates:write`. */
-    archive(id: string, options?: RequestOptions): Promise<Template>;
+    archive(id: string, options?: KeyedOptions): Promise<Template>;
     /** Copy the saved files of a template to a new one. Permission: `templates:write`. */
     duplicate(
       id: string,
@@ -4572,7 +4572,7 @@ export class Svc {
         /** Slug of the copy (default: SLUG-copy, with a number if taken) */
         slug?: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Template>;
     /** Show the workspace of a template with its files. A workspace is a git repository: `files` are those of the head of main, with the staged ones over them. Permission: `templates:read`. */
     getWorkspace(id: string, options?: RequestOptions): Promise<TemplateWorkspaceView>;
@@ -4602,7 +4602,7 @@ export class Svc {
         /** A repeat with the same key gets the same answer, for 24 hours */
         idempotencyKey: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<TemplateWorkspaceView>;
     /** Discard the staged files of a template. Permission: `templates:write`. */
     discardWorkspace(
@@ -4613,7 +4613,7 @@ export class Svc {
         /** A repeat with the same key gets the same answer, for 24 hours */
         idempotencyKey: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<TemplateWorkspaceView>;
     /** Stage the files of an earlier commit of a template. They replace all staged files. A later save appends a commit: history never changes. Permission: `templates:write`. */
     restoreCommit(
@@ -4626,7 +4626,7 @@ export class Svc {
         /** A repeat with the same key gets the same answer, for 24 hours */
         idempotencyKey: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<TemplateRestore>;
     /** List the commits of a template. Newest first. Permission: `templates:read`. */
     listHistory(
@@ -4684,7 +4684,7 @@ export class Svc {
         /** Name of the family */
         name: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<TemplateFamily>;
     /** Show a template family with its members. Permission: `templates:read`. */
     getFamily(familyId: string, options?: RequestOptions): Promise<TemplateFamily>;
@@ -4709,7 +4709,7 @@ export class Svc {
     addFamilyMember(
       familyId: string,
       templateId: string,
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<TemplateFamily>;
     /** Remove a template from a family; it stays a template. Permission: `templates:write`. */
     removeFamilyMember(
@@ -4730,7 +4730,7 @@ export class Svc {
         /** Id of a double opt-in group: each contact of the file that can get mail is asked to confirm it, unless it was asked before */
         requireConfirmation?: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<ContactImportReport>;
     /** Export all contacts, the oldest first. Writes CSV, in which a value that a spreadsheet would take for a formula begins with an apostrophe, or one contact on each line as JSON. An import reads both. Permission: `contacts:read`. */
     export(
@@ -4825,7 +4825,7 @@ export class Svc {
           [name: string]: string | number | boolean | null;
         };
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Contact>;
     /** Show a contact. Permission: `contacts:read`. */
     get(id: string, options?: RequestOptions): Promise<Contact>;
@@ -4893,7 +4893,7 @@ export class Svc {
         /** Tags to add or to remove */
         tags: Array<string>;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Contact>;
     /** Remove tags from a contact; missing ones are ignored. Permission: `contacts:write`. */
     removeTags(
@@ -4984,7 +4984,7 @@ export class Svc {
         /** Mark it as private */
         isPrivate?: boolean;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Conversation>;
     /** Show a conversation. Permission: `conversations:read`. */
     get(id: string, options?: RequestOptions): Promise<Conversation>;
@@ -5040,7 +5040,7 @@ export class Svc {
         /** Tags to add or to remove */
         tags: Array<string>;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Conversation>;
     /** Remove tags from a conversation; missing ones are ignored. Permission: `conversations:write`. */
     removeTags(
@@ -5062,7 +5062,7 @@ export class Svc {
         /** Notes on the resolution */
         resolutionNotes?: string | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Conversation>;
     /** Archive a conversation. Later messages are still counted in it, and leave it archived. Permission: `conversations:write`. */
     archive(
@@ -5071,7 +5071,7 @@ export class Svc {
         /** Reason for the new status */
         statusReason?: string | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Conversation>;
     /** Reopen a resolved or archived conversation. Permission: `conversations:write`. */
     reopen(
@@ -5080,7 +5080,7 @@ export class Svc {
         /** Reason for the new status */
         statusReason?: string | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Conversation>;
     /** Delete a conversation for good; its messages stay. Permission: `conversations:delete`. */
     delete(
@@ -5121,7 +5121,7 @@ export class Svc {
         /** Conditions that make a contact a member; without them, add members */
         query?: ContactQuery;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<ContactGroup>;
     /** Show a contact group. Permission: `contacts:read`. */
     get(id: string, options?: RequestOptions): Promise<ContactGroup>;
@@ -5173,7 +5173,7 @@ export class Svc {
         /** Ids of contacts, at most 10,000 */
         contactIds: Array<string>;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<ContactGroup>;
     /** Remove contacts from a group; others are ignored. Permission: `contacts:write`. */
     removeMembers(
@@ -5268,7 +5268,7 @@ export class Svc {
         /** Allow tags and groups without an unsubscribe group: mail that everybody must get */
         transactional?: boolean;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Campaign>;
     /** Show a campaign. Permission: `campaigns:read`. */
     get(id: string, options?: RequestOptions): Promise<Campaign>;
@@ -5353,7 +5353,7 @@ export class Svc {
         /** Name of the copy (default: "NAME (copy)") */
         name?: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Campaign>;
     /** Count the contacts of a campaign by fate, and the time of a run. At the pace of plan, daily quota and warming. Mail that others send meanwhile is not known. Permission: `campaigns:read`. */
     estimate(
@@ -5380,7 +5380,7 @@ export class Svc {
         /** Address; one of a contact gets its values */
         to: Array<string>;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Array<BatchResult>>;
     /** Send a campaign to its audience, now or later. The run is `scheduled` until its time, and then `running`. When it starts it takes snapshots of content and audience: later changes do not reach it. Each contact gets one message at most. A repeat with the same `idempotencyKey` returns the original run. Permission: `campaigns:run`. */
     createRun(
@@ -5393,7 +5393,7 @@ export class Svc {
         /** Leave out contacts of earlier runs of the campaign */
         onlyNew?: boolean;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<CampaignRun>;
     /** List the runs of a campaign, newest first. Permission: `campaigns:read`. */
     listRuns(
@@ -5420,7 +5420,7 @@ export class Svc {
         /** Reason, for the audit */
         note?: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<CampaignRun>;
     /** Let a paused or held run go on. A held run needs a `note`. One that had not started is `scheduled` again, and one that was completed is `completed` again. Permission: `campaigns:run`. */
     resumeRun(
@@ -5430,7 +5430,7 @@ export class Svc {
         /** Findings of the review, for the audit; a held run needs them */
         note?: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<CampaignRun>;
     /** End a run for good. What has not left is cancelled; what has left stays. A completed run can be cancelled while mail of it is queued; its counts stay. Permission: `campaigns:run`. */
     cancelRun(
@@ -5440,7 +5440,7 @@ export class Svc {
         /** Reason, for the audit */
         note?: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<CampaignRun>;
     /** Make a run to the contacts that failed in an ended run. Those for whom no message could be made, and those whose message failed; never bounced or complained ones, nor those of another retry of the run. It has the content of the campaign as it is now. Permission: `campaigns:run`. */
     retryRun(
@@ -5450,7 +5450,7 @@ export class Svc {
         /** Repeating a request with the same key returns the original run */
         idempotencyKey?: string | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<CampaignRun>;
     /** List the contacts that a run has judged, by contact id. Permission: `campaigns:read`. */
     listRunRecipients(
@@ -5514,7 +5514,7 @@ export class Svc {
         /** Way of its events: posts to a webhook, or the stream that a program reads */
         runtime?: 'webhook' | 'hosted';
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Extension>;
     /** Show an extension. Permission: `extensions:read`. */
     get(id: string, options?: RequestOptions): Promise<Extension>;
@@ -5567,16 +5567,12 @@ export class Svc {
         /** What is new in it */
         changelog?: string | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<ExtensionVersion>;
     /** Show a version by its number or its id. Permission: `extensions:read`. */
     getVersion(id: string, version: string, options?: RequestOptions): Promise<ExtensionVersion>;
     /** Stop offering a version. Its installations keep it. Nobody installs it or upgrades to it any more. Permission: `extensions:write`. */
-    withdrawVersion(
-      id: string,
-      version: string,
-      options?: RequestOptions,
-    ): Promise<ExtensionVersion>;
+    withdrawVersion(id: string, version: string, options?: KeyedOptions): Promise<ExtensionVersion>;
   };
   readonly extensionInstallations: {
     /** List the installations of extensions, newest first. Permission: `extensions:read`. */
@@ -5613,7 +5609,7 @@ export class Svc {
         /** Exactly the grants of the version: permission:mailboxes:read, event:… */
         acceptPermissions: Array<string>;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<InstalledExtension>;
     /** Show the calling installation. Each installation may read itself, without a permission. 404 for other keys. Permission: `extensions:read`. */
     getOwn(options?: RequestOptions): Promise<ExtensionInstallation>;
@@ -5643,11 +5639,11 @@ export class Svc {
       message: string;
     }>;
     /** Disable an installation at once. Its key is refused and its streams end. Posts to its webhook wait, and nothing new is queued for it. Permission: `extensions:write`. */
-    disable(id: string, options?: RequestOptions): Promise<ExtensionInstallation>;
+    disable(id: string, options?: KeyedOptions): Promise<ExtensionInstallation>;
     /** Enable an installation with all that it had. Also one whose webhook was disabled for its failures. Permission: `extensions:write`. */
-    enable(id: string, options?: RequestOptions): Promise<ExtensionInstallation>;
+    enable(id: string, options?: KeyedOptions): Promise<ExtensionInstallation>;
     /** Replace the key of an installation, and the secret of its webhook. The old key ends at once. Both secrets sign for 24 hours. Permission: `extensions:write`. */
-    rotateExtensionCredentials(id: string, options?: RequestOptions): Promise<InstalledExtension>;
+    rotateExtensionCredentials(id: string, options?: KeyedOptions): Promise<InstalledExtension>;
     /** Change the version of an installation in place. Only a person may, and `acceptPermissions` must list exactly the grants that are new. An older version rolls back. Credentials, owner, scope, send mode and status stay. With `dryRun` nothing changes. Permission: `extensions:write`. */
     upgrade(
       id: string,
@@ -5661,7 +5657,7 @@ export class Svc {
         /** Refuse the upgrade unless this version is installed now */
         expectedVersion?: string | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<ExtensionUpgrade>;
     /** List the upgrades and rollbacks of an installation, newest first. They are kept for good, also after the installation was deleted. Permission: `extensions:read`. */
     listInstallationVersionChanges(
@@ -5794,7 +5790,7 @@ export class Svc {
           [name: string]: string;
         } | null;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Webhook>;
     /** Show a webhook. Permission: `webhooks:read`. */
     get(id: string, options?: RequestOptions): Promise<Webhook>;
@@ -5825,7 +5821,7 @@ export class Svc {
       message: string;
     }>;
     /** Replace the secret of a webhook. The new secret is in `secret`, only this once. Old and new both sign each post for 24 hours. Permission: `webhooks:write`. */
-    rotateSecret(id: string, options?: RequestOptions): Promise<Webhook>;
+    rotateSecret(id: string, options?: KeyedOptions): Promise<Webhook>;
     /** Post a test event to a webhook. Publishes a `webhook.test` event with your `data`, which is delivered and retried like any other. Permission: `webhooks:write`. */
     test(
       id: string,
@@ -5833,7 +5829,7 @@ export class Svc {
         /** The `data` of the event; default: an empty object */
         data?: unknown;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<WebhookTest>;
     /** Count the deliveries of a webhook by day. Permission: `webhooks:read`. */
     getStats(
@@ -5927,7 +5923,7 @@ export class Svc {
       options?: RequestOptions,
     ): Promise<WebhookDeliveryWithAttempts>;
     /** Retry a delivery of a webhook now. Waits for the answer. The automatic attempts stay as planned. Permission: `webhooks:write`. */
-    redeliver(id: string, deliveryId: string, options?: RequestOptions): Promise<WebhookRedelivery>;
+    redeliver(id: string, deliveryId: string, options?: KeyedOptions): Promise<WebhookRedelivery>;
     /** Post logged events again. Creates new deliveries of past events, under their old `webhook-id`, behind new events. The oldest 10,000 at most, less the pending ones; one replay at a time. Permission: `webhooks:write`. */
     replay(
       id: string,
@@ -5941,7 +5937,7 @@ export class Svc {
         /** Only these kinds; default: those of the endpoint */
         events?: Array<string>;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<WebhookReplay>;
   };
   readonly apiKeys: {
@@ -5997,7 +5993,7 @@ export class Svc {
         /** Mail from its mailboxes goes at once, or once a person approves it */
         sendMode?: 'send' | 'approval';
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<ApiKey>;
     /** Show an API key. Permission: `keys:read`. */
     get(id: string, options?: RequestOptions): Promise<ApiKey>;
@@ -6038,7 +6034,7 @@ export class Svc {
         /** Seconds for which the old key stays valid beside the new one (default: 0) */
         graceSeconds?: number;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<ApiKey>;
   };
   readonly organizations: {
@@ -6052,7 +6048,7 @@ export class Svc {
         /** Note for the reviewer */
         note?: string;
       },
-      options?: RequestOptions,
+      options?: KeyedOptions,
     ): Promise<Organization>;
     /** Show the emails sent in a month and their cost. Permission: `organization:read`. */
     getUsage(

@@ -68,8 +68,9 @@ function methodOf(http, { method, path, body, query, takesKey, pagesBy, answer }
     const content = body === null ? undefined : args.shift();
     const asked = query ? args.shift() : undefined;
     const { idempotencyKey, ...options } = args.shift() ?? {};
-    // One key for all tries, so that a repeat makes nothing twice.
-    const key = takesKey ? (idempotencyKey ?? newKey()) : undefined;
+    // One key for all tries, so that a repeat makes nothing twice. A dry run makes nothing.
+    const needsKey = takesKey && content?.dryRun !== true;
+    const key = needsKey ? (idempotencyKey ?? content?.idempotencyKey ?? newKey()) : undefined;
     const headers = {
       ...(key !== undefined && { 'idempotency-key': key }),
       ...(content !== undefined && { 'content-type': body ?? 'application/json' }),

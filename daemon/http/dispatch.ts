@@ -4,6 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { type KeyUse, keyUseOf } from '../../src/core/api/idempotency.ts';
 import { everyPermission, type Permission } from '../../src/core/api/permission.ts';
 import type {
   Caller,
@@ -25,6 +26,7 @@ import {
 } from '../../src/service/door/door.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
+import { hashedBody, keyOf, markingReplays, onceFor, withKey } from './idempotency.ts';
 import { fileAnswer } from './paths/files.ts';
 import { passOverRest, type Streams } from './streams.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
@@ -103,6 +105,7 @@ interface RoutePlan {
   ownHeaders: Record<string, string>;
   readsBody: boolean;
   needsBody: boolean;
+  keyUse: KeyUse;
 }
 
 function planOf(route: Route): RoutePlan {
@@ -113,6 +116,7 @@ function planOf(route: Route): RoutePlan {
     ownHeaders: deprecationHeaders(route),
     readsBody: route.method !== 'GET' && !route.takes,
     needsBody: route.body !== undefined && route.bodyOptional !== true,
+    keyUse: keyUseOf(route),
   };
 }
 
@@ -153,13 +157,20 @@ async function answer(
   let status: number = route.status;
   const output = await workload.runFor(organizationId, async () => {
     await sliceTurns(plan.operation, organizationId);
-    const body = bytes && bodyOf(plan, bytes);
+    const given = bytes && bodyOf(plan, bytes);
+    const key = keyOf(plan.keyUse, request);
+    const body = plan.keyUse === 'body' && key !== undefined ? withKey(given, key) : given;
     if (route.dryRun && isDryRun(body)) status = 200;
     // Without an escape, a JSON string cannot contain a forbidden character.
     const hasPlainBody = !bytes?.includes('\\u');
     await sliceTurns();
-    const input = { ...partsOf(plan, request), body, hasPlainBody };
-    return withLimits(dispatcher, caller, route, reply, () => answerOf(app, caller, route, input));
+    const once = plan.keyUse === 'claim' && key !== undefined;
+    const around = once ? onceFor(app, caller, route, key) : undefined;
+    const input = { ...partsOf(plan, request), body, hasPlainBody, around };
+    const work = () => answerOf(app, caller, route, input);
+    return withLimits(dispatcher, caller, route, reply, () =>
+      markingReplays(request, reply, plan.keyUse, work),
+    );
   });
   reply.code(status);
   if (route.sendsFile) return fileAnswer(reply, output as FileAnswer);
@@ -181,9 +192,16 @@ async function answerStreaming(
   const { route } = plan;
   reply.headers(plan.ownHeaders);
   const caller = await workload.begin(() => begin(dispatcher, route, request, reply));
-  const run = async (stream?: StreamedBody) => {
+  const key = keyOf(plan.keyUse, request);
+  const run = async (taken?: StreamedBody) => {
     await sliceTurns(plan.operation, caller.organizationId);
-    return answerOf(app, caller, route, { ...partsOf(plan, request), ...(stream && { stream }) });
+    const parts = partsOf(plan, request);
+    if (!taken) return answerOf(app, caller, route, parts);
+    if (key === undefined) return answerOf(app, caller, route, { ...parts, stream: taken });
+    const stream = hashedBody(taken);
+    const around = onceFor(app, caller, route, key, stream);
+    const work = () => answerOf(app, caller, route, { ...parts, stream, around });
+    return markingReplays(request, reply, plan.keyUse, work);
   };
   reply.code(route.status);
   if (route.streams) {

@@ -49,6 +49,7 @@ export const installationRoutes = {
       'under its mailboxes. Only this answer has the key, and the secret of the webhook.',
     body: installInput,
     output: installedOutput,
+    shownOnce: ['key', 'webhook.secret'],
     throws: [ConflictError],
     run: (app, { caller, body }) => install(app, caller, body),
   }),
@@ -109,6 +110,7 @@ export const installationRoutes = {
     description: 'The old key ends at once. Both secrets sign for 24 hours.',
     params,
     output: installedOutput,
+    shownOnce: ['key', 'webhook.secret'],
     run: (app, { caller, params: { id } }) => rotateCredentials(app, caller, id),
   }),
   upgrade: at.post(`${onePath}/upgrade`, {

@@ -57,6 +57,7 @@ export const webhookRoutes = {
         'Posts are signed by the Standard Webhooks scheme, with `secret`, which is shown ' +
         'only this once. Private addresses are refused unless the configuration allows them.',
       body: createWebhookInput,
+      shownOnce: ['secret'],
       throws: [ConflictError],
       run: createWebhook,
     },
@@ -83,6 +84,7 @@ export const webhookRoutes = {
       '24 hours.',
     params,
     output: webhookOutput,
+    shownOnce: ['secret'],
     throws: [ConflictError],
     run: (app, { caller, params: { id } }) => rotateSecret(app, caller, id),
   }),

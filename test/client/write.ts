@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
 import { openApiDocument } from '../../daemon/http/openapi/openapi.ts';
 import { routes } from '../../daemon/http/routes.ts';
+import { takesKey } from '../../src/core/api/idempotency.ts';
 import { operationNames } from '../../src/core/api/operation-name.ts';
 import type { Route } from '../../src/core/api/route.ts';
 import { repository } from '../support/cli.ts';
@@ -150,7 +151,6 @@ function outputOf(operation: Operation): string[] | undefined {
 /** Writes the table of operations. */
 function operationsFile(): string {
   const rows = described().map(({ route, resource, verb, queries, bodyType, pagesBy, answer }) => {
-    const takesKey = Boolean(route.headers);
     const row = {
       resource,
       verb,
@@ -159,7 +159,7 @@ function operationsFile(): string {
       body: bodyType,
       query: queries.length > 0,
     };
-    return `  ${JSON.stringify({ ...row, takesKey, pagesBy, answer })},`;
+    return `  ${JSON.stringify({ ...row, takesKey: takesKey(route), pagesBy, answer })},`;
   });
   const lines = streams.map((one) => `  ${JSON.stringify(one)},`);
   return [
@@ -186,7 +186,7 @@ function signature({ route, operation, queries, bodyType, pagesBy, answer }: Des
     ...(queries.length > 0
       ? [`query${isOptionalQuery(queries) ? '?' : ''}: ${queryType(queries)}`]
       : []),
-    `options?: ${route.headers ? 'KeyedOptions' : 'RequestOptions'}`,
+    `options?: ${takesKey(route) ? 'KeyedOptions' : 'RequestOptions'}`,
   ];
   const type = answer === 'response' ? 'Response' : typeOf(schemaOfAnswer(operation));
   const result = pagesBy ? `List<${type}>` : `Promise<${type}>`;

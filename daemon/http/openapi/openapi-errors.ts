@@ -28,6 +28,10 @@ export const responseHeaders: Readonly<Record<string, JsonSchema>> = {
     type: 'integer',
     minimum: 0,
   }),
+  'Idempotency-Replayed': header(
+    '`true` if the answer repeats the answer of an earlier request with the same `Idempotency-Key`',
+    { const: 'true' },
+  ),
   'RateLimit-Limit': header(
     'Capacity of the tighter bucket, of the organization or of the key; plans without a ' +
       'rate limit have none of these headers',

@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 document (specification 9.1), derived from the routes (their schemas, permissions
 // and declared errors) and from plain-routes.ts. documents.ts serves it; docs.ts draws the page.
+import { idempotencyHeader, takesKey } from '../../../src/core/api/idempotency.ts';
 import type { Route } from '../../../src/core/api/route.ts';
 import type { EventKind } from '../../../src/history/events/kinds.ts';
 import {
@@ -193,7 +194,8 @@ function operationOf(
   book: SchemaBook,
   responses: Record<string, ResponseObject>,
 ): Operation {
-  const parameters = parametersOf(route, book);
+  const ownHeaders = takesKey(route) ? { headers: idempotencyHeader } : {};
+  const parameters = parametersOf({ ...ownHeaders, ...route }, book);
   const words = [
     route.deprecated && `**Deprecated**: ${route.deprecated.replacement}`,
     route.description,
@@ -299,6 +301,7 @@ function responsesOf(
       headers: headerRefs([
         'X-Request-Id',
         ...(route.drawsOnSendRate ? rateLimitHeaders : []),
+        ...(takesKey(route) ? ['Idempotency-Replayed'] : []),
         ...deprecationHeaderNames(route),
       ]),
       content: contentOf(route, book),
@@ -310,7 +313,13 @@ function responsesOf(
     answers[200] = { description, headers: headerRefs(['X-Request-Id']), content };
   }
   const takesBody = route.method !== 'GET';
-  const statuses = [...commonErrors, ...(takesBody ? bodyErrors : []), ...(route.errors ?? [])];
+  const statuses = [
+    ...commonErrors,
+    ...(takesBody ? bodyErrors : []),
+    // A key that was used with different content.
+    ...(takesKey(route) ? [409] : []),
+    ...(route.errors ?? []),
+  ];
   for (const status of new Set(statuses.sort((a, b) => a - b))) {
     answers[status] = sharedError(status, route.drawsOnSendRate === true, shared);
   }

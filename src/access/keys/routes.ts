@@ -32,6 +32,7 @@ export const keyRoutes = {
       'rights than its own.',
     body: createKeyInput,
     output: keyOutput,
+    shownOnce: ['key'],
     run: (app, { caller, body }) => createKey(app, caller, body),
   }),
   get: at.get(`${path}/{id}`, {
@@ -71,6 +72,7 @@ export const keyRoutes = {
     body: rotateKeyInput,
     bodyOptional: true,
     output: keyOutput,
+    shownOnce: ['key'],
     throws: [ConflictError],
     run: (app, { caller, params: { id }, body }) => rotateKey(app, caller, id, body),
   }),

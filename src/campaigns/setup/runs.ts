@@ -1,6 +1,7 @@
 // Runs of campaigns, as persons make and move them. moves.ts has the table of all moves;
 // src/campaigns/walk starts runs, sends their mail and ends them.
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../../core/api/cursor.ts';
+import { noticeReplay } from '../../core/api/idempotency.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
@@ -107,14 +108,19 @@ async function storeRun(app: App, caller: Caller, asked: Asked): Promise<Run> {
   const { organizationId } = caller;
   const { db } = app.store;
   const known = await replayed(db, caller, asked);
-  if (known) return presentWholeRun(db, known);
+  if (known) {
+    noticeReplay();
+    return presentWholeRun(db, known);
+  }
   const campaign = await campaigns.get(db, organizationId, asked.campaignId);
   const facts = factsOf(campaign);
   await assertRunnable(app, caller, facts, asked.scheduledFor ?? undefined);
   const frozen = await freezeCampaign(app, organizationId, facts);
+  let isRepeat = false;
   const store = () =>
     app.store.write(async (trx) => {
       const made = await replayed(trx, caller, asked);
+      isRepeat = made !== undefined;
       if (made) return presentWholeRun(trx, made);
       await lockCampaigns(trx, [asked.campaignId]);
       await requireCampaign(trx, organizationId, asked.campaignId);
@@ -133,7 +139,9 @@ async function storeRun(app: App, caller: Caller, asked: Asked): Promise<Run> {
       return run;
     });
   // Of concurrent requests with the same key, the first makes the run and the rest find it.
-  return orAgain(store);
+  const run = await orAgain(store);
+  if (isRepeat) noticeReplay();
+  return run;
 }
 
 /**

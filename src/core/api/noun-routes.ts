@@ -11,7 +11,7 @@ import type { Caller, RoutePath } from './route.ts';
 /** Differences from the usual route. */
 type Differences = Pick<
   AreaRoute<z.ZodType, z.ZodType, z.ZodType, z.ZodType, z.ZodType>,
-  'name' | 'summary' | 'description' | 'permission' | 'throws' | 'deprecated'
+  'name' | 'summary' | 'description' | 'permission' | 'throws' | 'deprecated' | 'shownOnce'
 >;
 
 /** Differences of a route, with the function that it calls. */

@@ -166,6 +166,8 @@ export interface RouteParts<
   /** Whether a person decides by it. Models have no such tool. */
   decides?: boolean;
   dryRun?: DryRun<z.output<Body>>;
+  /** Fields of the answer, as dotted paths, with secrets that no later answer shows. */
+  shownOnce?: readonly string[];
   output: Output;
   run(
     app: App,
@@ -218,6 +220,7 @@ export interface Route {
   readonly sendsFile?: boolean;
   readonly decides?: boolean;
   readonly dryRun?: DryRun;
+  readonly shownOnce?: readonly string[];
   readonly output: z.ZodType;
   readonly errors?: readonly number[];
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<unknown>;
@@ -245,6 +248,7 @@ export interface Doorway<Answer = unknown>
     | 'takes'
     | 'drawsOnSendRate'
     | 'dryRun'
+    | 'shownOnce'
   > {
   readonly path: string;
   readonly permission: Right;

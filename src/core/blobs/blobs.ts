@@ -17,6 +17,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { CapacityError, ExternalServiceError, messageOf } from '../../platform/errors.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
+import { withoutJoining } from '../../platform/store/changes/each-write.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { App } from '../app.ts';
 import { holdRootKey } from '../root-keys/root-keys.ts';
@@ -137,7 +138,9 @@ export async function storeObject(
   driver: ObjectDriver,
 ): Promise<string | null> {
   const key = `${organizationId}/${digestOf(content)}`;
-  const row = await app.store.write((trx) => wantedObject(app, trx, key, content.length, driver));
+  const row = await withoutJoining(() =>
+    app.store.write((trx) => wantedObject(app, trx, key, content.length, driver)),
+  );
   if (!row || row.state === 'removing') return null;
   if (row.state === 'stored') return key;
   try {

@@ -1,6 +1,7 @@
 // Repeats of a mail from a mailbox, recognized by idempotency key (specification 4.2). They get the
 // first answer again and send nothing.
 import { claimKeyOf } from '../../access/keys/constraints.ts';
+import { noticeReplay } from '../../core/api/idempotency.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import {
@@ -22,7 +23,9 @@ export interface Asked {
 }
 
 /** `messageId` is set only for a message sent by this request. */
-export type Answer = { result: ReplyResult; messageId: string | null } | { error: ServiceError };
+export type Answer =
+  | { result: ReplyResult; messageId: string | null; isReplayed?: true }
+  | { error: ServiceError };
 
 /** Nothing was stored: the mail must become a proposal, and is not frozen yet. */
 export interface Unfrozen {
@@ -53,7 +56,7 @@ export function claimOf(
 export function repeatedAnswer(claim: IdempotencyRow, made: IdempotencyRow): Answer {
   if (claim.fingerprint !== made.fingerprint) return { error: differentContent() };
   if (made.response === '') return { error: madeAndDeleted(made.message_id) };
-  return { result: fromJson<ReplyResult>(made.response), messageId: null };
+  return { result: fromJson<ReplyResult>(made.response), messageId: null, isReplayed: true };
 }
 
 /** Returns the earlier result of a key; null if the key is new. @throws ConflictError. */
@@ -70,5 +73,6 @@ export async function resultBefore(
   if (!made) return null;
   const answer = repeatedAnswer(claim, made);
   if ('error' in answer) throw answer.error;
+  noticeReplay();
   return answer.result;
 }

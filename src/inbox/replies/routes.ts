@@ -1,5 +1,6 @@
 // The HTTP operations that send from a mailbox (specification 4.4), on drafts, and on approval.
 import { area } from '../../core/api/area.ts';
+import { idempotencyHeader } from '../../core/api/idempotency.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
 import { ConflictError, PaymentRequiredError } from '../../platform/errors.ts';
 import { actionPath, mailboxActionOutput } from '../approvals/schema.ts';
@@ -21,7 +22,6 @@ import {
   draftPage,
   draftPath,
   forwardInput,
-  idempotencyHeader,
   listDraftsQuery,
   mailboxOfMail,
   newMessageInput,

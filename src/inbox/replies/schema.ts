@@ -29,16 +29,6 @@ export const draftPath = z.strictObject({
   draftId: idOf(draftNoun, 'is not the id of a draft'),
 });
 
-/** `Idempotency-Key`: 1 to 255 characters (specification 8.3). */
-export const idempotencyHeader = z.object({
-  'idempotency-key': z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({ description: 'Repeating a request with the same key returns the original result' }),
-});
-
 /**
  * Text that would break a header is refused. Text that is not an address is only skipped and
  * reported.

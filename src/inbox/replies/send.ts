@@ -1,6 +1,7 @@
 // Sends from a mailbox. Concurrent sends share a transaction (together.ts): for the send, the
 // thread, the action and the events, or for the proposal. Sends without a mailbox take a different
 // path.
+import { noticeReplay } from '../../core/api/idempotency.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { MailboxRow } from '../../identity/mailboxes/queries.ts';
@@ -86,6 +87,7 @@ export async function sendMail(
   let answer = await ask(proposes ? await frozen() : null);
   while ('isUnfrozen' in answer) answer = await ask(await frozen());
   if ('error' in answer) throw answer.error;
+  if (answer.isReplayed) noticeReplay();
   if (answer.messageId !== null) countTaken(app, caller, 'api', 1);
   return answer.result;
 }

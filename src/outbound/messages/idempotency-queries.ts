@@ -12,8 +12,16 @@ export interface IdempotencyRow {
   created_at: number;
 }
 
+/** A key with the state of its request (src/service/door/claims.ts). */
+export interface ClaimRow extends IdempotencyRow {
+  /** The request in progress; null once it is answered. */
+  holder: string | null;
+  lease_until: number | null;
+  took_effect: number | null;
+}
+
 interface IdempotencyTables {
-  idempotency_claims: IdempotencyRow;
+  idempotency_claims: ClaimRow;
 }
 
 const own = ownTables<IdempotencyTables>();
@@ -121,3 +129,104 @@ export async function forgetKeptResponse(
     .where('message_id', '=', messageId)
     .execute();
 }
+
+/** Inserts the key of a request in progress; returns 0 if the key is taken. */
+export const insertClaim = own.change((db, claim: ClaimRow) =>
+  db
+    .insertInto('idempotency_claims')
+    .values({
+      organization_id: claim.organization_id,
+      claim_key: claim.claim_key,
+      fingerprint: claim.fingerprint,
+      message_id: claim.message_id,
+      response: claim.response,
+      created_at: claim.created_at,
+      holder: claim.holder,
+      lease_until: claim.lease_until,
+    })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+export const findClaim = own.first((db, organizationId: string, key: string) =>
+  db
+    .selectFrom('idempotency_claims')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('claim_key', '=', key),
+);
+
+/** The key of a request in progress, with the holder. */
+type Held = Pick<ClaimRow, 'organization_id' | 'claim_key'> & { holder: string };
+
+/** Gives a key to another request if the lease ended at `now` without an effect. */
+export const takeOverClaim = own.change(
+  (db, claim: Held & Pick<ClaimRow, 'fingerprint' | 'lease_until' | 'created_at'>, now: number) =>
+    db
+      .updateTable('idempotency_claims')
+      .set({
+        fingerprint: claim.fingerprint,
+        holder: claim.holder,
+        lease_until: claim.lease_until,
+        created_at: claim.created_at,
+      })
+      .where('organization_id', '=', claim.organization_id)
+      .where('claim_key', '=', claim.claim_key)
+      .where('lease_until', '<=', now)
+      .where('took_effect', 'is', null),
+);
+
+export const renewClaim = own.run((db, held: Held, leaseUntil: number) =>
+  db
+    .updateTable('idempotency_claims')
+    .set({ lease_until: leaseUntil })
+    .where('organization_id', '=', held.organization_id)
+    .where('claim_key', '=', held.claim_key)
+    .where('holder', '=', held.holder),
+);
+
+/** Records that a transaction of the holder is committed; returns 0 if the key was lost. */
+export const markClaim = own.change((db, held: Held) =>
+  db
+    .updateTable('idempotency_claims')
+    .set({ took_effect: 1 })
+    .where('organization_id', '=', held.organization_id)
+    .where('claim_key', '=', held.claim_key)
+    .where('holder', '=', held.holder),
+);
+
+type Answered = Held & Pick<ClaimRow, 'fingerprint' | 'message_id' | 'response'>;
+
+/** Stores the answer of the holder. */
+export const answerClaim = own.run((db, answered: Answered) =>
+  db
+    .updateTable('idempotency_claims')
+    .set({
+      fingerprint: answered.fingerprint,
+      message_id: answered.message_id,
+      response: answered.response,
+      holder: null,
+      lease_until: null,
+    })
+    .where('organization_id', '=', answered.organization_id)
+    .where('claim_key', '=', answered.claim_key)
+    .where('holder', '=', answered.holder),
+);
+
+/** Releases the key of a refused request. */
+export const releaseClaim = own.run((db, held: Held) =>
+  db
+    .deleteFrom('idempotency_claims')
+    .where('organization_id', '=', held.organization_id)
+    .where('claim_key', '=', held.claim_key)
+    .where('holder', '=', held.holder),
+);
+
+/** Releases the key of a request that failed before any effect; returns 0 after an effect. */
+export const releaseUnusedClaim = own.change((db, held: Held) =>
+  db
+    .deleteFrom('idempotency_claims')
+    .where('organization_id', '=', held.organization_id)
+    .where('claim_key', '=', held.claim_key)
+    .where('holder', '=', held.holder)
+    .where('took_effect', 'is', null),
+);

@@ -8,6 +8,7 @@
 
 import { openAllowances } from '../../access/admission/quota.ts';
 import { messagesRight, type SendRight } from '../../access/keys/send-checks.ts';
+import { noticeReplay } from '../../core/api/idempotency.ts';
 import type { Caller } from '../../core/api/route.ts';
 import { checkWith } from '../../core/api/validate.ts';
 import type { App } from '../../core/app.ts';
@@ -41,7 +42,9 @@ import { stageContent } from './store-content.ts';
  */
 type KeptEntry = { messageId: string } | { error: Record<string, unknown> };
 
-type BatchAnswer = { results: BatchResult[]; accepted: number } | { error: ConflictError };
+type BatchAnswer =
+  | { results: BatchResult[]; accepted: number; isReplayed: boolean }
+  | { error: ConflictError };
 
 /** Returns a key for an entry. Client keys have 255 characters at most, so none can equal it. */
 function entryKey(key: string, index: number): string {
@@ -79,6 +82,7 @@ export async function sendBatch(
     acceptBatch(app, trx, caller, requests, idempotency),
   );
   if ('error' in answer) throw answer.error;
+  if (answer.isReplayed) noticeReplay();
   countTaken(app, caller, 'api', answer.accepted);
   return answer.results;
 }
@@ -116,7 +120,7 @@ async function acceptBatch(
   const answers = results.map((result, index) => toResult(index, result));
   const messages = answers.flatMap((answer) => ('message' in answer ? answer.message : []));
   if (idempotency && own) await keep(trx, idempotency, own, answers);
-  return { results: answers, accepted: messages.length };
+  return { results: answers, accepted: messages.length, isReplayed: false };
 }
 
 function toResult(index: number, result: AcceptRequest | AcceptResult): BatchResult {
@@ -187,5 +191,5 @@ async function replay(
       ? { index, message: fromJson<Message>(response) }
       : { index, error: madeAndDeleted(entry.messageId).toJSON() };
   });
-  return { results, accepted: 0 };
+  return { results, accepted: 0, isReplayed: true };
 }

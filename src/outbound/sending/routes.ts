@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { admissionOf } from '../../access/admission/admission.ts';
 import { area } from '../../core/api/area.ts';
+import { idempotencyHeader } from '../../core/api/idempotency.ts';
 import { ConflictError, PaymentRequiredError } from '../../platform/errors.ts';
 import { batchResult, dryRunResult, message, messageId } from '../messages/schema.ts';
 import { batchPayload, scheduledPayload, sendBody } from '../messages/send-schema.ts';
@@ -11,16 +12,6 @@ import { dryRunMessage } from './dry-run.ts';
 import { releaseMessage, resendMessage } from './resend.ts';
 import { scheduleMessage } from './schedule/schedule.ts';
 import { sendMessage } from './send.ts';
-
-/** `Idempotency-Key`: 1 to 255 characters (specification 8.3). */
-const idempotencyHeader = z.object({
-  'idempotency-key': z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({ description: 'Repeating a request with the same key returns the original message' }),
-});
 
 /** Declared by the specification; the service itself never answers it. */
 const badGateway = { status: 502 };

@@ -2,6 +2,7 @@
 // `acceptOne` (a single answer) → `gathered` (sends that arrive together) → `acceptTogether` (a
 // single transaction) → `acceptAll` (accept.ts). Also deletes old idempotency keys.
 
+import { noticeReplay } from '../../core/api/idempotency.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
@@ -56,7 +57,8 @@ export async function acceptOne(app: App, request: AcceptRequest): Promise<Messa
   const result = await gathered(app)(request);
   if ('error' in result) throw result.error;
   const via = request.content.raw?.via ?? 'api';
-  if (!result.replayed) countTaken(app, request.caller, via, 1);
+  if (result.replayed) noticeReplay();
+  else countTaken(app, request.caller, via, 1);
   return result.message;
 }
 

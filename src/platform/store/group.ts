@@ -2,10 +2,13 @@
 // work gets the whole batch, which saves round trips to a distant server. Reads of a turn of the
 // event loop share a batch in the same way.
 import { CapacityError } from '../errors.ts';
+import { type JoiningWrite, joiningWrite, withoutJoining } from './changes/each-write.ts';
 import type { Db, Durability, Store } from './db.ts';
 
 interface Waiting<Item, Result> {
   item: Item;
+  /** Joining write of the caller of this item (each-write.ts). */
+  join?: JoiningWrite | undefined;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
@@ -34,16 +37,20 @@ export function groupWrites<Item, Result>(
   };
   const run = async (taken: () => Waiting<Item, Result>[]): Promise<void> => {
     let batch: Waiting<Item, Result>[] | undefined;
-    const results = await store
-      .write((trx) => {
-        // A rerun of the transaction takes the same batch.
-        batch ??= taken();
-        return work(
-          trx,
-          batch.map(({ item }) => item),
-        );
-      }, durability)
-      .catch((error: unknown) => ({ error }));
+    const write = async (trx: Db) => {
+      // A rerun of the transaction takes the same batch.
+      batch ??= taken();
+      const results = await work(
+        trx,
+        batch.map(({ item }) => item),
+      );
+      for (const { join } of batch) if (join) await join(trx);
+      return results;
+    };
+    // The joining write of a single caller must not speak for the whole batch.
+    const results = await withoutJoining(() => store.write(write, durability)).catch(
+      (error: unknown) => ({ error }),
+    );
     batch ??= taken();
     if (!('error' in results)) {
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
@@ -67,7 +74,7 @@ export function groupWrites<Item, Result>(
   };
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
+      waiting.push({ item, join: joiningWrite(), resolve, reject });
       if (!isOrdered) order();
     });
 }

@@ -36,7 +36,18 @@ export interface Input {
   stream?: StreamedBody;
   /** The texts of the body are known to have no forbidden characters. */
   hasPlainBody?: boolean;
+  /** Runs a changing operation in place of the door, as soon as its fields are checked. */
+  around?: Around | undefined;
 }
+
+/** Validated parts of a request, as they identify it. */
+export interface Checked {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+}
+
+export type Around = <Answer>(run: () => Promise<Answer>, checked: Checked) => Promise<Answer>;
 
 /** Part of a route that the first checks need. */
 export type Entrance = Pick<Doorway, 'permission' | 'method' | 'path'>;
@@ -81,7 +92,7 @@ export async function answer<Answer>(
   app: App,
   caller: Caller,
   way: Doorway<Answer>,
-  { params = {}, query = {}, headers = {}, body, stream, hasPlainBody = false }: Input,
+  { params = {}, query = {}, headers = {}, body, stream, hasPlainBody = false, around }: Input,
 ): Promise<Answer> {
   const schemas = requestSchemas(way);
   const readsBody = way.method !== 'GET' && !way.takes;
@@ -97,9 +108,12 @@ export async function answer<Answer>(
       isPlain: hasPlainBody,
     },
   });
-  const { run } = (isDryRun(parsed.body) && way.dryRun) || way;
-  const answered = run(app, { caller, ...parsed, params: path, ...(stream && { stream }) });
-  return answered as Promise<Answer>;
+  const isDry = isDryRun(parsed.body);
+  const { run } = (isDry && way.dryRun) || way;
+  const input = { caller, ...parsed, params: path, ...(stream && { stream }) };
+  const answering = () => run(app, input) as Promise<Answer>;
+  if (!around || isDry) return answering();
+  return around(answering, { params: path, query: parsed.query, body: parsed.body });
 }
 
 /** Tells whether a body asks for the answer of a dry run, on a route with dry runs. */

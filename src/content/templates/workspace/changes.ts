@@ -3,6 +3,7 @@
 // a single daemon or on several.
 import { hash } from 'node:crypto';
 import { claimKeyOf } from '../../../access/keys/constraints.ts';
+import { noticeReplay } from '../../../core/api/idempotency.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import type { AuditAction } from '../../../history/audit/schema.ts';
@@ -243,6 +244,7 @@ async function answerAgain<Answer>(
   const made = await findAnswer(db, templateId, key);
   if (!made) return undefined;
   if (made.fingerprint !== fingerprint) throw usedKey();
+  noticeReplay();
   const json = await inflated(made.answer, mostAnswerBytes);
   return { answer: fromJson<Answer>(json.toString()) };
 }

@@ -1,6 +1,7 @@
 // Deletes contacts. Recipients of messages lose the contact and keep the address. Ledgers of
 // campaign runs keep only the id. Blocks stay, so an opt-out outlives the contact. The file lives
 // here because contacts must not depend on messages.
+
 import type { Deleted } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
@@ -13,6 +14,7 @@ import { contactNoun } from '../../../people/contacts/schema.ts';
 import { fromJson } from '../../../platform/store/db.ts';
 import { overwriting } from '../../../platform/store/rows/overwriting.ts';
 import { forgetInLedger } from '../../../run-ledger/queries.ts';
+import { forgetKeptResponse } from '../idempotency-queries.ts';
 import { forgetRecipients } from '../queries.ts';
 
 /** Recipients per transaction, so that sends can commit in between. */
@@ -40,6 +42,7 @@ export async function deleteContact(app: App, caller: Caller, id: string): Promi
         await forgetInLedger(trx, organizationId, id);
         await deleteContactRow(trx, organizationId, id, tags);
       });
+      await forgetKeptResponse(trx, organizationId, id);
       await requestErasure(app, trx, { organizationId, id, kind: 'resource' });
       const event = eventToRecord(contactDeleted, deletedResource(id));
       await record(app, trx, caller, { subject: id, action: contactNoun.deleted, event });

@@ -1,5 +1,6 @@
 // Deletes conversations and leaves their messages without a conversation. The file lives here
 // because conversations must not depend on messages.
+
 import type { Deleted } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
@@ -13,6 +14,7 @@ import {
 } from '../../../people/conversations/queries.ts';
 import { conversationNoun } from '../../../people/conversations/schema.ts';
 import { fromJson } from '../../../platform/store/db.ts';
+import { forgetKeptResponse } from '../idempotency-queries.ts';
 import { releaseMessages } from './conversation-queries.ts';
 
 /** Messages per transaction, so that sends can commit in between. */
@@ -40,6 +42,7 @@ export async function deleteConversation(app: App, caller: Caller, id: string): 
       const row = await conversations.get(trx, organizationId, id);
       if (row.message_count > 0) return false;
       await deleteConversationRow(trx, row, fromJson<string[]>(row.tags) ?? []);
+      await forgetKeptResponse(trx, organizationId, id);
       await requestErasure(app, trx, { organizationId, id, kind: 'resource' });
       await record(app, trx, caller, { subject: id, action: conversationNoun.deleted });
       return true;

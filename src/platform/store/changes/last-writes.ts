@@ -2,6 +2,7 @@
 // (counters) are locked only there, and in a fixed order. On PostgreSQL this avoids deadlocks, and
 // keeps a lock only for the commit.
 import type { Db, Store } from '../db.ts';
+import { joiningWrite } from './each-write.ts';
 
 /** Changes that a transaction collects and writes at the end. */
 export interface LastWrite {
@@ -35,14 +36,19 @@ export function hasGathered(trx: Db, name: string): boolean {
   return gathered.get(trx)?.has(name) ?? false;
 }
 
-/** Makes each write of the store end with the changes collected by `lastly`. */
+/**
+ * Makes each write of the store end with the joining write of the caller (each-write.ts), and then
+ * with the changes collected by `lastly`.
+ */
 export function withLastWrites(store: Store): Store {
   const { write } = store;
-  const writeAll: Store['write'] = (work, durability) =>
-    write(async (trx) => {
+  const writeAll: Store['write'] = (work, durability) => {
+    const join = joiningWrite();
+    return write(async (trx) => {
       // Discards changes of an earlier transaction that failed before the end.
       gathered.delete(trx);
       const value = await work(trx);
+      await join?.(trx);
       const kinds = gathered.get(trx);
       if (kinds) {
         gathered.delete(trx);
@@ -51,5 +57,6 @@ export function withLastWrites(store: Store): Store {
       }
       return value;
     }, durability);
+  };
   return Object.assign(store, { write: writeAll });
 }

@@ -76,12 +76,18 @@ create table idempotency_claims (
   organization_id text not null, claim_key text not null,
   -- SHA-256 of the request.
   fingerprint text not null,
+  -- The message or other resource that the request made; empty without one.
   message_id text not null,
   response text not null,
   created_at bigint not null,
+  -- The request in progress that holds the key, and the end of its lease; null once it is answered.
+  holder text,
+  lease_until bigint,
+  -- 1 once a transaction of this request is committed; null before.
+  took_effect bigint,
   primary key (organization_id, claim_key)
 ) ${clustered};
--- The deletion of a message empties the stored response.
+-- The deletion of a message or contact empties the stored response.
 create index idempotency_claims_of_message on idempotency_claims (message_id);
 -- Keys expire.
 create index idempotency_claims_by_age on idempotency_claims (created_at);
