@@ -31,6 +31,7 @@ import { mcpPath, mountMcp, refuseMethod } from './paths/mcp.ts';
 import { mountReceiptKeys } from './paths/receipt-keys.ts';
 import { mountStorage } from './paths/storage.ts';
 import { mountTracking } from './paths/tracking.ts';
+import { vendorHint } from './paths/vendors.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { createStreams } from './streams.ts';
 import { openWorkload, type Workload } from './workload.ts';
@@ -200,7 +201,8 @@ function addHooks(
   server.setNotFoundHandler((request, reply) => {
     const [path = ''] = request.url.split('?');
     if (path === mcpPath && app.config.mcp.enabled) return refuseMethod(reply);
-    const error = new ResourceNotFoundError('route', `${request.method} ${path}`);
+    const { method } = request;
+    const error = new ResourceNotFoundError('route', `${method} ${path}`, vendorHint(method, path));
     return sendError(app, error, request, reply);
   });
 }

@@ -159,15 +159,26 @@ export class ValidationError extends refusal('ValidationError', 'validation', {
 }
 
 export class ResourceNotFoundError extends refusal('ResourceNotFoundError', 'not-found', {
-  fields: { resource: text, id: text },
+  fields: {
+    resource: text,
+    id: text,
+    hint: { type: 'string', description: 'The nearest operation, for a path of another service' },
+  },
+  optional: ['hint'],
   answers: { 404: ['NotFound', 'This organization has no such resource'] },
 }) {
   readonly resource: string;
   readonly id: string;
-  constructor(resource: string, id: string) {
-    super(`${resource} ${id} was not found`);
+  readonly hint: string | undefined;
+  constructor(resource: string, id: string, hint?: string) {
+    super(`${resource} ${id} was not found${hint === undefined ? '' : `: ${hint}`}`);
     this.resource = resource;
     this.id = id;
+    this.hint = hint;
+  }
+  override fields() {
+    const { resource, id, hint } = this;
+    return { resource, id, ...(hint !== undefined && { hint }) };
   }
 }
 

@@ -3,6 +3,7 @@
 // before these.
 import type { z } from 'zod';
 import { findNearest } from '../config/nearest.ts';
+import { placeElsewhere, synonymsOf } from './field-synonyms.ts';
 
 type RawIssue = z.core.$ZodRawIssue;
 
@@ -42,6 +43,39 @@ function wrongType(expected: readonly string[], input: unknown): string {
   const isFraction = expected.includes('int') && typeof input === 'number';
   const found = isFraction ? '' : `, not ${inTypeWords(typeOf(input))}`;
   return `must be ${either(expected.map(inTypeWords))}${found}`;
+}
+
+const longestShown = 300;
+
+/**
+ * Returns the value to write in place of a string, as JSON: the list or object of an address, or
+ * the list with the string. Undefined if the schema expects neither.
+ */
+function writtenFor(schema: unknown, input: unknown): string | undefined {
+  if (typeof input !== 'string' || input.length > longestShown) return undefined;
+  const value = valueFor(schema as z.core.$ZodType | undefined, input.trim());
+  return value === undefined
+    ? undefined
+    : JSON.stringify(value).replaceAll('":"', '": "').replaceAll('","', '", "');
+}
+
+function valueFor(schema: z.core.$ZodType | undefined, input: string): unknown {
+  const { shape, element, innerType, in: inner } = (schema?._zod.def ?? {}) as Inner;
+  if (element) {
+    const entry = valueFor(element, input);
+    return entry === undefined ? undefined : [entry];
+  }
+  if (shape) return shape.email && input.includes('@') ? addressOf(input) : undefined;
+  const unwrapped = innerType ?? inner;
+  return unwrapped ? valueFor(unwrapped, input) : input;
+}
+
+/** Returns the parts of `Ada <ada@example.com>`, or of a plain address. */
+function addressOf(input: string): { email: string; name?: string } {
+  const start = input.lastIndexOf('<');
+  if (start < 0 || !input.endsWith('>')) return { email: input };
+  const name = input.slice(0, start).replaceAll('"', '').trim();
+  return { email: input.slice(start + 1, -1).trim(), ...(name !== '' && { name }) };
 }
 
 /** `a, b or c`. */
@@ -86,6 +120,11 @@ function unionWords(errors: readonly (readonly z.core.$ZodIssue[])[], input: unk
   return told?.message ?? 'has none of the accepted forms';
 }
 
+function withExample(words: string, { inst, input }: RawIssue): string {
+  const written = writtenFor(inst, input);
+  return written === undefined ? words : `${words}: write ${written}`;
+}
+
 /** The error map of all requests; undefined leaves the words to zod. */
 export function schemaWords(issue: RawIssue): string | undefined {
   if (issue.input === undefined && /^invalid_(?:type|value|union)$/.test(issue.code ?? '')) {
@@ -93,7 +132,7 @@ export function schemaWords(issue: RawIssue): string | undefined {
   }
   switch (issue.code) {
     case 'invalid_type':
-      return wrongType([issue.expected], issue.input);
+      return withExample(wrongType([issue.expected], issue.input), issue);
     case 'invalid_value':
       return `must be ${either(issue.values.map((value) => JSON.stringify(value) ?? 'nothing'))}`;
     case 'too_big':
@@ -165,6 +204,8 @@ function nearestField(schema: z.core.$ZodType, path: readonly string[], key: str
   const fields = fieldsOf(schema).filter((field) => field !== beside + key);
   const elsewhere = fields.find((field) => nameOf(field) === key);
   if (elsewhere !== undefined) return elsewhere;
+  const meant = meantFields(fields, path, beside, key);
+  if (meant !== undefined) return meant;
   const siblings = fields.filter(
     (field) => field.startsWith(beside) && !field.slice(beside.length).includes('.'),
   );
@@ -177,12 +218,38 @@ function nearestField(schema: z.core.$ZodType, path: readonly string[], key: str
   return nearest && fields.find((field) => nameOf(field) === nearest);
 }
 
+/** Returns the fields that a name of another mail service means: beside it, or elsewhere. */
+function meantFields(
+  fields: readonly string[],
+  path: readonly string[],
+  beside: string,
+  key: string,
+): string | undefined {
+  const names = synonymsOf(key);
+  const own = names.filter((name) => fields.includes(beside + name));
+  if (own.length > 0) return either(own.map((name) => [...path, name].join('.')));
+  const others = names.flatMap((name) => fields.find((field) => nameOf(field) === name) ?? []);
+  return others.length > 0 ? either(others) : undefined;
+}
+
+/** Returns the place of a value outside the body, for a top-level name that no field has. */
+function placeOutside(schema: z.core.$ZodType, path: readonly string[], key: string) {
+  const words = path.length === 0 ? placeElsewhere(key) : undefined;
+  if (words === undefined) return undefined;
+  const fields = fieldsOf(schema);
+  const isTaken = [key, ...synonymsOf(key)].some((name) => fields.includes(name));
+  const isScheduled = words.includes('scheduledFor');
+  return isTaken || (isScheduled && !fields.includes('email.subject')) ? undefined : words;
+}
+
 /** Returns a function that words unknown fields of a request: the first few with a suggestion. */
 export function unknownFieldWords(schema: z.core.$ZodType) {
   let left = mostSuggestions;
   return (path: readonly string[], key: string): string => {
     const isGuessed = left > 0 && key.length <= longestGuessed;
     left -= 1;
+    const known = isGuessed ? placeOutside(schema, path, key) : undefined;
+    if (known !== undefined) return `unknown field; ${known}`;
     const nearest = isGuessed ? nearestField(schema, path, key) : undefined;
     return nearest === undefined ? 'unknown field' : `unknown field; did you mean ${nearest}?`;
   };

@@ -106,9 +106,15 @@ function newFields(): FieldErrors {
 function fieldsOf(error: z.ZodError, schema: z.ZodType, where: string): FieldErrors {
   const fields = newFields();
   const unknownField = unknownFieldWords(schema);
-  for (const issue of error.issues.slice(0, mostFieldErrors)) {
+  const issues = error.issues.slice(0, mostFieldErrors);
+  // A value of another type has no meaningful length or form.
+  const ofAnotherType = new Set(
+    issues.flatMap(({ code, path }) => (code === 'invalid_type' ? path.join('.') : [])),
+  );
+  for (const issue of issues) {
     if (Object.keys(fields).length >= mostFieldErrors) break;
     const path = issue.path.map(String);
+    if (issue.code !== 'invalid_type' && ofAnotherType.has(path.join('.'))) continue;
     if (issue.code === 'unrecognized_keys') {
       const room = mostFieldErrors - Object.keys(fields).length;
       for (const key of issue.keys.slice(0, room)) {

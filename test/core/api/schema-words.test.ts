@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkWith } from '../../../src/core/api/validate.ts';
+import { scheduledPayload, sendBody } from '../../../src/outbound/messages/send-schema.ts';
 
 const schema = z.strictObject({
   email: z.strictObject({ subject: z.string().min(1).max(5), replyTo: z.array(z.string()).min(1) }),
@@ -98,5 +99,66 @@ describe('an unknown field', () => {
       problemsOf({ ...good, ...many }) as Record<string, string[]>,
     ).flat();
     expect(problems.filter((text) => text.includes('did you mean count?'))).toHaveLength(5);
+  });
+});
+
+describe('a name of another mail service', () => {
+  const send = (fields: object) => {
+    const email = { subject: 'Hi', text: 'It works.' };
+    const body = { channel: 'email', to: [{ email: 'ada@example.com' }], email };
+    const checked = checkWith(sendBody, { ...body, ...fields }, 'body');
+    return 'error' in checked ? { ...checked.error.fieldErrors } : {};
+  };
+
+  it.each([
+    ['variables', 'did you mean email.templateData?'],
+    ['dynamic_template_data', 'did you mean email.templateData?'],
+    ['htmlBody', 'did you mean email.html?'],
+    ['HtmlBody', 'did you mean email.html?'],
+    ['body', 'did you mean email.html or email.text?'],
+    ['reply_to', 'did you mean email.replyTo?'],
+    ['replyTo', 'did you mean email.replyTo?'],
+    ['recipients', 'did you mean to?'],
+    ['fromEmail', 'did you mean from?'],
+    ['template_id', 'did you mean email.templateId?'],
+    ['template', 'did you mean email.templateId or email.templateSlug?'],
+    ['categories', 'did you mean tags?'],
+    ['customArgs', 'did you mean metadata?'],
+    ['scheduledAt', 'send it to POST /v1/messages/scheduled as scheduledFor'],
+    ['send_at', 'send it to POST /v1/messages/scheduled as scheduledFor'],
+    ['scheduledFor', 'send it to POST /v1/messages/scheduled as scheduledFor'],
+    ['idempotencyKey', 'send it as the header Idempotency-Key'],
+  ])('%s is answered with our field', (name, hint) => {
+    expect(send({ [name]: 'x' })[name]).toEqual([`unknown field; ${hint}`]);
+  });
+
+  it('is answered with the field of the scheduled send', () => {
+    const checked = checkWith(scheduledPayload, { send_at: 'x' }, 'body');
+    const fields = 'error' in checked ? checked.error.fieldErrors : {};
+    expect(fields?.send_at).toEqual(['unknown field; did you mean scheduledFor?']);
+  });
+
+  it.each([
+    ['to', 'Ada <ada@example.com>', '[{"email": "ada@example.com", "name": "Ada"}]', 'a list'],
+    ['from', 'Ada <ada@example.com>', '{"email": "ada@example.com", "name": "Ada"}', 'an object'],
+    ['from', 'ada@example.com', '{"email": "ada@example.com"}', 'an object'],
+    ['tags', 'welcome', '["welcome"]', 'a list'],
+  ])('%s as the string %s is answered with the value to write', (name, value, written, type) => {
+    const problem = `must be ${type}, not a string: write ${written}`;
+    expect(send({ [name]: value })).toEqual({ [name]: [problem] });
+  });
+
+  it('shows the object of each string in a list of recipients', () => {
+    expect(send({ to: ['"Ada L." <ada@example.com>'] })).toEqual({
+      'to.0': [
+        'must be an object, not a string: write {"email": "ada@example.com", "name": "Ada L."}',
+      ],
+    });
+  });
+
+  it('shows the list of an address in the content', () => {
+    expect(send({ email: { subject: 'Hi', text: 'x', replyTo: 'ada@example.com' } })).toEqual({
+      'email.replyTo': ['must be a list, not a string: write ["ada@example.com"]'],
+    });
   });
 });

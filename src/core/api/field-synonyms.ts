@@ -1,0 +1,79 @@
+// Names that other mail services give to fields of ours. An unknown field gets the hint of this
+// table before the nearest name by letters (schema-words.ts).
+
+/** Fields that a foreign name may mean; a hint names all that the request has. */
+const meanings: readonly (readonly [ours: readonly string[], theirs: readonly string[]])[] = [
+  [
+    ['scheduledFor'],
+    ['scheduledAt', 'sendAt', 'sendTime', 'scheduleAt', 'deliverAt', 'deliveryTime', 'startTime'],
+  ],
+  [
+    ['templateData'],
+    [
+      ...['variables', 'vars', 'data', 'mergeVars', 'substitutions', 'substitutionData'],
+      ...['dynamicTemplateData', 'templateModel', 'templateVariables', 'params', 'context'],
+    ],
+  ],
+  [['html'], ['htmlBody', 'bodyHtml', 'htmlContent', 'htmlPart']],
+  [['text'], ['textBody', 'bodyText', 'textContent', 'textPart', 'plainText', 'plain']],
+  [
+    ['html', 'text'],
+    ['body', 'content', 'message'],
+  ],
+  [['subject'], ['subjectLine', 'title']],
+  [['replyTo'], ['reply', 'replyToAddress', 'replyToAddresses', 'replyToList']],
+  [['to'], ['recipients', 'recipient', 'toAddresses', 'destination', 'personalizations', 'sendTo']],
+  [['cc'], ['ccAddresses']],
+  [['bcc'], ['bccAddresses']],
+  [['from'], ['sender', 'fromEmail', 'fromAddress', 'fromEmailAddress', 'source', 'fromName']],
+  [
+    ['templateId', 'templateSlug'],
+    ['template', 'templateName', 'templateAlias', 'templateKey'],
+  ],
+  [['attachments'], ['files', 'inlineImages', 'attachment']],
+  [['content'], ['base64', 'fileData']],
+  [['contentType'], ['mimeType', 'mediaType']],
+  [['contentId'], ['cid', 'inlineId']],
+  [['headers'], ['customHeaders', 'extraHeaders']],
+  [['tags'], ['categories', 'category', 'tag']],
+  [['metadata'], ['customArgs', 'customData', 'uniqueArgs', 'userVariables']],
+  [['opens'], ['trackOpens', 'openTracking']],
+  [['clicks'], ['trackClicks', 'clickTracking', 'trackLinks']],
+  [['unsubscribeGroupId'], ['asm', 'groupId', 'topicId', 'unsubscribeGroup']],
+  [['email'], ['emailAddress', 'mail']],
+  [['name'], ['displayName', 'fullName']],
+  [['url'], ['endpoint', 'callbackUrl', 'webhookUrl', 'uri']],
+  [['events'], ['eventTypes', 'enabledEvents', 'triggers']],
+  [['idempotencyKey'], ['idempotencyToken', 'requestId']],
+];
+
+/** Words for a name whose field the request does not have: the value has its place elsewhere. */
+const elsewhere: readonly (readonly [words: string, names: readonly string[]])[] = [
+  [
+    'send it to POST /v1/messages/scheduled as scheduledFor',
+    ['scheduledFor', 'scheduledAt', 'sendAt', 'scheduleAt', 'deliverAt', 'deliveryTime'],
+  ],
+  ['send it as the header Idempotency-Key', ['idempotencyKey', 'idempotencyToken']],
+];
+
+/** Returns a name without case, `_` and `-`. */
+export function foldName(name: string): string {
+  return name.toLowerCase().replaceAll('_', '').replaceAll('-', '');
+}
+
+const fieldsByName = new Map(
+  meanings.flatMap(([ours, theirs]) => theirs.map((name) => [foldName(name), ours] as const)),
+);
+const wordsByName = new Map(
+  elsewhere.flatMap(([words, names]) => names.map((name) => [foldName(name), words] as const)),
+);
+
+/** Returns the names of our fields that a foreign name may mean. */
+export function synonymsOf(name: string): readonly string[] {
+  return fieldsByName.get(foldName(name)) ?? [];
+}
+
+/** Returns the place of a value that no field of a send takes; undefined for other names. */
+export function placeElsewhere(name: string): string | undefined {
+  return wordsByName.get(foldName(name));
+}
