@@ -2778,6 +2778,8 @@ export type ResourceNotFoundError = {
   _tag: 'ResourceNotFoundError';
   resource: string;
   id: string;
+  /** The nearest operation, for a path of another service */
+  hint?: string;
 };
 export type UnauthorizedError = {
   _tag: 'UnauthorizedError';
