@@ -40,9 +40,11 @@ describe('a path of another mail service', () => {
   });
 
   it('is known with .json and a slash at the end', async () => {
-    const json = await api.request('POST', '/api/1.0/messages/send.json', { body: {} });
+    const json = await api.request<{ hint: string }>('POST', '/api/1.0/messages/send.json', {
+      body: {},
+    });
     expect(json.body.hint).toContain('POST /v1/messages');
-    const slash = await api.request('POST', '/emails/', { body: {} });
+    const slash = await api.request<{ hint: string }>('POST', '/emails/', { body: {} });
     expect(slash.body.hint).toContain('POST /v1/messages');
   });
 
