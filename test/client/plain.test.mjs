@@ -65,10 +65,28 @@ test('does not repeat a change that may have been made', async () => {
   const { svc, requests } = await serverOf((response) =>
     json(response, 500, { _tag: 'InternalError', message: 'no' }),
   );
-  await assert.rejects(svc.senders.create({ email: 'a@example.com' }), refused('InternalError'));
+  await assert.rejects(svc.senders.update('snd_1', { name: 'Ada' }), refused('InternalError'));
   assert.equal(requests.length, 1);
   await assert.rejects(svc.messages.get('msg_1', { retries: 1 }), refused('InternalError'));
   assert.equal(requests.length, 3);
+});
+
+test('sends a key with each POST that changes something, and none with a dry run', async () => {
+  const { svc, requests } = await serverOf((response) => json(response, 200, {}));
+  const later = { ...mail, scheduledFor: '2027-01-05T12:00:00Z' };
+  await svc.messages.schedule(later, { idempotencyKey: 'mine' });
+  await svc.messages.schedule({ ...later, idempotencyKey: 'in the body' });
+  await svc.contacts.create({ email: 'a@example.com' });
+  await svc.messages.send({ ...mail, dryRun: true }, { idempotencyKey: 'mine' });
+  await svc.templates.render('tpl_1', {});
+  const keys = requests.map(({ headers }) => headers['idempotency-key']);
+  assert.deepEqual(keys.with(2, typeof keys[2]), [
+    'mine',
+    'in the body',
+    'string',
+    undefined,
+    undefined,
+  ]);
 });
 
 test('ends at once when the server asks for a longer wait than allowed', async () => {

@@ -3,7 +3,7 @@
 // before these.
 import type { z } from 'zod';
 import { findNearest } from '../config/nearest.ts';
-import { placeElsewhere, synonymsOf } from './field-synonyms.ts';
+import { placeElsewhere, synonymsOf } from '../config/synonyms.ts';
 
 type RawIssue = z.core.$ZodRawIssue;
 
@@ -54,7 +54,7 @@ const longestShown = 300;
 function writtenFor(schema: unknown, input: unknown): string | undefined {
   if (typeof input !== 'string' || input.length > longestShown) return undefined;
   const value = valueFor(schema as z.core.$ZodType | undefined, input.trim());
-  return value === undefined
+  return typeof value !== 'object'
     ? undefined
     : JSON.stringify(value).replaceAll('":"', '": "').replaceAll('","', '", "');
 }

@@ -1,6 +1,6 @@
-// One effect for one `Idempotency-Key`, for operations that do not store the key in a transaction of
-// their own. The key is claimed before the operation. Each transaction of the operation also marks
-// the claim, so that no crash between the effect and the answer permits a second effect.
+// One effect for one `Idempotency-Key`, for operations that do not store the key in their own
+// transaction. The key is claimed before the operation. Each transaction of the operation also
+// marks the claim, so that no crash between the effect and the answer permits a second effect.
 //
 //   claim            | event                                  | then
 //   -----------------+----------------------------------------+-----------------------------------
@@ -13,7 +13,7 @@
 //   held, effective  | an equal request                       | it waits for the answer, then a 409
 //   held, effective  | a request with other content           | 409
 //   held             | the lease ended (crash), then a request| held by that request
-//   effective        | the lease ended (crash), then a request| 409: the effect stays, the answer is lost
+//   effective        | the lease ended (crash), then a request| 409: effect without an answer
 //   answered         | an equal request                       | the stored answer, or a 409 if the
 //                    |                                        | answer had a secret or was too long
 //   answered         | a request with other content           | 409
@@ -90,12 +90,14 @@ async function claimOrWait(app: App, caller: Caller, asked: KeyedRequest): Promi
   const own = newClaim(app, caller, asked);
   const end = app.clock.elapsed() + patienceMs;
   for (;;) {
-    // A lost claim, after a power failure, is a claim without an effect.
-    if ((await app.store.write((trx) => insertClaim(trx, own), 'soon')) > 0) return own;
     const change = nextChange(app.store, app.clock);
     try {
       const made = await findClaim(app.store.db, own.organization_id, own.claim_key);
-      if (!made) continue;
+      if (!made) {
+        // A claim that a power failure loses had no effect: the effect is committed later.
+        if ((await app.store.write((trx) => insertClaim(trx, own), 'soon')) > 0) return own;
+        continue;
+      }
       if (made.holder === null) return made;
       if (made.fingerprint !== own.fingerprint) throw otherContent();
       if (await takesOver(app, made, own)) return own;
@@ -137,7 +139,7 @@ function newClaim(app: App, caller: Caller, { key, fingerprint }: KeyedRequest):
   };
 }
 
-/** Returns a promise of the next commit of any process; it resolves after a second at the latest. */
+/** Returns a promise of the next commit of any process. It resolves after a second. */
 function nextChange(store: Store, clock: App['clock']): { done: Promise<void>; stop(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = clock.after(lookEachMs, resolve);

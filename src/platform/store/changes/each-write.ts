@@ -13,7 +13,7 @@ export function joinEachWrite<T>(join: JoiningWrite, work: () => T): T {
   return joining.run(join, work);
 }
 
-/** Runs `work` without the joining write of the caller, for writes that prepare and change nothing. */
+/** Runs `work` without the joining write of the caller, for writes that only prepare. */
 export function withoutJoining<T>(work: () => T): T {
   return joining.run(undefined, work);
 }

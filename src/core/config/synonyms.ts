@@ -1,5 +1,5 @@
 // Names that other mail services give to fields of ours. An unknown field gets the hint of this
-// table before the nearest name by letters (schema-words.ts).
+// table before the nearest name by letters (src/core/api/schema-words.ts).
 
 /** Fields that a foreign name may mean; a hint names all that the request has. */
 const meanings: readonly (readonly [ours: readonly string[], theirs: readonly string[]])[] = [
