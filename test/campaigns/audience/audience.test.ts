@@ -32,7 +32,11 @@ describe('the input of an audience', () => {
   it.each([
     ['text', 'all', 'body: must be an object, not a string'],
     ['an unknown field', { tags: ['a'] }, 'tags: unknown field'],
-    ['one tag as text', { includeTags: 'a' }, 'includeTags: must be a list, not a string'],
+    [
+      'one tag as text',
+      { includeTags: 'a' },
+      'includeTags: must be a list, not a string: write ["a"]',
+    ],
     ['a tag with a comma', { includeTags: ['a,b'] }, /^includeTags\.0: must have no comma/],
     ['101 tags', { includeTags: manyOf('t', 101) }, 'includeTags: must have at most 100 entries'],
     [

@@ -34,6 +34,9 @@ const tooShort = 'must not be empty';
 const tooMany = (count: number) => `must have at most ${count} entries`;
 const inlineOnly = 'must be omitted with a template';
 const unknown = ['unknown field'];
+const elsewhere = ['unknown field; send it to POST /v1/messages/scheduled as scheduledFor'];
+const anAddress = '{"email": "a@b.example"}';
+const instead = (type: string, value: string) => `${expected(type, 'string')}: write ${value}`;
 const meant = (field: string) => [`unknown field; did you mean ${field}?`];
 const notAddress = ['is not a valid email address'];
 const oneOfBoth = ['needs exactly one of email and contactId'];
@@ -113,7 +116,7 @@ export const badFields: InvalidSend[] = [
   ['another channel', top({ channel: 'sms' }), { channel: ['must be "email"'] }],
   ['no recipient', top({ to: [] }), { to: ['needs at least one recipient'] }],
   ['a recipient alone', top({ to: address }), { to: [expected('array', 'object')] }],
-  ['a recipient as text', to('a@b.example'), { 'to.0': [expected('object', 'string')] }],
+  ['a recipient as text', to('a@b.example'), { 'to.0': [instead('object', anAddress)] }],
   ['a recipient without address', to({ name: 'Ada' }), { 'to.0': oneOfBoth }],
   ['a recipient with two addresses', to({ ...address, contactId }), { 'to.0': oneOfBoth }],
   [
@@ -148,7 +151,7 @@ export const badFields: InvalidSend[] = [
     },
   ],
   ['a long name', to({ ...address, name: 'x'.repeat(201) }), { 'to.0.name': [tooLong(200)] }],
-  ['cc as text', top({ cc: 'a@b.example' }), { cc: [expected('array', 'string')] }],
+  ['cc as text', top({ cc: 'a@b.example' }), { cc: [instead('array', `[${anAddress}]`)] }],
   ['cc null', top({ cc: null }), { cc: [expected('array', 'null')] }],
   ['a bad cc', top({ cc: [{ email: 'x' }] }), { 'cc.0.email': notAddress }],
   ['a bad bcc', top({ bcc: [{ email: 'x' }] }), { 'bcc.0.email': notAddress }],
@@ -157,7 +160,7 @@ export const badFields: InvalidSend[] = [
     top({ to: Array.from({ length: 49 }, () => address), cc: [address], bcc: [address] }),
     { to: ['at most 50 recipients over to, cc and bcc'] },
   ],
-  ['from as text', top({ from: 'a@b.example' }), { from: [expected('object', 'string')] }],
+  ['from as text', top({ from: 'a@b.example' }), { from: [instead('object', anAddress)] }],
   [
     'from without address',
     top({ from: { name: 'A' } }),
@@ -168,7 +171,11 @@ export const badFields: InvalidSend[] = [
   ['a bad from', top({ from: { email: 'x' } }), { 'from.email': notAddress }],
   ['an unknown from field', top({ from: { ...address, id: 1 } }), { 'from.id': unknown }],
   ['email as text', top({ email: 'x' }), { email: [expected('object', 'string')] }],
-  ['an unknown email field', payload({ body: 'x' }), { 'email.body': unknown }],
+  [
+    'an unknown email field',
+    payload({ body: 'x' }),
+    { 'email.body': meant('email.html or email.text') },
+  ],
   [
     'a subject that is none',
     payload({ subject: 1 }),
@@ -368,7 +375,7 @@ export const badFields: InvalidSend[] = [
       conversationId: ['is not a conversation id'],
     },
   ],
-  ['tags as text', top({ tags: 'x' }), { tags: [expected('array', 'string')] }],
+  ['tags as text', top({ tags: 'x' }), { tags: [instead('array', '["x"]')] }],
   ['11 tags', top({ tags: Array.from({ length: 11 }, () => 'x') }), { tags: [tooMany(10)] }],
   ['an empty tag', top({ tags: ['a', ''] }), { 'tags.1': [tooShort] }],
   ['a long tag', top({ tags: ['x'.repeat(101)] }), { 'tags.0': [tooLong(100)] }],
@@ -390,7 +397,7 @@ export const badFields: InvalidSend[] = [
     'scheduledFor, which has its own operation',
     top({ scheduledFor: '2026-01-06T00:00:00Z' }),
     {
-      scheduledFor: unknown,
+      scheduledFor: elsewhere,
     },
   ],
 ];
