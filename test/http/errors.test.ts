@@ -46,7 +46,7 @@ async function answerTo(thrown: unknown, headers: Record<string, string> = {}) {
 const oneOfEach: ServiceError[] = [
   new MalformedRequestError('no'),
   new ValidationError('no', { 'email.subject': ['is required'] }),
-  new ResourceNotFoundError('message', 'msg_1'),
+  new ResourceNotFoundError('route', 'POST /emails', 'here it is POST /v1/messages'),
   new UnauthorizedError('no'),
   new PaymentRequiredError({
     resource: 'daily-emails',

@@ -35,7 +35,8 @@ export function keyUseOf({
   body,
 }: Pick<Route, 'method' | 'permission' | 'headers' | 'body'>): KeyUse {
   if (method !== 'POST') return 'none';
-  if (permission.endsWith(':read')) return 'refused';
+  // A route without a permission is refused where it is mounted.
+  if (String(permission).endsWith(':read')) return 'refused';
   if (hasField(headers, keyHeader)) return 'own';
   return hasField(body, 'idempotencyKey') ? 'body' : 'claim';
 }
