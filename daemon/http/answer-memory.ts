@@ -12,7 +12,7 @@ import type { Socket } from 'node:net';
 import type { App } from '../../src/core/app.ts';
 import { CapacityError } from '../../src/platform/errors.ts';
 import { siteOf } from '../../src/platform/net/network-address.ts';
-import { Pace } from '../../src/platform/runtime/fairness/pace.ts';
+import { ClientSpeed } from '../../src/platform/runtime/fairness/client-speed.ts';
 import {
   type Occupant,
   type Place,
@@ -67,7 +67,7 @@ export class AnswerAccount implements Occupant {
   readonly holder: string;
   readonly #pool: SharedPool;
   readonly #socket: Socket;
-  readonly #pace: Pace;
+  readonly #pace: ClientSpeed;
   readonly #onCut: () => void;
   /** Answers in work, with the bytes reserved for each. */
   readonly #answers = new Map<CountedResponse, number>();
@@ -80,7 +80,7 @@ export class AnswerAccount implements Occupant {
     this.holder = siteOf(socket.remoteAddress ?? '');
     this.#pool = answerPoolOf(app);
     this.#socket = socket;
-    this.#pace = new Pace(app.clock);
+    this.#pace = new ClientSpeed(app.clock);
     this.#onCut = onCut;
   }
 

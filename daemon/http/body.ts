@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CapacityError, MalformedRequestError } from '../../src/platform/errors.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
-import { Pace } from '../../src/platform/runtime/fairness/pace.ts';
+import { ClientSpeed } from '../../src/platform/runtime/fairness/client-speed.ts';
 import { type Place, SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
 import { readMediaType } from './media-type.ts';
 
@@ -106,7 +106,7 @@ function collect(
     const chunks: Buffer[] = [];
     let received = 0;
     let place: Place | null = null;
-    const pace = new Pace(clock, () =>
+    const pace = new ClientSpeed(clock, () =>
       refuse(new MalformedRequestError('The body arrives too slowly', 400, 'slow')),
     );
     pace.wait();

@@ -15,7 +15,7 @@ import type {
 } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { MalformedRequestError, UnauthorizedError } from '../../src/platform/errors.ts';
-import { sliceTurns } from '../../src/platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../src/platform/runtime/fairness/loop-turns.ts';
 import {
   type Admit,
   answer as answerOf,

@@ -2,7 +2,7 @@
 // held it. The meter of the delay is a parameter, so that a test does not have to burn a core.
 import type { App } from '../../src/core/app.ts';
 import { type Clock, systemClock } from '../../src/platform/runtime/clock.ts';
-import { operationSince } from '../../src/platform/runtime/fairness/turns.ts';
+import { operationSince } from '../../src/platform/runtime/fairness/loop-turns.ts';
 
 export interface LoopDelay {
   /**

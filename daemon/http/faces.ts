@@ -2,7 +2,7 @@
 // capacity as requests over HTTP.
 import type { Caller, Doorway } from '../../src/core/api/route.ts';
 import { UnauthorizedError } from '../../src/platform/errors.ts';
-import { sliceTurns } from '../../src/platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../src/platform/runtime/fairness/loop-turns.ts';
 import { answer, type Door, enter, type Input } from '../../src/service/door/door.ts';
 import { reported } from './errors.ts';
 import type { Workload } from './workload.ts';

@@ -13,7 +13,7 @@ import { Readable } from 'node:stream';
 import type { Route, StreamedAnswer, StreamedBody } from '../../src/core/api/route.ts';
 import { CapacityError, MalformedRequestError } from '../../src/platform/errors.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
-import { Pace } from '../../src/platform/runtime/fairness/pace.ts';
+import { ClientSpeed } from '../../src/platform/runtime/fairness/client-speed.ts';
 import { type Occupant, SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
 import { readMediaType } from './media-type.ts';
 
@@ -59,7 +59,7 @@ export function createStreams(clock: Clock): Streams {
       }
     },
     send(holder, { texts }) {
-      const pace = new Pace(clock);
+      const pace = new ClientSpeed(clock);
       const place = pool.enter({
         holder,
         pace: () => pace.bytesPerSecond,
@@ -87,13 +87,13 @@ function crowded(): CapacityError {
 /** An incoming body. */
 class ComingBody implements Occupant {
   readonly holder: string;
-  readonly speed: Pace;
+  readonly speed: ClientSpeed;
   #failure: Error | null = null;
   #fail: (error: Error) => void = () => {};
 
   constructor(clock: Clock, holder: string) {
     this.holder = holder;
-    this.speed = new Pace(clock, () => this.#end(tooSlow()));
+    this.speed = new ClientSpeed(clock, () => this.#end(tooSlow()));
   }
 
   pace(): number {
@@ -137,7 +137,7 @@ function yielded(): CapacityError {
 async function* untilOver(
   texts: AsyncIterable<string | Buffer>,
   clock: Clock,
-  pace: Pace,
+  pace: ClientSpeed,
 ): AsyncGenerator<Buffer> {
   const end = clock.now() + longestAnswerMs;
   for await (const text of texts) {

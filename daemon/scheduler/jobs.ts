@@ -13,7 +13,7 @@ import { Cron } from 'croner';
 import type { App } from '../../src/core/app.ts';
 import { timeOfAge } from '../../src/core/clock/age.ts';
 import type { Clock, JoinedWork } from '../../src/platform/runtime/clock.ts';
-import { nameTurn } from '../../src/platform/runtime/fairness/turns.ts';
+import { nameTurn } from '../../src/platform/runtime/fairness/loop-turns.ts';
 import {
   addJob,
   deleteJob,

@@ -1,7 +1,7 @@
 // Receives the bytes of DATA into bounded memory and passes them on. The answer waits for the
 // decision. If a client leaves before the end of the message, nothing is stored.
 import type { SMTPServerDataStream } from 'smtp-server';
-import { sliceTurns } from '../../src/platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../src/platform/runtime/fairness/loop-turns.ts';
 import { SmtpRefusal } from './errors.ts';
 import type { MailCollector } from './mail-collector.ts';
 import { hangUp, type Session, type Sessions } from './sessions.ts';

@@ -6,7 +6,7 @@
 // refused   | counted, then dropped  | the refusal; memory is released at once
 import type { InboundRefusal } from '../../src/inbox/receiving/refusal.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
-import { Pace } from '../../src/platform/runtime/fairness/pace.ts';
+import { ClientSpeed } from '../../src/platform/runtime/fairness/client-speed.ts';
 import {
   type Occupant,
   type Place,
@@ -58,7 +58,7 @@ export class MailCollector implements Occupant {
   readonly holder: string;
   readonly #memory: SharedPool;
   readonly #maxBytes: number;
-  readonly #speed: Pace;
+  readonly #speed: ClientSpeed;
   #place: Place | null = null;
   #onCut: (refusal: InboundRefusal) => void = () => {};
   #full: Buffer[] = [];
@@ -76,7 +76,7 @@ export class MailCollector implements Occupant {
     this.holder = holder;
     this.#memory = memory;
     this.#maxBytes = maxBytes;
-    this.#speed = new Pace(clock, () => this.#cut(replies.slowData));
+    this.#speed = new ClientSpeed(clock, () => this.#cut(replies.slowData));
   }
 
   /** Starts to wait for bytes; `onCut` ends the session before the message is whole. */

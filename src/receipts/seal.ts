@@ -12,7 +12,7 @@ import {
   type Unsealed,
 } from '../history/events/unsealed-queries.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
-import { sliceTurns } from '../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../platform/runtime/fairness/loop-turns.ts';
 import { perApp } from '../platform/runtime/per-app.ts';
 import { signHead } from './head.ts';
 import { findSigner } from './keys.ts';

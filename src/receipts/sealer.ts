@@ -16,7 +16,7 @@
 import type { App } from '../core/app.ts';
 import { freshEvents, mostHashes } from '../history/events/fresh.ts';
 import { nextUnsealed } from '../history/events/unsealed-queries.ts';
-import { sliceTurns } from '../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../platform/runtime/fairness/loop-turns.ts';
 import { sealLog } from './seal.ts';
 import { tileSize } from './tree.ts';
 

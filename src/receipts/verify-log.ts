@@ -15,7 +15,7 @@ import { idAfterAll, type LogRow, selectLogBetween } from '../history/events/log
 import { isErased } from '../history/events/queries.ts';
 import { selectUnsealed } from '../history/events/unsealed-queries.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
-import { sliceTurns } from '../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../platform/runtime/fairness/loop-turns.ts';
 import { isSignedBy, type SignedHead } from './head.ts';
 import { findPublicKey } from './keys.ts';
 import { findPlace } from './prove.ts';

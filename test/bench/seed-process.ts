@@ -26,7 +26,7 @@ import {
   type MessageRow,
   type RecipientRow,
 } from '../../src/outbound/messages/queries.ts';
-import { turnsOf } from '../../src/outbound/queue/claiming/turns.ts';
+import { turnsOf } from '../../src/outbound/queue/claiming/delivery-turns.ts';
 import { sendMessage } from '../../src/outbound/sending/send.ts';
 import { createLogger } from '../../src/platform/runtime/log.ts';
 import { openService } from '../../src/service/service.ts';

@@ -8,7 +8,7 @@ import {
   stallReporter,
   watchEventLoop,
 } from '../../daemon/http/event-loop.ts';
-import { nameTurn } from '../../src/platform/runtime/fairness/turns.ts';
+import { nameTurn } from '../../src/platform/runtime/fairness/loop-turns.ts';
 import { createMetrics } from '../../src/platform/runtime/metrics.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
 import { virtualClock } from '../support/virtual-clock.ts';

@@ -1,5 +1,5 @@
 // Places of posts, of held deliveries and of connections are shared by organizations: slow
-// endpoints of one hold back no other (src/webhooks/{under-way,held-places,turns,pace}.ts).
+// endpoints of one hold back no other (src/webhooks/posting/places.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';

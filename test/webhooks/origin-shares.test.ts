@@ -1,4 +1,4 @@
-// Endpoints of one origin share its ten connections (src/webhooks/posting/origin-shares.ts).
+// Endpoints of one origin share its ten connections (src/webhooks/posting/places.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/posting/loop.ts';

@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Route } from '../../../src/core/api/route.ts';
 import type { EventKind } from '../../../src/history/events/kinds.ts';
 import type { Clock } from '../../../src/platform/runtime/clock.ts';
-import { sliceTurns } from '../../../src/platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../../src/platform/runtime/fairness/loop-turns.ts';
 import { recentlyUsedBytes } from '../../../src/platform/runtime/recently-used.ts';
 import { jsonContentType } from '../errors.ts';
 import type { Workload } from '../workload.ts';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../../src/access/keys/constraints.ts';
 import { hiddenAmong } from '../../../src/outbound/messages/contents/hidden-words.ts';
 import { ForbiddenError, UnauthorizedError } from '../../../src/platform/errors.ts';
-import { sliceTurns } from '../../../src/platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../../src/platform/runtime/fairness/loop-turns.ts';
 import type { Connection } from '../../mcp/server.ts';
 import { parseJson } from '../body.ts';
 import { type Dispatcher, keyIn, longestKey } from '../dispatch.ts';

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../../src/core/app.ts';
 import { readStoredPart } from '../../../src/outbound/sending/stored-parts.ts';
-import { sliceTurns } from '../../../src/platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../../src/platform/runtime/fairness/loop-turns.ts';
 import { reserveAnswer } from '../answer-memory.ts';
 import type { Workload } from '../workload.ts';
 

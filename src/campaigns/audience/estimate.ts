@@ -10,7 +10,7 @@ import { ResourceNotFoundError } from '../../platform/errors.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { snapshotAudience } from './audience.ts';
 import { countFates, type Fates } from './fates.ts';
-import { type AllowanceAt, paceOf, unlimited } from './pace.ts';
+import { type AllowanceAt, forecastOf, unlimited } from './forecast.ts';
 import type { Audience } from './schema.ts';
 
 /** The run to estimate. */
@@ -28,7 +28,7 @@ export interface RunEstimate extends Fates {
   /** Times of the first and the last message; null for none, or if a limit never lets it go. */
   firstAt: string | null;
   lastAt: string | null;
-  limitedBy: ReturnType<typeof paceOf>['limitedBy'];
+  limitedBy: ReturnType<typeof forecastOf>['limitedBy'];
 }
 
 /** Returns the daily quota over time. Mail of the present day counts. */
@@ -78,7 +78,7 @@ export async function estimateRun(app: App, run: PlannedRun): Promise<RunEstimat
   const fates = await countFates(app.store, { organizationId, unsubscribeGroupId, audience });
   const organization = await findOrganization(app.store.db, organizationId);
   if (!organization) throw new ResourceNotFoundError('organization', organizationId);
-  const pace = paceOf(fates.dispatch, start, {
+  const pace = forecastOf(fates.dispatch, start, {
     ratePerSecond: limitsOf(app.config, organization.plan).ratePerSecond,
     quotaAt: await quotaOf(app, organization),
     warmingAt: await warmingOf(app, run.domainId),

@@ -10,7 +10,7 @@
 //   cancelled   | cancels some of the queued mail (unwalked.ts)
 //
 // The first turn of a daemon also frees mail that was queued before the run was resumed. Turns go
-// by time and end between two contacts (turns.ts). After an error the run waits (trouble.ts).
+// by time and end between two contacts (run-turns.ts). After an error the run waits (trouble.ts).
 import type { App } from '../../core/app.ts';
 import { releaseRun } from '../../outbound/queue/desk/runs.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
@@ -24,9 +24,9 @@ import {
 } from '../../run-ledger/walk-queries.ts';
 import { endOldLeases, endOwnLeases, keepRun, leaseMs, momentOf, takeLease } from './lease.ts';
 import { walkPage } from './page.ts';
+import { RunTurns, Turn } from './run-turns.ts';
 import { startRun } from './start.ts';
 import { waitAfter } from './trouble.ts';
-import { RunTurns, Turn } from './turns.ts';
 import { cancelSome, inspectHeld } from './unwalked.ts';
 
 /** Due runs among which a step chooses. */

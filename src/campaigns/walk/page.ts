@@ -6,8 +6,8 @@ import type { App } from '../../core/app.ts';
 import { findRunState, type RunState } from '../../run-ledger/queries.ts';
 import type { PreparationEnds } from '../mail/dispatch.ts';
 import { findHold } from './holds.ts';
-import { roomFor } from './pace.ts';
 import { preparePage } from './prepare-page.ts';
+import { roomFor } from './run-waits.ts';
 import { holdOrWait, storePage } from './store-page.ts';
 import { snapshotsOf } from './walked-run.ts';
 

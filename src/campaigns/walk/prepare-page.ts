@@ -15,9 +15,9 @@ import {
   type Prepared,
   prepareDispatch,
 } from '../mail/dispatch.ts';
-import type { Room } from './pace.ts';
 import { endOfQuietHours } from './quiet-hours.ts';
 import { readFailed } from './retried.ts';
+import type { Room } from './run-waits.ts';
 import type { Snapshots } from './walked-run.ts';
 
 /** A message that was prepared for a contact as it was then. */

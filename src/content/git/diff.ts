@@ -1,7 +1,7 @@
 // Unified diffs of files. Bounded: where two texts differ too much, the differing part is shown as
 // replaced as a whole.
 import { diffArrays } from 'diff';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 
 export interface FileDiff {

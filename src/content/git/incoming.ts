@@ -1,7 +1,7 @@
 // Checks commits that come by a push or a bundle, each as a save is checked: files, names and
 // sizes. Returns only the objects that these commits need, for the repository to store.
 import { ValidationError } from '../../platform/errors.ts';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 import { checkPaths, fieldOf, fileLimits, problemOfText } from '../rendering/files.ts';

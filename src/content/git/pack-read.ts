@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { MalformedRequestError, ValidationError } from '../../platform/errors.ts';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 import { type ObjectType, oidOf } from './objects.ts';
 
 export const packLimits = {

@@ -2,7 +2,7 @@
 // pack needs, so making a pack only copies them.
 import { createHash } from 'node:crypto';
 import { InternalError } from '../../platform/errors.ts';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { ObjectType } from './objects.ts';
 import { countAfter, selectAfter } from './queries.ts';

@@ -1,7 +1,7 @@
 // Git's smart HTTP, as much as clone, fetch and push need (gitprotocol-http(5),
 // gitprotocol-pack(5)): version 0, one branch, no shallow clones. Pure but for the store.
 import { MalformedRequestError, ValidationError } from '../../platform/errors.ts';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { isOid, isRefName } from './incoming.ts';
 import { packOf } from './pack-write.ts';

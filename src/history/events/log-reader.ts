@@ -16,7 +16,7 @@
 import type { App } from '../../core/app.ts';
 import { findClockState } from '../../core/clock/queries.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 import { firstIdAt, mostAheadMs, timeOfId } from '../../platform/runtime/ids.ts';
 import {
   fitsFilter,

@@ -5,7 +5,7 @@ import {
   findBodyStart,
   scanFields,
 } from '../../mail/mime/headers/header-fields.ts';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 
 const maxSignatures = 10;
 /** Longest From field in bytes. mailauth takes 5 ms a KB to read a hostile field. */

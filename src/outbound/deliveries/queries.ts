@@ -25,7 +25,8 @@ export class DeliveryRow {
   /** Name of the lane for which it waits; null if it waits for none. */
   lane!: string | null;
   /**
-   * Place among ready deliveries (src/outbound/queue/claiming/turns.ts); null unless ready.
+   * Place among ready deliveries (src/outbound/queue/claiming/delivery-turns.ts); null unless
+   * ready.
    */
   turn!: number | null;
   status!: MessageStatus;

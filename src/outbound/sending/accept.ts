@@ -23,7 +23,7 @@ import { idempotencyName } from '../messages/idempotency-queries.ts';
 import { insertMessages, insertRecipients, type MessageRow } from '../messages/queries.ts';
 import type { Message } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
-import { turnsOf } from '../queue/claiming/turns.ts';
+import { turnsOf } from '../queue/claiming/delivery-turns.ts';
 import { type AcceptingSend, openAcceptChecks } from '../queue/schedule/send-checks.ts';
 import { countAccepted } from '../queue/settling/outcome-counts.ts';
 import type { SendContent } from './content.ts';

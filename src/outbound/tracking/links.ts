@@ -2,7 +2,7 @@
 // are ever replaced. All remaining bytes stay as they are (MSO conditionals are comments). Pure.
 
 import { RewritingStream } from 'parse5-html-rewriting-stream';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 
 /** Characters of HTML that are read. The rest stays unchanged. Gmail shows 102 KB of a mail. */
 export const mostCharacters = 1_000_000;

@@ -4,7 +4,7 @@
 import type { Caller, StreamedAnswer } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { csvRow } from '../../platform/csv/write-csv.ts';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 import { selectContactsAfter } from './bulk-queries.ts';
 import { presentContacts } from './present.ts';
 import type { Contact, ExportContacts } from './schema.ts';

@@ -2,7 +2,7 @@
 // must keep their order, even if they use two names of the contact. If such a contact appears, the
 // rest of a window is batched again.
 import type { App } from '../../core/app.ts';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { findByExternalIds, idsOfNames } from '../contacts/bulk-queries.ts';
 import {

@@ -7,7 +7,7 @@ import type { App } from '../../core/app.ts';
 import { amendAudit } from '../../history/audit/audit.ts';
 import { record } from '../../history/events/record.ts';
 import { ForbiddenError, ValidationError } from '../../platform/errors.ts';
-import { sliceTurns } from '../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { ReadFile, ReadWindow } from './rows.ts';
 import type { ReadBatch } from './window.ts';

@@ -20,7 +20,7 @@ export interface Metrics {
   attempts: Counter<'outcome' | 'route'>;
   /** Durations of HTTP requests in seconds, by `method`, `route` and `status`. */
   requestSeconds: Histogram<'method' | 'route' | 'status'>;
-  /** Stalls of the event loop of 0.1 s and more, by the `operation` last begun (turns.ts). */
+  /** Stalls of the event loop of 0.1 s and more, by the `operation` last begun (loop-turns.ts). */
   stallSeconds: Histogram<'operation'>;
   /** Number of open HTTP connections. */
   connections: Gauge;

@@ -13,7 +13,7 @@ import { countCancelled } from '../endpoints/disable.ts';
 import { findEndpoints } from '../endpoints/queries.ts';
 import { webhookTest } from '../events.ts';
 import type { DeliveryRow, EndpointRow } from '../rows.ts';
-import type { Holder } from './held-places.ts';
+import type { Holder } from './places.ts';
 import { isOfBefore } from './settle.ts';
 
 /** Deliveries to claim for an endpoint: their number, and the places reserved for them. */

@@ -1,14 +1,13 @@
-// Queues of claimed deliveries, a queue for each endpoint, with pace, origin and decrypted secrets.
-// An idle queue is evicted, unless this daemon has learned the pace of the endpoint.
+// Queues of claimed deliveries, a queue for each endpoint, with limits, origin and secrets. An idle
+// queue is evicted, unless this daemon has learned how fast the endpoint answers.
 import type { App } from '../../core/app.ts';
 import type { EndpointRow } from '../rows.ts';
+import { AnswerLimits } from './answer-limits.ts';
 import type { Claimed } from './claim.ts';
-import type { Holder } from './held-places.ts';
-import type { OriginShares } from './origin-shares.ts';
-import { Pace } from './pace.ts';
+import type { Holder, Places } from './places.ts';
 import { type OpenedEndpoint, openEndpoint } from './post-attempt.ts';
 
-/** Number of idle endpoints for which the pace stays in memory. */
+/** Number of idle endpoints whose limits stay in memory. */
 const mostRemembered = 10_000;
 
 export interface Task {
@@ -25,7 +24,7 @@ export interface Queue {
   organizationId: string;
   waiting: Task[];
   posting: number;
-  pace: Pace;
+  limits: AnswerLimits;
   origin: string;
   opened: OpenedEndpoint;
 }
@@ -41,13 +40,13 @@ function bytesOf(body: string | null): number {
 
 export class EndpointQueues {
   readonly #app: App;
-  readonly #origins: OriginShares;
+  readonly #places: Places;
   readonly #queues = new Map<string, Queue>();
   #bytesWaiting = 0;
 
-  constructor(app: App, origins: OriginShares) {
+  constructor(app: App, places: Places) {
     this.#app = app;
-    this.#origins = origins;
+    this.#places = places;
   }
 
   /** Bytes of the bodies of all waiting tasks. */
@@ -67,13 +66,13 @@ export class EndpointQueues {
     const known = this.#queues.get(id);
     const opened = openEndpoint(this.#app, endpoint, known?.opened);
     const { origin } = new URL(endpoint.url);
-    const pace = known?.pace ?? new Pace();
-    pace.isFailing = endpoint.failing_since !== null;
+    const limits = known?.limits ?? new AnswerLimits();
+    limits.isFailing = endpoint.failing_since !== null;
     if (known) {
-      if (known.origin !== origin) this.#origins.leave(known.origin, id);
+      if (known.origin !== origin) this.#places.leave(known);
       return Object.assign(known, { opened, origin });
     }
-    const queue = { id, organizationId, waiting: [], posting: 0, pace, opened, origin };
+    const queue = { id, organizationId, waiting: [], posting: 0, limits, opened, origin };
     this.#queues.set(id, queue);
     return queue;
   }
@@ -81,7 +80,7 @@ export class EndpointQueues {
   add(queue: Queue, tasks: readonly Task[]): void {
     for (const { body } of tasks) this.#bytesWaiting += bytesOf(body);
     queue.waiting.push(...tasks);
-    this.#origins.ask(queue.origin, queue.id);
+    this.#places.ask(queue);
   }
 
   /** Removes and returns the first tasks. */
@@ -91,12 +90,8 @@ export class EndpointQueues {
     return tasks;
   }
 
-  leaveOrigin(queue: Queue): void {
-    if (heldBy(queue) === 0) this.#origins.leave(queue.origin, queue.id);
-  }
-
   forget(queue: Queue): void {
-    const isKept = queue.pace.isKnown && this.#queues.size <= mostRemembered;
+    const isKept = queue.limits.isKnown && this.#queues.size <= mostRemembered;
     if (heldBy(queue) > 0 || isKept) return;
     if (this.#queues.get(queue.id) === queue) this.#queues.delete(queue.id);
   }

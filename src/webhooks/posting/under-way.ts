@@ -1,8 +1,6 @@
-// Posts the deliveries that this daemon has claimed, at most 5 at a time to an endpoint and 200 in
-// all, in turns by organization; then settles them together. Claims nothing itself. pace.ts limits
-// an endpoint, held-places.ts an organization.
+// Posts the deliveries that this daemon has claimed, in turns by organization, as far as there are
+// places (places.ts); then settles them together. Claims nothing itself.
 import type { App } from '../../core/app.ts';
-import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import { keepLease } from '../../platform/store/changes/lease.ts';
 import { groupWrites } from '../../platform/store/group.ts';
 import {
@@ -11,18 +9,16 @@ import {
   renewDeliveries,
 } from '../deliveries/delivery-queries.ts';
 import { knownEndpoints } from '../endpoints/known-endpoints.ts';
+import { AnswerLimits, mostHeldEach } from './answer-limits.ts';
 import { bodiesOf } from './body.ts';
 import type { Claimed, Wish } from './claim.ts';
 import { EndpointQueues, heldBy, type Queue, type Task } from './endpoint-queues.ts';
-import { HeldPlaces, type Holder } from './held-places.ts';
-import { OriginShares } from './origin-shares.ts';
-import { mostHeldEach, Pace } from './pace.ts';
+import { type Holder, Places } from './places.ts';
 import type { Poster } from './post.ts';
 import { attempt } from './post-attempt.ts';
+import { RoundRobin, type Step } from './round-robin.ts';
 import { type ClaimedAttempt, settle } from './settle.ts';
-import { type Step, Turns } from './turns.ts';
 
-const mostPosts = 200;
 /**
  * Bytes of bodies kept in memory for waiting deliveries. Further bodies are read when they are
  * posted.
@@ -43,18 +39,11 @@ export class UnderWay {
   readonly #app: App;
   readonly #parts: UnderWayParts;
   readonly #posts = new Set<Promise<void>>();
-  /** Places of posts, by organization. */
-  readonly #postPlaces = new FairShare(mostPosts);
-  readonly #turns = new Turns<Queue>();
-  /**
-   * Shares of connections. A post gets a place only with a connection: waiting for a connection
-   * would use up the time limit.
-   */
-  readonly #origins = new OriginShares();
+  readonly #turns = new RoundRobin<Queue>();
+  readonly #places = new Places();
   readonly #queues: EndpointQueues;
   readonly #settle;
   readonly #settling = new Set<Promise<void>>();
-  readonly #held = new HeldPlaces();
   /** Deliveries in memory: their leases are renewed. */
   readonly #ids = new Set<string>();
   readonly #endLeases: () => void;
@@ -63,7 +52,7 @@ export class UnderWay {
   constructor(app: App, parts: UnderWayParts) {
     this.#app = app;
     this.#parts = parts;
-    this.#queues = new EndpointQueues(app, this.#origins);
+    this.#queues = new EndpointQueues(app, this.#places);
     this.#settle = groupWrites(
       app.store,
       mostSettled,
@@ -87,28 +76,28 @@ export class UnderWay {
   /** Forgets a delivery, and frees the place. */
   #drop(deliveryId: string, holder: Holder): void {
     this.#ids.delete(deliveryId);
-    this.#held.letGo(holder, 1);
+    this.#places.giveBack(holder, 1);
   }
 
   /** Number of deliveries that are claimed and not settled. */
   get held(): number {
-    return this.#held.count;
+    return this.#places.claimed;
   }
 
   get isFull(): boolean {
-    return this.#held.free <= 0;
+    return this.#places.freeClaims <= 0;
   }
 
   /** Reserves the free places for deliveries of this endpoint; null if there are none. */
   reserve(work: EndpointWork, isReplay: boolean): (Holder & { limit: number }) | null {
     const queue = this.#queues.find(work.id);
-    const pace = queue?.pace ?? new Pace();
-    const isReluctant = work.failing_since !== null || pace.isSlow;
+    const limits = queue?.limits ?? new AnswerLimits();
+    const isReluctant = work.failing_since !== null || limits.isSlow;
     const holder = { organizationId: work.organization_id, isReluctant };
-    const room = pace.roomBeside(queue ? heldBy(queue) : 0, isReluctant, isReplay);
-    const limit = Math.min(room, this.#held.roomFor(holder));
+    const room = limits.roomBeside(queue ? heldBy(queue) : 0, isReluctant, isReplay);
+    const limit = Math.min(room, this.#places.roomFor(holder));
     if (limit <= 0) return null;
-    this.#held.hold(holder, limit);
+    this.#places.hold(holder, limit);
     return { ...holder, limit };
   }
 
@@ -122,13 +111,13 @@ export class UnderWay {
       const deliveries = claimed.map(({ delivery }) => delivery);
       bodies = await bodiesOf(this.#app, deliveries, budget);
     } catch (error) {
-      for (const wish of wishes) this.#held.letGo(wish, wish.limit);
+      for (const wish of wishes) this.#places.giveBack(wish, wish.limit);
       throw error;
     }
     const byEndpoint = Map.groupBy(claimed, ({ endpoint }) => endpoint.id);
     for (const wish of wishes) {
       const own = byEndpoint.get(wish.endpointId) ?? [];
-      this.#held.letGo(wish, wish.limit - own.length);
+      this.#places.giveBack(wish, wish.limit - own.length);
       if (own[0]) this.#enqueue(this.#queues.of(own[0].endpoint), own, wish, bodies);
     }
     this.#pump();
@@ -156,26 +145,18 @@ export class UnderWay {
   }
 
   #postNext(queue: Queue): Step {
-    if (this.#posts.size >= mostPosts) return 'full';
-    const { organizationId, origin, pace } = queue;
-    if (!this.#postPlaces.mayHold(organizationId)) return 'blocked';
-    const share = this.#origins.shareOf(origin, organizationId, pace.isQuick);
-    if (queue.posting >= pace.mostPosts(share)) return 'blocked';
+    if (!this.#places.hasFreePosts) return 'full';
+    const giveBack = this.#places.takePost(queue);
+    if (!giveBack) return 'blocked';
     const [task] = this.#queues.takeOut(queue, 1);
-    if (task) this.#launchOne(queue, task);
+    if (task) this.#launchOne(queue, task, giveBack);
+    else giveBack();
     return 'posted';
   }
 
-  #launchOne(queue: Queue, task: Task): void {
-    const { origin, organizationId } = queue;
-    queue.posting += 1;
-    this.#postPlaces.hold(organizationId);
-    this.#origins.take(origin, organizationId);
-    const post = this.#postOne(queue, task).finally(() => {
+  #launchOne(queue: Queue, task: Task, giveBack: () => void): void {
+    const post = this.#postOne(queue, task, giveBack).finally(() => {
       this.#posts.delete(post);
-      this.#postPlaces.letGo(organizationId);
-      this.#origins.free(origin, organizationId);
-      this.#queues.leaveOrigin(queue);
       this.#pump();
     });
     this.#posts.add(post);
@@ -196,39 +177,52 @@ export class UnderWay {
   }
 
   /**
-   * Posts a delivery. Frees the place after the post; the delivery stays held until it is
-   * settled.
+   * Posts a delivery. Returns null after an error of ours, and `withdrawn` for an endpoint of an
+   * installation that has ended.
    */
-  async #postOne(queue: Queue, { claimed, holder, body }: Task): Promise<void> {
-    const { app, parts } = { app: this.#app, parts: this.#parts };
+  async #attempt(
+    queue: Queue,
+    { claimed, body }: Task,
+  ): Promise<ClaimedAttempt | 'withdrawn' | null> {
+    const { clock, log } = this.#app;
+    const { poster, worker } = this.#parts;
     const { delivery } = claimed;
-    let ended: ClaimedAttempt;
     try {
-      if (!(await this.#mayPost(claimed))) {
-        queue.posting -= 1;
-        await this.#release([delivery.id]);
-        this.#drop(delivery.id, holder);
-        this.#handBack(queue);
-        return;
-      }
-      const attempted = await attempt(app, parts.poster, queue.opened, delivery, body ?? undefined);
-      const { worker } = parts;
-      ended = { ...attempted, worker, endedAt: app.clock.now() };
+      if (!(await this.#mayPost(claimed))) return 'withdrawn';
+      const text = body ?? undefined;
+      const attempted = await attempt(this.#app, poster, queue.opened, delivery, text);
+      return { ...attempted, worker, endedAt: clock.now() };
     } catch (error) {
-      app.log.error({ err: error, deliveryId: delivery.id }, 'a webhook could not be posted');
-      queue.posting -= 1;
+      log.error({ err: error, deliveryId: delivery.id }, 'a webhook could not be posted');
+      return null;
+    }
+  }
+
+  /** Posts a delivery, and frees the places of the post. The delivery stays held until settled. */
+  async #postOne(queue: Queue, task: Task, giveBack: () => void): Promise<void> {
+    const ended = await this.#attempt(queue, task);
+    // In the same turn as the record of the answer, so that a failing endpoint gets no second post.
+    giveBack();
+    const { holder } = task;
+    const { delivery } = task.claimed;
+    if (ended === 'withdrawn') {
+      await this.#release([delivery.id]);
+      this.#drop(delivery.id, holder);
+      this.#handBack(queue);
+      return;
+    }
+    if (ended === null) {
       this.#drop(delivery.id, holder);
       return;
     }
-    queue.posting -= 1;
     const { isSuccess } = ended.outcome;
-    queue.pace.record(ended.outcome);
+    queue.limits.record(ended.outcome);
     if (this.#isStopping && !isSuccess) {
       this.#drop(delivery.id, holder);
       return;
     }
-    const isHopeless = !isSuccess && !queue.pace.failsAtOnce;
-    if (isHopeless || queue.pace.isSlow) this.#handBack(queue);
+    const isHopeless = !isSuccess && !queue.limits.failsAtOnce;
+    if (isHopeless || queue.limits.isSlow) this.#handBack(queue);
     const settling = this.#settleOne(queue, ended, holder);
     this.#settling.add(settling);
     void settling.then(() => this.#settling.delete(settling));
@@ -253,8 +247,8 @@ export class UnderWay {
     }
     this.#drop(ended.delivery.id, holder);
     // Does not wake the loop after each post: that would cost as much as a post.
-    const isSupplied = queue.pace.isQuick && heldBy(queue) > mostHeldEach / 2;
-    if (!isSupplied || this.#held.free <= mostHeldEach) this.#parts.onEnd();
+    const isSupplied = queue.limits.isQuick && heldBy(queue) > mostHeldEach / 2;
+    if (!isSupplied || this.#places.freeClaims <= mostHeldEach) this.#parts.onEnd();
   }
 
   /** Releases waiting deliveries of a slow or failing endpoint for a later claim, by any daemon. */
@@ -262,7 +256,7 @@ export class UnderWay {
     const tasks = this.#queues.takeOut(queue, queue.waiting.length);
     const ids = tasks.map(({ claimed }) => claimed.delivery.id);
     this.#turns.delete(queue);
-    this.#queues.leaveOrigin(queue);
+    this.#places.leaveIfIdle(queue);
     if (ids.length === 0) return;
     void this.#release(ids).then(() => {
       for (const { claimed, holder } of tasks) this.#drop(claimed.delivery.id, holder);

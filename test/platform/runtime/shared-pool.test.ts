@@ -1,6 +1,6 @@
 // The evicted place in a full pool, and the pace that decides it.
 import { describe, expect, it } from 'vitest';
-import { Pace } from '../../../src/platform/runtime/fairness/pace.ts';
+import { ClientSpeed } from '../../../src/platform/runtime/fairness/client-speed.ts';
 import { SharedPool } from '../../../src/platform/runtime/fairness/shared-pool.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
@@ -63,7 +63,7 @@ describe('a pace', () => {
   it('is too slow below 10,000 bytes in ten seconds of waiting', async () => {
     const clock = virtualClock(0);
     let ends = 0;
-    const pace = new Pace(clock, () => {
+    const pace = new ClientSpeed(clock, () => {
       ends += 1;
     });
     pace.wait();
@@ -80,7 +80,7 @@ describe('a pace', () => {
   it('ignores the time that the client waits for us', async () => {
     const clock = virtualClock(0);
     let ends = 0;
-    const pace = new Pace(clock, () => {
+    const pace = new ClientSpeed(clock, () => {
       ends += 1;
     });
     for (let turn = 0; turn < 9; turn++) {
@@ -97,7 +97,7 @@ describe('a pace', () => {
 
   it('is the rate over each second of waiting, unknown in the first', async () => {
     const clock = virtualClock(0);
-    const pace = new Pace(clock);
+    const pace = new ClientSpeed(clock);
     pace.wait();
     pace.moved(4_000);
     await clock.advance(999);

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { CapacityError } from '../../../src/platform/errors.ts';
 import { systemClock } from '../../../src/platform/runtime/clock.ts';
-import { nameTurn, sliceTurns, turnMs } from '../../../src/platform/runtime/fairness/turns.ts';
+import { nameTurn, sliceTurns, turnMs } from '../../../src/platform/runtime/fairness/loop-turns.ts';
 import { type Db, isOneOf, type Store, tables } from '../../../src/platform/store/db.ts';
 import { groupWrites } from '../../../src/platform/store/group.ts';
 import { migrationStatus } from '../../../src/platform/store/migrate.ts';

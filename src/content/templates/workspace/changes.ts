@@ -9,7 +9,7 @@ import type { App } from '../../../core/app.ts';
 import type { AuditAction } from '../../../history/audit/schema.ts';
 import { record } from '../../../history/events/record.ts';
 import { ConflictError, InternalError, ResourceNotFoundError } from '../../../platform/errors.ts';
-import { sliceTurns } from '../../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../../platform/runtime/fairness/loop-turns.ts';
 import { type Db, fromJson } from '../../../platform/store/db.ts';
 import { deflated, inflated } from '../../git/deflate.ts';
 import { filesAt, findHead, type Growth, growMain, type Head } from '../../git/repository.ts';

@@ -1,7 +1,7 @@
 // The body hash of DKIM: relaxed canonicalization (RFC 6376 3.4.4) and SHA-256. Native searches
 // decide whether a segment needs canonicalization; most bodies are hashed in place.
 import { createHash, hash } from 'node:crypto';
-import { sliceTurns } from '../../../platform/runtime/fairness/turns.ts';
+import { sliceTurns } from '../../../platform/runtime/fairness/loop-turns.ts';
 
 const tab = 0x09;
 const lineFeed = 0x0a;

@@ -36,10 +36,10 @@ import type { Lanes } from '../lanes/lanes.ts';
 import type { Shares } from '../lanes/shares.ts';
 import { takeScheduled } from '../schedule/scheduled.ts';
 import { countDropped } from '../settling/outcome-counts.ts';
+import { turnsOf } from './delivery-turns.ts';
 import { endWithRun } from './run-mail.ts';
 import { deferredByWarming, readStops, type Stops, stopOfShare } from './stops.ts';
 import { suppressBlocked } from './suppress.ts';
-import { turnsOf } from './turns.ts';
 
 /**
  * Fewest ready deliveries that a claim checks, even when waiting deliveries fill it. A late

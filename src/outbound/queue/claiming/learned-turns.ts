@@ -1,9 +1,10 @@
 // How far other daemons are with the flows of the queue, read from the end of the queue each second
-// (turns.ts). A flow with a long backlog reaches far; a short backlog need not be shared evenly.
+// (delivery-turns.ts). A flow with a long backlog reaches far; a short backlog need not be shared
+// evenly.
 import { portionsOf } from '../../../access/admission/portions.ts';
 import type { App } from '../../../core/app.ts';
 import { lastTurns } from '../../deliveries/claim-queries.ts';
-import { turnsOf } from './turns.ts';
+import { turnsOf } from './delivery-turns.ts';
 
 const lookEachMs = 1_000;
 const rows = 500;

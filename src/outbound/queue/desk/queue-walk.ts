@@ -17,7 +17,7 @@ import {
 } from '../../deliveries/queue-queries.ts';
 import { askScheduledNow } from '../../deliveries/scheduled-queries.ts';
 import { findMessageRows } from '../../messages/queries.ts';
-import { turnsOf } from '../claiming/turns.ts';
+import { turnsOf } from '../claiming/delivery-turns.ts';
 
 /** Entries of a transaction: about 2 ms of the write lock on SQLite. */
 const batch = 200;

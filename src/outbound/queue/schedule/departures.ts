@@ -12,7 +12,7 @@ import { enqueueScheduled } from '../../deliveries/scheduled-queries.ts';
 import type { MessageStatus } from '../../deliveries/status.ts';
 import type { MessageRow } from '../../messages/queries.ts';
 import { restateMessage } from '../../messages/restate.ts';
-import { turnsOf } from '../claiming/turns.ts';
+import { turnsOf } from '../claiming/delivery-turns.ts';
 import { expiryOf } from '../settling/retry.ts';
 import type { Refusal } from './send-checks.ts';
 

@@ -46,6 +46,11 @@ export class FairShare {
     this.#first = first;
   }
 
+  /** Number of places of all holders. */
+  get heldInAll(): number {
+    return this.#heldInAll;
+  }
+
   /** Returns the number of places of this holder. */
   heldBy(name: string): number {
     return this.#held.get(name) ?? 0;

@@ -12,7 +12,7 @@
 // sleeping | its time, a commit by any process, `wake`          | stepping
 // any      | `stop`                                             | ended, once the running step ends
 import type { Clock } from '../../runtime/clock.ts';
-import { sliceTurns } from '../../runtime/fairness/turns.ts';
+import { sliceTurns } from '../../runtime/fairness/loop-turns.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Store } from '../db.ts';
 

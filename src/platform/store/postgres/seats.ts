@@ -3,7 +3,7 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
 import type { Clock } from '../../runtime/clock.ts';
-import { resumeStep, stepOfTurn } from '../../runtime/fairness/turns.ts';
+import { resumeStep, stepOfTurn } from '../../runtime/fairness/loop-turns.ts';
 import type { Db } from '../db.ts';
 import { kyselyOn, noStreaming } from '../dialect.ts';
 import { withoutNul } from '../rows/without-nul.ts';

@@ -3,7 +3,7 @@
 import Database from 'better-sqlite3';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { CapacityError, UnreachableError } from '../../errors.ts';
-import { sliceTurns } from '../../runtime/fairness/turns.ts';
+import { sliceTurns } from '../../runtime/fairness/loop-turns.ts';
 import { isStoreTrouble } from '../db.ts';
 import { noStreaming } from '../dialect.ts';
 import { insideCommitPages } from './checkpointer.ts';

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import { CapacityError } from '../../errors.ts';
-import { resumeStep, type Step, stepOfTurn } from '../../runtime/fairness/turns.ts';
+import { resumeStep, type Step, stepOfTurn } from '../../runtime/fairness/loop-turns.ts';
 import { type Db, type Durability, isStoreTrouble } from '../db.ts';
 import { kyselyOn } from '../dialect.ts';
 import type { CheckpointState } from './checkpoint-worker.ts';

@@ -1,12 +1,12 @@
 // The embedded engine: a writing connection with group commit (group-commit.ts), a reading
 // connection (WAL: reads never wait for writes). better-sqlite3 is synchronous, so each statement
-// may begin a later turn of the event loop (turns.ts); the fsync of a commit blocks none
+// may begin a later turn of the event loop (loop-turns.ts); the fsync of a commit blocks none
 // (log-sync.ts). Commits of other processes are noticed through `PRAGMA data_version` (15 µs a
 // poll). This polls in real time even if a test's clock is virtual, as other processes do not share
 // that clock.
 import type Database from 'better-sqlite3';
 import { systemClock } from '../../runtime/clock.ts';
-import { stepOfTurn } from '../../runtime/fairness/turns.ts';
+import { stepOfTurn } from '../../runtime/fairness/loop-turns.ts';
 import { AsideReads, asideMs } from '../aside.ts';
 import { type Db, type Durability, isStoreTrouble, type Store } from '../db.ts';
 import { kyselyOn } from '../dialect.ts';

@@ -12,11 +12,12 @@
 //   failing, at once at the last time     | 16, posted in sequence
 //   with replays, and nothing else        | 2
 //
-// Slow and failing endpoints are reluctant: they share places of their own (held-places.ts).
-import { mostPostsEach } from './origin-shares.ts';
+// Slow and failing endpoints are reluctant: they share places of their own (places.ts).
 import type { PostOutcome } from './post.ts';
 import { gone } from './settle.ts';
 
+/** Most posts at once to an endpoint. */
+export const mostPostsEach = 5;
 export const mostHeldEach = 64;
 const mostReplaysEach = 2;
 const mostFailingEach = 16;
@@ -24,8 +25,8 @@ const quickMs = 500;
 const slowMs = 5_000;
 const answersKept = 5;
 
-/** The pace of an endpoint. */
-export class Pace {
+/** The limits of an endpoint. */
+export class AnswerLimits {
   /** The durations of the last answers in ms, oldest first. */
   readonly #answers: number[] = [];
   isFailing = false;

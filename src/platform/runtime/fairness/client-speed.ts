@@ -9,7 +9,7 @@ const leastBytes = 10_000;
 /** Waiting time after which the pace is first measured. */
 const earliestMs = 1_000;
 
-export class Pace {
+export class ClientSpeed {
   readonly #clock: Clock;
   readonly #onTooSlow: (() => void) | undefined;
   #bytes = 0;

@@ -48,7 +48,7 @@ type Flowing = Pick<DeliveryRow, 'organization_id' | 'sender_domain' | 'campaign
  * in the store, or null. A transaction that runs again takes new turns. The turns of the first run
  * stay unused, which costs a few rounds.
  */
-export class Turns {
+export class DeliveryTurns {
   readonly #random: () => number;
   /** Last digits of the turns of this process; 0 while no second process is known. */
   #mark = 0;
@@ -192,4 +192,6 @@ function keyOf({ organization_id, sender_domain, campaign_run_id }: Flowing): st
 }
 
 /** The turns of a process, shared by newly accepted deliveries and deliveries made ready again. */
-export const turnsOf = perApp<App, Turns>((app) => new Turns(() => app.random.float()));
+export const turnsOf = perApp<App, DeliveryTurns>(
+  (app) => new DeliveryTurns(() => app.random.float()),
+);

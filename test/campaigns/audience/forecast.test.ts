@@ -1,7 +1,11 @@
 // The pace of a run, and a model that sends one message after the other.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AllowanceAt, paceOf, unlimited } from '../../../src/campaigns/audience/pace.ts';
+import {
+  type AllowanceAt,
+  forecastOf,
+  unlimited,
+} from '../../../src/campaigns/audience/forecast.ts';
 
 const dayMs = 86_400_000;
 const start = Date.UTC(2026, 0, 5, 12);
@@ -21,7 +25,7 @@ function periods(left: number | readonly number[], length: number, offset = 0): 
 
 describe('the pace of a run', () => {
   it('is one instant without limits', () => {
-    const pace = paceOf(1_000_000, start, {
+    const pace = forecastOf(1_000_000, start, {
       ratePerSecond: null,
       quotaAt: unlimited,
       warmingAt: unlimited,
@@ -30,12 +34,16 @@ describe('the pace of a run', () => {
   });
 
   it('has no times without messages', () => {
-    const pace = paceOf(0, start, { ratePerSecond: 1, quotaAt: unlimited, warmingAt: unlimited });
+    const pace = forecastOf(0, start, {
+      ratePerSecond: 1,
+      quotaAt: unlimited,
+      warmingAt: unlimited,
+    });
     expect([...secondsOf(pace), pace.limitedBy]).toEqual([null, null, null]);
   });
 
   it('follows the rate', () => {
-    const pace = paceOf(101, start, {
+    const pace = forecastOf(101, start, {
       ratePerSecond: 10,
       quotaAt: unlimited,
       warmingAt: unlimited,
@@ -45,7 +53,7 @@ describe('the pace of a run', () => {
 
   it('goes on at midnight UTC after the quota of a day', () => {
     const limits = { ratePerSecond: 10, quotaAt: periods([0, 100], dayMs), warmingAt: unlimited };
-    const pace = paceOf(201, start, limits);
+    const pace = forecastOf(201, start, limits);
     const midnight = 12 * 3_600;
     expect([...secondsOf(pace), pace.limitedBy]).toEqual([
       midnight,
@@ -56,16 +64,16 @@ describe('the pace of a run', () => {
 
   it('waits for the windows of warming', () => {
     const warmingAt = periods([10, 20, 40], dayMs, start);
-    const pace = paceOf(31, start, { ratePerSecond: null, quotaAt: unlimited, warmingAt });
+    const pace = forecastOf(31, start, { ratePerSecond: null, quotaAt: unlimited, warmingAt });
     expect([...secondsOf(pace), pace.limitedBy]).toEqual([0, 2 * 86_400, 'warming']);
   });
 
   it('has no end if a limit never ends', () => {
     const warmingAt: AllowanceAt = (time) =>
       time < start + dayMs ? { left: 5, endsAt: start + dayMs } : { left: 0, endsAt: Infinity };
-    const pace = paceOf(6, start, { ratePerSecond: null, quotaAt: unlimited, warmingAt });
+    const pace = forecastOf(6, start, { ratePerSecond: null, quotaAt: unlimited, warmingAt });
     expect([...secondsOf(pace), pace.limitedBy]).toEqual([0, null, 'warming']);
-    const none = paceOf(6, start, {
+    const none = forecastOf(6, start, {
       ratePerSecond: 1,
       quotaAt: periods(0, dayMs),
       warmingAt: unlimited,
@@ -105,7 +113,7 @@ describe('the pace of a run', () => {
             last = time;
             if (ratePerSecond !== null) time += 1_000 / ratePerSecond;
           }
-          const pace = paceOf(count, start, { ratePerSecond, quotaAt, warmingAt });
+          const pace = forecastOf(count, start, { ratePerSecond, quotaAt, warmingAt });
           expect(pace.lastAt).toBe(Math.round(last));
         },
       ),

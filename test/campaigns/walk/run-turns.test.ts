@@ -1,6 +1,6 @@
 // Turns of due runs: organizations first, then the runs of each.
 import { expect, it } from 'vitest';
-import { RunTurns } from '../../../src/campaigns/walk/turns.ts';
+import { RunTurns } from '../../../src/campaigns/walk/run-turns.ts';
 
 const due = ['a1', 'a2', 'a3', 'b1', 'b2'].map((id) => ({ id, organization_id: id.charAt(0) }));
 

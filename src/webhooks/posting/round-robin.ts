@@ -9,7 +9,7 @@ interface Queued {
 export type Step = 'posted' | 'blocked' | 'full';
 
 /** Queues with deliveries that wait for a post. */
-export class Turns<T extends Queued> {
+export class RoundRobin<T extends Queued> {
   readonly #organizations = new Map<string, Set<T>>();
 
   add(queue: T): void {

@@ -8,7 +8,7 @@ import {
   resumeStep,
   sliceTurns,
   turnMs,
-} from '../../../src/platform/runtime/fairness/turns.ts';
+} from '../../../src/platform/runtime/fairness/loop-turns.ts';
 
 /** Works on the event loop for the time of a turn. */
 function useTurn(): void {

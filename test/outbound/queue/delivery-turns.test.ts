@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { Turns, turnsOf } from '../../../src/outbound/queue/claiming/turns.ts';
+import { DeliveryTurns, turnsOf } from '../../../src/outbound/queue/claiming/delivery-turns.ts';
 import { seededRandom } from '../../../src/platform/runtime/random.ts';
 
 const flowOf = (organization_id: string, sender_domain: string, run: string | null = null) => ({
@@ -191,7 +191,7 @@ describe('turns of several daemons', () => {
     count: number,
   ) {
     const random = seededRandom(daemons);
-    const turns = Array.from({ length: daemons }, () => new Turns(() => random.float()));
+    const turns = Array.from({ length: daemons }, () => new DeliveryTurns(() => random.float()));
     const waiting: { organization_id: string; turn: number; sender_domain: string }[] = [];
     for (let at = 0; at < 4_000; at++) {
       // A quiet head of the queue: the first mail of all.
@@ -233,7 +233,10 @@ describe('turns of several daemons', () => {
     { of: 'a campaign run', flow: flowOf('busy', 'a.test', 'run_1') },
   ])('put mail of another daemon behind the backlog of $of', ({ flow }) => {
     const random = seededRandom(1);
-    const [one, other] = [new Turns(() => random.float()), new Turns(() => random.float())];
+    const [one, other] = [
+      new DeliveryTurns(() => random.float()),
+      new DeliveryTurns(() => random.float()),
+    ];
     let last = 0;
     for (let number = 0; number < 1_000; number++) last = one.next(flow, 1_000_000);
     other.learn([{ ...flow, turn: last }], 2);
@@ -242,7 +245,7 @@ describe('turns of several daemons', () => {
 
   it('count as shared among live daemons only, and not at all for the last one', () => {
     const random = seededRandom(1);
-    const turns = new Turns(() => random.float());
+    const turns = new DeliveryTurns(() => random.float());
     const flow = flowOf('busy', 'a.test');
     const step = () => {
       const before = turns.next(flow, 1);

@@ -22,7 +22,7 @@ export interface Limits {
 type Limit = Extract<RunWaitReason, 'rate' | 'daily-quota' | 'warming'>;
 
 /** Times of the first and the last message, ms since 1970; null if it never goes. */
-export interface Pace {
+export interface Forecast {
   firstAt: number | null;
   lastAt: number | null;
   /** The limit that costs the most time; null if none does. */
@@ -52,7 +52,7 @@ function counted(allowanceAt: AllowanceAt) {
 }
 
 /** Returns the times of `count` messages that begin at `start`. */
-export function paceOf(count: number, start: number, limits: Limits): Pace {
+export function forecastOf(count: number, start: number, limits: Limits): Forecast {
   const { ratePerSecond, quotaAt, warmingAt } = limits;
   const stepMs = ratePerSecond === null ? 0 : 1_000 / ratePerSecond;
   const [quota, warming] = [counted(quotaAt), counted(warmingAt)];

@@ -1,10 +1,10 @@
 // The number of deliveries that an endpoint may hold, by its last answers
-// (src/webhooks/posting/pace.ts).
+// (src/webhooks/posting/answer-limits.ts).
 import { describe, expect, it } from 'vitest';
-import { Pace } from '../../src/webhooks/posting/pace.ts';
+import { AnswerLimits } from '../../src/webhooks/posting/answer-limits.ts';
 
-function paceAfter(...durations: number[]): Pace {
-  const pace = new Pace();
+function paceAfter(...durations: number[]): AnswerLimits {
+  const pace = new AnswerLimits();
   const answer = { statusCode: 204, errorClass: null, response: null, retryAt: null };
   for (const durationMs of durations) pace.record({ isSuccess: true, durationMs, ...answer });
   return pace;
