@@ -27,8 +27,8 @@ import { moveRun } from '../setup/moves.ts';
 import { lockCampaigns } from '../setup/queries.ts';
 import { endsByItself, findHold, type Hold } from './holds.ts';
 import { leaseMs } from './lease.ts';
-import { waitForWarming } from './run-waits.ts';
 import { findOmitted, isRequest, leavesOut, type Page, quietUntil } from './prepare-page.ts';
+import { waitForWarming } from './run-waits.ts';
 import type { Snapshots } from './walked-run.ts';
 
 type Request = Extract<Prepared, { request: unknown }>;
