@@ -2,7 +2,7 @@
 // ledger and moves the run's place. The page ends early, before a contact
 //
 //   that has changed since the message was prepared   | and is prepared again at once
-//   without a token, a place, or room in the quota    | and the run waits (pace.ts)
+//   without a token, a place, or room in the quota    | and the run waits (run-waits.ts)
 //
 // Order of locks: the campaign (for a run that leaves out contacts of other runs), the counters
 // of the quota, the run, the warming plan, contacts, then the locks of an accepted send.

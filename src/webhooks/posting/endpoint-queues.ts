@@ -1,5 +1,5 @@
 // Queues of claimed deliveries, a queue for each endpoint, with limits, origin and secrets. An idle
-// queue is evicted, unless this daemon has learned how fast the endpoint answers.
+// queue is evicted, unless this daemon has learned the speed of the endpoint.
 import type { App } from '../../core/app.ts';
 import type { EndpointRow } from '../rows.ts';
 import { AnswerLimits } from './answer-limits.ts';
