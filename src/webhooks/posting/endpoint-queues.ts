@@ -7,7 +7,7 @@ import type { Claimed } from './claim.ts';
 import type { Holder, Places } from './places.ts';
 import { type OpenedEndpoint, openEndpoint } from './post-attempt.ts';
 
-/** Number of idle endpoints whose limits stay in memory. */
+/** Number of idle endpoints that keep limits in memory. */
 const mostRemembered = 10_000;
 
 export interface Task {
