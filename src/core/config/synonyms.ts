@@ -57,7 +57,7 @@ const elsewhere: readonly (readonly [words: string, names: readonly string[]])[]
 ];
 
 /** Returns a name without case, `_` and `-`. */
-export function foldName(name: string): string {
+function foldName(name: string): string {
   return name.toLowerCase().replaceAll('_', '').replaceAll('-', '');
 }
 
