@@ -32,7 +32,7 @@ export interface ReviewRow {
 }
 
 interface HealthTables {
-  health_counters: HealthRow;
+  health_counters: HealthRow & { shard: number };
   health_reviews: ReviewRow;
 }
 
@@ -40,7 +40,7 @@ const own = ownTables<HealthTables>();
 
 export const healthCounts = own.counter(
   'health_counters',
-  ['organization_id', 'scope', 'bucket_start'],
+  ['organization_id', 'scope', 'bucket_start', 'shard'],
   ['attempted', 'hard_bounced', 'complained'],
 );
 
@@ -63,8 +63,8 @@ export const sumHealth = own.first(
 );
 
 /**
- * Returns the counts from `from` on, as stored. A review in the middle of an hour cuts that hour in
- * two rows.
+ * Returns the counts from `from` on, as stored: an hour may have several rows, by shard. A review
+ * in the middle of an hour cuts that hour in two.
  */
 export function selectHealth(
   db: Db,
@@ -228,13 +228,13 @@ export async function deleteHealthBefore(db: Db, before: number): Promise<void> 
     .deleteFrom('health_counters')
     .where(({ eb, refTuple, selectFrom }) =>
       eb(
-        refTuple('organization_id', 'scope', 'bucket_start'),
+        refTuple('organization_id', 'scope', 'bucket_start', 'shard'),
         'in',
         selectFrom('health_counters')
-          .select(['organization_id', 'scope', 'bucket_start'])
+          .select(['organization_id', 'scope', 'bucket_start', 'shard'])
           .where('bucket_start', '<', before)
           .$if(isShared, (rows) => rows.forUpdate().skipLocked())
-          .$asTuple('organization_id', 'scope', 'bucket_start'),
+          .$asTuple('organization_id', 'scope', 'bucket_start', 'shard'),
       ),
     )
     .execute();

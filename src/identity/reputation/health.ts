@@ -16,7 +16,7 @@ import { organizationChanges, updateOrganization } from '../../access/organizati
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import type { Db } from '../../platform/store/db.ts';
-import { timeShardOfProcess } from '../../platform/store/shards.ts';
+import { commonShard, shardOfProcess } from '../../platform/store/shards.ts';
 import { judgeDomains, type NewHold, scopeOfDomain } from './domain-holds.ts';
 import {
   canHoldPause,
@@ -75,16 +75,16 @@ export async function countHealth(
   const sinceOf = (organizationId: string, scope: string) =>
     reviewOf(organizationId, scope)?.since ?? 0;
   const counts = healthCounts.gather();
-  const shard = timeShardOfProcess(trx);
+  const ownShard = shardOfProcess(trx);
   const domains = new Map(ids.map((id) => [id, new Set<string>()]));
   const add = (organizationId: string, scope: string, sums: HealthObservation['counts']) => {
     // A review in the middle of an hour gives that hour two buckets.
     const since = Math.max(sinceOf(organizationId, ''), sinceOf(organizationId, scope));
-    const start = Math.max(hourOf(now), since);
+    const bucket_start = Math.max(hourOf(now), since);
     // Bounces and complaints are counted in turn, as each is judged with all earlier counts. The
     // remaining mail is counted in shards.
-    const bucket_start = sums.hard_bounced || sums.complained ? start : start + shard;
-    counts.add({ organization_id: organizationId, scope, bucket_start }, sums);
+    const shard = sums.hard_bounced || sums.complained ? commonShard : ownShard;
+    counts.add({ organization_id: organizationId, scope, bucket_start, shard }, sums);
   };
   for (const { organizationId, sender, fromDomain, counts: sums } of observations) {
     add(organizationId, '', sums);

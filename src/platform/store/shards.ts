@@ -18,9 +18,6 @@ const ofProcess = [...`${hostname()} ${process.pid}`].reduce(
   0,
 );
 
-/** Number of shards of counts with many rows, which readers add up. */
-const fewShards = 8;
-
 /** Number of each connection, in the order of their first use. */
 const connections = new WeakMap<Db, number>();
 let count = 0;
@@ -40,16 +37,7 @@ export function shardOf(trx: Db): number {
   return (ofProcess * 5 + number) % shards;
 }
 
-/**
- * Returns the shard of the transaction for a table whose key ends with a time: it is added to the
- * time, as milliseconds. All times of a table are far more apart. So the table needs no further
- * column, and earlier versions read it.
- */
-export function timeShardOf(trx: Db): number {
-  return shardOf(trx) % fewShards;
-}
-
-/** Returns the shard of this process, added to times as that of `timeShardOf`. */
-export function timeShardOfProcess(trx: Db): number {
+/** Returns the shard of this process, for counts that a process writes in turn. */
+export function shardOfProcess(trx: Db): number {
   return engineOf(trx) === 'sqlite' ? commonShard : ofProcess % shards;
 }

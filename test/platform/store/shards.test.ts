@@ -16,7 +16,7 @@ import {
 import { dayCounts, sumDayCounts } from '../../../src/outbound/messages/lists/count-queries.ts';
 import type { Counter } from '../../../src/platform/store/counter.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
-import { shardOf, timeShardOf, timeShardOfProcess } from '../../../src/platform/store/shards.ts';
+import { commonShard, shardOf, shardOfProcess } from '../../../src/platform/store/shards.ts';
 import { bothStores } from '../../support/command.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -48,11 +48,10 @@ describe.each(bothStores)('counts on %s', (store) => {
       const shard = shardOf(trx);
       const key = { organization_id, bucket_start: day, shard };
       const mail = { accepted: 2, emails: 3 };
-      const ofDay = { ...message, day: day + timeShardOf(trx) };
       await addNow(trx, usage, { organization_id, day, shard }, { emails: 3, messages: 2 });
       await addNow(trx, hourCounts, key, mail);
       await addNow(trx, domainCounts, { ...key, domain: 'example.com' }, mail);
-      await addNow(trx, dayCounts, ofDay, { count: 2 });
+      await addNow(trx, dayCounts, message, { count: 2 });
     };
 
     if (store === 'postgres') {
@@ -83,12 +82,12 @@ describe.each(bothStores)('counts on %s', (store) => {
 });
 
 describe('health counters on postgres', () => {
-  const buckets = async (at: number) => {
-    const { rows } = await sql<{ bucket_start: number }>`
-      select bucket_start from health_counters where scope = '' order by 1`.execute(
+  const shards = async (at: number) => {
+    const { rows } = await sql<{ shard: number }>`
+      select shard from health_counters where scope = '' and bucket_start = ${at} order by 1`.execute(
       test.app.store.db,
     );
-    return rows.map(({ bucket_start }) => bucket_start - at);
+    return rows.map(({ shard }) => shard);
   };
 
   it('count mail by process, and bounces and complaints in turn', async () => {
@@ -99,12 +98,12 @@ describe('health counters on postgres', () => {
     const from = { organizationId, sender: null, fromDomain: 'example.com' };
     const add = (counts: HealthObservation['counts']) =>
       app.store.write((trx) => countHealth(app, trx, [{ ...from, counts }]));
-    const shard = await app.store.write(async (trx) => timeShardOfProcess(trx));
+    const shard = await app.store.write(async (trx) => shardOfProcess(trx));
     await add({ attempted: 5 });
-    expect(await buckets(at)).toEqual([shard]);
+    expect(await shards(at)).toEqual([shard]);
     await add({ attempted: 1, hard_bounced: 1 });
     await add({ complained: 1 });
-    expect(await buckets(at)).toEqual([...new Set([0, shard])]);
+    expect(await shards(at)).toEqual([...new Set([commonShard, shard])]);
     const sums = { attempted: 6, hard_bounced: 1, complained: 1 };
     expect(await sumHealth(app.store.db, { organizationId, scope: '', from: at })).toEqual(sums);
     expect(await sumAttemptedByDay(app.store.db, organizationId, [''], at)).toEqual([

@@ -234,8 +234,10 @@ create table health_counters (
   -- '' (all mail), 'sender:…' or 'from:…' (a sending domain).
   scope text not null,
   bucket_start bigint not null,
+  -- Bounces and complaints are in shard 0: each is judged with all earlier counts.
+  shard integer not null,
   attempted bigint not null, hard_bounced bigint not null, complained bigint not null,
-  primary key (organization_id, scope, bucket_start)
+  primary key (organization_id, scope, bucket_start, shard)
 ) ${clustered};
 -- For retention.
 create index health_counters_age on health_counters (bucket_start);
