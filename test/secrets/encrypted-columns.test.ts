@@ -57,7 +57,7 @@ async function columnsWithCipherText(): Promise<string[]> {
       db,
     );
     for (const [column, value] of rows.flatMap((row) => Object.entries(row))) {
-      if (/^(v1|v2\.[0-9a-z]+)\.[\w-]{38,}$/.test(String(value))) found.push(`${table}.${column}`);
+      if (/^v1\.[0-9a-z]+\.[\w-]{38,}$/.test(String(value))) found.push(`${table}.${column}`);
     }
   }
   return [...new Set(found)].toSorted(byText);

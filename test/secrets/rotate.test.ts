@@ -159,7 +159,7 @@ describe.each(bothStores)('a rotation of the root key on %s', (store) => {
       const renew = await holdRootKey(other, trx);
       return renew(early, 'test:1');
     });
-    expect(stored.startsWith(`v2.${key}.`)).toBe(true);
+    expect(stored.startsWith(`v1.${key}.`)).toBe(true);
     expect(test.app.secrets.decrypt(stored, 'test:1').toString()).toBe('early');
   });
 

@@ -33,10 +33,8 @@ import {
   writePayload,
 } from './token-text.ts';
 
-/** Texts of a store that has had a single key: earlier versions read them too. */
-const textVersion = 'v1.';
-/** Texts that name their key: `v2.<id>.`. */
-const namingVersion = 'v2.';
+/** Version of the texts of `encrypt`, which name their key: `v1.<id>.…`. */
+const textVersion = 'v1';
 /**
  * Tolerance around the time of a token: a daemon with a wrong clock, or a daemon that was stopped,
  * may use a key for some time after it was replaced.
@@ -107,7 +105,7 @@ export class Secrets {
 
   /** Tells whether a text of `encrypt` has the root key in force. */
   isInForce(text: string): boolean {
-    return this.#terms.length < 2 || text.startsWith(this.prefixOf(this.keyInForce));
+    return text.startsWith(this.prefixOf(this.keyInForce));
   }
 
   /**
@@ -131,7 +129,7 @@ export class Secrets {
 
   /** Returns the beginning of the texts that `encrypt` makes with this key. */
   prefixOf(keyId: string): string {
-    return `${namingVersion}${keyId}.`;
+    return `${textVersion}.${keyId}.`;
   }
 
   /** Tells whether this process has the key, if need be after it read the source again. */
@@ -151,8 +149,8 @@ export class Secrets {
     const cipher = createCipheriv('aes-256-gcm', key.keyFor('encrypt'), iv);
     cipher.setAAD(Buffer.from(context, 'utf8'));
     const body = Buffer.concat([cipher.update(Buffer.from(plain)), cipher.final()]);
-    const version = this.#terms.length < 2 ? textVersion : this.prefixOf(key.id);
-    return version + Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url');
+    const sealed = Buffer.concat([iv, body, cipher.getAuthTag()]);
+    return this.prefixOf(key.id) + sealed.toString('base64url');
   }
 
   /**
@@ -162,14 +160,14 @@ export class Secrets {
   decrypt(text: string, context: string): Buffer {
     const kind = context.split(':', 1)[0];
     const [version, id = ''] = text.split('.');
-    if (`${version}.` === namingVersion && !this.hasKey(id)) {
+    if (version === textVersion && !this.hasKey(id)) {
       const text =
         `a stored secret (${kind}) is encrypted with the root key ${id}, which this process does not ` +
         `have: add that key to ${this.source.name}`;
       throw new InternalError(text, 'store');
     }
-    const found = this.#open(text, context);
-    if (found) return found.plain;
+    const plain = this.#open(text, context)?.plain;
+    if (plain) return plain;
     throw new InternalError(
       `a stored secret (${kind}) cannot be decrypted: check that ${this.source.name} belongs to this store`,
       'store',
@@ -184,15 +182,10 @@ export class Secrets {
   }
 
   #open(text: string, context: string): { key: RootKey; plain: Buffer } | null {
-    const [version, first = '', second] = text.split('.');
-    const isNaming = `${version}.` === namingVersion;
-    if (!isNaming && `${version}.` !== textVersion) return null;
-    const sealed = Buffer.from((isNaming ? second : first) ?? '', 'base64url');
-    for (const key of this.#ring) {
-      const plain = isNaming && key.id !== first ? null : decryptWith(key, sealed, context);
-      if (plain) return { key, plain };
-    }
-    return null;
+    const [version, id = '', sealed = ''] = text.split('.');
+    const key = version === textVersion ? this.#find(id) : undefined;
+    const plain = key && decryptWith(key, Buffer.from(sealed, 'base64url'), context);
+    return key && plain ? { key, plain } : null;
   }
 
   /**
