@@ -37,6 +37,11 @@ export function shardOf(trx: Db): number {
   return (ofProcess * 5 + number) % shards;
 }
 
+/** Returns the shard of the transaction among eight, for counts with many rows. */
+export function shardOfEight(trx: Db): number {
+  return shardOf(trx) % 8;
+}
+
 /** Returns the shard of this process, for counts that a process writes in turn. */
 export function shardOfProcess(trx: Db): number {
   return engineOf(trx) === 'sqlite' ? commonShard : ofProcess % shards;

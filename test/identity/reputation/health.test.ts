@@ -114,7 +114,7 @@ describe.each(stores)('the health of an organization on %s', (store) => {
   it('is separate from other organizations', async () => {
     const { app, clock } = test;
     const { id } = await createOrganization(app, { name: 'acme', plan: 'free' });
-    const bad = { organization_id: id, bucket_start: clock.now(), scope: '' };
+    const bad = { organization_id: id, bucket_start: clock.now(), scope: '', shard: 0 };
     const counts = { attempted: 1_000, hard_bounced: 1_000, complained: 1_000 };
     await app.store.write(async (trx) => healthCounts.add(trx, bad, counts));
     await deliver(many(99, 'ok'), many(1, 'dead'));

@@ -16,7 +16,7 @@ const exact = sql`select organization_id || ' ' || direction || ' ' || status ||
     from messages group by 1`;
 
 const kept = sql`select organization_id || ' ' || direction || ' ' || status || ' '
-      || (day - day % 86400000) as key, cast(sum(count) as bigint) as count
+      || day as key, cast(sum(count) as bigint) as count
     from message_counts group by 1 having sum(count) <> 0
   union all select organization_id || ' ' || direction || ' slot ' || slot, count
     from message_slots where count <> 0`;
@@ -36,8 +36,8 @@ export async function messageCounts({
 export async function recountMessages({ store }: App): Promise<void> {
   await store.write(async (trx) => {
     await sql`delete from message_counts`.execute(trx);
-    await sql`insert into message_counts (organization_id, direction, status, day, count)
-      select organization_id, direction, status, created_at - created_at % 86400000, count(*)
+    await sql`insert into message_counts (organization_id, direction, status, day, shard, count)
+      select organization_id, direction, status, created_at - created_at % 86400000, 0, count(*)
       from messages group by 1, 2, 3, 4`.execute(trx);
     await sql`delete from message_slots`.execute(trx);
     await sql`insert into message_slots (organization_id, direction, slot, count)

@@ -16,7 +16,12 @@ import {
 import { dayCounts, sumDayCounts } from '../../../src/outbound/messages/lists/count-queries.ts';
 import type { Counter } from '../../../src/platform/store/counter.ts';
 import type { Db } from '../../../src/platform/store/db.ts';
-import { commonShard, shardOf, shardOfProcess } from '../../../src/platform/store/shards.ts';
+import {
+  commonShard,
+  shardOf,
+  shardOfEight,
+  shardOfProcess,
+} from '../../../src/platform/store/shards.ts';
 import { bothStores } from '../../support/command.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -51,7 +56,7 @@ describe.each(bothStores)('counts on %s', (store) => {
       await addNow(trx, usage, { organization_id, day, shard }, { emails: 3, messages: 2 });
       await addNow(trx, hourCounts, key, mail);
       await addNow(trx, domainCounts, { ...key, domain: 'example.com' }, mail);
-      await addNow(trx, dayCounts, message, { count: 2 });
+      await addNow(trx, dayCounts, { ...message, shard: shardOfEight(trx) }, { count: 2 });
     };
 
     if (store === 'postgres') {

@@ -10,7 +10,7 @@ export interface DayCountRow {
   organization_id: string;
   direction: 'outbound' | 'inbound';
   status: MessageStatus;
-  /** First millisecond of the day; with the shard in the table. */
+  /** First millisecond of the day. */
   day: number;
   count: number;
 }
@@ -25,16 +25,16 @@ export interface SlotCountRow {
 }
 
 interface CountTables {
-  message_counts: DayCountRow;
+  message_counts: DayCountRow & { shard: number };
   message_slots: SlotCountRow;
 }
 
 const own = ownTables<CountTables>();
 
-/** Messages by day, in shards (timeShardOf). Hot. */
+/** Messages by day, in shards. Hot. */
 export const dayCounts = own.counter(
   'message_counts',
-  ['organization_id', 'direction', 'status', 'day'],
+  ['organization_id', 'direction', 'status', 'day', 'shard'],
   ['count'],
 );
 

@@ -3,7 +3,7 @@
 // messages are counted only where a date lies between the boundaries of ten seconds.
 
 import type { Db } from '../../../platform/store/db.ts';
-import { timeShardOf } from '../../../platform/store/shards.ts';
+import { shardOfEight } from '../../../platform/store/shards.ts';
 import type { MessageStatus } from '../../deliveries/status.ts';
 import {
   type DayCountRow,
@@ -42,7 +42,7 @@ function addToDay(
   { organization_id, direction, status, day }: DayCountRow,
   count: number,
 ) {
-  const inShard = { organization_id, direction, status, day: day + timeShardOf(trx) };
+  const inShard = { organization_id, direction, status, day, shard: shardOfEight(trx) };
   dayCounts.add(trx, inShard, { count });
 }
 

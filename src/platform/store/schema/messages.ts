@@ -95,9 +95,9 @@ create index idempotency_claims_by_age on idempotency_claims (created_at);
 -- Messages, counted by status and the day of acceptance.
 create table message_counts (
   organization_id text not null, direction text not null, status text not null,
-  day bigint not null,
+  day bigint not null, shard integer not null,
   count bigint not null,
-  primary key (organization_id, direction, status, day)
+  primary key (organization_id, direction, status, day, shard)
 ) ${clustered};
 
 -- Messages, counted by ten seconds of acceptance.
