@@ -74,8 +74,8 @@ describe('secret.key', () => {
   });
 
   it('is the same for processes that start together on an empty directory', async () => {
-    const [secretsModule, randomModule] = ['secrets', 'random'].map((name) =>
-      JSON.stringify(new URL(`../../../src/platform/runtime/${name}.ts`, import.meta.url).href),
+    const [secretsModule, randomModule] = ['core/root-keys/secrets', 'platform/runtime/random'].map(
+      (path) => JSON.stringify(new URL(`../../../src/${path}.ts`, import.meta.url).href),
     );
     const program = `
       import { openSecrets } from ${secretsModule};
