@@ -1,5 +1,5 @@
 // A command runs the API route of the operation as the operator: the route's schemas parse the
-// arguments, and refusals are the same as over HTTP. Routes are loaded only when a command runs.
+// arguments, and refusals are the same as over HTTP.
 import type { z } from 'zod';
 import type { Answering, Caller, Doorway } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';

@@ -1,5 +1,5 @@
 // From the command line to a finished command: finds the file and loads only that file (loading all
-// 150 commands would cost more than all the rest), and ends with the exit codes of
+// commands would cost more than all the rest), and ends with the exit codes of
 // docs/commands.md. Code shared by commands is next to this file.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,9 +20,19 @@ function versionLine({ name, version }: Interfaces.PJSON): string {
 
 /** Returns the files that oclif needs. By default oclif would load all. */
 function filesFor(typed: Typed): string[] {
-  if (typed.kind === 'topic')
-    return [typed.id === '' ? '**/*.ts' : `${typed.id}/**/*.ts`, '!base/**'];
+  if (typed.kind === 'topic') return [typed.id === '' ? '*.ts' : `${typed.id}/**/*.ts`, '!base/**'];
   return [`${typed.id.replaceAll(':', '/')}.ts`];
+}
+
+type Topics = NonNullable<Interfaces.PJSON['oclif']['topics']>;
+
+/** Gives each topic a child: oclif lists only these, and help of the program loads no verbs. */
+function listed(topics: Topics): Topics {
+  const withChild = Object.entries(topics).map(([name, topic]) => [
+    name,
+    { ...topic, subtopics: { verbs: {}, ...topic.subtopics } },
+  ]);
+  return Object.fromEntries(withChild);
 }
 
 async function loadOclif(pjson: Interfaces.PJSON, typed: Typed) {
@@ -32,12 +42,14 @@ async function loadOclif(pjson: Interfaces.PJSON, typed: Typed) {
   // Node runs the sources; oclif would look for tsx and ts-node in NODE_ENV=test or development.
   settings.enableAutoTranspile = false;
   const commands = { strategy: 'pattern', target: './commands', globPatterns: filesFor(typed) };
+  const { topics = {} } = pjson.oclif;
+  const shown = typed.id === '' ? listed(topics) : topics;
   const config = await Config.load({
     root,
     // oclif would load the plugins of a package.json in the presumed data directory: $SVC_DATA_DIR,
     // which is ours.
     userPlugins: false,
-    pjson: { ...pjson, oclif: { ...pjson.oclif, commands } } as Interfaces.PJSON,
+    pjson: { ...pjson, oclif: { ...pjson.oclif, topics: shown, commands } } as Interfaces.PJSON,
   });
   return { config, loadHelpClass };
 }

@@ -1,9 +1,11 @@
-// Builds the commands of a noun: list, show, create, update and delete. A command needs help texts,
-// the schema of the flags and a route. The path of a file is the name of the command.
+// Builds the commands of a noun: list, show, create, update and delete. The route of the operation
+// gives the words and the flags; a command states examples, the presentation, and words of its own
+// where those of the route do not serve people at a terminal. The path of a file is the name of the
+// command.
 import { Args, type Interfaces } from '@oclif/core';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Deleted } from '../../src/core/api/resource-schema.ts';
-import type { Caller } from '../../src/core/api/route.ts';
+import type { Answering, Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
 import { BaseCommand, type CommonFlags, dataFlag, tableFlags, yesFlag } from './command.ts';
 import { confirmed } from './input/ask.ts';
@@ -17,12 +19,14 @@ import {
   printList,
   writeWarning,
 } from './output/output.ts';
-import { type LoadRoute, runRoute } from './route.ts';
+import { runRoute } from './route.ts';
 import { withCaller } from './session.ts';
 
 /** Help texts, arguments and flags of a command. */
 interface Words {
-  summary: string;
+  /** The summary of the route by default. */
+  summary?: string;
+  /** The description of the route by default, if it has no words of the API. */
   description?: string;
   /** Description and command of each example. */
   examples: readonly (readonly [string, string])[];
@@ -37,25 +41,42 @@ interface Typed {
   flags: CommonFlags & Record<string, unknown>;
 }
 
-/** The route of a command, and the schema that its flags derive from. */
+/** Where the words and the flags of a command come from. */
 export interface Operation {
-  route: LoadRoute<unknown>;
-  query?: z.ZodObject | undefined;
-  body?: z.ZodObject | undefined;
+  route: Answering<unknown>;
+  /** Words of the command's own. */
+  words: { summary: string | undefined; description: string | undefined };
   /** Field of each derived flag. */
-  fields?: Readonly<Record<string, string>> | undefined;
+  fields: Readonly<Record<string, string>>;
 }
 
-/** Builds a command from these words. Errors of `run` end the command as usual. */
-function command(words: Words & Operation, run: (typed: Typed) => Promise<void>) {
-  const { route, query, body, fields } = words;
+/** Code, and statuses of HTTP: words of the API, for which commands have their own. */
+const apiWords = /`|\b[1-5]\d\d\b/;
+
+/** Returns the description of a route, unless it speaks of requests and fields. */
+export function spoken({ description = '' }: Answering<unknown>): string {
+  return apiWords.test(description) ? '' : description;
+}
+
+/** Returns the schema of the flags: the body or the query of a route. */
+function fieldsOf(schema: z.ZodType | undefined): z.ZodObject {
+  return schema instanceof z.ZodObject ? schema : z.object({});
+}
+
+/** Builds a command that runs this route. Errors of `run` end the command as usual. */
+function command(
+  words: Words & { route: Answering<unknown>; ending?: string },
+  fields: Operation['fields'],
+  run: (typed: Typed) => Promise<void>,
+) {
+  const { route, summary, description, ending = '' } = words;
   return class extends BaseCommand {
-    /** Lets usage errors name flags, and a test compare the schema with that of the route. */
-    static operation: Operation = { route, query, body, fields };
-    static override summary = words.summary;
-    static override description = words.description;
-    static override examples = words.examples.map(([description, line]) => ({
-      description,
+    /** Lets usage errors name flags, and tests compare the words with those of the route. */
+    static operation: Operation = { route, words: { summary, description }, fields };
+    static override summary = summary ?? route.summary;
+    static override description = `${description ?? spoken(route)} ${ending}`.trim();
+    static override examples = words.examples.map(([text, line]) => ({
+      description: text,
       command: line,
     }));
     static override args = words.args ?? {};
@@ -118,39 +139,37 @@ async function paramsOf(app: App, caller: Caller, { args }: Typed, find?: Find):
   return typeof found === 'string' ? { id: found } : found;
 }
 
-interface ReadWords<Answer, Query extends z.ZodObject> extends Words {
+interface ReadWords<Answer> extends Words {
   find?: Find;
-  /** Query of the route; the fields are flags. */
-  query?: Query;
-  names?: FlagNames<Query>;
-  /** Time fields with flags that also take an age, such as `10m`. */
-  ages?: readonly (keyof z.input<Query> & string)[];
-  route: LoadRoute<Answer>;
+  /** Flags of fields of the query that differ from the derived names. */
+  names?: FlagNames;
+  /** Time fields of the query with flags that also take an age, such as `10m`. */
+  ages?: readonly string[];
+  route: Answering<Answer>;
 }
 
 /**
  * Runs a route without a body, on the resource of the first argument if the command has an
  * argument.
  */
-function readCommand<Answer, Query extends z.ZodObject>(
-  words: ReadWords<Answer, Query>,
+function readCommand<Answer>(
+  words: ReadWords<Answer>,
   shown: (flags: CommonFlags, answer: Answer) => Promise<void>,
 ) {
-  const { ages = [], args, find } = words;
-  const derived = words.query ? flagsOf(words.query, words.names) : { flags: {}, fields: {} };
+  const { ages = [], args, find, route } = words;
+  const derived = flagsOf(fieldsOf(route.query), words.names);
   const flags = { ...agesAllowed(derived, ages), ...words.flags };
-  return command({ ...words, flags, fields: derived.fields }, async (typed) => {
+  return command({ ...words, flags }, derived.fields, async (typed) => {
     const query = readAges(valuesOf(typed.flags, derived.fields), derived, ages);
     const answer = await withCaller(typed.flags, async (app, caller) => {
       const params = args ? await paramsOf(app, caller, typed, find) : {};
-      return runRoute(app, caller, await words.route(), { params, query });
+      return runRoute(app, caller, route, { params, query });
     });
     await shown(typed.flags, answer);
   });
 }
 
-interface ListWords<Answer, Query extends z.ZodObject> extends ReadWords<Answer, Query> {
-  query: Query;
+interface ListWords<Answer> extends ReadWords<Answer> {
   columns: readonly string[];
   /** Text for an empty list, with the way to the first item. */
   whenEmpty: string;
@@ -159,9 +178,7 @@ interface ListWords<Answer, Query extends z.ZodObject> extends ReadWords<Answer,
 }
 
 /** Builds a command that lists a page; the flags are filters. */
-export function listCommand<Answer extends Listing, Query extends z.ZodObject>(
-  words: ListWords<Answer, Query>,
-) {
+export function listCommand<Answer extends Listing>(words: ListWords<Answer>) {
   const flags = { ...tableFlags, ...words.flags };
   const Command = readCommand({ ...words, flags }, (given, page) =>
     printList(given, page, words.columns, words.whenEmpty, words.looks?.(page)),
@@ -171,29 +188,26 @@ export function listCommand<Answer extends Listing, Query extends z.ZodObject>(
 }
 
 /** Builds a command that shows the answer of a route, which may also act on the resource. */
-export function showCommand<Answer extends object, Query extends z.ZodObject>(
-  words: ReadWords<Answer, Query> & Card<Answer>,
-) {
+export function showCommand<Answer extends object>(words: ReadWords<Answer> & Card<Answer>) {
   return readCommand(words, (flags, answer) => show(flags, answer, words));
 }
 
-interface BodyWords<Answer, Body extends z.ZodObject> extends Words, Card<Answer> {
-  /** Body of the route; the flat fields are flags. */
-  body: Body;
-  names?: FlagNames<Body>;
+interface BodyWords<Answer> extends Words, Card<Answer> {
+  /** Flags of fields of the body that differ from the derived names. */
+  names?: FlagNames;
   /** Builds the parts of the body that no single flag expresses; `data` is the body of `--data`. */
   more?: (flags: Record<string, unknown>, data: object) => object | Promise<object>;
-  route: LoadRoute<Answer>;
+  route: Answering<Answer>;
 }
 
 /**
  * Derives the flags of the body, and the reader; `argNames` are arguments with the name of a field.
  */
-function bodyInput<Body extends z.ZodObject>(
-  { body, names, more, flags }: Pick<BodyWords<never, Body>, 'body' | 'names' | 'more' | 'flags'>,
+function bodyInput(
+  { route, names, more, flags }: Pick<BodyWords<unknown>, 'route' | 'names' | 'more' | 'flags'>,
   argNames: readonly string[],
 ) {
-  const derived = flagsOf(body, names, argNames);
+  const derived = flagsOf(fieldsOf(route.body), names, argNames);
   const argFields = Object.fromEntries(argNames.map((name) => [name, name]));
   return {
     flags: { ...derived.flags, ...flags, ...dataFlag },
@@ -211,7 +225,7 @@ function bodyInput<Body extends z.ZodObject>(
   };
 }
 
-interface CreateWords<Answer, Body extends z.ZodObject> extends BodyWords<Answer, Body> {
+interface CreateWords<Answer> extends BodyWords<Answer> {
   /** Runs after the creation, before the answer is shown. */
   after?: (
     app: App,
@@ -222,14 +236,12 @@ interface CreateWords<Answer, Body extends z.ZodObject> extends BodyWords<Answer
 }
 
 /** Builds a command that creates a resource. */
-export function createCommand<Answer extends object, Body extends z.ZodObject>(
-  words: CreateWords<Answer, Body>,
-) {
-  const { read, ...input } = bodyInput(words, Object.keys(words.args ?? {}));
-  return command({ ...words, ...input }, async (typed) => {
+export function createCommand<Answer extends object>(words: CreateWords<Answer>) {
+  const { read, flags, fields } = bodyInput(words, Object.keys(words.args ?? {}));
+  return command({ ...words, flags }, fields, async (typed) => {
     const body = await read(typed);
     const answer = await withCaller(typed.flags, async (app, caller) => {
-      const created = await runRoute(app, caller, await words.route(), { body });
+      const created = await runRoute(app, caller, words.route, { body });
       await words.after?.(app, caller, created, { ...typed.flags });
       return created;
     });
@@ -237,23 +249,21 @@ export function createCommand<Answer extends object, Body extends z.ZodObject>(
   });
 }
 
-interface UpdateWords<Answer, Body extends z.ZodObject> extends BodyWords<Answer, Body> {
+interface UpdateWords<Answer> extends BodyWords<Answer> {
   /** The first argument names the resource; further arguments are fields of the body. */
   args: Interfaces.ArgInput;
   find?: Find;
 }
 
 /** Builds a command that changes a resource. */
-export function updateCommand<Answer extends object, Body extends z.ZodObject>(
-  words: UpdateWords<Answer, Body>,
-) {
-  const { read, ...input } = bodyInput(words, Object.keys(words.args).slice(1));
-  return command({ ...words, ...input }, async (typed) => {
+export function updateCommand<Answer extends object>(words: UpdateWords<Answer>) {
+  const { read, flags, fields } = bodyInput(words, Object.keys(words.args).slice(1));
+  return command({ ...words, flags }, fields, async (typed) => {
     const body = await read(typed);
     await withCaller(typed.flags, async (app, caller) => {
       const params = await paramsOf(app, caller, typed, words.find);
-      const route = await words.route();
-      await show(typed.flags, await runRoute(app, caller, route, { params, body }), words);
+      const answer = await runRoute(app, caller, words.route, { params, body });
+      await show(typed.flags, answer, words);
     });
   });
 }
@@ -261,8 +271,8 @@ export function updateCommand<Answer extends object, Body extends z.ZodObject>(
 interface DeleteWords<Shown> extends Words {
   args: Interfaces.ArgInput;
   /** Reads the resource before the removal, to show it. */
-  shows: LoadRoute<Shown>;
-  route: LoadRoute<Deleted>;
+  shows: Answering<Shown>;
+  route: Answering<Deleted>;
   /** Returns the question to the person; null if no question is needed. */
   question: (shown: Shown) => string | null;
   /** Returns the last line, if the answer alone is too short. */
@@ -270,13 +280,15 @@ interface DeleteWords<Shown> extends Words {
   find?: Find;
 }
 
+const asksFirst = 'Asks for confirmation on a terminal; elsewhere it needs --yes.';
+
 /** Builds a command that deletes a resource for good, once the person agrees. */
 export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
-  return command({ ...words, flags: yesFlag }, (typed) =>
+  const { route, shows } = words;
+  return command({ ...words, ending: asksFirst, flags: yesFlag }, {}, (typed) =>
     withCaller(typed.flags, async (app, caller) => {
       const { withWholeIds } = await import('./input/whole-id.ts');
       const named = await paramsOf(app, caller, typed, words.find);
-      const shows = await words.shows();
       // Completed once: the removed resource is the shown resource, even if a resource is created
       // in between.
       const whole = await withWholeIds(app, caller.organizationId, shows.params, named);
@@ -284,7 +296,7 @@ export function deleteCommand<Shown>(words: DeleteWords<Shown>) {
       const shown = await runRoute(app, caller, shows, { params });
       const question = words.question(shown);
       if (question !== null) await confirmed(question, typed.flags.yes === true);
-      const answer = await runRoute(app, caller, await words.route(), { params });
+      const answer = await runRoute(app, caller, route, { params });
       await print(typed.flags, answer, () => words.done?.(answer, shown) ?? answer.message);
     }),
   );

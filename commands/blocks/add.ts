@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { createBlockInput } from '../../src/people/blocks/schema.ts';
+import { blockRoutes } from '../../src/people/blocks/routes.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -13,7 +13,6 @@ export default createCommand({
     ['Record a request to get no more mail', 'svc blocks add ada@example.com --reason unsubscribe'],
   ],
   args: { address: Args.string({ description: 'Address to block' }) },
-  body: createBlockInput,
-  route: async () => (await import('../../src/people/blocks/routes.ts')).blockRoutes.create,
+  route: blockRoutes.create,
   card,
 });

@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import type { Liftable } from '../../src/people/blocks/lift.ts';
+import { blockRoutes } from '../../src/people/blocks/routes.ts';
 import { type CommonFlags, yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/input/ask.ts';
 import { given } from '../base/input/body.ts';
@@ -15,8 +16,7 @@ const DeleteOne = deleteCommand({
   summary: 'Lift a block, or many: the addresses get mail again',
   description:
     'Deliveries suppressed meanwhile stay unsent. --reason lifts all blocks with a reason, of a ' +
-    'time and a domain if you add them, after you have seen their number. Asks for confirmation ' +
-    'on a terminal; elsewhere it needs --yes.',
+    'time and a domain if you add them, after you have seen their number.',
   examples: [
     ['Lift a block by its address', 'svc blocks delete ada@example.com'],
     ['Lift a block in a script', 'svc blocks delete blk_06dq2k0qz8h3v5m1r9t4w7xy --yes'],
@@ -27,8 +27,8 @@ const DeleteOne = deleteCommand({
   ],
   args: { id: { ...args.id, required: false } },
   find,
-  shows: async () => (await import('../../src/people/blocks/routes.ts')).blockRoutes.get,
-  route: async () => (await import('../../src/people/blocks/routes.ts')).blockRoutes.delete,
+  shows: blockRoutes.get,
+  route: blockRoutes.delete,
   question: ({ address, reason }) => `Send to ${address} again (blocked: ${reason})?`,
   done: ({ message }, { address }) => `${message}: ${address} gets mail again.`,
 });

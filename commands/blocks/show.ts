@@ -1,3 +1,4 @@
+import { blockRoutes } from '../../src/people/blocks/routes.ts';
 import { type Find, idArg, showCommand } from '../base/verbs.ts';
 
 export const args = idArg('Id of the block (blk_…) or its address');
@@ -18,6 +19,6 @@ export default showCommand({
   ],
   args,
   find,
-  route: async () => (await import('../../src/people/blocks/routes.ts')).blockRoutes.get,
+  route: blockRoutes.get,
   card,
 });

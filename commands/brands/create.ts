@@ -1,10 +1,9 @@
-import { createBrandInput } from '../../src/content/brands/schema.ts';
+import { brandRoutes } from '../../src/content/brands/routes.ts';
 import { brandCard, brandFields, brandFlags } from '../base/nouns/brand.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({
   summary: 'Create a brand: CSS, logos and a footer for templates',
-  description: 'The first brand of an organization is its default.',
   examples: [
     [
       'Create a brand with CSS from a file',
@@ -16,9 +15,8 @@ export default createCommand({
         '--company-name "Acme Ltd" --city Springfield --social-link Blog=https://example.com/blog',
     ],
   ],
-  body: createBrandInput,
   flags: brandFlags,
   more: brandFields,
-  route: async () => (await import('../../src/content/brands/routes.ts')).brandRoutes.create,
+  route: brandRoutes.create,
   card: brandCard,
 });

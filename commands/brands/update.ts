@@ -1,4 +1,4 @@
-import { updateBrandInput } from '../../src/content/brands/schema.ts';
+import { brandRoutes } from '../../src/content/brands/routes.ts';
 import { brandArgs, brandCard, brandFields, brandFlags, findBrand } from '../base/nouns/brand.ts';
 import { updateCommand } from '../base/verbs.ts';
 
@@ -13,9 +13,8 @@ export default updateCommand({
   ],
   args: brandArgs,
   find: findBrand,
-  body: updateBrandInput,
   flags: brandFlags,
   more: brandFields,
-  route: async () => (await import('../../src/content/brands/routes.ts')).brandRoutes.update,
+  route: brandRoutes.update,
   card: brandCard,
 });

@@ -1,4 +1,4 @@
-import { createCampaignInput } from '../../src/campaigns/setup/schema.ts';
+import { campaignRoutes } from '../../src/campaigns/setup/routes.ts';
 import {
   campaignCard,
   campaignFlags,
@@ -8,7 +8,6 @@ import {
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({
-  summary: 'Create a campaign',
   description: 'Nothing is sent before svc campaigns run. Flags are laid over --data.',
   examples: [
     [
@@ -17,10 +16,9 @@ export default createCommand({
     ],
     ['Create it from a body of the API', 'svc campaigns create --data @campaign.json'],
   ],
-  body: createCampaignInput,
   flags: campaignFlags,
   more: campaignFrom,
-  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes.create,
+  route: campaignRoutes.create,
   card: campaignCard,
   warning: campaignWarning,
 });

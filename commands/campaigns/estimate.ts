@@ -1,4 +1,4 @@
-import { estimateQuery } from '../../src/campaigns/setup/run-schema.ts';
+import { campaignRoutes } from '../../src/campaigns/setup/routes.ts';
 import { campaignArg as args, campaignMailShown, campaignWarning } from '../base/nouns/campaign.ts';
 import { showCommand } from '../base/verbs.ts';
 
@@ -13,9 +13,8 @@ export default showCommand({
     ],
   ],
   args,
-  query: estimateQuery,
   names: { scheduledFor: 'at' },
-  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes.estimate,
+  route: campaignRoutes.estimate,
   view: async ({ total, dispatch, skipped, firstAt, lastAt, limitedBy, mail }) => {
     const { card } = await import('../base/output/format.ts');
     const { countLines } = await import('../base/nouns/run-view.ts');

@@ -1,17 +1,15 @@
-import { decideRunInput } from '../../src/campaigns/setup/run-schema.ts';
+import { campaignRunRoutes } from '../../src/campaigns/setup/routes.ts';
 import { runArg as args, findRun as find } from '../base/nouns/campaign.ts';
 import { runView as view } from '../base/nouns/run-view.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
-  summary: 'Pause a run, or the queued mail of a completed run',
   description:
     'What is queued waits too, until the run is resumed. A completed run can be paused while mail ' +
     'of it is queued.',
   examples: [['Pause a run', 'svc campaigns pause @last --note "Wrong prices"']],
   args,
   find,
-  body: decideRunInput,
-  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRunRoutes.pause,
+  route: campaignRunRoutes.pause,
   view,
 });

@@ -1,9 +1,8 @@
-import { renderCampaignInput } from '../../src/campaigns/setup/schema.ts';
+import { campaignRoutes } from '../../src/campaigns/setup/routes.ts';
 import { campaignArg as args, campaignMailShown } from '../base/nouns/campaign.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
-  summary: 'Show the mail of a campaign as a contact would get it',
   description: 'Without a contact, values of contacts are missing.',
   examples: [
     ['Show it without values of a contact', 'svc campaigns render @last'],
@@ -13,8 +12,7 @@ export default updateCommand({
     ],
   ],
   args,
-  body: renderCampaignInput,
   names: { contactId: 'contact' },
-  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes.render,
+  route: campaignRoutes.render,
   view: async (mail) => (await campaignMailShown(mail)).join('\n\n'),
 });

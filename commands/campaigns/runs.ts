@@ -1,13 +1,11 @@
-import { listRunsQuery } from '../../src/campaigns/setup/run-schema.ts';
+import { campaignRunRoutes } from '../../src/campaigns/setup/routes.ts';
 import { campaignArg as args } from '../base/nouns/campaign.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
-  summary: 'List the runs of a campaign, newest first',
   examples: [['List the runs of the newest campaign', 'svc campaigns runs @last']],
   args,
-  query: listRunsQuery,
-  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRunRoutes.list,
+  route: campaignRunRoutes.list,
   columns: [
     ...['id', 'status', 'scheduledFor', 'startedAt', 'completedAt', 'totalRecipients'],
     ...['dispatchedCount', 'failedCount', 'skippedCount'],

@@ -1,17 +1,15 @@
-import { testCampaignInput } from '../../src/campaigns/setup/schema.ts';
+import { campaignRoutes } from '../../src/campaigns/setup/routes.ts';
 import { campaignArg as args } from '../base/nouns/campaign.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 const columns = ['to', 'id', 'status', 'problem'];
 
 export default updateCommand({
-  summary: 'Send the mail of a campaign to a few addresses',
   description: 'The subject begins with [Test]. The mails are in no run.',
   examples: [['Send a test', 'svc campaigns test @last --to ada@example.com']],
   args,
-  body: testCampaignInput,
   names: { to: 'to' },
-  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes.test,
+  route: campaignRoutes.test,
   view: async (results) => {
     const { table } = await import('../base/output/format.ts');
     const rows = results.map((result) =>

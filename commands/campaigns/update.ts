@@ -1,4 +1,4 @@
-import { updateCampaignInput } from '../../src/campaigns/setup/schema.ts';
+import { campaignRoutes } from '../../src/campaigns/setup/routes.ts';
 import {
   campaignArg as args,
   campaignCard,
@@ -9,7 +9,6 @@ import {
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
-  summary: 'Change a campaign',
   description:
     'Flags of the content replace the whole content, those of the audience the whole audience. A ' +
     'run keeps those that it began with.',
@@ -18,10 +17,9 @@ export default updateCommand({
     ['Change its audience', 'svc campaigns update @last --tag customer --exclude-tag vip'],
   ],
   args,
-  body: updateCampaignInput,
   flags: campaignFlags,
   more: campaignFrom,
-  route: async () => (await import('../../src/campaigns/setup/routes.ts')).campaignRoutes.update,
+  route: campaignRoutes.update,
   card: campaignCard,
   warning: campaignWarning,
 });

@@ -1,10 +1,9 @@
 import { Args } from '@oclif/core';
-import { createContactInput } from '../../src/people/contacts/schema.ts';
+import { contactRoutes } from '../../src/people/contacts/routes.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
 export default createCommand({
-  summary: 'Create a contact',
   examples: [
     [
       'Create a contact with a tag',
@@ -16,7 +15,6 @@ export default createCommand({
     ],
   ],
   args: { email: Args.string({ description: 'Address of the contact' }) },
-  body: createContactInput,
-  route: async () => (await import('../../src/people/contacts/routes.ts')).contactRoutes.create,
+  route: contactRoutes.create,
   card,
 });

@@ -1,3 +1,4 @@
+import { contactRoutes } from '../../src/people/contacts/routes.ts';
 import { idArg, showCommand } from '../base/verbs.ts';
 
 export const args = idArg('Id of the contact (contact_…)');
@@ -8,11 +9,10 @@ export const card = [
 ];
 
 export default showCommand({
-  summary: 'Show a contact',
   examples: [
     ['Show all fields of a contact', 'svc contacts show contact_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
-  route: async () => (await import('../../src/people/contacts/routes.ts')).contactRoutes.get,
+  route: contactRoutes.get,
   card,
 });

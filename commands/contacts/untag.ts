@@ -1,9 +1,8 @@
-import { tagsInput } from '../../src/people/contacts/schema.ts';
+import { contactRoutes } from '../../src/people/contacts/routes.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Remove tags from a contact',
   examples: [
     [
       'Remove two tags',
@@ -11,7 +10,6 @@ export default updateCommand({
     ],
   ],
   args,
-  body: tagsInput,
-  route: async () => (await import('../../src/people/contacts/routes.ts')).contactRoutes.untag,
+  route: contactRoutes.untag,
   card,
 });

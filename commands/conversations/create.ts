@@ -1,9 +1,8 @@
-import { createConversationInput } from '../../src/people/conversations/schema.ts';
+import { conversationRoutes } from '../../src/people/conversations/routes.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
 export default createCommand({
-  summary: 'Create a conversation',
   examples: [
     [
       'Create a conversation with a tag',
@@ -14,8 +13,6 @@ export default createCommand({
       `svc conversations create --data '{"urgency":"high","isPrivate":true}'`,
     ],
   ],
-  body: createConversationInput,
-  route: async () =>
-    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.create,
+  route: conversationRoutes.create,
   card,
 });

@@ -1,9 +1,9 @@
+import { forgetRoutes } from '../../src/outbound/messages/forget/contact-routes.ts';
+import { conversationRoutes } from '../../src/people/conversations/routes.ts';
 import { deleteCommand } from '../base/verbs.ts';
 import { args } from './show.ts';
 
 export default deleteCommand({
-  summary: 'Delete a conversation for good',
-  description: 'Its messages stay. Asks for confirmation on a terminal; elsewhere it needs --yes.',
   examples: [
     [
       'Delete a conversation in a script',
@@ -11,11 +11,8 @@ export default deleteCommand({
     ],
   ],
   args,
-  shows: async () =>
-    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.get,
-  route: async () =>
-    (await import('../../src/outbound/messages/forget/contact-routes.ts')).forgetRoutes
-      .deleteConversation,
+  shows: conversationRoutes.get,
+  route: forgetRoutes.deleteConversation,
   question: ({ id, title, messageCount }) =>
     `Delete ${title ?? id} for good? Its ${messageCount} messages stay.`,
 });

@@ -1,16 +1,13 @@
-import { moveInput } from '../../src/people/conversations/schema.ts';
+import { conversationRoutes } from '../../src/people/conversations/routes.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Reopen a resolved or archived conversation',
   examples: [
     ['Reopen a conversation by its id', 'svc conversations reopen conv_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
-  body: moveInput,
   names: { statusReason: 'reason' },
-  route: async () =>
-    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.reopen,
+  route: conversationRoutes.reopen,
   card,
 });

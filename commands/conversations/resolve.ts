@@ -1,9 +1,8 @@
-import { resolveInput } from '../../src/people/conversations/schema.ts';
+import { conversationRoutes } from '../../src/people/conversations/routes.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Resolve an active or waiting conversation',
   description: 'The next message from outside makes it active again.',
   examples: [
     [
@@ -12,9 +11,7 @@ export default updateCommand({
     ],
   ],
   args,
-  body: resolveInput,
   names: { statusReason: 'reason', resolutionType: 'type', resolutionNotes: 'notes' },
-  route: async () =>
-    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.resolve,
+  route: conversationRoutes.resolve,
   card,
 });

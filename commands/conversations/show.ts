@@ -1,3 +1,4 @@
+import { conversationRoutes } from '../../src/people/conversations/routes.ts';
 import { idArg, showCommand } from '../base/verbs.ts';
 
 export const args = idArg('Id of the conversation (conv_…)');
@@ -9,12 +10,10 @@ export const card = [
 ];
 
 export default showCommand({
-  summary: 'Show a conversation',
   examples: [
     ['Show the state of a conversation', 'svc conversations show conv_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
-  route: async () =>
-    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.get,
+  route: conversationRoutes.get,
   card,
 });

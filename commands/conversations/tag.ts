@@ -1,13 +1,10 @@
-import { tagsInput } from '../../src/people/conversations/schema.ts';
+import { conversationRoutes } from '../../src/people/conversations/routes.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Add tags to a conversation',
   examples: [['Add a tag', 'svc conversations tag conv_06dq2k0qz8h3v5m1r9t4w7xy --tag billing']],
   args,
-  body: tagsInput,
-  route: async () =>
-    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.tag,
+  route: conversationRoutes.tag,
   card,
 });

@@ -1,9 +1,8 @@
-import { updateConversationInput } from '../../src/people/conversations/schema.ts';
+import { conversationRoutes } from '../../src/people/conversations/routes.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Change a conversation',
   examples: [
     [
       'Make a conversation urgent',
@@ -11,8 +10,6 @@ export default updateCommand({
     ],
   ],
   args,
-  body: updateConversationInput,
-  route: async () =>
-    (await import('../../src/people/conversations/routes.ts')).conversationRoutes.update,
+  route: conversationRoutes.update,
   card,
 });

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { addDomainInput } from '../../src/identity/domains/schema.ts';
+import { domainRoutes } from '../../src/identity/domains/routes.ts';
 import {
   dnsRecordCard,
   domainCard,
@@ -20,8 +20,7 @@ export default createCommand({
   args: {
     domain: Args.string({ description: 'Domain name, such as example.com' }),
   },
-  body: addDomainInput,
-  route: async () => (await import('../../src/identity/domains/routes.ts')).domainRoutes.add,
+  route: domainRoutes.add,
   warning: (added) => localhostWarning(added.dnsRecords),
   async view(added) {
     const { card, cards } = await import('../base/output/format.ts');

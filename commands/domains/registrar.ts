@@ -1,4 +1,5 @@
 // `svc domains registrar`.
+import { domainRoutes } from '../../src/identity/domains/routes.ts';
 import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { showCommand } from '../base/verbs.ts';
 
@@ -21,7 +22,6 @@ export default showCommand({
   ],
   args,
   find,
-  route: async () =>
-    (await import('../../src/identity/domains/routes.ts')).domainRoutes.getRegistrar,
+  route: domainRoutes.getRegistrar,
   card,
 });

@@ -1,8 +1,7 @@
 // `svc domains reports`. Storing and listing them: src/outbound/reports/dmarc/dmarc-reports.ts.
-import {
-  type DmarcReportPage,
-  listDmarcReportsQuery,
-} from '../../src/outbound/reports/dmarc/dmarc-schema.ts';
+
+import type { DmarcReportPage } from '../../src/outbound/reports/dmarc/dmarc-schema.ts';
+import { reportRoutes } from '../../src/outbound/reports/routes.ts';
 import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { showCommand } from '../base/verbs.ts';
 
@@ -62,8 +61,7 @@ export default showCommand({
   ],
   args,
   find,
-  query: listDmarcReportsQuery,
-  route: async () => (await import('../../src/outbound/reports/routes.ts')).reportRoutes.listDmarc,
+  route: reportRoutes.listDmarc,
   view: (reports, { days = 30 }) =>
     reports.pagination.total === 0
       ? `No DMARC reports in the last ${days} days. Receivers send them to the rua ` +

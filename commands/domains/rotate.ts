@@ -1,10 +1,9 @@
-import { rotateDkimInput } from '../../src/identity/domains/schema.ts';
+import { domainRoutes } from '../../src/identity/domains/routes.ts';
 import { dkimView as view } from '../base/nouns/dkim-view.ts';
 import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
-  summary: 'Create new DKIM keys for a domain',
   description:
     'The old keys sign until the new ones are found in DNS, so no mail loses its signature while ' +
     'records change. Keep the old records for 7 days after that: "svc domains dns" shows until when. ' +
@@ -15,7 +14,6 @@ export default updateCommand({
   ],
   args,
   find,
-  body: rotateDkimInput,
-  route: async () => (await import('../../src/identity/domains/routes.ts')).domainRoutes.rotateDkim,
+  route: domainRoutes.rotateDkim,
   view,
 });

@@ -1,3 +1,4 @@
+import { domainRoutes } from '../../src/identity/domains/routes.ts';
 import { domainCard as card } from '../base/input/fields.ts';
 import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { showCommand } from '../base/verbs.ts';
@@ -11,6 +12,6 @@ export default showCommand({
   ],
   args,
   find,
-  route: async () => (await import('../../src/identity/domains/routes.ts')).domainRoutes.get,
+  route: domainRoutes.get,
   card,
 });

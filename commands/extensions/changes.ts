@@ -1,4 +1,4 @@
-import { listVersionChangesQuery } from '../../src/extensions/installation-schema.ts';
+import { installationRoutes } from '../../src/extensions/installation-routes.ts';
 import { installationArg as args } from '../base/nouns/extension.ts';
 import { listCommand } from '../base/verbs.ts';
 
@@ -6,9 +6,7 @@ export default listCommand({
   summary: 'List upgrades and rollbacks of an installation, newest first',
   examples: [['List those of the newest installation', 'svc extensions changes @last']],
   args,
-  query: listVersionChangesQuery,
-  route: async () =>
-    (await import('../../src/extensions/installation-routes.ts')).installationRoutes.changes,
+  route: installationRoutes.changes,
   columns: [
     ...['changedAt', 'fromVersion.version', 'toVersion.version', 'changedBy.displayName'],
     ...['permissionDiff.added', 'permissionDiff.removed'],

@@ -1,4 +1,4 @@
-import { createExtensionInput } from '../../src/extensions/schema.ts';
+import { extensionRoutes } from '../../src/extensions/routes.ts';
 import { extensionCard as card } from '../base/nouns/extension.ts';
 import { createCommand } from '../base/verbs.ts';
 
@@ -17,7 +17,6 @@ export default createCommand({
       'svc extensions create --name sorter --runtime hosted',
     ],
   ],
-  body: createExtensionInput,
-  route: async () => (await import('../../src/extensions/routes.ts')).extensionRoutes.create,
+  route: extensionRoutes.create,
   card,
 });

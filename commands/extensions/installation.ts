@@ -1,3 +1,4 @@
+import { installationRoutes } from '../../src/extensions/installation-routes.ts';
 import { installationArg as args, installationCard as card } from '../base/nouns/extension.ts';
 import { showCommand } from '../base/verbs.ts';
 
@@ -5,7 +6,6 @@ export default showCommand({
   summary: 'Show an installed extension with its grants',
   examples: [['Show the newest installation', 'svc extensions installation @last']],
   args,
-  route: async () =>
-    (await import('../../src/extensions/installation-routes.ts')).installationRoutes.get,
+  route: installationRoutes.get,
   card,
 });

@@ -1,4 +1,4 @@
-import { listInstallationsQuery } from '../../src/extensions/installation-schema.ts';
+import { installationRoutes } from '../../src/extensions/installation-routes.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -7,9 +7,7 @@ export default listCommand({
     ['List all installations', 'svc extensions installations'],
     ['List those whose webhook fails', 'svc extensions installations --status failing'],
   ],
-  query: listInstallationsQuery,
-  route: async () =>
-    (await import('../../src/extensions/installation-routes.ts')).installationRoutes.list,
+  route: installationRoutes.list,
   columns: ['id', 'name', 'version.version', 'status', 'sendMode', 'permissions', 'events'],
   whenEmpty: 'No installations found. Install one: svc extensions install EXTENSION',
 });

@@ -1,4 +1,4 @@
-import { listExtensionsQuery } from '../../src/extensions/schema.ts';
+import { extensionRoutes } from '../../src/extensions/routes.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
@@ -7,9 +7,8 @@ export default listCommand({
     ['List all extensions', 'svc extensions list'],
     ['List those of the last week', 'svc extensions list --after 7d'],
   ],
-  query: listExtensionsQuery,
   ages: ['after', 'before'],
-  route: async () => (await import('../../src/extensions/routes.ts')).extensionRoutes.list,
+  route: extensionRoutes.list,
   columns: ['id', 'name', 'displayName', 'runtime', 'latestVersion.version', 'isPublic'],
   whenEmpty: 'No extensions found. Create one: svc extensions create --name NAME',
 });

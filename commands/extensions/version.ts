@@ -1,5 +1,5 @@
+import { extensionVersionRoutes } from '../../src/extensions/routes.ts';
 import type { ExtensionVersion } from '../../src/extensions/schema.ts';
-import { publishVersionInput } from '../../src/extensions/schema.ts';
 import { grantLines, grantsOf, versionArgs } from '../base/nouns/extension.ts';
 import { card as cardOf } from '../base/output/format.ts';
 import { updateCommand } from '../base/verbs.ts';
@@ -18,7 +18,6 @@ export async function versionView(version: ExtensionVersion): Promise<string> {
 }
 
 export default updateCommand({
-  summary: 'Publish a version of an extension',
   description:
     'It asks for permissions and kinds of events, each by its name, and never changes ' +
     'afterwards. Installations keep their version until a person upgrades them.',
@@ -29,13 +28,11 @@ export default updateCommand({
     ],
   ],
   args: versionArgs,
-  body: publishVersionInput,
   // Without the flags it asks for nothing.
   more: ({ permission, event }, data) => ({
     ...{ permissions: permission ?? [], events: event ?? [] },
     ...data,
   }),
-  route: async () =>
-    (await import('../../src/extensions/routes.ts')).extensionVersionRoutes.publish,
+  route: extensionVersionRoutes.publish,
   view: versionView,
 });

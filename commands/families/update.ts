@@ -1,4 +1,4 @@
-import { updateFamilyInput } from '../../src/content/families/schema.ts';
+import { familyRoutes } from '../../src/content/families/routes.ts';
 import { familyArgs, familyCard, findFamily } from '../base/nouns/family.ts';
 import { updateCommand } from '../base/verbs.ts';
 
@@ -9,7 +9,6 @@ export default updateCommand({
   ],
   args: familyArgs,
   find: findFamily,
-  body: updateFamilyInput,
-  route: async () => (await import('../../src/content/families/routes.ts')).familyRoutes.update,
+  route: familyRoutes.update,
   card: familyCard,
 });

@@ -1,9 +1,8 @@
-import { membersInput } from '../../src/people/contacts/groups/schema.ts';
+import { contactGroupRoutes } from '../../src/people/contacts/groups/routes.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Add contacts to a group',
   examples: [
     [
       'Add a contact',
@@ -12,9 +11,7 @@ export default updateCommand({
     ['Add the contacts of a file', 'svc groups add grp_06dq2k0qz8h3v5m1r9t4w7xy --data @ids.json'],
   ],
   args,
-  body: membersInput,
   names: { contactIds: 'contact' },
-  route: async () =>
-    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.add,
+  route: contactGroupRoutes.add,
   card,
 });

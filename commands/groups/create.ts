@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { createContactGroupInput } from '../../src/people/contacts/groups/schema.ts';
+import { contactGroupRoutes } from '../../src/people/contacts/groups/routes.ts';
 import { readJson } from '../base/input/body.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
@@ -17,7 +17,6 @@ export async function queryOf({ query }: Record<string, unknown>): Promise<objec
 }
 
 export default createCommand({
-  summary: 'Create a group of contacts',
   examples: [
     ['Create an empty group', 'svc groups create --name Testers'],
     [
@@ -25,10 +24,8 @@ export default createCommand({
       `svc groups create --name Customers --query '{"all":[{"tag":"customer"},{"status":"active"}]}'`,
     ],
   ],
-  body: createContactGroupInput,
   flags: queryFlag,
   more: queryOf,
-  route: async () =>
-    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.create,
+  route: contactGroupRoutes.create,
   card,
 });

@@ -1,9 +1,8 @@
-import { membersInput } from '../../src/people/contacts/groups/schema.ts';
+import { contactGroupRoutes } from '../../src/people/contacts/groups/routes.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Remove contacts from a group',
   examples: [
     [
       'Remove a contact',
@@ -15,9 +14,7 @@ export default updateCommand({
     ],
   ],
   args,
-  body: membersInput,
   names: { contactIds: 'contact' },
-  route: async () =>
-    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.remove,
+  route: contactGroupRoutes.remove,
   card,
 });

@@ -1,3 +1,4 @@
+import { contactGroupRoutes } from '../../src/people/contacts/groups/routes.ts';
 import { idArg, showCommand } from '../base/verbs.ts';
 
 export const card = [
@@ -7,10 +8,8 @@ export const card = [
 export const args = idArg('Id of the group (grp_…)');
 
 export default showCommand({
-  summary: 'Show a group of contacts',
   examples: [['Show the number of members', 'svc groups show grp_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
-  route: async () =>
-    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.get,
+  route: contactGroupRoutes.get,
   card,
 });

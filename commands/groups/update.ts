@@ -1,4 +1,4 @@
-import { updateContactGroupInput } from '../../src/people/contacts/groups/schema.ts';
+import { contactGroupRoutes } from '../../src/people/contacts/groups/routes.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { queryFlag, queryOf } from './create.ts';
 import { args, card } from './show.ts';
@@ -7,10 +7,8 @@ export default updateCommand({
   summary: 'Change the name, description or query of a group of contacts',
   examples: [['Rename a group', 'svc groups update grp_06dq2k0qz8h3v5m1r9t4w7xy --name Others']],
   args,
-  body: updateContactGroupInput,
   flags: queryFlag,
   more: queryOf,
-  route: async () =>
-    (await import('../../src/people/contacts/groups/routes.ts')).contactGroupRoutes.update,
+  route: contactGroupRoutes.update,
   card,
 });

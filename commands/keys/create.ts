@@ -1,12 +1,11 @@
 import { Flags } from '@oclif/core';
-import { createKeyInput } from '../../src/access/keys/schema.ts';
+import { keyRoutes } from '../../src/access/keys/routes.ts';
 import { given } from '../base/input/body.ts';
 import { constraintFlags, constraintsGiven } from '../base/nouns/constraints.ts';
 import { createCommand } from '../base/verbs.ts';
 import { shownOnce } from './show.ts';
 
 export default createCommand({
-  summary: 'Create an API key',
   description:
     'The key itself is shown only this once: the store holds its hash alone. Give it a ' +
     'role or single permissions; without either it gets the role developer. A test key ' +
@@ -29,7 +28,6 @@ export default createCommand({
     ],
     ['Print the key alone, for a script', 'svc keys create --name ci --json | jq -r .key'],
   ],
-  body: createKeyInput,
   names: { mode: null },
   flags: {
     permission: Flags.string({
@@ -51,6 +49,6 @@ export default createCommand({
       ...constraintsGiven(flags),
     };
   },
-  route: async () => (await import('../../src/access/keys/routes.ts')).keyRoutes.create,
+  route: keyRoutes.create,
   ...shownOnce,
 });

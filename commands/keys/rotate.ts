@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { rotateKeyInput } from '../../src/access/keys/schema.ts';
+import { keyRoutes } from '../../src/access/keys/routes.ts';
 import { given } from '../base/input/body.ts';
 import { secondsFrom } from '../base/input/since.ts';
 import { updateCommand } from '../base/verbs.ts';
@@ -21,7 +21,6 @@ export default updateCommand({
     ],
   ],
   args,
-  body: rotateKeyInput,
   names: { graceSeconds: null },
   flags: {
     grace: Flags.string({
@@ -30,6 +29,6 @@ export default updateCommand({
     }),
   },
   more: ({ grace }) => given({ graceSeconds: secondsFrom('--grace', grace as string | undefined) }),
-  route: async () => (await import('../../src/access/keys/routes.ts')).keyRoutes.rotate,
+  route: keyRoutes.rotate,
   ...shownOnce,
 });

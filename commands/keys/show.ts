@@ -1,3 +1,4 @@
+import { keyRoutes } from '../../src/access/keys/routes.ts';
 import { idArg, showCommand } from '../base/verbs.ts';
 
 export const args = idArg('Id of the key (key_…)');
@@ -29,6 +30,6 @@ export default showCommand({
     ['Show the permissions and the end of a key', 'svc keys show key_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
-  route: async () => (await import('../../src/access/keys/routes.ts')).keyRoutes.get,
+  route: keyRoutes.get,
   card,
 });

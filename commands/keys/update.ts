@@ -1,10 +1,9 @@
-import { updateKeyInput } from '../../src/access/keys/schema.ts';
+import { keyRoutes } from '../../src/access/keys/routes.ts';
 import { constraintFlags, constraintsGiven } from '../base/nouns/constraints.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Change the name, description or constraints of a key',
   description:
     'The permissions of a key never change: create a new key and revoke the old one. The ' +
     '--allow flags, --mailbox and --namespace replace all constraints of the key.',
@@ -23,9 +22,8 @@ export default updateCommand({
     ],
   ],
   args,
-  body: updateKeyInput,
   flags: constraintFlags,
   more: constraintsGiven,
-  route: async () => (await import('../../src/access/keys/routes.ts')).keyRoutes.update,
+  route: keyRoutes.update,
   card,
 });

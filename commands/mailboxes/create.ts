@@ -1,4 +1,4 @@
-import { createMailboxInput } from '../../src/identity/mailboxes/schema.ts';
+import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -18,7 +18,6 @@ export default createCommand({
       'svc mailboxes create --slug help --domain example.com',
     ],
   ],
-  body: createMailboxInput,
-  route: async () => (await import('../../src/identity/mailboxes/routes.ts')).mailboxRoutes.create,
+  route: mailboxRoutes.create,
   card,
 });

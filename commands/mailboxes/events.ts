@@ -1,5 +1,5 @@
 // `svc mailboxes events`. Events of a mailbox: src/identity/mailboxes/events.ts.
-import { mailboxEventsQuery } from '../../src/identity/mailboxes/schema.ts';
+import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
 import { listCommand } from '../base/verbs.ts';
 import { args } from './show.ts';
 
@@ -12,9 +12,8 @@ export default listCommand({
     ],
   ],
   args,
-  query: mailboxEventsQuery,
   ages: ['since'],
-  route: async () => (await import('../../src/identity/mailboxes/routes.ts')).mailboxRoutes.events,
+  route: mailboxRoutes.events,
   columns: ['timestamp', 'type', 'id'],
   whenEmpty: 'This mailbox has no events yet',
 });

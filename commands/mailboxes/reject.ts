@@ -1,5 +1,5 @@
 // `svc mailboxes reject`. Life of a proposal: src/inbox/approvals/actions.ts.
-import { rejectActionInput } from '../../src/inbox/approvals/schema.ts';
+import { mailboxActionRoutes } from '../../src/inbox/approvals/routes.ts';
 import { actionArgs as args, actionCard as card, actionParams as find } from '../base/action.ts';
 import { updateCommand } from '../base/verbs.ts';
 
@@ -13,8 +13,6 @@ export default updateCommand({
   ],
   args,
   find,
-  body: rejectActionInput,
-  route: async () =>
-    (await import('../../src/inbox/approvals/routes.ts')).mailboxActionRoutes.reject,
+  route: mailboxActionRoutes.reject,
   card,
 });

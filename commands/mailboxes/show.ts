@@ -1,3 +1,4 @@
+import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
 import { idArg, showCommand } from '../base/verbs.ts';
 
 export const args = idArg('Id of the mailbox (mbx_…)');
@@ -8,9 +9,8 @@ export const card = [
 ];
 
 export default showCommand({
-  summary: 'Show a mailbox',
   examples: [['Show the status of a mailbox', 'svc mailboxes show mbx_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
-  route: async () => (await import('../../src/identity/mailboxes/routes.ts')).mailboxRoutes.get,
+  route: mailboxRoutes.get,
   card,
 });

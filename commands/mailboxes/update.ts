@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { updateMailboxInput } from '../../src/identity/mailboxes/schema.ts';
+import { mailboxRoutes } from '../../src/identity/mailboxes/routes.ts';
 import { given } from '../base/input/body.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
@@ -16,7 +16,6 @@ export default updateCommand({
     ['Block a sender', 'svc mailboxes update mbx_06dq2k0qz8h3v5m1r9t4w7xy --block spam.example'],
   ],
   args,
-  body: updateMailboxInput,
   flags: {
     'default-from': Flags.string({
       description: 'From address: one of its addresses, or a verified sender',
@@ -30,6 +29,6 @@ export default updateCommand({
       filters: allow || block ? given({ allow, block }) : undefined,
       defaultFrom: address === undefined ? undefined : { address },
     }),
-  route: async () => (await import('../../src/identity/mailboxes/routes.ts')).mailboxRoutes.update,
+  route: mailboxRoutes.update,
   card,
 });

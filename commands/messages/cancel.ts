@@ -1,10 +1,10 @@
+import { sendingRoutes } from '../../src/outbound/sending/routes.ts';
 import { messageCard } from '../base/input/fields.ts';
 import { messageArg as args, messageIdFrom as find } from '../base/mail/message-id.ts';
 import { messageText } from '../base/mail/message-view.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
-  summary: 'Cancel a message that has not been sent',
   description:
     'The message ends as failed, with the error code cancelled. A message that was sent ' +
     'in part, or has an attempt under way, is a conflict. Does not ask first.',
@@ -17,6 +17,6 @@ export default showCommand({
   ],
   args,
   find,
-  route: async () => (await import('../../src/outbound/sending/routes.ts')).sendingRoutes.cancel,
+  route: sendingRoutes.cancel,
   view: (message) => messageText(message, messageCard),
 });

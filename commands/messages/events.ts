@@ -1,3 +1,4 @@
+import { messageRoutes } from '../../src/outbound/messages/routes.ts';
 import { tableFlags } from '../base/command.ts';
 import { eventColumns } from '../base/input/fields.ts';
 import { messageArg as args, messageIdFrom as find } from '../base/mail/message-id.ts';
@@ -9,7 +10,7 @@ export default showCommand({
   examples: [['Show its timeline', 'svc messages events msg_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
   find,
-  route: async () => (await import('../../src/outbound/messages/routes.ts')).messageRoutes.events,
+  route: messageRoutes.events,
   flags: tableFlags,
   view: (items, flags) =>
     listText(flags, { items }, eventColumns, 'This message has no events yet.'),

@@ -1,10 +1,9 @@
-import { listMessagesQuery } from '../../src/outbound/messages/schema.ts';
+import { messageRoutes } from '../../src/outbound/messages/routes.ts';
 import { messageColumns, messageColumnsForPeople } from '../base/input/fields.ts';
 import { capturedNote, counterpartOf, shownMessage } from '../base/mail/message-view.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
-  summary: 'List messages, newest first',
   description:
     'While a daemon runs, the filters by recipient, sender, subject and tag find a ' +
     'message about a second after it was stored; all others find it at once.',
@@ -16,9 +15,8 @@ export default listCommand({
       'svc messages list --status bounced --start-date 2026-01-01 --end-date 2026-01-31',
     ],
   ],
-  query: listMessagesQuery,
   names: { recipient: 'to', sender: 'from', conversationId: 'conversation', contactId: 'contact' },
-  route: async () => (await import('../../src/outbound/messages/routes.ts')).messageRoutes.list,
+  route: messageRoutes.list,
   columns: messageColumns,
   whenEmpty: 'No messages found. Send one: svc messages send --help',
   looks: ({ items }) => ({

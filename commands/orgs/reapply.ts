@@ -1,5 +1,5 @@
 // As `POST /v1/organizations/onboarding/reapply`; the organization is that of `--org`.
-import { reapplyOnboardingInput } from '../../src/access/organizations/schema.ts';
+import { organizationRoutes } from '../../src/access/organizations/routes.ts';
 import { organizationCard as card } from '../base/input/fields.ts';
 import { createCommand } from '../base/verbs.ts';
 
@@ -12,8 +12,6 @@ export default createCommand({
     ],
     ['Show the generation and the reason of the rejection', 'svc audit --org acme'],
   ],
-  body: reapplyOnboardingInput,
-  route: async () =>
-    (await import('../../src/access/organizations/routes.ts')).organizationRoutes.reapply,
+  route: organizationRoutes.reapply,
   card,
 });

@@ -1,4 +1,4 @@
-import { createSenderInput } from '../../src/identity/senders/schema.ts';
+import { senderRoutes } from '../../src/identity/senders/routes.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -17,8 +17,7 @@ export default createCommand({
       'svc senders create --email news@example.com --reply-to office@example.com',
     ],
   ],
-  body: createSenderInput,
   names: { replyToEmails: 'reply-to' },
-  route: async () => (await import('../../src/identity/senders/routes.ts')).senderRoutes.create,
+  route: senderRoutes.create,
   card,
 });

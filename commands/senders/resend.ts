@@ -1,3 +1,4 @@
+import { proofRoutes } from '../../src/outbound/sending/sender-proof/routes.ts';
 import { showCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -6,7 +7,6 @@ export default showCommand({
   description: 'The earlier token is void. An address gets five such mails a day.',
   examples: [['Send the token once more', 'svc senders resend snd_06dq2k0qz8h3v5m1r9t4w7xy']],
   args,
-  route: async () =>
-    (await import('../../src/outbound/sending/sender-proof/routes.ts')).proofRoutes.resend,
+  route: proofRoutes.resend,
   card,
 });

@@ -1,3 +1,4 @@
+import { senderRoutes } from '../../src/identity/senders/routes.ts';
 import { idArg, showCommand } from '../base/verbs.ts';
 
 export const args = idArg('Id of the sender (snd_…)');
@@ -9,11 +10,10 @@ export const card = [
 ];
 
 export default showCommand({
-  summary: 'Show a sender',
   examples: [
     ['Show whether a sender is verified', 'svc senders show snd_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
-  route: async () => (await import('../../src/identity/senders/routes.ts')).senderRoutes.get,
+  route: senderRoutes.get,
   card,
 });

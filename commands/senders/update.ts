@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { updateSenderInput } from '../../src/identity/senders/schema.ts';
+import { senderRoutes } from '../../src/identity/senders/routes.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -10,7 +10,6 @@ export default updateCommand({
     ['Deactivate a sender for now', 'svc senders update snd_06dq2k0qz8h3v5m1r9t4w7xy --no-active'],
   ],
   args,
-  body: updateSenderInput,
   names: { replyToEmails: 'reply-to' },
   flags: {
     'reply-to': Flags.string({
@@ -20,6 +19,6 @@ export default updateCommand({
       multipleNonGreedy: true,
     }),
   },
-  route: async () => (await import('../../src/identity/senders/routes.ts')).senderRoutes.update,
+  route: senderRoutes.update,
   card,
 });

@@ -1,9 +1,8 @@
-import { verifySenderInput } from '../../src/identity/senders/schema.ts';
+import { proofRoutes } from '../../src/outbound/sending/sender-proof/routes.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
-  summary: 'Verify a sender by the token that was mailed to it',
   description:
     'An address that no verified domain covers is mailed a token, which proves that it can be read. It ' +
     'is the last part of the link in that mail, and works for 7 days.',
@@ -14,8 +13,6 @@ export default updateCommand({
     ],
   ],
   args,
-  body: verifySenderInput,
-  route: async () =>
-    (await import('../../src/outbound/sending/sender-proof/routes.ts')).proofRoutes.verify,
+  route: proofRoutes.verify,
   card,
 });

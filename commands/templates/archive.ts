@@ -1,3 +1,4 @@
+import { templateRoutes } from '../../src/content/templates/routes.ts';
 import { findTemplate, templateArg, templateCard } from '../base/nouns/template-id.ts';
 import { showCommand } from '../base/verbs.ts';
 
@@ -7,6 +8,6 @@ export default showCommand({
   examples: [['Archive a template', 'svc templates archive order-shipped']],
   args: templateArg,
   find: findTemplate,
-  route: async () => (await import('../../src/content/templates/routes.ts')).templateRoutes.archive,
+  route: templateRoutes.archive,
   card: templateCard,
 });

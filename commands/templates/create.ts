@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { createTemplateInput } from '../../src/content/templates/schema.ts';
+import { templateRoutes } from '../../src/content/templates/routes.ts';
 import { given, textFrom } from '../base/input/body.ts';
 import { templateCard } from '../base/nouns/template-id.ts';
 import { writeWarning } from '../base/output/output.ts';
@@ -17,7 +17,6 @@ export default createCommand({
       'svc templates create --slug welcome --subject "Hello {{ name }}" --html @welcome.html',
     ],
   ],
-  body: createTemplateInput,
   names: { html: null, mjml: null, text: null },
   flags: {
     from: Flags.string({
@@ -42,7 +41,7 @@ export default createCommand({
       text: await textFrom(typed.text),
     });
   },
-  route: async () => (await import('../../src/content/templates/routes.ts')).templateRoutes.create,
+  route: templateRoutes.create,
   card: templateCard,
   after: async (app, { organizationId }, { id, slug }, { from }) => {
     if (typeof from !== 'string') return;

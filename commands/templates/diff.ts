@@ -1,4 +1,4 @@
-import { diffQuery } from '../../src/content/templates/workspace/schema.ts';
+import { workspaceRoutes } from '../../src/content/templates/workspace/routes.ts';
 import { findTemplate, templateArg } from '../base/nouns/template-id.ts';
 import { showCommand } from '../base/verbs.ts';
 
@@ -14,9 +14,7 @@ export default showCommand({
   ],
   args: templateArg,
   find: findTemplate,
-  query: diffQuery,
-  route: async () =>
-    (await import('../../src/content/templates/workspace/routes.ts')).workspaceRoutes.diff,
+  route: workspaceRoutes.diff,
   view: async ({ files }) => {
     const { plainText } = await import('../base/output/format.ts');
     const texts = files.map(({ diff, isTruncated }) => diff + (isTruncated ? '(cut off)\n' : ''));

@@ -1,4 +1,4 @@
-import { historyQuery } from '../../src/content/templates/workspace/schema.ts';
+import { workspaceRoutes } from '../../src/content/templates/workspace/routes.ts';
 import { findTemplate, templateArg } from '../base/nouns/template-id.ts';
 import { listCommand } from '../base/verbs.ts';
 
@@ -7,9 +7,7 @@ export default listCommand({
   examples: [['List the last five commits', 'svc templates history order-shipped --limit 5']],
   args: templateArg,
   find: findTemplate,
-  query: historyQuery,
-  route: async () =>
-    (await import('../../src/content/templates/workspace/routes.ts')).workspaceRoutes.history,
+  route: workspaceRoutes.history,
   columns: ['date', 'commit', 'author.name', 'version', 'message'],
   whenEmpty: 'This template has no commits.',
 });

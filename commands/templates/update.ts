@@ -1,4 +1,4 @@
-import { updateTemplateInput } from '../../src/content/templates/schema.ts';
+import { templateRoutes } from '../../src/content/templates/routes.ts';
 import { findTemplate, templateArg, templateCard } from '../base/nouns/template-id.ts';
 import { updateCommand } from '../base/verbs.ts';
 
@@ -7,7 +7,6 @@ export default updateCommand({
   examples: [['Rename a template', 'svc templates update order-shipped --name "Parcel sent"']],
   args: templateArg,
   find: findTemplate,
-  body: updateTemplateInput,
-  route: async () => (await import('../../src/content/templates/routes.ts')).templateRoutes.update,
+  route: templateRoutes.update,
   card: templateCard,
 });

@@ -1,11 +1,11 @@
 // `svc threads list`. Filters and order: src/inbox/threads/list-queries.ts, search.ts.
+
 import { Flags } from '@oclif/core';
-import { listThreadsQuery } from '../../src/inbox/threads/schema.ts';
+import { threadRoutes } from '../../src/inbox/threads/routes.ts';
 import { mailboxArg as args, mailboxIdFrom as find } from '../base/mail/mailbox-id.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
-  summary: 'List the threads of a mailbox, latest activity first',
   description:
     'Without --folder it lists all folders except spam and trash. A message matches --q ' +
     'if it has all of its terms: words, "a phrase", from:ada, subject:plan, ' +
@@ -16,7 +16,6 @@ export default listCommand({
   ],
   args,
   find,
-  query: listThreadsQuery,
   flags: {
     q: Flags.string({
       description: 'Search words in subject, sender and text',
@@ -24,7 +23,7 @@ export default listCommand({
     }),
   },
   ages: ['after', 'before'],
-  route: async () => (await import('../../src/inbox/threads/routes.ts')).threadRoutes.list,
+  route: threadRoutes.list,
   columns: [
     ...['id', 'lastActivityAt', 'from.address', 'subject', 'messageCount', 'folder'],
     ...['read', 'labels'],

@@ -1,9 +1,8 @@
-import { listMessagesQuery } from '../../src/inbox/threads/schema.ts';
+import { threadRoutes } from '../../src/inbox/threads/routes.ts';
 import { threadArg as args, threadParams as find } from '../base/mail/thread.ts';
 import { listCommand } from '../base/verbs.ts';
 
 export default listCommand({
-  summary: 'List the messages of a thread, oldest first',
   examples: [
     [
       'List the messages with their senders',
@@ -12,8 +11,7 @@ export default listCommand({
   ],
   args,
   find,
-  query: listMessagesQuery,
-  route: async () => (await import('../../src/inbox/threads/routes.ts')).threadRoutes.messages,
+  route: threadRoutes.messages,
   columns: ['threadPosition', 'id', 'createdAt', 'from', 'kind', 'preview'],
   whenEmpty: 'This thread has no messages: it began with a draft',
 });

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { updateThreadInput } from '../../src/inbox/threads/schema.ts';
+import { threadRoutes } from '../../src/inbox/threads/routes.ts';
 import { standingCard as card, threadParams as find, threadArg } from '../base/mail/thread.ts';
 import { updateCommand } from '../base/verbs.ts';
 
@@ -15,8 +15,7 @@ export default updateCommand({
     }),
   },
   find,
-  body: updateThreadInput,
   names: { snoozedUntil: null },
-  route: async () => (await import('../../src/inbox/threads/routes.ts')).threadRoutes.update,
+  route: threadRoutes.update,
   card,
 });

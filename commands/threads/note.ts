@@ -1,11 +1,10 @@
 import { Flags } from '@oclif/core';
-import { createNoteInput } from '../../src/inbox/threads/schema.ts';
+import { noteRoutes } from '../../src/inbox/threads/routes.ts';
 import { given, textFrom } from '../base/input/body.ts';
 import { threadArg as args, threadParams as find } from '../base/mail/thread.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
-  summary: 'Write a note on a thread; notes are never mailed',
   examples: [
     [
       'Write a note for the next person',
@@ -14,11 +13,10 @@ export default updateCommand({
   ],
   args,
   find,
-  body: createNoteInput,
   flags: {
     body: Flags.string({ description: 'Text of the note, @FILE, or - for standard input' }),
   },
   more: async ({ body }) => given({ body: await textFrom(body as string | undefined) }),
-  route: async () => (await import('../../src/inbox/threads/routes.ts')).noteRoutes.create,
+  route: noteRoutes.create,
   card: ['id', 'author.kind', 'author.displayName', 'body', 'color', 'pinned', 'createdAt'],
 });

@@ -1,18 +1,15 @@
-import { enableTrackingInput } from '../../src/outbound/tracking/custom/schema.ts';
+import { customTrackingRoutes } from '../../src/outbound/tracking/custom/routes.ts';
 import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { trackingView as view } from '../base/nouns/tracking.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
-  summary: 'Enable a tracking host on a verified domain',
   description:
     'Shows the DNS records to publish. From then on the daemon checks them by itself and ' +
     'fetches the certificate; "svc tracking recheck" checks at once.',
   examples: [['Enable links.example.com', 'svc tracking enable example.com --label links']],
   args,
   find,
-  body: enableTrackingInput,
-  route: async () =>
-    (await import('../../src/outbound/tracking/custom/routes.ts')).customTrackingRoutes.enable,
+  route: customTrackingRoutes.enable,
   view,
 });

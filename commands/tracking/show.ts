@@ -1,3 +1,4 @@
+import { customTrackingRoutes } from '../../src/outbound/tracking/custom/routes.ts';
 import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { trackingView as view } from '../base/nouns/tracking.ts';
 import { showCommand } from '../base/verbs.ts';
@@ -7,7 +8,6 @@ export default showCommand({
   examples: [['Show it by the name of the domain', 'svc tracking show example.com']],
   args,
   find,
-  route: async () =>
-    (await import('../../src/outbound/tracking/custom/routes.ts')).customTrackingRoutes.get,
+  route: customTrackingRoutes.get,
   view,
 });

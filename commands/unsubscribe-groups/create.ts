@@ -1,4 +1,4 @@
-import { createGroupInput } from '../../src/people/unsubscribe-groups/schema.ts';
+import { unsubscribeGroupRoutes } from '../../src/consent/opt-in/group-routes.ts';
 import { createCommand } from '../base/verbs.ts';
 import { card } from './show.ts';
 
@@ -7,8 +7,6 @@ export default createCommand({
   examples: [
     ['Create a group for a newsletter', 'svc unsubscribe-groups create --name Newsletter'],
   ],
-  body: createGroupInput,
-  route: async () =>
-    (await import('../../src/consent/opt-in/group-routes.ts')).unsubscribeGroupRoutes.create,
+  route: unsubscribeGroupRoutes.create,
   card,
 });

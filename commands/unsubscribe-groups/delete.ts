@@ -1,11 +1,9 @@
+import { unsubscribeGroupRoutes } from '../../src/consent/opt-in/group-routes.ts';
 import { deleteCommand } from '../base/verbs.ts';
 import { args } from './show.ts';
 
 export default deleteCommand({
-  summary: 'Delete an unsubscribe group; its blocks stay',
-  description:
-    'Recipients who left the group stay blocked for it. Asks for confirmation on a ' +
-    'terminal; elsewhere it needs --yes.',
+  description: 'Recipients who left the group stay blocked for it.',
   examples: [
     [
       'Delete a group in a script',
@@ -13,9 +11,7 @@ export default deleteCommand({
     ],
   ],
   args,
-  shows: async () =>
-    (await import('../../src/consent/opt-in/group-routes.ts')).unsubscribeGroupRoutes.get,
-  route: async () =>
-    (await import('../../src/consent/opt-in/group-routes.ts')).unsubscribeGroupRoutes.delete,
+  shows: unsubscribeGroupRoutes.get,
+  route: unsubscribeGroupRoutes.delete,
   question: ({ name }) => `Delete the unsubscribe group ${name} for good?`,
 });

@@ -1,10 +1,10 @@
+import { unsubscribeGroupRoutes } from '../../src/consent/opt-in/group-routes.ts';
 import { idArg, showCommand } from '../base/verbs.ts';
 
 export const card = ['id', 'name', 'description', 'public', 'confirm', 'createdAt', 'updatedAt'];
 export const args = idArg('Id of the group (usg_…)');
 
 export default showCommand({
-  summary: 'Show an unsubscribe group',
   examples: [
     [
       'Show the name and description of a group',
@@ -12,7 +12,6 @@ export default showCommand({
     ],
   ],
   args,
-  route: async () =>
-    (await import('../../src/consent/opt-in/group-routes.ts')).unsubscribeGroupRoutes.get,
+  route: unsubscribeGroupRoutes.get,
   card,
 });

@@ -1,4 +1,4 @@
-import { updateGroupInput } from '../../src/people/unsubscribe-groups/schema.ts';
+import { unsubscribeGroupRoutes } from '../../src/consent/opt-in/group-routes.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
@@ -12,8 +12,6 @@ export default updateCommand({
     ],
   ],
   args,
-  body: updateGroupInput,
-  route: async () =>
-    (await import('../../src/consent/opt-in/group-routes.ts')).unsubscribeGroupRoutes.update,
+  route: unsubscribeGroupRoutes.update,
   card,
 });

@@ -1,10 +1,9 @@
-import { resumeWarmingInput } from '../../src/identity/warming/schema.ts';
+import { warmingRoutes } from '../../src/identity/warming/routes.ts';
 import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { warmingView as view } from '../base/nouns/ramp.ts';
 import { updateCommand } from '../base/verbs.ts';
 
 export default updateCommand({
-  summary: 'Resume the paused or held warming of a domain',
   description:
     'A held plan needs a note. It repeats the unsafe window; earlier bounces and ' +
     'complaints no longer count.',
@@ -14,7 +13,6 @@ export default updateCommand({
   ],
   args,
   find,
-  body: resumeWarmingInput,
-  route: async () => (await import('../../src/identity/warming/routes.ts')).warmingRoutes.resume,
+  route: warmingRoutes.resume,
   view,
 });

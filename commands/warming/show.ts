@@ -1,12 +1,12 @@
+import { warmingRoutes } from '../../src/identity/warming/routes.ts';
 import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { warmingView as view } from '../base/nouns/ramp.ts';
 import { showCommand } from '../base/verbs.ts';
 
 export default showCommand({
-  summary: 'Show the warming plan of a domain and its results',
   examples: [['Show it by the name of the domain', 'svc warming show example.com']],
   args,
   find,
-  route: async () => (await import('../../src/identity/warming/routes.ts')).warmingRoutes.get,
+  route: warmingRoutes.get,
   view,
 });

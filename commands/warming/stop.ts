@@ -1,4 +1,4 @@
-import { decideInput } from '../../src/identity/warming/schema.ts';
+import { warmingRoutes } from '../../src/identity/warming/routes.ts';
 import { domainArg as args, domainId as find } from '../base/nouns/domain-id.ts';
 import { warmingView as view } from '../base/nouns/ramp.ts';
 import { updateCommand } from '../base/verbs.ts';
@@ -11,7 +11,6 @@ export default updateCommand({
   ],
   args,
   find,
-  body: decideInput,
-  route: async () => (await import('../../src/identity/warming/routes.ts')).warmingRoutes.cancel,
+  route: warmingRoutes.cancel,
   view,
 });

@@ -1,4 +1,4 @@
-import { createWebhookInput } from '../../src/webhooks/schema.ts';
+import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { settingFlags, settingsOf } from '../base/nouns/webhook.ts';
 import { createCommand } from '../base/verbs.ts';
 import { shownOnce } from './show.ts';
@@ -23,9 +23,8 @@ export default createCommand({
       "svc webhooks create --url https://hooks.example.com/svc --event 'message.*' --json | jq -r .secret",
     ],
   ],
-  body: createWebhookInput,
   flags: settingFlags,
   more: settingsOf,
-  route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.create,
+  route: webhookRoutes.create,
   ...shownOnce,
 });

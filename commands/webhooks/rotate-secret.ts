@@ -1,8 +1,8 @@
+import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { showCommand } from '../base/verbs.ts';
 import { args, shownOnce } from './show.ts';
 
 export default showCommand({
-  summary: 'Replace the secret of a webhook',
   description: 'The new secret is shown only this once. Both secrets sign each post for 24 hours.',
   examples: [
     [
@@ -11,6 +11,6 @@ export default showCommand({
     ],
   ],
   args,
-  route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.rotateSecret,
+  route: webhookRoutes.rotateSecret,
   ...shownOnce,
 });

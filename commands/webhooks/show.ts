@@ -1,3 +1,4 @@
+import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { idArg, showCommand } from '../base/verbs.ts';
 
 export const args = idArg('Id of the webhook (wep_…)');
@@ -19,6 +20,6 @@ export default showCommand({
     ['Show whether a webhook is active', 'svc webhooks show wep_06dq2k0qz8h3v5m1r9t4w7xy'],
   ],
   args,
-  route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.get,
+  route: webhookRoutes.get,
   card,
 });

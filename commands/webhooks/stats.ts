@@ -1,5 +1,6 @@
 // `svc webhooks stats` (specification 2.14). Counters: src/webhooks/deliveries/stats.ts.
-import { statsQuery, type WebhookStats } from '../../src/webhooks/schema.ts';
+import { webhookRoutes } from '../../src/webhooks/routes.ts';
+import type { WebhookStats } from '../../src/webhooks/schema.ts';
 import { sparkline } from '../base/output/sparkline.ts';
 import { showCommand } from '../base/verbs.ts';
 import { args } from './show.ts';
@@ -31,7 +32,6 @@ export default showCommand({
     ],
   ],
   args,
-  query: statsQuery,
-  route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.stats,
+  route: webhookRoutes.stats,
   view: statsText,
 });

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { updateWebhookInput } from '../../src/webhooks/schema.ts';
+import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { given } from '../base/input/body.ts';
 import { settingFlags, settingsOf } from '../base/nouns/webhook.ts';
 import { updateCommand } from '../base/verbs.ts';
@@ -19,7 +19,6 @@ export default updateCommand({
     ['Enable a webhook again', 'svc webhooks update wep_06dq2k0qz8h3v5m1r9t4w7xy --active'],
   ],
   args,
-  body: updateWebhookInput,
   names: { status: null },
   flags: {
     ...settingFlags,
@@ -32,6 +31,6 @@ export default updateCommand({
       ...given({ status: flags.active === undefined ? undefined : status }),
     };
   },
-  route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.update,
+  route: webhookRoutes.update,
   card,
 });

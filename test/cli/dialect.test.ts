@@ -4,8 +4,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandsFolder, listCommandIds } from '../../commands/base/input/typed.ts';
-import type { Operation } from '../../commands/base/verbs.ts';
-import { commandClass } from '../docs/write.ts';
 
 /** Commands without a route. */
 const withoutRoute: Readonly<Record<string, string>> = {
@@ -124,13 +122,5 @@ describe('commands and operations', () => {
   it('a command with a route calls nothing beside it, or is listed with a reason', () => {
     const beside = idsOf(sources.filter(({ hasRoute, calls }) => hasRoute && calls.length > 0));
     expect(new Set(beside)).toEqual(new Set(Object.keys(besideRoute)));
-  });
-
-  it.each(idsOf(sources))('svc %s derives its flags from the schema of its route', async (id) => {
-    const { operation } = (await commandClass(id)) as { operation?: Operation };
-    if (!operation) return;
-    const route = await operation.route();
-    if (operation.query) expect(route.query).toBe(operation.query);
-    if (operation.body) expect(route.body).toBe(operation.body);
   });
 });

@@ -140,7 +140,7 @@ async function createsAlone(command: string): Promise<boolean> {
   const typed = interpret(shellWords(command), ids);
   if (typed.kind !== 'command') return false;
   const { operation } = (await commandClass(typed.id)) as { operation?: Operation };
-  return operation?.body !== undefined && !(await operation.route()).path.includes('{');
+  return operation?.route.body !== undefined && !operation.route.path.includes('{');
 }
 
 describe('a printed command', () => {

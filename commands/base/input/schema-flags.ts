@@ -22,10 +22,8 @@ interface RawSchema extends Omit<FieldSchema, 'type'> {
   anyOf?: readonly RawSchema[];
 }
 
-/** Flag names that differ from the derived names; null for a field without a flag. */
-export type FlagNames<Schema extends z.ZodObject> = Readonly<
-  Partial<Record<keyof z.input<Schema>, string | null>>
->;
+/** Flag names of fields that differ from the derived names; null for a field without a flag. */
+export type FlagNames = Readonly<Record<string, string | null>>;
 
 interface SchemaFlags {
   flags: Interfaces.FlagInput;
@@ -103,18 +101,23 @@ function hasChoice({ enum: values, const: only, items }: FieldSchema): boolean {
   return only === undefined && (values ?? items?.enum)?.length !== 1;
 }
 
-/** Derives the flags of an object schema, without the fields that are arguments. */
-export function flagsOf<Schema extends z.ZodObject>(
-  schema: Schema,
-  names?: FlagNames<Schema>,
+/**
+ * Derives the flags of an object schema, without the fields that are arguments. @throws RangeError
+ * for names of unknown fields.
+ */
+export function flagsOf(
+  schema: z.ZodObject,
+  names: FlagNames = {},
   argNames: readonly string[] = [],
 ): SchemaFlags {
+  const unknown = Object.keys(names).find((name) => !(name in schema.shape));
+  if (unknown !== undefined) throw new RangeError(`no field is named ${unknown}`);
   const flags: Interfaces.FlagInput = {};
   const fields: Record<string, string> = {};
   for (const [name, part] of Object.entries(schema.shape)) {
     const rendered = z.toJSONSchema(part as z.ZodType, { io: 'input', unrepresentable: 'any' });
     const field = flatVariant(rendered as RawSchema);
-    const known = names?.[name as keyof FlagNames<Schema>];
+    const known = names[name];
     if (known === null || !field || !hasChoice(field) || argNames.includes(name)) continue;
     const flag = known ?? flagName(name, field);
     flags[flag] = flagOf(name, field);

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { importDkimInput } from '../../../src/identity/domains/schema.ts';
+import { domainRoutes } from '../../../src/identity/domains/routes.ts';
 import { textFrom } from '../../base/input/body.ts';
 import { dkimView as view } from '../../base/nouns/dkim-view.ts';
 import { domainArg as args, domainId as find } from '../../base/nouns/domain-id.ts';
@@ -18,7 +18,6 @@ export default updateCommand({
   ],
   args,
   find,
-  body: importDkimInput,
   names: { privateKey: null },
   flags: {
     key: Flags.string({
@@ -28,7 +27,6 @@ export default updateCommand({
     }),
   },
   more: async ({ key }) => ({ privateKey: await textFrom(key as string) }),
-  route: async () =>
-    (await import('../../../src/identity/domains/routes.ts')).domainRoutes.importDkim,
+  route: domainRoutes.importDkim,
   view,
 });

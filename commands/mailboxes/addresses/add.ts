@@ -1,9 +1,8 @@
-import { addAddressInput } from '../../../src/identity/mailboxes/schema.ts';
+import { mailboxRoutes } from '../../../src/identity/mailboxes/routes.ts';
 import { updateCommand } from '../../base/verbs.ts';
 import { args, card } from '../show.ts';
 
 export default updateCommand({
-  summary: 'Add an address to a mailbox',
   examples: [
     [
       'Add a second address',
@@ -11,8 +10,6 @@ export default updateCommand({
     ],
   ],
   args,
-  body: addAddressInput,
-  route: async () =>
-    (await import('../../../src/identity/mailboxes/routes.ts')).mailboxRoutes.addAddress,
+  route: mailboxRoutes.addAddress,
   card,
 });

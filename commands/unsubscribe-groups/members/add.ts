@@ -1,4 +1,4 @@
-import { membersInput } from '../../../src/consent/opt-in/schema.ts';
+import { memberRoutes } from '../../../src/consent/opt-in/routes.ts';
 import { updateCommand } from '../../base/verbs.ts';
 import { args } from '../show.ts';
 
@@ -14,9 +14,8 @@ export default updateCommand({
     ],
   ],
   args,
-  body: membersInput,
   names: { contactIds: 'contact' },
-  route: async () => (await import('../../../src/consent/opt-in/routes.ts')).memberRoutes.add,
+  route: memberRoutes.add,
   view: async ({ items }) => {
     const { table } = await import('../../base/output/format.ts');
     return table(items, ['contactId', 'status', 'result', 'mails', 'nextMailAt']);

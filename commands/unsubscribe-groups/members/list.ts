@@ -1,4 +1,4 @@
-import { listMembersQuery } from '../../../src/consent/opt-in/schema.ts';
+import { memberRoutes } from '../../../src/consent/opt-in/routes.ts';
 import { listCommand } from '../../base/verbs.ts';
 import { args } from '../show.ts';
 
@@ -14,8 +14,7 @@ export default listCommand({
     ],
   ],
   args,
-  query: listMembersQuery,
-  route: async () => (await import('../../../src/consent/opt-in/routes.ts')).memberRoutes.members,
+  route: memberRoutes.members,
   columns,
   whenEmpty:
     'No members found. Add one: svc unsubscribe-groups members add GROUP --contact CONTACT',

@@ -1,10 +1,9 @@
-import { membersInput } from '../../../src/consent/opt-in/schema.ts';
+import { memberRoutes } from '../../../src/consent/opt-in/routes.ts';
 import { updateCommand } from '../../base/verbs.ts';
 import { args } from '../show.ts';
 
 export default updateCommand({
   summary: 'Remove contacts from a double opt-in group',
-  description: 'They get no campaign of the group until they confirm again.',
   examples: [
     [
       'Remove a contact',
@@ -12,8 +11,7 @@ export default updateCommand({
     ],
   ],
   args,
-  body: membersInput,
   names: { contactIds: 'contact' },
-  route: async () => (await import('../../../src/consent/opt-in/routes.ts')).memberRoutes.remove,
+  route: memberRoutes.remove,
   card: ['removed'],
 });
