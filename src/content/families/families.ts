@@ -8,7 +8,6 @@ import type { App } from '../../core/app.ts';
 import { changesOf } from '../../history/audit/audit.ts';
 import { record } from '../../history/events/record.ts';
 import { ConflictError } from '../../platform/errors.ts';
-import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { presentTemplate } from '../templates/present.ts';
 import {
@@ -20,7 +19,13 @@ import {
 } from '../templates/queries.ts';
 import { familyNoun } from '../templates/schema.ts';
 import { type FamilyRow, families, lockFamilies } from './queries.ts';
-import type { CreateFamily, Family, ListFamilies, UpdateFamily } from './schema.ts';
+import {
+  type CreateFamily,
+  type Family,
+  familyFields,
+  type ListFamilies,
+  type UpdateFamily,
+} from './schema.ts';
 
 /** Limit of members, so that a page of families stays small. */
 const mostMembers = 100;
@@ -37,14 +42,9 @@ async function present(db: Db, rows: readonly FamilyRow[]): Promise<Family[]> {
   const ids = rows.map(({ id }) => id);
   const members = await selectMembers(db, first.organization_id, ids);
   const byFamily = Map.groupBy(members, ({ family_id }) => family_id);
-  return rows.map((row) => ({
-    id: row.id,
-    organizationId: row.organization_id,
-    name: row.name,
-    members: (byFamily.get(row.id) ?? []).map(toMember),
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
-  }));
+  return rows.map((row) =>
+    familyFields.present(row, { members: (byFamily.get(row.id) ?? []).map(toMember) }),
+  );
 }
 
 async function presentOne(db: Db, row: FamilyRow): Promise<Family> {

@@ -1,14 +1,10 @@
 // All SQL on `template_families`. Reads and writes rows, decides nothing. The row of a template
 // names the family, so members are read by the room of templates.
+import type { RowOf } from '../../core/api/field-table.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import type { familyFields } from './schema.ts';
 
-export interface FamilyRow {
-  id: string;
-  organization_id: string;
-  name: string;
-  created_at: number;
-  updated_at: number;
-}
+export type FamilyRow = RowOf<typeof familyFields>;
 
 interface FamilyTables {
   template_families: FamilyRow;

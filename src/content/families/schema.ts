@@ -1,11 +1,28 @@
 // Input and output shapes of families of templates (specification 2.8, 4.6).
 import { z } from 'zod';
 import { headerText } from '../../core/api/address-schema.ts';
+import { computed, fieldTable, text } from '../../core/api/field-table.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';
 import { familyNoun, templateNoun, templateOutput } from '../templates/schema.ts';
 
-const name = headerText(200).min(1).meta({ description: 'Name of the family' });
+export const familyFields = fieldTable({
+  name: text(headerText(200).min(1).meta({ description: 'Name of the family' })),
+  members: computed(
+    z.array(
+      templateOutput.pick({
+        id: true,
+        name: true,
+        slug: true,
+        channel: true,
+        status: true,
+        isActive: true,
+        createdAt: true,
+        updatedAt: true,
+      }),
+    ),
+  ),
+});
 
 export const familyPath = z.strictObject({
   familyId: idOf(familyNoun, 'is not a template family id'),
@@ -18,33 +35,15 @@ export const memberPath = familyPath.extend({
 export const listFamiliesQuery = z.strictObject({ ...pageQuery });
 
 export const createFamilyInput = z
-  .strictObject({ name })
+  .strictObject(familyFields.create)
   .meta({ examples: [{ name: 'Order shipped' }] });
 
 export const updateFamilyInput = z
-  .strictObject({ name: name.optional() })
+  .strictObject(familyFields.update)
   .meta({ examples: [{ name: 'Orders' }] });
 
 export const familyOutput = z
-  .object({
-    id: z.string(),
-    organizationId: z.string(),
-    name: z.string(),
-    members: z.array(
-      templateOutput.pick({
-        id: true,
-        name: true,
-        slug: true,
-        channel: true,
-        status: true,
-        isActive: true,
-        createdAt: true,
-        updatedAt: true,
-      }),
-    ),
-    createdAt: z.string(),
-    updatedAt: z.string(),
-  })
+  .object(familyFields.output)
   .meta({ id: 'TemplateFamily', description: 'Templates that belong together' });
 
 export type ListFamilies = z.output<typeof listFamiliesQuery>;

@@ -5,7 +5,7 @@ import { type Page, type PageRequest, toPage } from '../../core/api/pagination.t
 import type { Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
-import type { OwnedRow, rowsOf } from '../../platform/store/rows/rows.ts';
+import type { OwnedRow, Rows } from '../../platform/store/rows/rows.ts';
 import { changesOf, type Details } from '../audit/audit.ts';
 import { record } from './record.ts';
 
@@ -15,29 +15,36 @@ interface PlainRow extends OwnedRow {
   updated_at: number;
 }
 
-interface PlainNoun<Row extends PlainRow, Shown> {
-  noun: Noun;
-  rows: ReturnType<typeof rowsOf<Row>>;
+/** Columns that the functions fill. */
+type Filled = 'id' | 'organization_id' | 'created_at' | 'updated_at';
+
+/** Rows, inputs and the form of the API, as a field table relates them (field-table.ts). */
+interface NounFields<Row, Shown, Create, Update> {
   present(row: Row): Shown;
   /** Settings of a row, for the audit. */
-  settingsOf(row: Row): Details;
+  settings(row: Row): Details;
+  created(input: Create): Omit<Row, Filled>;
+  /** Columns that an update changes; undefined columns stay. */
+  changed(input: Update): { [Name in keyof Row]?: Row[Name] | undefined };
+}
+
+interface PlainNoun<Row extends PlainRow, Shown, Create, Update> {
+  noun: Noun;
+  rows: Rows<Row>;
+  fields: NounFields<NoInfer<Row>, Shown, Create, Update>;
 }
 
 /** Returns the functions of the five routes of a plain noun (src/core/api/noun-routes.ts). */
-export function plainNoun<Row extends PlainRow, Shown>({
+export function plainNoun<Row extends PlainRow, Shown, Create, Update>({
   noun,
   rows,
-  present,
-  settingsOf,
-}: PlainNoun<Row, Shown>) {
+  fields,
+}: PlainNoun<Row, Shown, Create, Update>) {
+  const { present, settings } = fields;
   const words = noun.name.replaceAll('-', ' ');
   return {
-    /** Stores a row with these columns. */
-    async create(
-      app: App,
-      caller: Caller,
-      columns: Omit<Row, 'id' | 'organization_id' | 'created_at' | 'updated_at'>,
-    ): Promise<Shown> {
+    /** Stores a row with the input. */
+    async create(app: App, caller: Caller, input: Create): Promise<Shown> {
       const [id, now] = [app.newId(noun), app.clock.now()];
       const owned = {
         id,
@@ -45,10 +52,10 @@ export function plainNoun<Row extends PlainRow, Shown>({
         created_at: now,
         updated_at: now,
       };
-      const row = { ...columns, ...owned } as unknown as Row;
+      const row = { ...fields.created(input), ...owned } as unknown as Row;
       await app.store.write(async (trx) => {
         await rows.insert(trx, row);
-        const change = { subject: id, action: noun.created, details: settingsOf(row) };
+        const change = { subject: id, action: noun.created, details: settings(row) };
         await record(app, trx, caller, change);
       });
       return present(row);
@@ -65,19 +72,14 @@ export function plainNoun<Row extends PlainRow, Shown>({
       return present(await rows.get(app.store.db, organizationId, id));
     },
 
-    /** Changes the given columns; undefined columns stay. @throws ResourceNotFoundError. */
-    update(
-      app: App,
-      caller: Caller,
-      id: string,
-      columns: { [Name in keyof Row]?: Row[Name] | undefined },
-    ): Promise<Shown> {
+    /** Changes the given fields. @throws ResourceNotFoundError. */
+    update(app: App, caller: Caller, id: string, input: Update): Promise<Shown> {
       const { organizationId } = caller;
       return app.store.write(async (trx) => {
         const row = await rows.get(trx, organizationId, id);
-        const change = { ...columns, updated_at: app.clock.now() };
+        const change = { ...fields.changed(input), updated_at: app.clock.now() };
         const changed = await rows.update(trx, organizationId, id, change);
-        const details = changesOf(settingsOf(row), settingsOf(changed));
+        const details = changesOf(settings(row), settings(changed));
         if (Object.keys(details).length > 0) {
           await record(app, trx, caller, { subject: id, action: noun.updated, details });
         }

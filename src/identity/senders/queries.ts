@@ -2,20 +2,17 @@
 // comes from the domains area, by name: a domain may be added after the senders, and deleted before
 // them.
 import { type SqlBool, sql } from 'kysely';
+import type { RowOf } from '../../core/api/field-table.ts';
 import { type Db, engineOf, fromJson, isOneOf, tables, toJson } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { Filter } from '../../platform/store/rows/rows.ts';
 import { verifiedDomainNames } from '../domains/queries.ts';
-import type { ListSenders } from './schema.ts';
+import type { ListSenders, senderFields } from './schema.ts';
 
-export interface SenderRow {
-  id: string;
-  organization_id: string;
-  email: string;
+export interface SenderRow extends RowOf<typeof senderFields> {
   folded_email: string;
   /** The domain of `email`. */
   domain: string;
-  name: string | null;
   /**
    * Time when the address itself was verified. An address on a verified domain does not need it.
    */
@@ -26,12 +23,6 @@ export interface SenderRow {
   /** The token, encrypted, for the copy that leaves. */
   proof_token: string | null;
   proof_expires_at: number | null;
-  is_default: number;
-  /** JSON array. */
-  reply_to_emails: string | null;
-  is_active: number;
-  created_at: number;
-  updated_at: number;
 }
 
 interface ProofAddressRow {

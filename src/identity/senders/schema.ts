@@ -1,6 +1,14 @@
 // Input and output shapes of sender identities (specification 2.10, 4.7).
 import { z } from 'zod';
 import { emailAddress, headerText } from '../../core/api/address-schema.ts';
+import {
+  computed,
+  fieldTable,
+  flag,
+  json,
+  optionalText,
+  text,
+} from '../../core/api/field-table.ts';
 import { noun } from '../../core/api/noun.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
 import { idPath, queryFlag } from '../../core/api/resource-schema.ts';
@@ -10,10 +18,55 @@ export const senderNoun = noun('sender', 'snd');
 const longestName = 200;
 const mostReplyTos = 10;
 
-const name = headerText(longestName).min(1).meta({ description: 'Display name of the sender' });
-
 const replyToEmails = z.array(emailAddress).max(mostReplyTos).meta({
   description: 'Addresses for answers: the Reply-To of mail without its own',
+});
+
+export const senderFields = fieldTable({
+  email: { ...text(emailAddress.meta({ description: 'Address of the sender' })), update: null },
+  name: optionalText(
+    headerText(longestName).min(1).meta({ description: 'Display name of the sender' }),
+  ),
+  domainId: computed(z.string().nullable()),
+  verificationStatus: computed(z.enum(['pending', 'verified'])),
+  verifiedAt: computed(z.string().nullable()),
+  verificationToken: computed(
+    z.null().meta({ description: 'Never shown: it is mailed to the address' }),
+  ),
+  providerLifecycle: computed(
+    z
+      .enum(['provisioning', 'active', 'failed'])
+      .meta({ description: 'provisioning: a token is mailed to the address' }),
+  ),
+  providerFailureCode: computed(z.enum(['token-expired', 'token-undeliverable']).nullable()),
+  isDefault: {
+    ...flag(z.boolean()),
+    create: z.boolean().optional().meta({
+      description: 'Make it the default sender: the From of mail without one (default: the first)',
+    }),
+    update: z.boolean().optional().meta({ description: 'Make it the default sender' }),
+  },
+  replyToEmails: json({
+    shown: z.array(z.string()).nullable(),
+    create: replyToEmails.nullish(),
+    update: replyToEmails.nullable().optional(),
+  }),
+  deliverability: computed(
+    z.object({
+      bounceRate: z.number(),
+      complaintRate: z.number(),
+      windowSends: z.number(),
+      sendingStatus: z.enum(['enabled', 'held', 'paused']),
+    }),
+  ),
+  series: computed(
+    z.array(z.number()).meta({ description: 'Daily sends of 14 days, oldest first' }),
+  ),
+  isActive: {
+    ...flag(z.boolean(), true),
+    create: null,
+    update: z.boolean().optional().meta({ description: 'Allow it to send, or not' }),
+  },
 });
 
 export const listSendersQuery = z.strictObject({
@@ -27,52 +80,15 @@ export const listSendersQuery = z.strictObject({
 });
 
 export const createSenderInput = z
-  .strictObject({
-    email: emailAddress.meta({ description: 'Address of the sender' }),
-    name: name.nullish(),
-    isDefault: z.boolean().optional().meta({
-      description: 'Make it the default sender: the From of mail without one (default: the first)',
-    }),
-    replyToEmails: replyToEmails.nullish(),
-  })
+  .strictObject(senderFields.create)
   .meta({ examples: [{ email: 'support@example.com', name: 'Acme Support' }] });
 
 export const updateSenderInput = z
-  .strictObject({
-    name: name.nullable().optional(),
-    isDefault: z.boolean().optional().meta({ description: 'Make it the default sender' }),
-    replyToEmails: replyToEmails.nullable().optional(),
-    isActive: z.boolean().optional().meta({ description: 'Allow it to send, or not' }),
-  })
+  .strictObject(senderFields.update)
   .meta({ examples: [{ name: 'Acme Support', replyToEmails: ['help@example.com'] }] });
 
 export const senderOutput = z
-  .object({
-    id: z.string(),
-    organizationId: z.string(),
-    email: z.string(),
-    name: z.string().nullable(),
-    domainId: z.string().nullable(),
-    verificationStatus: z.enum(['pending', 'verified']),
-    verifiedAt: z.string().nullable(),
-    verificationToken: z.null().meta({ description: 'Never shown: it is mailed to the address' }),
-    providerLifecycle: z
-      .enum(['provisioning', 'active', 'failed'])
-      .meta({ description: 'provisioning: a token is mailed to the address' }),
-    providerFailureCode: z.enum(['token-expired', 'token-undeliverable']).nullable(),
-    isDefault: z.boolean(),
-    replyToEmails: z.array(z.string()).nullable(),
-    deliverability: z.object({
-      bounceRate: z.number(),
-      complaintRate: z.number(),
-      windowSends: z.number(),
-      sendingStatus: z.enum(['enabled', 'held', 'paused']),
-    }),
-    series: z.array(z.number()).meta({ description: 'Daily sends of 14 days, oldest first' }),
-    isActive: z.boolean(),
-    createdAt: z.string(),
-    updatedAt: z.string(),
-  })
+  .object(senderFields.output)
   .meta({ id: 'Sender', description: 'An address for the From of messages' });
 
 export const senderPath = idPath(senderNoun, 'a sender');

@@ -15,7 +15,7 @@ import { record } from '../../history/events/record.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { domainOf, foldAddress } from '../../platform/net/address.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
-import { type Db, fromJson, toJson } from '../../platform/store/db.ts';
+import type { Db } from '../../platform/store/db.ts';
 import { findOwner } from '../domains/owners.ts';
 import { lockDomain, selectDomainsNamed } from '../domains/queries.ts';
 import { findDomainHolds } from '../reputation/domain-holds.ts';
@@ -26,6 +26,7 @@ import {
   createSenderInput,
   type ListSenders,
   type Sender,
+  senderFields,
   senderNoun,
   type UpdateSender,
 } from './schema.ts';
@@ -44,24 +45,15 @@ function toSender(
   const byDomain = domainVerifiedAt === null ? null : Math.max(domainVerifiedAt, row.created_at);
   const verifiedAt = row.verified_at ?? byDomain;
   const isVerified = verifiedAt !== null;
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    email: row.email,
-    name: row.name,
+  return senderFields.present(row, {
     domainId: domain?.id ?? null,
     verificationStatus: isVerified ? 'verified' : 'pending',
     verifiedAt: isoTime(verifiedAt),
     verificationToken: null,
     ...(isVerified ? { providerLifecycle: 'active', providerFailureCode: null } : proof),
-    isDefault: row.is_default === 1,
-    replyToEmails: fromJson<string[]>(row.reply_to_emails),
     deliverability: { ...deliverability, sendingStatus },
     series,
-    isActive: row.is_active === 1,
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
-  };
+  });
 }
 
 async function present(
@@ -119,23 +111,19 @@ export function newSenderRow(
   organizationId: string,
   input: CreateSender,
 ): queries.SenderRow {
-  const { email, name, replyToEmails } = parseWith(createSenderInput, input, 'body');
+  const parsed = parseWith(createSenderInput, input, 'body');
   const now = app.clock.now();
   return {
     id: app.newId(senderNoun),
     organization_id: organizationId,
-    email,
-    folded_email: foldAddress(email),
-    domain: domainOf(email),
-    name: name ?? null,
+    ...senderFields.created({ ...parsed, isDefault: false }),
+    folded_email: foldAddress(parsed.email),
+    domain: domainOf(parsed.email),
     verified_at: null,
     verification_token_hash: null,
     proof_message_id: null,
     proof_token: null,
     proof_expires_at: null,
-    is_default: 0,
-    reply_to_emails: toJson(replyToEmails),
-    is_active: 1,
     created_at: now,
     updated_at: now,
   };
@@ -165,7 +153,7 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
     if (!(await queries.insertSender(trx, row))) {
       throw new ConflictError('sender', `${row.email} is already a sender of this organization`);
     }
-    const details = { email: row.email, ...settingsOf(row) };
+    const details = { email: row.email, ...senderFields.settings(row) };
     await record(app, trx, caller, { subject: row.id, action: senderNoun.created, details });
     const made = await presentSender(app, trx, row);
     if (made.verificationStatus === 'verified') return made;
@@ -204,16 +192,6 @@ async function requireFreeAddress(
   throw new ConflictError('sender', `${email} belongs to a mailbox of another organization`);
 }
 
-/** Returns the settings that can be changed by hand, for the audit. */
-function settingsOf(row: queries.SenderRow) {
-  return {
-    name: row.name,
-    isDefault: row.is_default === 1,
-    replyToEmails: fromJson<string[]>(row.reply_to_emails),
-    isActive: row.is_active === 1,
-  };
-}
-
 /** Lists a page of the organization's senders, newest first. */
 export async function listSenders(
   app: App,
@@ -241,20 +219,16 @@ export async function updateSender(
   input: UpdateSender,
 ): Promise<Sender> {
   const { organizationId } = caller;
-  const { name, isDefault, replyToEmails, isActive } = input;
   return app.store.write(async (trx) => {
     const now = app.clock.now();
     await lockOrganization(trx, organizationId, now);
     const row = await queries.senders.get(trx, organizationId, id);
-    if (isDefault) await queries.clearDefaultSender(trx, organizationId, now);
+    if (input.isDefault) await queries.clearDefaultSender(trx, organizationId, now);
     const changed = await queries.senders.update(trx, organizationId, id, {
-      name,
-      reply_to_emails: replyToEmails === undefined ? undefined : toJson(replyToEmails),
-      is_active: isActive,
-      is_default: isDefault,
+      ...senderFields.changed(input),
       updated_at: now,
     });
-    const changes = changesOf(settingsOf(row), settingsOf(changed));
+    const changes = changesOf(senderFields.settings(row), senderFields.settings(changed));
     if (Object.keys(changes).length > 0) {
       const details = { email: row.email, ...changes };
       await record(app, trx, caller, { subject: id, action: senderNoun.updated, details });

@@ -1,18 +1,11 @@
 // All SQL on `unsubscribe_groups` and `unsubscribe_addresses`. Reads and writes rows, decides
 // nothing. Confirmations of groups: src/consent/opt-in.
+import type { RowOf } from '../../core/api/field-table.ts';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
+import type { groupFields } from './schema.ts';
 
-export interface UnsubscribeGroupRow {
-  id: string;
-  organization_id: string;
-  name: string;
-  description: string | null;
-  is_public: number;
-  confirm: number;
-  created_at: number;
-  updated_at: number;
-}
+export type UnsubscribeGroupRow = RowOf<typeof groupFields>;
 
 /** The recipient of a deleted delivery, so that the unsubscribe link still works. */
 export class UnsubscribeAddressRow {

@@ -9,8 +9,7 @@ import { changesOf } from '../../../history/audit/audit.ts';
 import { plainNoun } from '../../../history/events/plain-noun.ts';
 import { record } from '../../../history/events/record.ts';
 import { ConflictError, ResourceNotFoundError } from '../../../platform/errors.ts';
-import { isoTime } from '../../../platform/runtime/clock.ts';
-import { fromJson, toJson } from '../../../platform/store/db.ts';
+import { fromJson } from '../../../platform/store/db.ts';
 import { presentContacts } from '../present.ts';
 import { findContactRows } from '../queries.ts';
 import type { Contact } from '../schema.ts';
@@ -20,6 +19,7 @@ import { type ContactQuery, campaignsIn } from './query-schema.ts';
 import {
   type ContactGroup,
   type CreateContactGroup,
+  contactGroupFields,
   contactGroupNoun,
   type ListContactGroups,
   type UpdateContactGroup,
@@ -33,27 +33,28 @@ const byQuery =
 const withoutQuery = 'This group has members by hand: create a group with the query';
 
 function present(row: queries.ContactGroupRow): ContactGroup {
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    name: row.name,
-    description: row.description,
-    query: fromJson<ContactQuery>(row.query),
+  return contactGroupFields.present(row, {
     memberCount: row.query === null ? row.member_count : null,
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
-  };
+  });
 }
 
-function settingsOf({ name, description, query }: queries.ContactGroupRow) {
-  return { name, description, ...(query !== null && { query: fromJson<ContactQuery>(query) }) };
+function settings(row: queries.ContactGroupRow) {
+  const { query, ...others } = contactGroupFields.settings(row);
+  return query === null ? others : { ...others, query };
 }
 
 const { create, list, get } = plainNoun({
   noun: contactGroupNoun,
   rows: queries.contactGroups,
-  present,
-  settingsOf,
+  fields: {
+    ...contactGroupFields,
+    present,
+    settings,
+    created: (input: CreateContactGroup) => ({
+      ...contactGroupFields.created(input),
+      member_count: 0,
+    }),
+  },
 });
 
 /** @throws ResourceNotFoundError for an unknown campaign. */
@@ -72,10 +73,10 @@ async function assertCampaigns(app: App, organizationId: string, query: ContactQ
 export async function createContactGroup(
   app: App,
   caller: Caller,
-  { name, description = null, query }: CreateContactGroup,
+  input: CreateContactGroup,
 ): Promise<ContactGroup> {
-  if (query) await assertCampaigns(app, caller.organizationId, query);
-  return create(app, caller, { name, description, member_count: 0, query: toJson(query) });
+  if (input.query) await assertCampaigns(app, caller.organizationId, input.query);
+  return create(app, caller, input);
 }
 
 export { list as listContactGroups };
@@ -100,16 +101,15 @@ export async function updateContactGroup(
   input: UpdateContactGroup,
 ): Promise<ContactGroup> {
   const { organizationId } = caller;
-  const { query, ...others } = input;
+  const { query } = input;
   if (query) await assertCampaigns(app, organizationId, query);
   return app.store.write(async (trx) => {
     await queries.lockGroups(trx, [id]);
     const row = await queries.contactGroups.get(trx, organizationId, id);
     if (query && row.query === null) throw new ConflictError('contact-group', withoutQuery);
-    const json = query && { query: toJson(query) };
-    const change = { ...others, ...json, updated_at: app.clock.now() };
+    const change = { ...contactGroupFields.changed(input), updated_at: app.clock.now() };
     const changed = await queries.contactGroups.update(trx, organizationId, id, change);
-    const details = changesOf(settingsOf(row), settingsOf(changed));
+    const details = changesOf(settings(row), settings(changed));
     if (Object.keys(details).length > 0) {
       await record(app, trx, caller, { subject: id, action: contactGroupNoun.updated, details });
     }

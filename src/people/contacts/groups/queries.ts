@@ -1,20 +1,12 @@
 // All SQL on `contact_groups` and `contact_group_members`. Rows only, no decisions. The row of a
 // group holds the number of members. Changes add to it at the very end of their transaction.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { RowOf } from '../../../core/api/field-table.ts';
 import { amongOf, type Db, isOneOf, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
+import type { contactGroupFields } from './schema.ts';
 
-export interface ContactGroupRow {
-  id: string;
-  organization_id: string;
-  name: string;
-  description: string | null;
-  member_count: number;
-  /** JSON of a ContactQuery; null for members by hand. */
-  query: string | null;
-  created_at: number;
-  updated_at: number;
-}
+export type ContactGroupRow = RowOf<typeof contactGroupFields> & { member_count: number };
 
 class MemberRow {
   group_id!: string;

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { headerText } from '../../../core/api/address-schema.ts';
+import { computed, fieldTable, json, optionalText, text } from '../../../core/api/field-table.ts';
 import { noun } from '../../../core/api/noun.ts';
 import { pageQuery } from '../../../core/api/pagination.ts';
 import { idOf } from '../../../core/api/resource-schema.ts';
@@ -12,41 +13,45 @@ export const contactGroupNoun = noun('contact-group', 'grp');
 
 const mostMembers = 10_000;
 
-const name = headerText(100).min(1).meta({ description: 'Name of the group' });
-const description = headerText(500).meta({ description: 'Description of its members' });
+export const contactGroupFields = fieldTable({
+  name: text(headerText(100).min(1).meta({ description: 'Name of the group' })),
+  description: optionalText(headerText(500).meta({ description: 'Description of its members' })),
+  query: json({
+    shown: contactQueryOutput
+      .nullable()
+      .meta({ description: 'Conditions of its members; null for members by hand' }),
+    create: contactQuery
+      .optional()
+      .meta({ description: 'Conditions that make a contact a member; without them, add members' }),
+    update: contactQuery.optional().meta({ description: 'Conditions of a group by query' }),
+  }),
+  memberCount: computed(
+    z.number().nullable().meta({
+      description: 'Null for a group by query in lists, or if counting takes too long',
+    }),
+  ),
+});
 
 export const listContactGroupsQuery = z.strictObject({ ...pageQuery });
 
-export const createContactGroupInput = z
-  .strictObject({
-    name,
-    description: description.nullish(),
-    query: contactQuery
-      .optional()
-      .meta({ description: 'Conditions that make a contact a member; without them, add members' }),
-  })
-  .meta({
-    examples: [
-      { name: 'Beta testers', description: 'First testers of new features' },
-      {
-        name: 'Active customers in Paris',
-        query: {
-          all: [
-            { tag: 'customer' },
-            { status: 'active' },
-            { field: 'profile.location.city', is: 'Paris' },
-          ],
-        },
+export const createContactGroupInput = z.strictObject(contactGroupFields.create).meta({
+  examples: [
+    { name: 'Beta testers', description: 'First testers of new features' },
+    {
+      name: 'Active customers in Paris',
+      query: {
+        all: [
+          { tag: 'customer' },
+          { status: 'active' },
+          { field: 'profile.location.city', is: 'Paris' },
+        ],
       },
-    ],
-  });
+    },
+  ],
+});
 
 export const updateContactGroupInput = z
-  .strictObject({
-    name: name.optional(),
-    description: description.nullable().optional(),
-    query: contactQuery.optional().meta({ description: 'Conditions of a group by query' }),
-  })
+  .strictObject(contactGroupFields.update)
   .meta({ examples: [{ name: 'Testers' }] });
 
 const contactId = idOf(contactNoun, 'is not a contact id');
@@ -62,20 +67,7 @@ export const membersInput = z
   .meta({ examples: [{ contactIds: ['contact_06dq2k0qz8h3v5m1r9t4w7xy'] }] });
 
 export const contactGroupOutput = z
-  .object({
-    id: z.string(),
-    organizationId: z.string(),
-    name: z.string(),
-    description: z.string().nullable(),
-    query: contactQueryOutput
-      .nullable()
-      .meta({ description: 'Conditions of its members; null for members by hand' }),
-    memberCount: z.number().nullable().meta({
-      description: 'Null for a group by query in lists, or if counting takes too long',
-    }),
-    createdAt: z.string(),
-    updatedAt: z.string(),
-  })
+  .object(contactGroupFields.output)
   .meta({ id: 'ContactGroup', description: 'Contacts that belong together' });
 
 export type ListContactGroups = z.output<typeof listContactGroupsQuery>;

@@ -36,7 +36,7 @@ interface PageOfRows {
   limit: number;
 }
 
-class Rows<Row extends OwnedRow> {
+export class Rows<Row extends OwnedRow> {
   readonly idsEnding: IdsEnding;
   readonly #table: string;
   readonly #kind: string;
