@@ -57,7 +57,11 @@ describe.each(stores)('a noun of five verbs on %s', (store) => {
   const test = eachApp({ store });
   beforeEach(async () => {
     const statements = readFileSync(join(folder, 'table.sql'), 'utf8').split(';\n');
-    for (const text of statements.filter(Boolean)) await sql.raw(text).execute(test.app.store.db);
+    await test.app.store.write(async (trx) => {
+      for (const text of statements.filter((one) => one.trim() !== '')) {
+        await sql.raw(text).execute(trx);
+      }
+    });
   });
 
   const call = <Answer>(route: Answering<Answer>, input: Input = {}) =>
