@@ -66,6 +66,7 @@ const withoutRoute: Readonly<Record<string, string>> = {
 const besideRoute: Readonly<Record<string, string>> = {
   'messages:show': '--raw and --attachment write bytes that the API does not give',
   'messages:expect': 'reads a link or code out of mail that is in no mailbox too',
+  'blocks:delete': '--reason lifts many blocks, and the API one',
   'blocks:show': 'finds a block by its address',
   'templates:lint': 'compiles a folder that no template has yet',
   init: '--production registers a domain after it made the store',

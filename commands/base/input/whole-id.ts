@@ -1,7 +1,7 @@
 // How commands name a resource: the id, the last characters of the id, or `@last` for the newest of
 // the kind. The schemas of a route mark the fields that are ids, so flags and `--data` take the
 // same forms.
-import { mapIds } from '../../../src/core/api/id-schema.ts';
+import { mapIds } from '../../../src/core/api/resource-schema.ts';
 import { parseWith } from '../../../src/core/api/validate.ts';
 import type { App } from '../../../src/core/app.ts';
 import { ResourceNotFoundError, ValidationError } from '../../../src/platform/errors.ts';
