@@ -26,7 +26,7 @@ type Schema = z.core.$ZodType | undefined;
 
 type Replace = (kinds: readonly IdKind[], id: string) => Promise<string>;
 
-/** Returns `value` with the result of `replace` for each text whose schema is an id. */
+/** Returns `value` with the result of `replace` for each text with the schema of an id. */
 export async function mapIds(schema: Schema, value: unknown, replace: Replace): Promise<unknown> {
   const within = (inner: Schema, part: unknown) => mapIds(inner, part, replace);
   if (schema === undefined || value === undefined || value === null) return value;
