@@ -39,7 +39,7 @@ export default class EventsTail extends BaseCommand {
 
   static override flags = {
     type: Flags.string({
-      description: 'Only this kind of event, such as message.sent',
+      description: 'Only these kinds, separated by commas, such as message.*,domain.failed',
       helpValue: 'KIND',
     }),
     subject: Flags.string({
@@ -49,20 +49,32 @@ export default class EventsTail extends BaseCommand {
     since: Flags.string({
       description: 'Also earlier events since: 90s, 10m, 1h, 7d, or an instant',
     }),
-    after: Flags.string({ description: 'Continue behind this event', helpValue: 'EVENT' }),
+    'last-event-id': Flags.string({
+      description: 'Continue behind this event',
+      helpValue: 'EVENT',
+    }),
   };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(EventsTail);
-    const { type, subject, after } = flags;
+    const { type, subject, 'last-event-id': lastEventId } = flags;
     await withCaller(flags, async (app, caller) => {
       const since = timeFrom('--since', flags.since, app.clock.now());
       const { parseParts } = await import('../../src/core/api/validate.ts');
       const schema = await import('../../src/history/events/schema.ts');
-      const query = { schema: schema.tailQuery, value: given({ type, subject, since, after }) };
+      const query = {
+        schema: schema.tailQuery,
+        value: given({ type, subject, since, lastEventId }),
+      };
       const wanted = parseParts({ query }).query as TailLog;
       const from = wanted.since === undefined ? undefined : Date.parse(wanted.since);
-      await tailLog(app, caller, { ...wanted, since: from }, (item) =>
+      const following = {
+        types: wanted.type,
+        subject: wanted.subject,
+        since: from,
+        after: wanted.lastEventId,
+      };
+      await tailLog(app, caller, following, (item) =>
         writeLine(flags.json ? jsonText(item, 0) : lineOf(item)),
       );
     });

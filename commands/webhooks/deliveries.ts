@@ -36,7 +36,10 @@ export default class WebhooksDeliveries extends BaseCommand {
     status: Flags.string({
       description: 'Only this status: pending, delivered, exhausted or cancelled',
     }),
-    event: Flags.string({ description: 'Only this kind of event', helpValue: 'KIND' }),
+    event: Flags.string({
+      description: 'Only these kinds, separated by commas, such as message.*',
+      helpValue: 'KIND',
+    }),
     since: Flags.string({
       description: 'Only deliveries created since: 90s, 10m, 1h, 7d, or an instant',
     }),

@@ -39,10 +39,11 @@ export default class WebhooksRedeliver extends BaseCommand {
     }),
     until: Flags.string({ description: 'Only deliveries created before this time' }),
     event: Flags.string({
-      description: 'Only this kind of event; may be repeated',
+      description: 'Only these kinds, separated by commas, such as message.*; may be repeated',
       helpValue: 'KIND',
       multiple: true,
       multipleNonGreedy: true,
+      delimiter: ',',
     }),
   };
 

@@ -5,7 +5,7 @@ import type { App } from '../core/app.ts';
 import { followLog } from '../history/events/follow.ts';
 import type { LogEntry } from '../history/events/log.ts';
 import { ValidationError } from '../platform/errors.ts';
-import { isKnownPattern, matcherOf } from './endpoints/patterns.ts';
+import { isKnownPattern, matcherOf } from '../history/events/patterns.ts';
 import { shownBody } from './posting/body.ts';
 import { createPoster, type Poster, type PostOutcome } from './posting/post.ts';
 import { secretFrom, signatureHeaders } from './posting/signature.ts';

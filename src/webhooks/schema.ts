@@ -5,9 +5,8 @@ import { boundedMap } from '../core/api/bounded-schema.ts';
 import { noun } from '../core/api/noun.ts';
 import { pageQuery } from '../core/api/pagination.ts';
 import { idOf, instant } from '../core/api/resource-schema.ts';
-import { eventTypes } from '../history/events/names.ts';
+import { eventFilter, eventPattern } from '../history/events/schema.ts';
 import { isOwnHeader } from './endpoints/headers.ts';
-import { isKnownPattern } from './endpoints/patterns.ts';
 
 export const webhookNoun = noun('webhook', 'wep');
 
@@ -40,14 +39,7 @@ const url = z
   .meta({ description: 'URL that receives the events: http:// or https://', format: 'uri' });
 
 const patterns = z
-  .array(
-    z
-      .string()
-      .refine(
-        isKnownPattern,
-        'is not a kind of event: use `*`, a kind, or a pattern such as `message.*`',
-      ),
-  )
+  .array(eventPattern)
   .min(1)
   .max(mostPatterns)
   .transform(unique)
@@ -146,12 +138,12 @@ export const deliveryParams = z.strictObject({
   deliveryId: idOf('webhookDelivery', 'is not the id of a webhook delivery'),
 });
 
-const eventType = z.enum(eventTypes, { error: 'is not a kind of event' });
-
 export const listDeliveriesQuery = z.strictObject({
   ...pageQuery,
   status: z.enum(deliveryStatuses).optional(),
-  eventType: eventType.optional(),
+  eventType: eventFilter
+    .optional()
+    .meta({ description: 'Only deliveries of these kinds, such as `message.*,domain.failed`' }),
   since: instant.optional().meta({ description: 'Only deliveries created from this time on' }),
 });
 

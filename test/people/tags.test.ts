@@ -310,7 +310,7 @@ describe.each(bothStores)('tags on %s', (store) => {
     const { id } = await make('ada', ['VIP', 'vip']);
     await api.post(`/v1/contacts/${id}/tags`, { tags: ['vip', 'New'] });
     const { body } = await api.get<{ items: { type: string; data: { tags: string[] } }[] }>(
-      `/v1/events?subject=${id}&order=oldest`,
+      `/v1/events?subject=${id}&order=asc`,
     );
     const tags = body.items.map(({ data }) => data.tags);
     expect(tags).toEqual([['VIP'], ['VIP', 'New']]);

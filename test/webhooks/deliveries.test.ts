@@ -75,6 +75,8 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
     expect(await ids('?status=delivered')).toEqual([second]);
     expect(await ids('?status=pending')).toEqual([third, first]);
     expect(await ids('?eventType=message.delivered')).toEqual([third, second]);
+    expect(await ids('?eventType=domain.*,mailbox.created')).toEqual([]);
+    expect(await ids('?eventType=message.*')).toEqual([third, second, first]);
     expect(await ids('?eventType=message.delivered&status=pending')).toEqual([third]);
     expect(await ids(`?since=${iso(since)}`)).toEqual([third]);
     const page = await list(id, '?limit=2&page=2');

@@ -6,10 +6,11 @@ import { UsageError } from '../output/failure.ts';
 
 export const settingFlags = {
   event: Flags.string({
-    description: 'Kind of event, such as message.delivered or message.*; may be repeated',
+    description: 'Kinds of events, separated by commas, such as message.*; may be repeated',
     helpValue: 'KIND',
     multiple: true,
     multipleNonGreedy: true,
+    delimiter: ',',
   }),
   header: Flags.string({
     description: 'Header field to add to each post; may be repeated',

@@ -193,7 +193,7 @@ function follow(
   signal: AbortSignal,
 ): Promise<AsyncGenerator<LogEntry>> {
   const from = since === undefined ? undefined : Date.parse(since);
-  const following = { type, subject, after, since: from, reach: eventReachOf(app, caller) };
+  const following = { types: type, subject, after, since: from, reach: eventReachOf(app, caller) };
   return followLog(app, caller.organizationId, following, signal);
 }
 

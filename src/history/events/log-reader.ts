@@ -46,7 +46,7 @@ export interface Start {
   after?: string | undefined;
   /** Start of the reading, ms since 1970. Without it and without `after`, reading starts now. */
   since?: number | undefined;
-  type?: string | undefined;
+  types?: readonly string[] | undefined;
   subject?: string | undefined;
   /** Restricts the events to some resources: returns the allowed events of these ids. */
   reach?: Reach | undefined;
@@ -235,13 +235,13 @@ export async function takeFresh(reader: Reader): Promise<Fresh> {
 
 /** Starts a reader. No later event is missed from then on. */
 export async function startReader(app: App, organizationId: string, start: Start): Promise<Reader> {
-  const { after, since, type, subject, reach } = start;
+  const { after, since, types, subject, reach } = start;
   const { clock, store } = app;
   const jumps = clockJumpsOf(app);
   jumps.look();
   const overlap = overlapMs[store.kind];
   const base = (await selectOldestRunning(store.db)) ?? 0;
-  const filter = { types: type === undefined ? undefined : [type], subject, since };
+  const filter = { types, subject, since };
   const reader: Reader = {
     ...{ app, organizationId, overlapMs: overlap, base, from: null, reach },
     isWanted: (head) => fitsFilter(head, filter),

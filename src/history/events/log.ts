@@ -87,10 +87,12 @@ export async function presentEntry(app: App, caller: Caller, entry: LogEntry): P
  * Returns the kinds of events that a caller reads: an installation only the kinds of the installed
  * version.
  */
-function typesFor({ installation }: Reading, type: string | undefined): string[] | undefined {
-  const asked = type === undefined ? undefined : [type];
+function typesFor(
+  { installation }: Reading,
+  asked: readonly string[] | undefined,
+): readonly string[] | undefined {
   if (!installation) return asked;
-  return installation.events.filter((one) => asked === undefined || one === type);
+  return installation.events.filter((type) => asked?.includes(type) ?? true);
 }
 
 /** Returns these events, in the order of ids; deleted events are left out. */
@@ -183,7 +185,7 @@ export async function listLog(
   const { organizationId } = caller;
   const scope = ['events', organizationId, type, subject, since, order];
   const place = cursor === undefined ? undefined : readCursor(scope, cursor).id;
-  const isOldestFirst = order === 'oldest';
+  const isOldestFirst = order === 'asc';
   const wanted: LogFilter = {
     types: typesFor(caller, type),
     subject,
@@ -191,9 +193,8 @@ export async function listLog(
     after: isOldestFirst ? place : undefined,
     before: isOldestFirst ? undefined : place,
   };
-  const direction = isOldestFirst ? 'asc' : 'desc';
   const { db } = app.store;
-  const { heads, readTo } = await readPart(db, organizationId, wanted, direction, limit + 1);
+  const { heads, readTo } = await readPart(db, organizationId, wanted, order, limit + 1);
   const ids = heads.slice(0, countWithin(heads.slice(0, limit), mostPageBytes)).map(({ id }) => id);
   const last = heads.length > ids.length ? (ids.at(-1) ?? null) : readTo;
   const entries = await readEvents(db, organizationId, ids);

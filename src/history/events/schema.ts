@@ -3,15 +3,38 @@ import { z } from 'zod';
 import { cursorQuery } from '../../core/api/pagination.ts';
 import { instant } from '../../core/api/resource-schema.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
-import { eventTypes } from './names.ts';
+import { type EventType, eventTypes } from './names.ts';
+import { isKnownPattern, typesOf } from './patterns.ts';
 
 export const eventType = z.enum(eventTypes, {
   error: 'is not a kind of event: GET /v1/events/kinds, or svc webhooks events, lists them',
 });
 
+const noPattern = 'is not a kind of event: use `*`, a kind, or a pattern such as `message.*`';
+
+/** A pattern of event kinds. */
+export const eventPattern = z.string().refine(isKnownPattern, noPattern);
+
+const longestFilter = 4_000;
+
+/** Patterns in a query, separated by commas; becomes the kinds, or undefined for all kinds. */
+export const eventFilter = z
+  .string()
+  .max(longestFilter)
+  .refine(
+    (text) => text.split(',').every(isKnownPattern),
+    `${noPattern}, separated by commas (GET /v1/events/kinds, or svc webhooks events, lists the kinds)`,
+  )
+  .transform((text): EventType[] | undefined => {
+    const types = typesOf(text.split(','));
+    return types.length === eventTypes.length ? undefined : types;
+  });
+
 /** Filters of both the list and the stream. */
 const logFilter = {
-  type: eventType.optional().meta({ description: 'Only events of this kind' }),
+  type: eventFilter
+    .optional()
+    .meta({ description: 'Only events of these kinds, such as `message.*,domain.failed`' }),
   subject: z
     .string()
     .regex(anyIdPattern, 'is not an id')
@@ -22,7 +45,9 @@ const logFilter = {
 
 export const listLogQuery = z.strictObject({
   ...logFilter,
-  order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Order of the list' }),
+  order: z.enum(['asc', 'desc']).default('desc').meta({
+    description: 'Order of the list: `asc` is oldest first',
+  }),
   ...cursorQuery,
 });
 
@@ -33,7 +58,7 @@ export const mailboxStreamQuery = streamQuery.omit({ subject: true });
 const eventId = z.string().regex(/^evt_[0-9a-hjkmnp-tv-z]{16,24}$/, 'is not an event id');
 
 /** Query of the command line, which has no headers. */
-export const tailQuery = z.strictObject({ ...logFilter, after: eventId.optional() });
+export const tailQuery = z.strictObject({ ...logFilter, lastEventId: eventId.optional() });
 
 export const streamHeaders = z.object({ 'last-event-id': eventId.optional() });
 

@@ -43,7 +43,11 @@ export async function listDeliveries(
   const { db } = app.store;
   await endpoints.get(db, organizationId, endpointId);
   const { status, eventType, since } = query;
-  const filter = { status, eventType, since: since === undefined ? since : Date.parse(since) };
+  const filter = {
+    status,
+    eventTypes: eventType,
+    since: since === undefined ? since : Date.parse(since),
+  };
   const [rows, total] = await Promise.all([
     pageDeliveries(db, endpointId, filter, query),
     totalOf(db, endpointId, filter),
@@ -64,8 +68,8 @@ export async function listDeliveries(
  * Returns the total of a list; with no filter but status, from the counters (counters.ts).
  */
 async function totalOf(db: Db, endpointId: string, filter: DeliveryFilter): Promise<number> {
-  const { status, eventType, since } = filter;
-  if (eventType !== undefined || since !== undefined) {
+  const { status, eventTypes, since } = filter;
+  if (eventTypes !== undefined || since !== undefined) {
     return countDeliveries(db, endpointId, filter);
   }
   const sums = await sumCounters(db, endpointId);

@@ -4,7 +4,7 @@
 //   filter              | read from the index                            | in order by
 //   --------------------+------------------------------------------------+------------------
 //   none, status        | (endpoint_id, status, id)                      | merging 4 ranges, 1
-//   kind, with a status | (endpoint_id, event_type, status, id)          | merging 4 ranges, 1
+//   kind, with a status | (endpoint_id, event_type, status, id)          | merging 4 ranges a kind, 1
 //   since               | a bound on `id` of these: it begins with a time |
 import { type RawBuilder, sql } from 'kysely';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
@@ -27,7 +27,7 @@ export const { idsEnding: deliveryIdsEnding } = deliveries;
 
 export interface DeliveryFilter {
   status?: DeliveryStatus | undefined;
-  eventType?: string | undefined;
+  eventTypes?: readonly string[] | undefined;
   /** Earliest creation time, ms since 1970. */
   since?: number | undefined;
 }
@@ -35,15 +35,17 @@ export interface DeliveryFilter {
 /** Returns selects over ranges of an index, each in the order of ids. */
 function rangesOf(
   endpointId: string,
-  { status, eventType, since }: DeliveryFilter,
+  { status, eventTypes, since }: DeliveryFilter,
   columns: RawBuilder<unknown>,
 ): RawBuilder<unknown>[] {
-  const ofType = eventType === undefined ? sql`` : sql`and event_type = ${eventType}`;
+  const ofTypes = eventTypes?.map((type) => sql`and event_type = ${type}`) ?? [sql``];
   // An id begins with the creation time.
   const later = since === undefined ? sql`` : sql`and id >= ${firstIdAt('webhookDelivery', since)}`;
-  return (status === undefined ? deliveryStatuses : [status]).map(
-    (one) => sql`select ${columns} from webhook_deliveries
-      where endpoint_id = ${endpointId} and status = ${one} ${ofType} ${later}`,
+  return (status === undefined ? deliveryStatuses : [status]).flatMap((one) =>
+    ofTypes.map(
+      (ofType) => sql`select ${columns} from webhook_deliveries
+        where endpoint_id = ${endpointId} and status = ${one} ${ofType} ${later}`,
+    ),
   );
 }
 

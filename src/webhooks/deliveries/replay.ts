@@ -7,7 +7,7 @@ import { CapacityError, ConflictError } from '../../platform/errors.ts';
 import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { fromJson } from '../../platform/store/db.ts';
-import { matcherOf, typesOf } from '../endpoints/patterns.ts';
+import { matcherOf, typesOf } from '../../history/events/patterns.ts';
 import { endpoints } from '../endpoints/queries.ts';
 import type { EndpointRow } from '../rows.ts';
 import type { ReplayWebhook, WebhookReplay } from '../schema.ts';

@@ -19,7 +19,7 @@ import { webhookNoun } from '../schema.ts';
 import { deleteBacklog } from './backlog.ts';
 import { countCancelled } from './disable.ts';
 import { type EndpointReach, knownEndpoints } from './known-endpoints.ts';
-import { typesOf } from './patterns.ts';
+import { typesOf } from '../../history/events/patterns.ts';
 import { endpointChanges, endpoints } from './queries.ts';
 import { makeSecret, rotated } from './secrets.ts';
 import { urlProblem } from './url-rules.ts';

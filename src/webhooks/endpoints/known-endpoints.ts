@@ -6,7 +6,7 @@ import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { committedIn, KnownRows } from '../../platform/store/changes/changes.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
-import { matcherOf } from './patterns.ts';
+import { matcherOf } from '../../history/events/patterns.ts';
 import { endpointChanges, findActiveEndpoints } from './queries.ts';
 
 const mostKnown = 10_000;

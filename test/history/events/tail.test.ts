@@ -21,7 +21,7 @@ const mail = ['messages', 'send', '--to', 'delivered@simulator.test', '--text', 
 describe('svc events tail', () => {
   it('shows events of other processes, and continues after an event', async () => {
     const { id } = await cli.json<{ id: string }>([...mail, 'one']);
-    const since = ['--since', '2020-01-01T00:00:00Z', '--type', 'message.accepted'];
+    const since = ['--since', '2020-01-01T00:00:00Z', '--type', 'message.accepted,campaign.*'];
     const tail = cli.start(['events', 'tail', '--json', ...since]);
     const lines = createInterface({ input: tail.stdout as NodeJS.ReadableStream });
     const shown = lines[Symbol.asyncIterator]();
@@ -31,7 +31,7 @@ describe('svc events tail', () => {
     await cli.json([...mail, 'two']);
     expect((await next()).data.subject).toBe('two');
     tail.kill('SIGINT');
-    const again = cli.start(['events', 'tail', '--after', first.id]);
+    const again = cli.start(['events', 'tail', '--last-event-id', first.id]);
     const ended = finished(again);
     again.stdout?.once('data', () => again.kill('SIGINT'));
     const { stdout, code } = await ended;

@@ -125,7 +125,7 @@ describe.each(stores)('a name that changes hands, on %s', (store) => {
         'mailbox.updated',
         'tracking.disabled',
       ]);
-      const log = await listLog(app, operator, { limit: 20, order: 'newest', subject: desk.id });
+      const log = await listLog(app, operator, { limit: 20, order: 'desc', subject: desk.id });
       expect(log.items.map(({ type }) => type)).toContain('mailbox.updated');
     });
 

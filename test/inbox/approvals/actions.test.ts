@@ -47,7 +47,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     by.post<MailboxAction & Problem>(path(`/${id}/reject`), body);
   const proposed = () => propose(test.app, mailbox.id, agent);
   const events = async () => {
-    const url = `/v1/mailboxes/${mailbox.id}/events?order=oldest`;
+    const url = `/v1/mailboxes/${mailbox.id}/events?order=asc`;
     const { body } = await api.get<{ items: { type: string; data: unknown }[] }>(url);
     return body.items;
   };

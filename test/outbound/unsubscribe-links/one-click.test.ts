@@ -236,7 +236,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
       expect((await post(path, body, form)).statusCode).toBe(200);
     }
     const { items } = await listLog(test.app, test.caller, {
-      ...{ type: 'contact.unsubscribed', order: 'oldest', limit: 10 },
+      ...{ type: ['contact.unsubscribed'], order: 'asc', limit: 10 },
     });
     const shown = items.map(({ data }) => [data['id'], data['status']]);
     expect(shown).toEqual([

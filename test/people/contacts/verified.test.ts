@@ -53,7 +53,7 @@ describe.each(stores)('a click, on %s', (store) => {
     expect((await getContact(app, caller, id)).updatedAt).not.toBe(before);
     await world.clock.advance(60_000);
     await world.ask(link);
-    const query = { type: 'contact.updated' as const, order: 'oldest' as const, limit: 10 };
+    const query = { type: ['contact.updated' as const], order: 'asc' as const, limit: 10 };
     const { items } = await listLog(app, caller, query);
     expect(items.map(({ data }) => (data as { id: string }).id)).toEqual([id]);
   });

@@ -427,7 +427,7 @@ describe.each(stores)('conversations on %s', (store) => {
     await patch(id, { urgency: 'high' });
     await patch(id, { urgency: 'high' });
     const log = await api.get<{ items: { type: string; data: Conversation }[] }>(
-      `/v1/events?subject=${id}&order=oldest`,
+      `/v1/events?subject=${id}&order=asc`,
     );
     expect(
       log.body.items.map(({ type, data }) => [type, data.status, data.messageCount, data.urgency]),

@@ -147,7 +147,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   'GET /v1/mailboxes/{id}/events': {
     type: 'mailbox.updated',
     since: '2026-01-01T00:00:00Z',
-    order: 'oldest',
+    order: 'asc',
     limit: '1',
     async cursor({ api, shared }, others) {
       const first = new URLSearchParams(others);
@@ -236,7 +236,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     type: 'message.accepted',
     subject: ({ shared }) => shared.message,
     since: '2026-01-01T00:00:00Z',
-    order: 'oldest',
+    order: 'asc',
     limit: '1',
     async cursor({ api }, others) {
       const first = new URLSearchParams(others);

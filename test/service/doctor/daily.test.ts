@@ -34,7 +34,7 @@ describe.each(stores)('the daily examination on %s', (store) => {
 
   const told = async (caller = test.caller) => {
     const { items } = await listLog(test.app, caller, {
-      ...{ type: 'service.finding', order: 'oldest', limit: 100 },
+      ...{ type: ['service.finding'], order: 'asc', limit: 100 },
     });
     return items
       .map(({ organizationId, data }) => ({ organizationId, ...(data as unknown as Finding) }))

@@ -1,6 +1,6 @@
-// Patterns of events for an endpoint: `*`, a kind such as `message.sent`, or all kinds with a
-// common beginning, such as `message.*`.
-import { eventTypes } from '../../history/events/names.ts';
+// Patterns of events: `*`, a kind such as `message.sent`, or all kinds with a common beginning, such
+// as `message.*`. Endpoints, the log and the streams read the same patterns.
+import { type EventType, eventTypes } from './names.ts';
 
 const mostRemembered = 200;
 
@@ -15,7 +15,7 @@ export function isKnownPattern(pattern: string): boolean {
 }
 
 /** Returns all kinds that match any of the patterns. */
-export function typesOf(patterns: readonly string[]): string[] {
+export function typesOf(patterns: readonly string[]): EventType[] {
   return eventTypes.filter((type) => patterns.some((pattern) => isMatch(pattern, type)));
 }
 
