@@ -3430,63 +3430,12 @@ export class Svc {
     listEvents(
       id: string,
       query?: {
-        /** Only events of this kind */
-        type?:
-          | 'message.accepted'
-          | 'message.scheduled'
-          | 'message.deferred'
-          | 'message.sent'
-          | 'message.delivered'
-          | 'message.opened'
-          | 'message.clicked'
-          | 'message.bounced'
-          | 'message.complained'
-          | 'message.failed'
-          | 'message.cancelled'
-          | 'message.unsubscribed'
-          | 'mailbox.created'
-          | 'mailbox.updated'
-          | 'mailbox.paused'
-          | 'mailbox.resumed'
-          | 'mailbox.deleted'
-          | 'mailbox.message.received'
-          | 'mailbox.message.sent'
-          | 'mailbox.action.proposed'
-          | 'mailbox.action.approved'
-          | 'mailbox.action.rejected'
-          | 'domain.verified'
-          | 'domain.failing'
-          | 'domain.failed'
-          | 'domain.held'
-          | 'domain.resumed'
-          | 'sender.verified'
-          | 'workspace.warning'
-          | 'workspace.paused'
-          | 'workspace.resumed'
-          | 'contact.created'
-          | 'contact.updated'
-          | 'contact.deleted'
-          | 'contact.imported'
-          | 'contact.unsubscribed'
-          | 'conversation.created'
-          | 'conversation.updated'
-          | 'template.published'
-          | 'warming.held'
-          | 'warming.completed'
-          | 'campaign.run.started'
-          | 'campaign.run.completed'
-          | 'campaign.run.held'
-          | 'campaign.run.failed'
-          | 'extension.installation.created'
-          | 'extension.installation.upgraded'
-          | 'extension.installation.disabled'
-          | 'service.finding'
-          | 'webhook.disabled'
-          | 'webhook.test';
+        /** Only events of these kinds, such as `message.*,domain.failed` */
+        type?: string;
         /** Only events from this time on */
         since?: string;
-        /** Order of the list */
-        order?: 'newest' | 'oldest';
+        /** Order of the list: `asc` is oldest first */
+        order?: 'asc' | 'desc';
         /** Items per page, at most 100 */
         limit?: number;
         /** `nextCursor` of the page before, with the same filters */
@@ -5681,65 +5630,14 @@ export class Svc {
     /** List the events of the organization. Lists the newest first, or the oldest first with `order`. `GET /v1/events/stream`, with the same filters, sends events as they happen, as server-sent events: `id` is the event, `event` its kind, `data` the object listed here. A `Last-Event-ID` header continues behind that event; `since` begins in the past. A comment is sent every 15 seconds. A key bound to mailboxes gets the events of its own there, with `mailboxes:read`; `GET /v1/mailboxes/{id}/events/stream` sends those of one mailbox. Permission: `webhooks:read`. */
     list(
       query?: {
-        /** Only events of this kind */
-        type?:
-          | 'message.accepted'
-          | 'message.scheduled'
-          | 'message.deferred'
-          | 'message.sent'
-          | 'message.delivered'
-          | 'message.opened'
-          | 'message.clicked'
-          | 'message.bounced'
-          | 'message.complained'
-          | 'message.failed'
-          | 'message.cancelled'
-          | 'message.unsubscribed'
-          | 'mailbox.created'
-          | 'mailbox.updated'
-          | 'mailbox.paused'
-          | 'mailbox.resumed'
-          | 'mailbox.deleted'
-          | 'mailbox.message.received'
-          | 'mailbox.message.sent'
-          | 'mailbox.action.proposed'
-          | 'mailbox.action.approved'
-          | 'mailbox.action.rejected'
-          | 'domain.verified'
-          | 'domain.failing'
-          | 'domain.failed'
-          | 'domain.held'
-          | 'domain.resumed'
-          | 'sender.verified'
-          | 'workspace.warning'
-          | 'workspace.paused'
-          | 'workspace.resumed'
-          | 'contact.created'
-          | 'contact.updated'
-          | 'contact.deleted'
-          | 'contact.imported'
-          | 'contact.unsubscribed'
-          | 'conversation.created'
-          | 'conversation.updated'
-          | 'template.published'
-          | 'warming.held'
-          | 'warming.completed'
-          | 'campaign.run.started'
-          | 'campaign.run.completed'
-          | 'campaign.run.held'
-          | 'campaign.run.failed'
-          | 'extension.installation.created'
-          | 'extension.installation.upgraded'
-          | 'extension.installation.disabled'
-          | 'service.finding'
-          | 'webhook.disabled'
-          | 'webhook.test';
+        /** Only events of these kinds, such as `message.*,domain.failed` */
+        type?: string;
         /** Only events of the message, or other resource, with this id */
         subject?: string;
         /** Only events from this time on */
         since?: string;
-        /** Order of the list */
-        order?: 'newest' | 'oldest';
+        /** Order of the list: `asc` is oldest first */
+        order?: 'asc' | 'desc';
         /** Items per page, at most 100 */
         limit?: number;
         /** `nextCursor` of the page before, with the same filters */
@@ -5851,58 +5749,8 @@ export class Svc {
         /** Items per page, at most 100 */
         limit?: number;
         status?: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
-        eventType?:
-          | 'message.accepted'
-          | 'message.scheduled'
-          | 'message.deferred'
-          | 'message.sent'
-          | 'message.delivered'
-          | 'message.opened'
-          | 'message.clicked'
-          | 'message.bounced'
-          | 'message.complained'
-          | 'message.failed'
-          | 'message.cancelled'
-          | 'message.unsubscribed'
-          | 'mailbox.created'
-          | 'mailbox.updated'
-          | 'mailbox.paused'
-          | 'mailbox.resumed'
-          | 'mailbox.deleted'
-          | 'mailbox.message.received'
-          | 'mailbox.message.sent'
-          | 'mailbox.action.proposed'
-          | 'mailbox.action.approved'
-          | 'mailbox.action.rejected'
-          | 'domain.verified'
-          | 'domain.failing'
-          | 'domain.failed'
-          | 'domain.held'
-          | 'domain.resumed'
-          | 'sender.verified'
-          | 'workspace.warning'
-          | 'workspace.paused'
-          | 'workspace.resumed'
-          | 'contact.created'
-          | 'contact.updated'
-          | 'contact.deleted'
-          | 'contact.imported'
-          | 'contact.unsubscribed'
-          | 'conversation.created'
-          | 'conversation.updated'
-          | 'template.published'
-          | 'warming.held'
-          | 'warming.completed'
-          | 'campaign.run.started'
-          | 'campaign.run.completed'
-          | 'campaign.run.held'
-          | 'campaign.run.failed'
-          | 'extension.installation.created'
-          | 'extension.installation.upgraded'
-          | 'extension.installation.disabled'
-          | 'service.finding'
-          | 'webhook.disabled'
-          | 'webhook.test';
+        /** Only deliveries of these kinds, such as `message.*,domain.failed` */
+        eventType?: string;
         /** Only deliveries created from this time on */
         since?: string;
       },

@@ -3,11 +3,11 @@
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { logBetween } from '../../history/events/log.ts';
+import { matcherOf, typesOf } from '../../history/events/patterns.ts';
 import { CapacityError, ConflictError } from '../../platform/errors.ts';
 import { FairShare } from '../../platform/runtime/fairness/fair-share.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { fromJson } from '../../platform/store/db.ts';
-import { matcherOf, typesOf } from '../../history/events/patterns.ts';
 import { endpoints } from '../endpoints/queries.ts';
 import type { EndpointRow } from '../rows.ts';
 import type { ReplayWebhook, WebhookReplay } from '../schema.ts';

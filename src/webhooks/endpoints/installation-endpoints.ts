@@ -10,6 +10,7 @@
 import type { PermissionMap } from '../../core/api/permission.ts';
 import type { App } from '../../core/app.ts';
 import { holdRootKey } from '../../core/root-keys/root-keys.ts';
+import { typesOf } from '../../history/events/patterns.ts';
 import { ConflictError, ValidationError } from '../../platform/errors.ts';
 import { type Db, toJson } from '../../platform/store/db.ts';
 import { deleteCounters } from '../deliveries/counter-queries.ts';
@@ -19,7 +20,6 @@ import { webhookNoun } from '../schema.ts';
 import { deleteBacklog } from './backlog.ts';
 import { countCancelled } from './disable.ts';
 import { type EndpointReach, knownEndpoints } from './known-endpoints.ts';
-import { typesOf } from '../../history/events/patterns.ts';
 import { endpointChanges, endpoints } from './queries.ts';
 import { makeSecret, rotated } from './secrets.ts';
 import { urlProblem } from './url-rules.ts';

@@ -3,10 +3,10 @@
 // (src/platform/store/changes/changes.ts), a change by this process at once.
 import type { PermissionMap } from '../../core/api/permission.ts';
 import type { App } from '../../core/app.ts';
+import { matcherOf } from '../../history/events/patterns.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { committedIn, KnownRows } from '../../platform/store/changes/changes.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
-import { matcherOf } from '../../history/events/patterns.ts';
 import { endpointChanges, findActiveEndpoints } from './queries.ts';
 
 const mostKnown = 10_000;
