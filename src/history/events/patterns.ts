@@ -1,5 +1,5 @@
-// Patterns of events: `*`, a kind such as `message.sent`, or all kinds with a common beginning, such
-// as `message.*`. Endpoints, the log and the streams read the same patterns.
+// Patterns of events: `*`, a kind such as `message.sent`, or all kinds with a common beginning, as
+// in `message.*`. Endpoints, the log and the streams read the same patterns.
 import { type EventType, eventTypes } from './names.ts';
 
 const mostRemembered = 200;
