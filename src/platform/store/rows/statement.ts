@@ -1,5 +1,5 @@
 // Statements for hot paths: built and compiled once per engine, then only bound and run. Compiling
-// each query costs 40 % of the accept rate (ARCHITECTURE.md, "Decisions that shape the house").
+// each query costs 40 % of the accept rate (docs/making/decisions.md, "Store").
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
 import { type Db, engineOf, runCompiled, type StoreKind, tables } from '../db.ts';
 import { placeholder, type Reader, readerOf } from './placeholder.ts';
