@@ -1,6 +1,6 @@
-// Takes responsibility for a mail (ARCHITECTURE.md, "Receive"): checks it, then stores it with the
-// envelope in a durable transaction. The 250 may follow only after that. The body is parsed later
-// (projector.ts). The protocol is in daemon/smtp, the addressees in resolve.ts.
+// Takes responsibility for a mail (docs/making/flows.md, "Receive"): checks it, then stores it
+// with the envelope in a durable transaction. The 250 may follow only after that. The body is
+// parsed later (projector.ts). The protocol is in daemon/smtp, the addressees in resolve.ts.
 import type { App } from '../../core/app.ts';
 import { insertBlobs, stageContents } from '../../core/blobs/blobs.ts';
 import { recordTimeline } from '../../history/events/record.ts';

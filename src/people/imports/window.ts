@@ -34,7 +34,7 @@ export function nameOfExternalId(externalId: string): string {
 }
 
 /** Returns the external id in a name. Null for an address. */
-export function externalIdOf(name: string): string | null {
+function externalIdOf(name: string): string | null {
   return name.endsWith('@') ? name.slice(0, -1) : null;
 }
 
