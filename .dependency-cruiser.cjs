@@ -53,8 +53,8 @@ const doorways = {
   undici: '^src/platform/net/http/client\\.ts$',
   yaml: '^src/core/config/|^src/content/rendering/|^src/platform/runtime/on-demand\\.ts$',
   zod:
-    '(schema|schema-words|field-table|idempotency|routes|kinds|pagination|cursor|validate|route|area)\\.ts$|^src/core/config/|' +
-    '^daemon/http/(openapi/openapi[^/]*|dispatch)\\.ts$|^commands/base/(input/schema-flags|verbs)\\.ts$',
+    '(schema|schema-words|field-table|idempotency|routes|kinds|pagination|cursor|validate|route|area)\\.ts$|' +
+    '^src/core/config/|^daemon/http/(openapi/openapi[^/]*|dispatch)\\.ts$|^commands/base/(input/schema-flags|verbs)\\.ts$',
 };
 
 /** As a path below src/: a folder, or a file that lies loose. */
