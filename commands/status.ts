@@ -19,6 +19,7 @@ async function statusText(status: ServiceStatus): Promise<string> {
   const unread = 'cannot be read in this schema';
   const lines: [string, string][] = [
     ['daemon', daemon.isReady ? `ready at ${daemon.url}` : `not ready: ${daemon.problem}`],
+    ...(daemon.version === null ? [] : [versionLine(daemon)]),
     ['mode', mode],
     ['store', earlierSchema === null ? store : `${store} ${earlierSchema}`],
     ['queue', queue ? countsLine(queue.counts, queue.countedUpTo) : unread],
@@ -34,6 +35,11 @@ async function statusText(status: ServiceStatus): Promise<string> {
     ...(findings ?? []).map((one): [string, string] => [one.status, `${one.name}: ${one.found}`]),
   ];
   return lines.map(([name, text]) => `${name.padEnd(9)} ${plainText(text)}`).join('\n');
+}
+
+/** Shortens the commit as git does. */
+function versionLine({ version, commit }: ServiceStatus['daemon']): [string, string] {
+  return ['version', commit === null ? `${version}` : `${version}, commit ${commit.slice(0, 10)}`];
 }
 
 function domainsLine(domains: Record<string, number>): string {

@@ -57,7 +57,9 @@ async function loadOclif(pjson: Interfaces.PJSON, typed: Typed) {
 async function run(argv: string[]): Promise<void> {
   const pjson = readPackage();
   if (argv[0] === '--version') {
-    process.stdout.write(`${versionLine(pjson)}\n`);
+    const { program } = await import('../../src/platform/runtime/program.ts');
+    const commit = program.commit === null ? '' : `commit ${program.commit}\n`;
+    process.stdout.write(`${versionLine(pjson)}\n${commit}`);
     return;
   }
   const typed = interpret(argv, listCommandIds());

@@ -10,6 +10,7 @@ import {
   UnreachableError,
 } from '../../src/platform/errors.ts';
 import { urlAt } from '../../src/platform/net/network-address.ts';
+import { program } from '../../src/platform/runtime/program.ts';
 import type { Admit } from '../../src/service/door/door.ts';
 import type { ConsoleParts } from '../console/console.ts';
 import { acceptBacklog, whyNotListening } from '../port-holder.ts';
@@ -21,7 +22,7 @@ import { jsonContentType, sendError, toServiceError } from './errors.ts';
 import type { LoopDelay } from './event-loop.ts';
 import { askWithin } from './faces.ts';
 import { createHttpListener, type SocketLimits, standardSocketLimits } from './http-listener.ts';
-import { mountDocuments, productVersion } from './openapi/documents.ts';
+import { mountDocuments } from './openapi/documents.ts';
 import { mountConsole } from './paths/console.ts';
 import { type DevClock, mountDevClock } from './paths/dev-clock.ts';
 import { mountEventStreams } from './paths/event-stream.ts';
@@ -125,7 +126,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   mountGit(server, dispatcher);
   if (app.config.mcp.enabled) {
     const ownOrigin = () => new URL(serverUrl() === '/' ? 'http://localhost' : serverUrl()).origin;
-    mountMcp(server, dispatcher, { ask, ownOrigin, version: productVersion });
+    mountMcp(server, dispatcher, { ask, ownOrigin, version: program.version });
   }
   if (options.virtualClock) mountDevClock(server, dispatcher, options.virtualClock);
 

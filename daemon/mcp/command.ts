@@ -3,8 +3,8 @@ import { admissionOf } from '../../src/access/admission/admission.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
 import type { App } from '../../src/core/app.ts';
 import { hiddenAmong } from '../../src/outbound/messages/contents/hidden-words.ts';
+import { program } from '../../src/platform/runtime/program.ts';
 import { askByKey, askWithin } from '../http/faces.ts';
-import { productVersion } from '../http/openapi/documents.ts';
 import { limitsBy } from '../http/rate-limits.ts';
 import { newRequestId } from '../http/request-id.ts';
 import { openWorkload } from '../http/workload.ts';
@@ -33,7 +33,7 @@ export async function openMcp(app: App, key: string, isReadOnly: boolean): Promi
     hiddenIn: async (ids) => hiddenAmong(app, await caller(), ids),
     isReadOnly,
     clock: app.clock,
-    version: productVersion,
+    version: program.version,
   };
   return {
     connection,

@@ -25,9 +25,10 @@ export interface Readiness {
   isReady: boolean;
   /** Null if it is ready. */
   problem: string | null;
-  /** Process and version; null if none answers. An earlier version names no version. */
+  /** Process, version and commit; null if unknown. An earlier version names no commit. */
   pid: number | null;
   version: string | null;
+  commit: string | null;
 }
 
 export interface ServiceStatus {
@@ -73,13 +74,15 @@ export function readinessAt(url: string): Promise<Readiness> {
   });
 }
 
-const nameless: Pick<Readiness, 'pid' | 'version'> = { pid: null, version: null };
+type Named = Pick<Readiness, 'pid' | 'version' | 'commit'>;
 
-/** Returns process and version in an answer of `/readyz?verbose`. */
-function namedIn(answer: string): Pick<Readiness, 'pid' | 'version'> {
+const nameless: Named = { pid: null, version: null, commit: null };
+
+/** Returns process, version and commit in an answer of `/readyz?verbose`. */
+function namedIn(answer: string): Named {
   try {
-    const { pid = null, version = null } = JSON.parse(answer);
-    return { pid, version };
+    const { pid = null, version = null, commit = null } = JSON.parse(answer);
+    return { pid, version, commit };
   } catch {
     return nameless;
   }

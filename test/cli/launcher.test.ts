@@ -1,5 +1,5 @@
 // bin/svc and bin/run.js: they find the right Node, and refuse an older one with an explanation.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -14,7 +14,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { finished, repository, svc } from '../support/cli.ts';
 
-const versionLine = /^svc\/\d+\.\d+\.\d+ \S+ node-v24\.\d+\.\d+\n$/;
+/** The first line is for programs; the second names the commit of a clone. */
+const versionLine =
+  /^svc\/\d+\.\d+\.\d+ \S+ node-v24\.\d+\.\d+\n(?:commit (?<commit>[0-9a-f]{40})\n)?$/;
 
 let directory: string;
 beforeAll(() => {
@@ -57,6 +59,13 @@ it('svc works through absolute and relative symbolic links, from any directory',
   const { code, stdout } = await finished(child);
   expect(code).toBe(0);
   expect(stdout).toMatch(versionLine);
+});
+
+it('svc --version names the commit of the clone', async () => {
+  const { stdout } = await finished(spawn(svc, ['--version']));
+  const commit = versionLine.exec(stdout)?.groups?.commit;
+  const head = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: repository, encoding: 'utf8' });
+  expect(commit).toBe(head.status === 0 ? head.stdout.trim() : undefined);
 });
 
 it('svc needs no Node on the PATH once packages are installed', async () => {

@@ -1,5 +1,6 @@
 // svc status: the service on one screen, and the wait of supervisors for a ready daemon.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { program } from '../../src/platform/runtime/program.ts';
 import type { ServiceStatus } from '../../src/service/status.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { freePort } from '../support/pebble.ts';
@@ -16,6 +17,7 @@ describe('without a daemon', () => {
     const { code, stdout, stderr } = await cli.run(['status']);
     expect([code, stderr]).toEqual([7, expect.stringContaining('The daemon is not ready')]);
     expect(stdout).toMatch(/^daemon +not ready: http:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED/m);
+    expect(stdout).not.toMatch(/^version/m);
     expect(stdout).toMatch(/^mode +capture$/m);
     expect(stdout).toMatch(/^queue +ready 0 /m);
     expect(stdout).toMatch(/^backup +none yet: svc backup$/m);
@@ -44,7 +46,7 @@ describe('beside a daemon', () => {
     const waited = cli.json<ServiceStatus>(['status', '--wait', '--timeout', '60s']);
     cli.start(['daemon']);
     expect(await waited).toMatchObject({
-      daemon: { isReady: true, problem: null },
+      daemon: { isReady: true, problem: null, ...program },
       mode: 'capture',
       domains: { pending: 1 },
       endpoints: { active: 0, failing: 0 },
@@ -62,6 +64,8 @@ describe('beside a daemon', () => {
     });
     const { code, stdout } = await cli.run(['status']);
     expect(code).toBe(0);
+    const commit = program.commit === null ? '' : `, commit ${program.commit.slice(0, 10)}`;
+    expect(stdout).toContain(`\nversion   ${program.version}${commit}\n`);
     expect(stdout).toMatch(/^jobs {6}\d+ scheduled, next [a-z ]+ at 20\S+Z$/m);
   });
 });

@@ -1,6 +1,6 @@
 // /healthz, /readyz and /metrics: served without a key, and accurate.
 import { afterEach, expect, it } from 'vitest';
-import { productVersion } from '../../daemon/http/openapi/documents.ts';
+import { program } from '../../src/platform/runtime/program.ts';
 import { addJob } from '../../src/service/jobs/queries.ts';
 import { runTick, type TickingJob } from '../../src/service/jobs/run-tick.ts';
 import { type HttpService, httpService } from './http-service.ts';
@@ -58,7 +58,8 @@ it('/readyz?verbose lists the scheduled jobs, without the texts of their errors'
     queue: true,
     draining: false,
     pid: process.pid,
-    version: productVersion,
+    version: program.version,
+    commit: program.commit,
   });
   expect(jobs).toEqual([
     {

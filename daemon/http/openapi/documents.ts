@@ -2,13 +2,12 @@
 // where `/` leads. Both are made at the first request, when the address is known; the page again on
 // each new day (UTC). The latest pages of searches are kept too.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Route } from '../../../src/core/api/route.ts';
 import type { EventKind } from '../../../src/history/events/kinds.ts';
 import type { Clock } from '../../../src/platform/runtime/clock.ts';
 import { sliceTurns } from '../../../src/platform/runtime/fairness/loop-turns.ts';
+import { program } from '../../../src/platform/runtime/program.ts';
 import { recentlyUsedBytes } from '../../../src/platform/runtime/recently-used.ts';
 import { jsonContentType } from '../errors.ts';
 import type { Workload } from '../workload.ts';
@@ -30,11 +29,6 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const packageFile = join(import.meta.dirname, '..', '..', '..', 'package.json');
-export const { version: productVersion } = JSON.parse(readFileSync(packageFile, 'utf8')) as {
-  version: string;
-};
-
 interface DocumentParts {
   routes: readonly Route[];
   eventKinds?: readonly EventKind[];
@@ -53,7 +47,10 @@ export function mountDocuments(
   const json = kept(() => new Packed(JSON.stringify(document(), null, 2)));
   const today = () => Math.floor(clock.now() / dayMs);
   const reference = kept(
-    () => openReference(drawReference(document(), { now: clock.now(), productVersion })),
+    () =>
+      openReference(
+        drawReference(document(), { now: clock.now(), productVersion: program.version }),
+      ),
     today,
   );
 

@@ -221,8 +221,8 @@ export const plainPaths: readonly PlainPath[] = [
     name: 'checkReadiness',
     summary: 'Check that the service can work',
     description:
-      'Checks that the store accepts writes and that the queue runs. `?verbose` also lists the ' +
-      'scheduled jobs; `draining` is true after `svc daemon drain`.',
+      'Checks that the store accepts writes and that the queue runs. `?verbose` adds the version, ' +
+      'the commit (null without a clone of git) and the scheduled jobs; `draining` is true after `svc daemon drain`.',
     area: 'service',
     answers: {
       200: { description: 'The service can work', types: json },

@@ -3,9 +3,9 @@
 // refused for lack of capacity.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../../src/core/app.ts';
+import { program } from '../../../src/platform/runtime/program.ts';
 import { foreignSchemaOf } from '../../../src/platform/store/migrate.ts';
 import { listJobs } from '../../../src/service/jobs/jobs.ts';
-import { productVersion } from '../openapi/documents.ts';
 
 const mostOftenMs = 1_000;
 
@@ -42,7 +42,7 @@ export function mountHealth(
       queue,
       ...(isVerbose && {
         pid: process.pid,
-        version: productVersion,
+        ...program,
         draining: isDraining(),
         jobs: await jobs(),
       }),

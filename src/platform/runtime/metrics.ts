@@ -3,6 +3,7 @@
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { refusalReasons } from '../errors.ts';
 import { loadPrometheus } from './on-demand.ts';
+import { program } from './program.ts';
 
 export interface Metrics {
   registry: Registry;
@@ -156,6 +157,12 @@ export function createMetrics(): Metrics {
       registers,
     }),
   };
+  new Gauge({
+    name: 'svc_build_info',
+    help: 'The running version and commit; always 1',
+    labelNames: ['version', 'commit'],
+    registers,
+  }).set({ version: program.version, commit: program.commit ?? '' }, 1);
   // Starts counters with known labels at 0, so that an alert can be written before the first event.
   for (const reason of refusalReasons) {
     metrics.refused.inc({ reason }, 0);
