@@ -1,13 +1,19 @@
-// Check of the smarthosts: whether mail has waited for hours for a smarthost that was not reached.
+// Checks of the smarthosts: mail that has waited for hours for a smarthost that was not reached, and
+// smarthosts without a known SPF mechanism.
+import { unknownSentence, unknownSmarthosts } from '../identity/domains/expected-spf.ts';
 import { unreachedRelays } from '../outbound/queue/desk/unreached-relays.ts';
+import type { App } from '../core/app.ts';
 import { type Check, type Found, ok, type Surroundings, warn } from './finding.ts';
 
 const hourMs = 3_600_000;
 
+function hasRelay({ config }: App): boolean {
+  const { mode, routes } = config.delivery;
+  return mode === 'relay' || routes.some(({ via }) => via === 'relay');
+}
+
 async function checkSmarthost({ app }: Surroundings): Promise<Found> {
-  const { mode, routes } = app.config.delivery;
-  const hasRelay = mode === 'relay' || routes.some(({ via }) => via === 'relay');
-  if (!hasRelay) return ok('no mail goes to a smarthost');
+  if (!hasRelay(app)) return ok('no mail goes to a smarthost');
   const found = await unreachedRelays(app);
   if (found.length === 0) return ok('no mail has waited three hours for a smarthost');
   const now = app.clock.now();
@@ -18,4 +24,16 @@ async function checkSmarthost({ app }: Surroundings): Promise<Found> {
   return warn(sentences.join('; '), remedy, 'svc doctor --mail --only outgoing-port');
 }
 
-export const smarthostChecks: readonly Check[] = [{ name: 'smarthost', look: checkSmarthost }];
+async function checkSpf({ app }: Surroundings): Promise<Found> {
+  if (!hasRelay(app)) return ok('no mail goes to a smarthost');
+  const [first, ...further] = unknownSmarthosts(app.config.delivery);
+  if (!first) return ok('the SPF mechanism of each smarthost is known');
+  const sentences = [first, ...further].map((smarthost) => unknownSentence(smarthost).error);
+  const { remedy } = unknownSentence(first);
+  return warn(sentences.join('; '), remedy, 'svc config show --origin');
+}
+
+export const smarthostChecks: readonly Check[] = [
+  { name: 'smarthost', look: checkSmarthost },
+  { name: 'smarthost-spf', look: checkSpf },
+];

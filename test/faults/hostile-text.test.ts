@@ -68,7 +68,7 @@ const ownDomain = { domain: 'a.example', return_path: 'bounce.a.example', receiv
 const dnsRecords = recordsOf(
   ownDomain as DomainRow,
   [domainKey as DomainKeyRow],
-  'mail.example',
+  { mode: 'direct', hostname: 'mail.example', relay: { host: null, spf: null }, routes: [] },
   0,
 );
 const checkDns = (text: string) =>
@@ -103,7 +103,7 @@ const readers: readonly [name: string, characters: number, read: (text: string) 
   ['the words of a contact', 200, contactWords],
   ['a question for words', 1_000, ofQuestion],
   ['a reply of a remote server', field, ofReply],
-  ['an SPF record', dnsText, (text) => mergedSpf([`v=spf1 ${text}`], 'mail.example')],
+  ['an SPF record', dnsText, (text) => mergedSpf([`v=spf1 ${text}`], ['a:mail.example'])],
   [
     'a DMARC record',
     dnsText,

@@ -18,6 +18,7 @@ import {
   recipientPattern,
   remotePort,
   senderPattern,
+  spfMechanisms,
   wholeNumber,
 } from './values.ts';
 
@@ -155,6 +156,8 @@ const route = z
         ...relayAccess,
         /** Absent for the keys of `delivery.relay` without a host, else for all. */
         dkim: dkimKeys.optional(),
+        /** Absent for the mechanism of `delivery.relay` without a host, else unknown. */
+        spf: spfMechanisms.optional(),
       }),
     ],
     'a map with match, and via: one of capture, direct, relay',
@@ -214,6 +217,13 @@ export const delivery = z.strictObject(
             .describe(
               'DKIM signatures by key type, such as [rsa] for Amazon SES, which refuses a second one; ' +
                 '[]: none; null: all',
+            ),
+          spf: spfMechanisms
+            .nullable()
+            .default(null)
+            .describe(
+              'SPF mechanism of the smarthost for DNS records, such as include:amazonses.com; ' +
+                'null: SPF records get no verdict',
             ),
           assumeDeliveredAfterMinutes: positiveNumber(monthInMinutes, 'minutes')
             .default(240)

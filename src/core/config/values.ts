@@ -121,6 +121,16 @@ export const network = z.string(networkExpected).superRefine((text, context) => 
   context.addIssue({ code: 'custom', message, input: text });
 });
 
+const spfExpected = 'SPF mechanisms such as include:spf.example.net, at most 10';
+const spfMechanism =
+  /^(?:(?:include|exists|a|mx):[A-Za-z0-9._%{}-]{1,253}(?:\/\d{1,3})?|ip4:[\d.]{7,15}(?:\/\d{1,2})?|ip6:[\dA-Fa-f:.]{2,45}(?:\/\d{1,3})?)$/;
+
+/** Accepts mechanisms of SPF that allow servers, separated by blanks (RFC 7208 5). */
+export const spfMechanisms = z.string(spfExpected).refine((text) => {
+  const mechanisms = text.split(' ', 11);
+  return mechanisms.length <= 10 && mechanisms.every((mechanism) => spfMechanism.test(mechanism));
+}, spfExpected);
+
 const domainExpected = 'a domain (example.com), its subdomains (*.example.com) or *';
 
 /** Recipient domains of a route, in lower case. */

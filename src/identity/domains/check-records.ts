@@ -12,6 +12,7 @@ import { diagnose } from './diagnoses/diagnose.ts';
 import { Facts, type Finding } from './diagnoses/facts.ts';
 import { type ExpectedRecord, type RecordCheck, recordName, recordsOf } from './dns-records.ts';
 import type { DomainRows } from './domains.ts';
+import { expectedSpf } from './expected-spf.ts';
 import { organizationalDomain } from './schema.ts';
 
 /** Bounds of a check. dns-probe.ts bounds the answers. */
@@ -89,11 +90,12 @@ async function inherited(
 export async function checkRecords(app: App, { domain, keys }: DomainRows): Promise<CheckResult[]> {
   const { config, clock, random } = app;
   const mailHost = config.delivery.hostname;
-  const records = recordsOf(domain, keys, mailHost, clock.now());
+  const records = recordsOf(domain, keys, config.delivery, clock.now());
   const facts = new Facts({
     domain: domain.domain,
     organizational: organizationalDomain(domain.domain) ?? domain.domain,
     mailHost,
+    spf: expectedSpf(config.delivery, domain),
     keys,
     randomLabel: `svc-${Buffer.from(random.bytes(8)).toString('hex')}`,
     authorityAt: app.nameServerAt ?? publicNameServer,

@@ -6,6 +6,14 @@ import {
   dkimRecordValue,
 } from '../../mail/mime/dkim/dkim-key.ts';
 import type { DiagnosisCode } from './diagnoses/codes.ts';
+import {
+  type ExpectedSpf,
+  expectedSpf,
+  lackingIn,
+  lackingSentence,
+  type SpfConfig,
+  unknownSentence,
+} from './expected-spf.ts';
 import { mergedDmarc, mergedSpf, spfRecordsIn } from './merged-records.ts';
 import type { DomainKeyRow, DomainRow } from './queries.ts';
 
@@ -80,18 +88,20 @@ export function primaryKey(keys: readonly DomainKeyRow[]): DomainKeyRow | undefi
 export function recordsOf(
   domain: DomainRow,
   keys: readonly DomainKeyRow[],
-  mailHost: string,
+  delivery: SpfConfig,
   now: number,
 ): ExpectedRecord[] {
   if (domain.is_local === 1) return [];
   const primary = primaryKey(keys);
+  const mailHost = delivery.hostname;
+  const expected = expectedSpf(delivery, domain);
   const mx = `10 ${mailHost}`;
   const plain = { required: false, keyId: null, keepUntil: null };
   const isKept = ({ retired_at }: DomainKeyRow) => retired_at !== null && retired_at + keptMs > now;
   const spf = {
-    value: mergedSpf([], mailHost),
-    judge: (values: readonly string[]) => judgeSpf(values, mailHost),
-    advise: (found: readonly string[], status: RecordStatus) => adviseSpf(found, status, mailHost),
+    value: proposedSpf([], expected),
+    judge: (values: readonly string[]) => judgeSpf(values, expected),
+    advise: (found: readonly string[], status: RecordStatus) => adviseSpf(found, status, expected),
   };
   // Reports go to the return path; the MX there is ours. RFC 7489 7.1 needs no consent of a
   // subdomain.
@@ -150,14 +160,24 @@ function adviseMx(
   return { value, advice };
 }
 
-function adviseSpf(found: readonly string[], status: RecordStatus, mailHost: string): Advice {
+/** Returns the record to publish. While a smarthost is unknown, it calls no server wrong. */
+function proposedSpf(records: readonly string[], { mechanisms, unknown }: ExpectedSpf): string {
+  return mergedSpf(records, mechanisms, unknown ? '?all' : undefined);
+}
+
+function adviseSpf(found: readonly string[], status: RecordStatus, expected: ExpectedSpf): Advice {
   const records = spfRecordsIn(found);
-  const value = status === 'valid' ? (records[0] ?? '') : mergedSpf(records, mailHost);
+  const value = status === 'valid' ? (records[0] ?? '') : proposedSpf(records, expected);
+  if (expected.unknown && records.length < 2) {
+    const { error, remedy } = unknownSentence(expected.unknown);
+    return { value, advice: `${error}. ${remedy}` };
+  }
   if (status !== 'invalid') return { value, advice: null };
+  const added = lackingIn(records[0] ?? '', expected).join(' ');
   const advice =
     records.length > 1
       ? `one record to replace the ${records.length} present ones`
-      : `replaces the present record: keeps all of it and adds a:${mailHost}`;
+      : `replaces the present record: keeps all of it and adds ${added}`;
   return { value, advice };
 }
 
@@ -213,22 +233,21 @@ function judgeMx(values: readonly string[], mailHost: string): RecordCheck {
   return judged('invalid', values, `mail goes to other hosts than ${mailHost}`);
 }
 
-/** Looks only for our own mechanism: the addresses that a foreign `include:` covers are unknown. */
-function judgeSpf(values: readonly string[], mailHost: string): RecordCheck {
+/**
+ * Looks only for the expected mechanisms: the addresses that a foreign `include:` covers are
+ * unknown. Gives no verdict while the mechanism of a smarthost is unknown.
+ */
+function judgeSpf(values: readonly string[], expected: ExpectedSpf): RecordCheck {
   const found = spfRecordsIn(values);
-  if (found.length === 0) return missing;
   if (found.length > 1) {
     return judged('invalid', found, 'there is more than one SPF record (RFC 7208 4.5)');
   }
-  const wanted = `a:${mailHost.toLowerCase()}`;
-  const terms = found[0]?.toLowerCase().split(/\s+/) ?? [];
-  if (terms.includes(wanted) || terms.includes(`+${wanted}`)) {
-    return judged('valid', found, null);
-  }
-  const error =
-    `the record does not name a:${mailHost}; it is enough only if it covers the ` +
-    'addresses of that host in another way';
-  return judged('invalid', found, error);
+  if (expected.unknown) return judged('pending', found, unknownSentence(expected.unknown).error);
+  const [record] = found;
+  if (record === undefined) return missing;
+  const lacking = lackingIn(record, expected);
+  if (lacking.length === 0) return judged('valid', found, null);
+  return judged('invalid', found, lackingSentence(lacking));
 }
 
 function judgeDmarc(values: readonly string[]): RecordCheck {

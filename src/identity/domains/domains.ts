@@ -170,7 +170,7 @@ function toTrackingRecord({ name, value, status, error }: TrackingRecord): DnsRe
 
 function dnsRecordsOf(app: App, { domain, keys, trackingRecords }: StoredDomain): DnsRecord[] {
   const checks = fromJson<Record<string, RecordCheck>>(domain.record_checks) ?? {};
-  const records = recordsOf(domain, keys, app.config.delivery.hostname, app.clock.now());
+  const records = recordsOf(domain, keys, app.config.delivery, app.clock.now());
   return [
     ...records.map((record) => toDnsRecord(record, checks)),
     ...trackingRecords.map(toTrackingRecord),

@@ -1,6 +1,7 @@
 // Records to publish if a domain already has a record of the kind: the owner's record with our part
 // added. A second record beside it would invalidate both (two SPF or DMARC records count as none),
 // and a record of ours alone would drop the owner's. Pure.
+import { placeOf } from './expected-spf.ts';
 
 const spfVersion = /^v=spf1( |$)/i;
 /** Ends an SPF record: mechanisms after it are never evaluated (RFC 7208 5.1, 6.1). */
@@ -12,19 +13,20 @@ export function spfRecordsIn(texts: readonly string[]): string[] {
   return texts.filter((text) => spfVersion.test(text));
 }
 
-/** Merges these SPF records into a single record that also allows `host` to send. */
-export function mergedSpf(records: readonly string[], host: string): string {
+/**
+ * Merges these SPF records into a single record that also has `mechanisms`. Without a record before
+ * it, the merged record ends in `end`.
+ */
+export function mergedSpf(
+  records: readonly string[],
+  mechanisms: readonly string[],
+  end: string = softFail,
+): string {
   const terms = records.flatMap((text) => text.trim().split(/\s+/).slice(1));
-  const ours = `a:${host.toLowerCase()}`;
-  // Compares lengths first: a hostile record has 30,000 terms.
-  const isOurs = (term: string) => {
-    const bare = term.startsWith('+') ? term.slice(1) : term;
-    return bare.length === ours.length && bare.toLowerCase() === ours;
-  };
   const listed = terms.filter((term) => !spfEnd.test(term));
-  const own = listed.some(isOurs) ? [] : [`a:${host}`];
-  const end = terms.find((term) => spfEnd.test(term)) ?? softFail;
-  return ['v=spf1', ...new Set([...listed, ...own]), end].join(' ');
+  const own = mechanisms.filter((mechanism) => placeOf(mechanism, listed) < 0);
+  const last = terms.find((term) => spfEnd.test(term)) ?? end;
+  return ['v=spf1', ...new Set([...listed, ...own]), last].join(' ');
 }
 
 const tagName = /^[a-z]+$/i;

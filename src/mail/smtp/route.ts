@@ -110,7 +110,8 @@ type Via =
   | { via: 'direct'; requireTls: boolean }
   | { via: 'relay'; route: RelayRoute };
 
-function matchesDomain(pattern: string, domain: string): boolean {
+/** Tells whether a domain matches `*`, `*.domain` or the domain itself. */
+export function matchesDomain(pattern: string, domain: string): boolean {
   if (pattern === '*') return true;
   return pattern.startsWith('*.') ? domain.endsWith(pattern.slice(1)) : domain === pattern;
 }

@@ -137,7 +137,7 @@ describe('a mistake in the file', () => {
     ]);
     expect(refusalOf('delivery: {routes: [{match: a.test, via: direct, to: b}]}')).toEqual([
       'config.yaml:1:50: delivery.routes.0.to: unknown key; ' +
-        'expected one of match, from, via, requireTls, host, port, secure, username, password, dkim',
+        'expected one of match, from, via, requireTls, host, port, secure, username, password, dkim, spf',
     ]);
   });
 
@@ -597,6 +597,36 @@ describe('the signatures of a relay', () => {
   it.each(['dsa', '[dsa]', '[RSA]', '7'])('are refused as %s', (value) => {
     write('config.yaml', `delivery: {relay: {dkim: ${value}}}`);
     expect(load).toThrow(/delivery\.relay\.dkim/);
+  });
+});
+
+describe('the SPF mechanism of a relay', () => {
+  it('is given for the smarthost and for each route', () => {
+    write(
+      'config.yaml',
+      'delivery:\n  relay: {host: smtp.test, spf: "include:spf.test"}\n  routes:\n' +
+        '    - {match: a.test, via: relay, host: b.test, spf: "ip4:192.0.2.0/24 ip6:2001:db8::/32"}\n' +
+        '    - {match: c.test, via: relay}\n',
+    );
+    const { relay, routes } = load().config.delivery;
+    expect(relay.spf).toBe('include:spf.test');
+    expect(routes.map((route) => 'spf' in route && route.spf)).toEqual([
+      'ip4:192.0.2.0/24 ip6:2001:db8::/32',
+      false,
+    ]);
+  });
+
+  it.each([
+    '""',
+    'v=spf1',
+    '-all',
+    '"include:"',
+    '"include:a.test; b"',
+    '[mx]',
+    '"~include:a.test"',
+  ])('is refused as %s', (value) => {
+    write('config.yaml', `delivery: {relay: {spf: ${value}}}`);
+    expect(load).toThrow(/delivery\.relay\.spf: .*SPF mechanisms such as include:/);
   });
 });
 

@@ -27,7 +27,10 @@ let authority: DnsServer;
 
 beforeAll(async () => {
   test = await testApp({
-    config: { delivery: { hostname: mailHost }, dns: { servers: ['127.0.0.1:1'] } },
+    config: {
+      delivery: { hostname: mailHost, relay: { host: 'relay.example' } },
+      dns: { servers: ['127.0.0.1:1'] },
+    },
     nameServerAt: (address) => (address === authorityAddress ? authority.address : null),
   });
   domain = await addDomain(test.app, test.caller, { domain: name });
@@ -43,6 +46,7 @@ beforeEach(async () => {
   dns.set(mailHost, 'A', ['203.0.113.25']);
 });
 afterEach(async () => {
+  Object.assign(test.app.config.delivery, { mode: 'capture' });
   await dns.close();
   await authority.close();
 });
@@ -499,8 +503,17 @@ const cases: Case[] = [
     of: spfOf,
     change: () => txt(name, 'v=spf1 mx ~all'),
     status: 'invalid',
-    says: `the record does not name a:${mailHost}; it is enough only if it covers the addresses of that host in another way`,
+    says: `the record does not name a:${mailHost}; it is enough only if it covers the same addresses in another way`,
     remedy: /keeps all of it/,
+  },
+  {
+    code: 'relay-spf',
+    what: 'a smarthost without a known mechanism',
+    of: spfOf,
+    change: () => Object.assign(test.app.config.delivery, { mode: 'relay' }),
+    status: 'pending',
+    says: 'mail leaves by the smarthost relay.example, and delivery.relay.spf does not name',
+    remedy: /^Set delivery\.relay\.spf/,
   },
   {
     code: 'multiple-dmarc',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ExpectedRecord, recordsOf } from '../../../src/identity/domains/dns-records.ts';
+import type { SpfConfig } from '../../../src/identity/domains/expected-spf.ts';
 import type { DomainKeyRow, DomainRow } from '../../../src/identity/domains/queries.ts';
 
 const domain: DomainRow = {
@@ -20,6 +21,13 @@ const domain: DomainRow = {
   updated_at: 0,
 };
 
+const delivery: SpfConfig = {
+  mode: 'direct',
+  hostname: 'mail.host.example',
+  relay: { host: null, spf: null },
+  routes: [],
+};
+
 const key: DomainKeyRow = {
   id: 'dkim_1',
   domain_id: 'dom_1',
@@ -35,7 +43,7 @@ const key: DomainKeyRow = {
 };
 
 function record(purpose: ExpectedRecord['purpose'], type: ExpectedRecord['type']): ExpectedRecord {
-  const found = recordsOf(domain, [key], 'mail.host.example', 0).find(
+  const found = recordsOf(domain, [key], delivery, 0).find(
     (expected) => expected.purpose === purpose && expected.type === type,
   );
   if (!found) throw new Error(`no ${purpose} record`);
@@ -161,19 +169,17 @@ describe('the advice for a record', () => {
 
 describe('the records of a domain', () => {
   it('have no MX for a domain without mailboxes here', () => {
-    const without = recordsOf({ ...domain, receives_mail: 0 }, [key], 'mail.host.example', 0);
+    const without = recordsOf({ ...domain, receives_mail: 0 }, [key], delivery, 0);
     expect(without.map(({ type, name }) => `${type} ${name}`)).not.toContain('MX acme.example');
     expect(without.map(({ purpose }) => purpose)).not.toContain('mx');
   });
 
   it('are empty for a local domain', () => {
-    expect(recordsOf({ ...domain, is_local: 1 }, [key], 'mail.host.example', 0)).toEqual([]);
+    expect(recordsOf({ ...domain, is_local: 1 }, [key], delivery, 0)).toEqual([]);
   });
 
   it('have a distinct name and type each', () => {
-    const names = recordsOf(domain, [key], 'mail.host.example', 0).map(
-      ({ type, name }) => `${type} ${name}`,
-    );
+    const names = recordsOf(domain, [key], delivery, 0).map(({ type, name }) => `${type} ${name}`);
     expect(new Set(names).size).toBe(names.length);
   });
 });

@@ -263,6 +263,22 @@ const cases: readonly Case[] = [
     { smtp: { inbound: { port: 2525 } } },
   ],
   [
+    'smarthost-spf',
+    'warn',
+    'relay.example, and delivery.relay.spf does not name the SPF mechanism',
+    {},
+    undefined,
+    { delivery: { mode: 'relay', relay: { host: 'relay.example' } } },
+  ],
+  [
+    'smarthost-spf',
+    'ok',
+    'each smarthost is known',
+    {},
+    undefined,
+    { delivery: { mode: 'relay', relay: { host: 'relay.example', spf: 'include:a.example' } } },
+  ],
+  [
     'outgoing-port',
     'fail',
     'no connection to port 25',
@@ -308,8 +324,10 @@ const cases: readonly Case[] = [
 describe('a machine with one fault', () => {
   it('is in this list for every check', () => {
     const seen = new Set(cases.flatMap(([check, status]) => (status === 'skipped' ? [] : [check])));
-    // Those of PostgreSQL are in database.test.ts.
-    const names = checks.map(({ name }) => name).filter((name) => !name.startsWith('database-'));
+    // The checks of PostgreSQL are in database.test.ts, `smarthost` in reached.test.ts.
+    const names = checks
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith('database-') && name !== 'smarthost');
     expect([...seen].sort()).toEqual(names.sort());
   });
 

@@ -22,6 +22,7 @@ export const diagnosisCodes = [
   'after-all',
   'spf-type',
   'no-mechanism',
+  'relay-spf',
   'multiple-dmarc',
   'dmarc-no-policy',
   'alignment',

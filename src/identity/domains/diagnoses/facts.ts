@@ -7,6 +7,7 @@ import {
   questionKey,
 } from '../../../platform/net/dns-probe.ts';
 import type { ExpectedRecord, RecordCheck } from '../dns-records.ts';
+import type { ExpectedSpf } from '../expected-spf.ts';
 import type { DomainKeyRow } from '../queries.ts';
 import type { DiagnosisCode } from './codes.ts';
 
@@ -42,6 +43,7 @@ export interface Surroundings {
   /** The registrable part of the domain. */
   organizational: string;
   mailHost: string;
+  spf: ExpectedSpf;
   keys: readonly DomainKeyRow[];
   /** A label that nobody has published. */
   randomLabel: string;

@@ -1,4 +1,5 @@
 // Diagnoses of SPF records (RFC 7208).
+import { lackingIn, lackingSentence, placeOf, unknownSentence } from '../expected-spf.ts';
 import { spfRecordsIn } from '../merged-records.ts';
 import type { Diagnosis, Suspect } from './facts.ts';
 import { mostLookups, mostVoidLookups, walkSpf } from './spf-walk.ts';
@@ -46,17 +47,17 @@ const spfType: Diagnosis = {
 };
 
 const afterAll: Diagnosis = {
-  find(suspect, { of: { mailHost } }) {
+  find(suspect, { of: { spf } }) {
     const text = onlyRecord(suspect);
     if (text === null) return null;
-    const terms = termsOf(text).map((term) => term.toLowerCase().replace(/^\+/, ''));
-    const ours = terms.indexOf(`a:${mailHost.toLowerCase()}`);
+    const terms = termsOf(text);
     const all = terms.findIndex(isAll);
-    if (all < 0 || ours < all) return null;
+    const behind = spf.mechanisms.filter((mechanism) => placeOf(mechanism, terms) > all).join(' ');
+    if (all < 0 || behind === '') return null;
     return {
       code: 'after-all',
-      error: `a:${mailHost} stands behind "${termsOf(text)[all]}", where receivers stop reading`,
-      remedy: `Move a:${mailHost} to the beginning of the record, behind v=spf1.`,
+      error: `${behind} stands behind "${terms[all]}", where receivers stop reading`,
+      remedy: `Move ${behind} to the beginning of the record, behind v=spf1.`,
       isInvalid: true,
     };
   },
@@ -90,13 +91,12 @@ const tooManyLookups: Diagnosis = {
 };
 
 const noMechanism: Diagnosis = {
-  find(suspect, { of: { mailHost } }) {
-    if (onlyRecord(suspect) === null || suspect.check.status !== 'invalid') return null;
+  find(suspect, { of: { spf } }) {
+    const text = onlyRecord(suspect);
+    if (text === null || suspect.check.status !== 'invalid') return null;
     return {
       code: 'no-mechanism',
-      error:
-        `the record does not name a:${mailHost}; it is enough only if it covers the ` +
-        'addresses of that host in another way',
+      error: lackingSentence(lackingIn(text, spf)),
       remedy: 'Replace the present record by the one that is shown here: it keeps all of it.',
     };
   },
@@ -114,6 +114,15 @@ const passAll: Diagnosis = {
   },
 };
 
+/** Without the mechanism of the smarthost there is no verdict. */
+const relaySpf: Diagnosis = {
+  find(suspect, { of: { spf } }) {
+    if (!isSpf(suspect) || spf.unknown === null) return null;
+    const { error, remedy } = unknownSentence(spf.unknown);
+    return suspect.check.error === error ? { code: 'relay-spf', error, remedy } : null;
+  },
+};
+
 export const spfDiagnoses: readonly Diagnosis[] = [
   multipleSpf,
   spfType,
@@ -121,4 +130,5 @@ export const spfDiagnoses: readonly Diagnosis[] = [
   tooManyLookups,
   noMechanism,
   passAll,
+  relaySpf,
 ];
