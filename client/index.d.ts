@@ -1073,6 +1073,7 @@ export type DnsRecord = {
       | 'after-all'
       | 'spf-type'
       | 'no-mechanism'
+      | 'relay-spf'
       | 'multiple-dmarc'
       | 'dmarc-no-policy'
       | 'alignment'

@@ -1,8 +1,9 @@
-// Checks of the smarthosts: mail that has waited for hours for a smarthost that was not reached, and
+// Checks of the smarthosts: mail that has waited for hours for an unreached smarthost, and
 // smarthosts without a known SPF mechanism.
+
+import type { App } from '../core/app.ts';
 import { unknownSentence, unknownSmarthosts } from '../identity/domains/expected-spf.ts';
 import { unreachedRelays } from '../outbound/queue/desk/unreached-relays.ts';
-import type { App } from '../core/app.ts';
 import { type Check, type Found, ok, type Surroundings, warn } from './finding.ts';
 
 const hourMs = 3_600_000;

@@ -114,7 +114,7 @@ const passAll: Diagnosis = {
   },
 };
 
-/** Without the mechanism of the smarthost there is no verdict. */
+/** A verdict needs the mechanism of the smarthost. */
 const relaySpf: Diagnosis = {
   find(suspect, { of: { spf } }) {
     if (!isSpf(suspect) || spf.unknown === null) return null;
