@@ -371,6 +371,23 @@ export type ScheduledPayload = {
   /** Repeating a request with the same key returns the original message */
   idempotencyKey?: string | null;
 };
+/** A message with text, codes and links */
+export type ExpectedMessage = {
+  message: Message;
+  /** Text of the mail, made from the HTML if it has no text */
+  text: string | null;
+  codes: Array<{
+    /** Digits without spaces and prefix */
+    value: string;
+    /** Words around it */
+    context: string;
+  }>;
+  links: Array<{
+    url: string;
+    /** Words that a reader sees in its place */
+    text: string;
+  }>;
+};
 export type EmailProjection = {
   deliveries: Array<Delivery>;
   id: string;
@@ -473,6 +490,20 @@ export type EmailProjection = {
     text: string | null;
     expiresAt: string;
   };
+};
+/** One-time codes, the likeliest first, and links in their order */
+export type MailExtracts = {
+  codes: Array<{
+    /** Digits without spaces and prefix */
+    value: string;
+    /** Words around it */
+    context: string;
+  }>;
+  links: Array<{
+    url: string;
+    /** Words that a reader sees in its place */
+    text: string;
+  }>;
 };
 export type MessageEvent = {
   id: string;
@@ -984,20 +1015,6 @@ export type ThreadNote = {
   pinned: boolean;
   createdAt: string;
   updatedAt: string;
-};
-/** One-time codes, the likeliest first, and links in their order */
-export type MailExtracts = {
-  codes: Array<{
-    /** Digits without spaces and prefix */
-    value: string;
-    /** Words around it */
-    context: string;
-  }>;
-  links: Array<{
-    url: string;
-    /** Words that a reader sees in its place */
-    text: string;
-  }>;
 };
 /** A sending domain */
 export type Domain = {
@@ -3241,6 +3258,20 @@ export class Svc {
         totalCapped?: true;
       };
     }>;
+    /** Wait for a mail to an address, and get it with text, codes and links. Answers with the newest sent, captured or received message that matches, once there is one. Answers 404 if none comes in time: ask again. The pattern is matched anywhere in the subject (RE2, which has no lookaround and no backreferences). Permission: `messages:read`. */
+    expect(
+      query: {
+        /** Address of the recipient */
+        to: string;
+        /** RE2 pattern that a part of the subject matches, in any case of letters */
+        subject?: string;
+        /** Match mail created at or after this time (default: a minute ago) */
+        since?: string;
+        /** Longest wait in seconds, at most 25, and 3 less than the time limit of a request */
+        within?: string;
+      },
+      options?: RequestOptions,
+    ): Promise<ExpectedMessage>;
     /** Get a message with its recipients and deliveries. Permission: `messages:read`. */
     get(id: string, options?: RequestOptions): Promise<Message>;
     /** Delete a message for good; its unsent deliveries are cancelled. Permission: `messages:delete`. */
@@ -3263,6 +3294,8 @@ export class Svc {
       },
       options?: RequestOptions,
     ): Promise<EmailProjection>;
+    /** Find the one-time codes and the links of a message. At most 10 codes of 4 to 8 digits, and at most 100 links, of the HTML if it has any, else of the text. Permission: `messages:read`. */
+    getExtracts(id: string, options?: RequestOptions): Promise<MailExtracts>;
     /** Get the timeline of a message, oldest first. Permission: `messages:read`. */
     listEvents(id: string, options?: RequestOptions): Promise<Array<MessageEvent>>;
     /** Get the delivery status of each recipient. Permission: `messages:read`. */

@@ -1,5 +1,6 @@
 // The client of the API: `new Svc({ url, key })` has a method for each operation, as `svc.messages.send`. The operations are
 // made from the routes of the service (operations.js, index.d.ts: `npm run client`).
+import { patient } from './expect.js';
 import { Http, readJson } from './http.js';
 import { operations, streams } from './operations.js';
 import { follow } from './stream.js';
@@ -104,6 +105,7 @@ export class Svc {
       this[operation.resource] ??= {};
       this[operation.resource][operation.verb] = methodOf(http, operation);
     }
+    this.messages.expect = patient(this.messages.expect, http.options);
     for (const { resource, verb, path } of streams) {
       this[resource] ??= {};
       this[resource][verb] = (...given) => {

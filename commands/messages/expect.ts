@@ -1,67 +1,21 @@
 // `svc messages expect`: waits for a mail, for tests of software that sends it; exit code 8 if none
 // comes.
 import { Flags } from '@oclif/core';
-import type { Caller } from '../../src/core/api/route.ts';
-import type { App } from '../../src/core/app.ts';
-import type { EmailProjection } from '../../src/outbound/messages/email-schema.ts';
-import type { Message } from '../../src/outbound/messages/schema.ts';
-import { foldAddress } from '../../src/platform/net/address.ts';
+import type { ExpectedMessage } from '../../src/outbound/messages/expecting/schema.ts';
+import { ResourceNotFoundError } from '../../src/platform/errors.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import { messageCard } from '../base/input/fields.ts';
 import { timeFrom } from '../base/input/since.ts';
-import { readUntil } from '../base/keep-alive.ts';
+import { keptAlive } from '../base/keep-alive.ts';
 import { ExpectationError, UsageError } from '../base/output/failure.ts';
 import { print, writeLine } from '../base/output/output.ts';
-import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
-/** Most pages of the newest messages to look through. */
-const mostPages = 10;
-const perPage = 100;
-const readAgainMs = 1_000;
-
-type Extract = 'link' | 'code';
-
-/** Time before the command starts in which a mail counts: a test may send first and expect then. */
-const lookBackMs = 60_000;
-
-interface Wanted {
-  to: string;
-  subject: RegExp | null;
-  since: string;
-}
-
-function fits({ to, subject }: Wanted, message: Message): boolean {
-  const isTo = message.recipients.some(({ email }) => foldAddress(email) === foldAddress(to));
-  return isTo && (subject === null || subject.test(message.subject ?? ''));
-}
-
-/** The newest message that fits. Not by the search, which a daemon fills in a while. */
-async function find(app: App, caller: Caller, wanted: Wanted): Promise<Message | undefined> {
-  const { list } = (await import('../../src/outbound/messages/routes.ts')).messageRoutes;
-  for (let page = 1; page <= mostPages; page++) {
-    const query = { startDate: wanted.since, limit: perPage, page };
-    const { items } = await runRoute(app, caller, list, { query });
-    const found = items.find((message) => fits(wanted, message));
-    if (found || items.length < perPage) return found;
-  }
-  return undefined;
-}
-
-function patternOf(text: string | undefined): RegExp | null {
-  if (text === undefined) return null;
-  try {
-    return new RegExp(text, 'iu');
-  } catch (error) {
-    throw new UsageError(`--subject ${text}: ${(error as Error).message}`);
-  }
-}
-
 function spanOf(text: string): number {
-  const since = timeFrom('--within', text, 0);
+  const since = timeFrom('--within', /^\d+$/.test(text) ? `${text}s` : text, 0);
   const ms = -Date.parse(since ?? '');
   if (Number.isNaN(ms) || ms < 0)
-    throw new UsageError('--within: expected a time such as 30s or 5m');
+    throw new UsageError('--within: expected a time such as 20, 30s or 5m');
   return ms;
 }
 
@@ -88,10 +42,10 @@ export default class MessagesExpect extends BaseCommand {
       required: true,
     }),
     subject: Flags.string({
-      description: 'Regular expression that the subject matches',
-      helpValue: 'REGEXP',
+      description: 'RE2 pattern that a part of the subject matches, in any case',
+      helpValue: 'PATTERN',
     }),
-    within: Flags.string({ description: 'Longest time to wait: 30s, 5m', default: '30s' }),
+    within: Flags.string({ description: 'Longest time to wait: 20, 30s, 5m', default: '30s' }),
     since: Flags.string({
       description: 'Match mail since: 90s, 10m, or an instant (default: 1m)',
     }),
@@ -103,34 +57,31 @@ export default class MessagesExpect extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(MessagesExpect);
-    const subject = patternOf(flags.subject);
     const withinMs = spanOf(flags.within);
+    const { parseWith } = await import('../../src/core/api/validate.ts');
+    const { expectedMail } = await import('../../src/outbound/messages/expecting/schema.ts');
+    const { to, subject } = flags;
+    const wanted = parseWith(
+      expectedMail,
+      { to, ...(subject !== undefined && { subject }) },
+      'query',
+    );
+    const { expectMessage } = await import('../../src/outbound/messages/expecting/expect.ts');
     await withCaller(flags, async (app, caller) => {
-      const now = app.clock.now();
-      const since =
-        timeFrom('--since', flags.since, now) ?? new Date(now - lookBackMs).toISOString();
-      const wanted = { to: flags.to, subject, since };
-      const isEnough = (found: Message | undefined) => found !== undefined;
-      const wait = { timeoutMs: withinMs, longestPauseMs: readAgainMs, isEnough };
-      const message = await readUntil(app, wait, () => find(app, caller, wanted));
-      if (!message)
-        throw new ExpectationError(`no mail to ${flags.to} came within ${flags.within}`);
-      await show(app, caller, message, flags);
+      const from = timeFrom('--since', flags.since, app.clock.now());
+      const since = from === undefined ? undefined : Date.parse(from);
+      const wait = () => expectMessage(app, caller, { ...wanted, since, withinMs });
+      const found = await keptAlive(wait).catch((error: unknown) => {
+        if (!(error instanceof ResourceNotFoundError)) throw error;
+        throw new ExpectationError(`no mail to ${to} came within ${flags.within}`);
+      });
+      await show(found, flags);
     });
   }
 }
 
-async function extracted(email: EmailProjection, what: Extract): Promise<string | null> {
-  if (what === 'link') {
-    return (await import('../../src/mail/mime/extracts/find-link.ts')).findLink(email);
-  }
-  return (await import('../../src/mail/mime/extracts/find-code.ts')).findCode(email);
-}
-
 async function show(
-  app: App,
-  caller: Caller,
-  message: Message,
+  { message, codes, links }: ExpectedMessage,
   flags: CommonFlags & { extract?: string | undefined },
 ): Promise<void> {
   if (flags.extract === undefined) {
@@ -139,10 +90,8 @@ async function show(
     );
     return;
   }
-  const { email: route } = (await import('../../src/outbound/messages/routes.ts')).messageRoutes;
-  const email = await runRoute(app, caller, route, { params: { id: message.id } });
-  const found = await extracted(email, flags.extract as Extract);
-  if (found === null) throw new ExpectationError(`${message.id} has no ${flags.extract}`);
+  const found = flags.extract === 'link' ? links[0]?.url : codes[0]?.value;
+  if (found === undefined) throw new ExpectationError(`${message.id} has no ${flags.extract}`);
   if (flags.json)
     await print(flags, { messageId: message.id, [flags.extract]: found }, () => found);
   else writeLine(found.replace(/\p{C}+/gu, ''));

@@ -30,6 +30,7 @@ import { hashedBody, keyOf, markingReplays, onceFor, withKey } from './idempoten
 import { fileAnswer } from './paths/files.ts';
 import { passOverRest, type Streams } from './streams.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
+import type { Waits } from './waits.ts';
 import type { Workload } from './workload.ts';
 
 /** Looks a key up; null for a malformed, unknown, revoked or expired key. */
@@ -46,6 +47,7 @@ export interface Dispatcher {
   workload: Workload;
   bodies: BodyReader;
   streams: Streams;
+  waits: Waits;
 }
 
 declare module 'fastify' {
@@ -135,8 +137,8 @@ function handle(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
-  const { takes, streams } = plan.route;
-  const way = takes || streams ? answerStreaming : answer;
+  const { takes, streams, waits } = plan.route;
+  const way = takes || streams ? answerStreaming : waits ? answerLate : answer;
   return way(dispatcher, plan, request, reply);
 }
 
@@ -216,6 +218,31 @@ async function answerStreaming(
   } finally {
     passOverRest(request.raw, reply.raw);
   }
+}
+
+/**
+ * Answers a route that waits for events: not among the requests in work. The key is checked again
+ * before the answer.
+ */
+async function answerLate(
+  dispatcher: Dispatcher,
+  plan: RoutePlan,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<string> {
+  const { app, workload, waits } = dispatcher;
+  const { route } = plan;
+  reply.headers(plan.ownHeaders);
+  const letIn = () => workload.begin(() => begin(dispatcher, route, request, reply));
+  const caller = await letIn();
+  const { organizationId } = caller;
+  const output = await waits.run(organizationId, reply.raw, async (signal) => {
+    await sliceTurns(plan.operation, organizationId);
+    return answerOf(app, caller, route, { ...partsOf(plan, request), signal });
+  });
+  await letIn();
+  reply.code(route.status).header('content-type', jsonContentType);
+  return JSON.stringify(output);
 }
 
 /** Runs the checks before the body is read: key, and the checks of the door. */

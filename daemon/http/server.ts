@@ -35,6 +35,7 @@ import { mountTracking } from './paths/tracking.ts';
 import { vendorHint } from './paths/vendors.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { createStreams } from './streams.ts';
+import { createWaits } from './waits.ts';
 import { openWorkload, type Workload } from './workload.ts';
 
 /** An outgoing answer, for tests that check it against the schemas. */
@@ -109,6 +110,8 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   mountTracking(server, app, workload);
   const { admit, authenticate } = options;
   const ask = askWithin({ app, admit }, workload);
+  const waits = createWaits();
+  server.addHook('preClose', async () => waits.stop());
   const dispatcher = {
     app,
     authenticate,
@@ -116,6 +119,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
     limitHeaders: options.limitHeaders,
     bodies: createBodyReader(http.maxBodyBytes, app.clock),
     streams: createStreams(app.clock),
+    waits,
     workload,
   };
   if (options.sessions && app.config.console.enabled) {

@@ -33,7 +33,7 @@ let made: readonly Tool[] | undefined;
 /** Returns all tools, in the order of the routes; made once. */
 export function allTools(): readonly Tool[] {
   made ??= [...operationNames(routes)].flatMap(([route, name]) =>
-    route.takes || route.streams || route.deprecated || route.decides
+    route.takes || route.streams || route.waits || route.deprecated || route.decides
       ? []
       : [toolOf(route, snakeName(name))],
   );

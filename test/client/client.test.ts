@@ -32,7 +32,14 @@ describe('the files of the client', () => {
   });
 
   it('import nothing but each other', () => {
-    for (const name of ['index.js', 'http.js', 'stream.js', 'webhooks.js', 'operations.js']) {
+    for (const name of [
+      'index.js',
+      'http.js',
+      'expect.js',
+      'stream.js',
+      'webhooks.js',
+      'operations.js',
+    ]) {
       const text = readFileSync(join(repository, 'client', name), 'utf8');
       const imported = [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(
         ([, one = '']) => one,
@@ -48,7 +55,7 @@ describe('the files of the client', () => {
 it('passes its own suite, which also runs on Node 18', async () => {
   const program = join(repository, 'test/client/plain.test.mjs');
   const { stdout } = await run(process.execPath, ['--test', '--test-reporter=tap', program]);
-  expect(stdout).toMatch(/# pass 1[5-9]/);
+  expect(stdout).toMatch(/# pass (?:1[5-9]|2\d)/);
   expect(stdout).toContain('# fail 0');
 }, 60_000);
 

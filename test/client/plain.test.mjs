@@ -331,3 +331,29 @@ test('needs an address and a key', () => {
     assert.throws(() => new Svc(options), TypeError);
   }
 });
+
+test('expect asks again while no mail comes, until its own bound', async () => {
+  const missing = { _tag: 'ResourceNotFoundError', resource: 'message', id: 'a@example.com' };
+  const { svc, requests } = await serverOf((response, count) => {
+    if (count < 2) json(response, 404, missing);
+    else json(response, 200, { message: { id: 'msg_1' }, text: 'ho', codes: [], links: [] });
+  });
+  const found = await svc.messages.expect({ to: 'a@example.com', within: '60s' });
+  assert.equal(found.message.id, 'msg_1');
+  assert.deepEqual(
+    requests.map(({ url }) => new URL(url, 'http://x').searchParams.get('within')),
+    ['20s', '20s'],
+  );
+});
+
+test('expect ends with the 404 at its own bound, and at once for any other refusal', async () => {
+  const missing = { _tag: 'ResourceNotFoundError', resource: 'message', id: 'a@example.com' };
+  const { svc, requests } = await serverOf((response) => json(response, 404, missing));
+  const asked = svc.messages.expect({ to: 'a@example.com', within: 1 });
+  await assert.rejects(asked, refused('ResourceNotFoundError'));
+  assert.ok(requests.length >= 1 && requests.length <= 3);
+  const invalid = await serverOf((response) => json(response, 422, { _tag: 'ValidationError' }));
+  const wrong = invalid.svc.messages.expect({ to: 'a@example.com', within: 'soon' });
+  await assert.rejects(wrong, refused('ValidationError'));
+  assert.match(invalid.requests[0].url, /within=soon/);
+});

@@ -182,8 +182,10 @@ export const routesByPermission: Partial<Record<Permission, readonly string[]>> 
   'messages:delete': ['DELETE /v1/messages/{id}'],
   'messages:read': [
     'GET /v1/messages',
+    'GET /v1/messages/expect',
     'GET /v1/messages/{id}',
     'GET /v1/messages/{id}/email',
+    'GET /v1/messages/{id}/extracts',
     'GET /v1/messages/{id}/events',
     'GET /v1/messages/{id}/deliveries',
     'GET /v1/messages/{id}/receipt',

@@ -16,11 +16,6 @@ const word = 'lq(\\d+)x';
 
 export const constructed: readonly Constructed[] = [
   {
-    file: 'commands/messages/expect.ts',
-    text: 'text',
-    reason: 'a flag of the command: the person waits for it alone',
-  },
-  {
     file: 'src/content/rendering/compile/mjml-reader.ts',
     text: '`</${name}\\\\s*>`',
     reason: 'the name of a tag, in letters and dashes',

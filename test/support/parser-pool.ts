@@ -50,6 +50,7 @@ export function pooledParser({ clock }: { clock: Clock }): MimeParser {
     readParts: (...args) => counted(parser.readParts(...args)),
     readWords: (...args) => counted(parser.readWords(...args)),
     readExtracts: (...args) => counted(parser.readExtracts(...args)),
+    matchTexts: (...args) => counted(parser.matchTexts(...args)),
     hidesWords: (...args) => counted(parser.hidesWords(...args)),
     readText: (...args) => counted(parser.readText(...args)),
     async close() {

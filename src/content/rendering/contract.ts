@@ -2,7 +2,7 @@
 // satisfy. Schemas are written by users, so patterns run in linear time and nothing is fetched. For
 // workers: compiling a schema of 64 KB takes longer than the event loop has.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { RE2JS } from 're2js';
+import { linearPattern } from '../../platform/runtime/linear-pattern.ts';
 import { TemplateProblem } from './problem.ts';
 
 export type Contract = Readonly<Record<string, unknown>>;
@@ -23,14 +23,10 @@ const contractBounds = {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const linearPattern = Object.assign(
-  (pattern: string) => {
-    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
-    return { test: (text: string) => compiled.matcher(text).find() };
-  },
+const schemaPattern = Object.assign((pattern: string) => linearPattern(pattern), {
   // For schemas that ajv writes out as modules, which nothing here does.
-  { code: 'linearPattern' },
-);
+  code: 'linearPattern',
+});
 
 const isDate = (text: string) => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
@@ -69,7 +65,7 @@ function makeAjv(allErrors: boolean): Ajv2020 {
     validateFormats: true,
     addUsedSchema: false,
     inlineRefs: false,
-    code: { regExp: linearPattern },
+    code: { regExp: schemaPattern },
     logger: false,
   });
   for (const [name, check] of Object.entries(formats)) ajv.addFormat(name, check);

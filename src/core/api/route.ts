@@ -91,6 +91,8 @@ export interface RouteRequest<Params, Query, Headers, Body> {
   body: Body;
   /** Unparsed request body; set only on routes with `takes`. */
   stream?: StreamedBody | undefined;
+  /** Aborts once the caller is gone or must yield; set only on routes with `waits`. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Path in OpenAPI's form: `/v1/messages/{id}`. */
@@ -161,6 +163,11 @@ export interface RouteParts<
    * entry here, and for the rest when it runs.
    */
   drawsOnSendRate?: boolean | 'batch';
+  /**
+   * Whether `run` waits for events, by a timer of its own. Such requests share places apart from
+   * the requests in work, and models have no such tool.
+   */
+  waits?: boolean;
   /** Whether `run` returns a FileAnswer; `output` then only stands for it. */
   sendsFile?: boolean;
   /** Whether a person decides by it. Models have no such tool. */
@@ -218,6 +225,7 @@ export interface Route {
   readonly drawsOnSendRate?: boolean | 'batch';
   readonly status: 200 | 201;
   readonly sendsFile?: boolean;
+  readonly waits?: boolean;
   readonly decides?: boolean;
   readonly dryRun?: DryRun;
   readonly shownOnce?: readonly string[];

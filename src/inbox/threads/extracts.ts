@@ -1,13 +1,12 @@
-// The codes and links of a message in a mailbox, found as by `svc messages expect`.
+// The codes and links of a message in a mailbox.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Extracts } from '../../mail/mime/extracts/extracts.ts';
-import { readContent } from '../../outbound/messages/contents/merge.ts';
-import { readProjection } from '../../outbound/messages/contents/projection.ts';
+import { extractsOf } from '../../outbound/messages/expecting/extracts.ts';
 import { getMailboxMessage } from './attachments.ts';
 
 /**
- * Finds the codes and links of a message, in the parse worker.
+ * Finds the codes and links of a message in a mailbox.
  * @throws ResourceNotFoundError (mailbox, message); CapacityError if the parse worker is full.
  */
 export async function readExtracts(
@@ -15,9 +14,5 @@ export async function readExtracts(
   { organizationId }: Caller,
   { id, messageId }: { id: string; messageId: string },
 ): Promise<Extracts> {
-  const row = await getMailboxMessage(app, organizationId, id, messageId);
-  const found =
-    row.content_id === null ? await readProjection(app, row) : await readContent(app, row);
-  const { text = null, html = null } = found ?? {};
-  return app.mime.readExtracts({ subject: row.subject, text, html }, organizationId);
+  return extractsOf(app, await getMailboxMessage(app, organizationId, id, messageId));
 }

@@ -4,6 +4,7 @@ import { area } from '../../core/api/area.ts';
 import { fileOutput } from '../../core/api/file-schema.ts';
 import { cursorPageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
+import { extractsOutput } from '../../outbound/messages/expecting/schema.ts';
 import { ConflictError, ExternalServiceError } from '../../platform/errors.ts';
 import { readMailboxAttachment } from './attachments.ts';
 import { readExtracts } from './extracts.ts';
@@ -14,7 +15,6 @@ import {
   addLabelsInput,
   attachmentPath,
   createNoteInput,
-  extractsOutput,
   extractsPath,
   listMessagesQuery,
   listNotesQuery,

@@ -35,26 +35,6 @@ export const attachmentPath = z.strictObject({
 
 export const extractsPath = z.strictObject({ id: mailboxId, messageId });
 
-export const extractsOutput = z
-  .object({
-    codes: z.array(
-      z.object({
-        value: z.string().meta({ description: 'Digits without spaces and prefix' }),
-        context: z.string().meta({ description: 'Words around it' }),
-      }),
-    ),
-    links: z.array(
-      z.object({
-        url: z.string(),
-        text: z.string().meta({ description: 'Words that a reader sees in its place' }),
-      }),
-    ),
-  })
-  .meta({
-    id: 'MailExtracts',
-    description: 'One-time codes, the likeliest first, and links in their order',
-  });
-
 const cursorQuery = {
   limit: wholeNumber(1, 100).default(20).meta({ description: 'Items per page, at most 100' }),
   cursor: z.string().max(200).optional().meta({ description: '`nextCursor` of the page before' }),

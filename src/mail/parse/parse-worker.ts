@@ -1,6 +1,7 @@
 // The worker of parser.ts: parses mails in turn. Imports mailparser and similar libraries,
 // so that the main thread never loads them.
 import { type DocumentWords, wordsOfDocument } from '../../platform/full-text/document.ts';
+import { linearPattern } from '../../platform/runtime/linear-pattern.ts';
 import { serveJobs } from '../../platform/runtime/workers/serve.ts';
 import { type Extracts, extractsOf } from '../mime/extracts/extracts.ts';
 import { hidesWords } from '../mime/html/hidden-words.ts';
@@ -15,6 +16,15 @@ import { readDmarcMail } from './dmarc/dmarc-mail.ts';
 import { type DmarcSummary, summarizeReport } from './dmarc/dmarc-summary.ts';
 import { wordsOfMail } from './mail-words.ts';
 import { parseMime } from './parse-mime.ts';
+
+/** A pattern of RE2 in any case of letters, and the texts to match. */
+export interface Matching {
+  pattern: string;
+  texts: readonly string[];
+}
+
+/** Result of a match: a flag for each text, or the reason for which the pattern is invalid. */
+export type Matched = { matches: boolean[] } | { problem: string };
 
 /** A complaint, with our tokens and signatures in the attached copy. */
 export interface ComplaintReport {
@@ -38,6 +48,8 @@ export interface Readings {
   words: DocumentWords;
   /** Codes and links of a mail (`MailText`), which comes as JSON instead of the raw mail. */
   extracts: Extracts;
+  /** Matches of a pattern (`Matching`), which comes as JSON instead of the raw mail. */
+  matches: Matched;
   /** Whether HTML, which comes instead of the raw mail, hides words. */
   hiding: boolean;
   /** Text of HTML, which comes instead of the raw mail. */
@@ -65,14 +77,26 @@ async function read(
   if (wants === 'parts') return decodedParts(bytes);
   if (wants === 'words') return wordsOfDocument(JSON.parse(bytes.toString()));
   if (wants === 'extracts') return extractsOf(JSON.parse(bytes.toString()));
+  if (wants === 'matches') return matchTexts(JSON.parse(bytes.toString()));
   if (wants === 'hiding') return hidesWords(bytes.toString());
   if (wants === 'text') return textOfHtml(bytes.toString());
   const mail = await parseMime(bytes, options, wants === 'mail' ? keepBody : undefined);
   return readOf(wants, mail, bytes);
 }
 
+function matchTexts({ pattern, texts }: Matching): Matched {
+  try {
+    const { test } = linearPattern(pattern, { anyCase: true });
+    return { matches: texts.map(test) };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}
+
+type OfOwnInput = 'attachment' | 'parts' | 'words' | 'extracts' | 'matches' | 'hiding' | 'text';
+
 async function readOf(
-  wants: Exclude<keyof Readings, 'attachment' | 'parts' | 'words' | 'extracts' | 'hiding' | 'text'>,
+  wants: Exclude<keyof Readings, OfOwnInput>,
   mail: ParsedMail,
   bytes: Buffer,
 ): Promise<AnyReading> {

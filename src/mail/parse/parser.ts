@@ -16,7 +16,7 @@ import { type Extracts, searchedPart } from '../mime/extracts/extracts.ts';
 import type { MailText } from '../mime/extracts/find-code.ts';
 import { type ParsedMail, type ParseOptions, withFault } from '../mime/parsed-mail.ts';
 import type { DecodedPart } from './decoded-parts.ts';
-import type { AnyReading, ParsePayload, Readings } from './parse-worker.ts';
+import type { AnyReading, Matched, Matching, ParsePayload, Readings } from './parse-worker.ts';
 
 export type ReportReading = Extract<keyof Readings, 'bounce' | 'complaint' | 'dmarc'>;
 
@@ -58,6 +58,11 @@ export interface MimeParser {
    * @throws CapacityError and Error as `readAttachment` does
    */
   readExtracts(mail: MailText, organizationId: string): Promise<Extracts>;
+  /**
+   * Matches texts with a pattern for an organization. A pattern that takes too long is a problem.
+   * @throws CapacityError as `readAttachment` does
+   */
+  matchTexts(matching: Matching, organizationId: string): Promise<Matched>;
   /**
    * Tells for an organization whether HTML hides words; true if it takes too long.
    * @throws CapacityError as `readAttachment` does
@@ -172,6 +177,7 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
     } catch (error) {
       if (!(error instanceof LostJob)) throw error;
       if (wants === 'hiding') return true as Readings[W];
+      if (wants === 'matches') return { problem: 'takes too long' } as Readings[W];
       if (wants !== 'mail') throw unread(wants, error);
       return (await knownOf(mail, error)) as Readings[W];
     }
@@ -190,6 +196,8 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
       const searched = Buffer.from(JSON.stringify(searchedPart(mail)));
       return read('extracts', searched, {}, organizationId);
     },
+    matchTexts: (matching, organizationId) =>
+      read('matches', Buffer.from(JSON.stringify(matching)), {}, organizationId),
     hidesWords: (html, organizationId) => read('hiding', Buffer.from(html), {}, organizationId),
     readText: (html, organizationId) => read('text', Buffer.from(html), {}, organizationId),
     close: () => pool.close(),

@@ -4,6 +4,9 @@ import { area } from '../../core/api/area.ts';
 import { pageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
 import { emailProjection, emailQuery } from './email-schema.ts';
+import { expectInRequest } from './expecting/expect.ts';
+import { readMessageExtracts } from './expecting/extracts.ts';
+import { expectedMessage, expectQuery, extractsOutput } from './expecting/schema.ts';
 import { getEmailProjection } from './lists/email-projection.ts';
 import {
   deleteMessage,
@@ -33,6 +36,18 @@ export const messageRoutes = {
     output: pageOf(message),
     run: (app, { caller, query }) => listMessages(app, caller, query),
   }),
+  expect: at.get(`${path}/expect`, {
+    name: 'expectMessage',
+    summary: 'Wait for a mail to an address, and get it with text, codes and links',
+    description:
+      'Answers with the newest sent, captured or received message that matches, once there is ' +
+      'one. Answers 404 if none comes in time: ask again. The pattern is matched anywhere in ' +
+      'the subject (RE2, which has no lookaround and no backreferences).',
+    query: expectQuery,
+    waits: true,
+    output: expectedMessage,
+    run: (app, { caller, query, signal }) => expectInRequest(app, caller, query, signal),
+  }),
   get: at.get(`${path}/{id}`, {
     name: 'getMessage',
     summary: 'Get a message with its recipients and deliveries',
@@ -54,6 +69,16 @@ export const messageRoutes = {
     query: emailQuery,
     output: emailProjection,
     run: (app, { caller, params: { id }, query }) => getEmailProjection(app, caller, id, query),
+  }),
+  extracts: at.get(`${path}/{id}/extracts`, {
+    name: 'getMessageExtracts',
+    summary: 'Find the one-time codes and the links of a message',
+    description:
+      'At most 10 codes of 4 to 8 digits, and at most 100 links, of the HTML if it has any, ' +
+      'else of the text.',
+    params,
+    output: extractsOutput,
+    run: (app, { caller, params: { id } }) => readMessageExtracts(app, caller, id),
   }),
   events: at.get(`${path}/{id}/events`, {
     name: 'listMessageEvents',

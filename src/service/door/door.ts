@@ -34,6 +34,8 @@ export interface Input {
   headers?: object;
   body?: unknown;
   stream?: StreamedBody;
+  /** As `signal` of RouteRequest. */
+  signal?: AbortSignal;
   /** The texts of the body are known to have no forbidden characters. */
   hasPlainBody?: boolean;
   /** Runs a changing operation in place of the door, as soon as its fields are checked. */
@@ -92,7 +94,7 @@ export async function answer<Answer>(
   app: App,
   caller: Caller,
   way: Doorway<Answer>,
-  { params = {}, query = {}, headers = {}, body, stream, hasPlainBody = false, around }: Input,
+  { params = {}, query = {}, headers = {}, body, hasPlainBody = false, around, ...beside }: Input,
 ): Promise<Answer> {
   const schemas = requestSchemas(way);
   const readsBody = way.method !== 'GET' && !way.takes;
@@ -110,7 +112,7 @@ export async function answer<Answer>(
   });
   const isDry = isDryRun(parsed.body);
   const { run } = (isDry && way.dryRun) || way;
-  const input = { caller, ...parsed, params: path, ...(stream && { stream }) };
+  const input = { caller, ...parsed, params: path, ...beside };
   const answering = () => run(app, input) as Promise<Answer>;
   if (!around || isDry) return answering();
   return around(answering, { params: path, query: parsed.query, body: parsed.body });

@@ -1,0 +1,59 @@
+// Requests that wait for events, for routes that declare it (`waits` of src/core/api/route.ts). They
+// hold no place among the requests in work.
+//
+//   wait   by                                                      then
+//   open   the route answers                                       answered
+//   open   the client is gone                                      ended
+//   open   the daemon stops                                        503
+//   open   a new wait in a full pool, as the largest holder's      503
+import type { ServerResponse } from 'node:http';
+import { CapacityError } from '../../src/platform/errors.ts';
+import { SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
+
+/** Limit of waits of all organizations. */
+const mostWaits = 100;
+const retryAfterSeconds = 5;
+
+export interface Waits {
+  /**
+   * Runs `work` in a place of the holder, with the signal that ends it.
+   * @throws CapacityError beyond the holder's share.
+   */
+  run<T>(
+    holder: string,
+    response: ServerResponse,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T>;
+  /** Ends all waits. */
+  stop(): void;
+}
+
+export function createWaits(): Waits {
+  const pool = new SharedPool(mostWaits);
+  const open = new Set<AbortController>();
+  return {
+    async run(holder, response, work) {
+      const ending = new AbortController();
+      const end = () => ending.abort();
+      const place = pool.enter({ holder, pace: () => Number.POSITIVE_INFINITY, evict: end });
+      if (!place) throw crowded();
+      open.add(ending);
+      response.once('close', end);
+      try {
+        return await work(ending.signal);
+      } finally {
+        response.off('close', end);
+        open.delete(ending);
+        place.leave();
+      }
+    },
+    stop() {
+      for (const ending of open) ending.abort();
+    },
+  };
+}
+
+function crowded(): CapacityError {
+  const text = 'Too many requests of your organization wait for events: end one';
+  return new CapacityError(text, retryAfterSeconds, { reason: 'capacity-streams' });
+}

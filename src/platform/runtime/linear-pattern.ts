@@ -1,0 +1,16 @@
+// Patterns that users write. RE2 matches them in linear time: no text makes them slow. It has no
+// lookaround and no backreferences. Long repetitions (`x{1000}`) take space and time in proportion,
+// so only workers with a deadline compile them.
+import { RE2JS } from 're2js';
+
+export interface LinearPattern {
+  /** Tells whether any part of the text matches. */
+  test(text: string): boolean;
+}
+
+/** Compiles a pattern in the syntax of JavaScript. @throws Error for a pattern that RE2 lacks */
+export function linearPattern(pattern: string, { anyCase = false } = {}): LinearPattern {
+  const flags = anyCase ? RE2JS.CASE_INSENSITIVE : 0;
+  const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern), flags);
+  return { test: (text) => compiled.matcher(text).find() };
+}
