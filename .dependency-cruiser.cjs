@@ -46,7 +46,7 @@ const doorways = {
   preact: '^daemon/console/html\\.ts$',
   'preact-render-to-string': '^daemon/console/html\\.ts$',
   'prom-client': '^src/platform/runtime/(on-demand|metrics)\\.ts$|^daemon/http/',
-  re2js: '^src/platform/runtime/linear-pattern\\.ts$',
+  re2js: '^src/platform/runtime/workers/linear-pattern\\.ts$',
   semver: '^src/extensions/precedence',
   'smtp-server': '^daemon/smtp/',
   tldts: '^src/identity/domains/',

@@ -30,7 +30,7 @@ import { hashedBody, keyOf, markingReplays, onceFor, withKey } from './idempoten
 import { fileAnswer } from './paths/files.ts';
 import { passOverRest, type Streams } from './streams.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
-import type { Waits } from './waits.ts';
+import type { Waits } from './paths/waits.ts';
 import type { Workload } from './workload.ts';
 
 /** Looks a key up; null for a malformed, unknown, revoked or expired key. */
@@ -236,11 +236,12 @@ async function answerLate(
   const letIn = () => workload.begin(() => begin(dispatcher, route, request, reply));
   const caller = await letIn();
   const { organizationId } = caller;
-  const output = await waits.run(organizationId, reply.raw, async (signal) => {
+  const answered = waits.run(organizationId, reply.raw, async (signal) => {
     await sliceTurns(plan.operation, organizationId);
     return answerOf(app, caller, route, { ...partsOf(plan, request), signal });
   });
-  await letIn();
+  await answered.then(letIn, letIn);
+  const output = await answered;
   reply.code(route.status).header('content-type', jsonContentType);
   return JSON.stringify(output);
 }

@@ -35,7 +35,7 @@ import { mountTracking } from './paths/tracking.ts';
 import { vendorHint } from './paths/vendors.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { createStreams } from './streams.ts';
-import { createWaits } from './waits.ts';
+import { createWaits } from './paths/waits.ts';
 import { openWorkload, type Workload } from './workload.ts';
 
 /** An outgoing answer, for tests that check it against the schemas. */

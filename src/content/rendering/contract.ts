@@ -2,7 +2,7 @@
 // satisfy. Schemas are written by users, so patterns run in linear time and nothing is fetched. For
 // workers: compiling a schema of 64 KB takes longer than the event loop has.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { linearPattern } from '../../platform/runtime/linear-pattern.ts';
+import { linearPattern } from '../../platform/runtime/workers/linear-pattern.ts';
 import { TemplateProblem } from './problem.ts';
 
 export type Contract = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 // The worker of parser.ts: parses mails in turn. Imports mailparser and similar libraries,
 // so that the main thread never loads them.
 import { type DocumentWords, wordsOfDocument } from '../../platform/full-text/document.ts';
-import { linearPattern } from '../../platform/runtime/linear-pattern.ts';
+import { linearPattern } from '../../platform/runtime/workers/linear-pattern.ts';
 import { serveJobs } from '../../platform/runtime/workers/serve.ts';
 import { type Extracts, extractsOf } from '../mime/extracts/extracts.ts';
 import { hidesWords } from '../mime/html/hidden-words.ts';

@@ -34,7 +34,7 @@ export interface Input {
   headers?: object;
   body?: unknown;
   stream?: StreamedBody;
-  /** As `signal` of RouteRequest. */
+  /** Aborts once the caller is gone or must yield. */
   signal?: AbortSignal;
   /** The texts of the body are known to have no forbidden characters. */
   hasPlainBody?: boolean;

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { createKey, revokeKey } from '../../../src/access/keys/keys.ts';
 import type { Extracts } from '../../../src/mail/mime/extracts/extracts.ts';
 import type { ExpectedMessage } from '../../../src/outbound/messages/expecting/schema.ts';
+import { arrive } from '../../inbox/threads/mails.ts';
 import { stores } from '../../support/command.ts';
 import { eachApi } from '../../support/each-app.ts';
 import { passingTime } from '../../support/virtual-clock.ts';
-import { arrive } from '../../inbox/threads/mails.ts';
 import { otherOrganization, payload, send } from './fixtures.ts';
 
 const path = '/v1/messages/expect';
@@ -56,7 +56,7 @@ describe.each(stores)('the wait for a mail, on %s', (store) => {
     const missed = await api.get(toAda({ subject: '^confirm' }));
     expect([missed.status, missed.body]).toEqual([
       404,
-      { _tag: 'ResourceNotFoundError', resource: 'message', id: 'ada@example.com' },
+      { _tag: 'ResourceNotFoundError', resource: 'message', id: 'Ada@example.com' },
     ]);
   });
 

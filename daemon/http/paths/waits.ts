@@ -1,5 +1,5 @@
-// Requests that wait for events, for routes that declare it (`waits` of src/core/api/route.ts). They
-// hold no place among the requests in work.
+// Requests that wait for events, for routes that declare it (`waits` of src/core/api/route.ts).
+// They hold no place among the requests in work.
 //
 //   wait   by                                                      then
 //   open   the route answers                                       answered
@@ -7,8 +7,8 @@
 //   open   the daemon stops                                        503
 //   open   a new wait in a full pool, as the largest holder's      503
 import type { ServerResponse } from 'node:http';
-import { CapacityError } from '../../src/platform/errors.ts';
-import { SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
+import { CapacityError } from '../../../src/platform/errors.ts';
+import { SharedPool } from '../../../src/platform/runtime/fairness/shared-pool.ts';
 
 /** Limit of waits of all organizations. */
 const mostWaits = 100;
