@@ -28,9 +28,9 @@ import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
 import { hashedBody, keyOf, markingReplays, onceFor, withKey } from './idempotency.ts';
 import { fileAnswer } from './paths/files.ts';
+import type { Waits } from './paths/waits.ts';
 import { passOverRest, type Streams } from './streams.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
-import type { Waits } from './paths/waits.ts';
 import type { Workload } from './workload.ts';
 
 /** Looks a key up; null for a malformed, unknown, revoked or expired key. */

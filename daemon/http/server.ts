@@ -33,9 +33,9 @@ import { mountReceiptKeys } from './paths/receipt-keys.ts';
 import { mountStorage } from './paths/storage.ts';
 import { mountTracking } from './paths/tracking.ts';
 import { vendorHint } from './paths/vendors.ts';
+import { createWaits } from './paths/waits.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { createStreams } from './streams.ts';
-import { createWaits } from './paths/waits.ts';
 import { openWorkload, type Workload } from './workload.ts';
 
 /** An outgoing answer, for tests that check it against the schemas. */
