@@ -9,6 +9,7 @@ import { ResourceNotFoundError, type ServiceError } from '../../platform/errors.
 import type { Db } from '../../platform/store/db.ts';
 import { findMessageRows, type MessageRow } from './queries.ts';
 import type { SendPayload } from './send-schema.ts';
+import { statedParent } from './threading-headers.ts';
 
 interface Naming {
   organizationId: string;
@@ -23,11 +24,13 @@ export const namedCheck: SendCheck<'accepting', Naming> = {
   name: 'named',
   asked: 'accepting',
   async prepare(_app, trx, sends) {
-    const ids = sends.flatMap(({ payload }) => payload.email.inReplyToMessageId ?? []);
+    const parentOf = ({ payload: { email } }: Naming) =>
+      email.inReplyToMessageId ?? statedParent(email.headers);
+    const ids = sends.flatMap((send) => parentOf(send) ?? []);
     const rows = ids.length > 0 ? await findMessageRows(trx, ids) : [];
     const parents = new Map(rows.map((row) => [row.id, row]));
     for (const send of sends) {
-      const parent = parents.get(send.payload.email.inReplyToMessageId ?? '');
+      const parent = parents.get(parentOf(send) ?? '');
       if (parent?.organization_id === send.organizationId) send.parent = parent;
     }
     const refused = await nameContacts(trx, sends);

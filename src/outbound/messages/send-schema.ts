@@ -18,6 +18,7 @@ import { conversationNoun } from '../../people/conversations/schema.ts';
 import { isAscii } from '../../platform/full-text/words.ts';
 import { isHeaderSafe } from '../../platform/net/address.ts';
 import { messageId, metadataValue } from './schema.ts';
+import { isThreadingField, maxReferences, refusedThreading } from './threading-headers.ts';
 
 /** Most recipients of one message, over to, cc and bcc. */
 export const mostRecipients = 50;
@@ -81,17 +82,28 @@ const attachment = z.strictObject({
 /** Attachments of a mail. `boundedAttachments` limits their total size. */
 export const attachmentList = z.array(attachment).max(maxAttachments);
 
+/** Returns the reason why a field that is not for threading cannot have the value, or null. */
+function brokenHeader(name: string, value: string): string | null {
+  if (value.length > maxHeaderValue) {
+    return `must have at most ${maxHeaderValue} characters`;
+  }
+  return encodeExtraHeader(name, value) === null ? unwritable : null;
+}
+
 const customHeaders = boundedMap(
-  z.record(z.string(), z.string().max(maxHeaderValue).refine(isHeaderSafe, notHeaderSafe)),
+  z.record(z.string(), z.string().max(maxReferences).refine(isHeaderSafe, notHeaderSafe)),
   maxHeaders,
   `at most ${maxHeaders} headers`,
 ).superRefine((headers, context) => {
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
     const twice = seen.has(name.toLowerCase()) ? 'is given twice' : null;
-    const broken = encodeExtraHeader(name, value) === null ? unwritable : null;
-    const message = isRefusedHeader(name) ?? twice ?? broken;
-    if (message) context.addIssue({ code: 'custom', path: [name], message });
+    const message = (isThreadingField(name) ? null : isRefusedHeader(name)) ?? twice;
+    const broken = isThreadingField(name)
+      ? refusedThreading(name, value)
+      : brokenHeader(name, value);
+    const found = message ?? broken;
+    if (found) context.addIssue({ code: 'custom', path: [name], message: found });
     seen.add(name.toLowerCase());
   }
 });
@@ -114,7 +126,11 @@ export const emailFields = {
   templateSlug: z.string().min(1).max(100).optional(),
   templateData: boundedMap(z.record(z.string(), z.unknown()), maxTemplateData).optional(),
   attachments: attachmentList.optional(),
-  headers: customHeaders.optional(),
+  headers: customHeaders.optional().meta({
+    description:
+      'Up to 50 header fields that the service does not set. `In-Reply-To` (a message id) and ' +
+      '`References` (up to 50) continue a thread that began elsewhere',
+  }),
   tracking: z
     .strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
     .optional()
@@ -141,7 +157,20 @@ const emailContent = z
   .superRefine(oneContentSource)
   .superRefine(dataNeedsTemplate)
   .superRefine(oneWayToLeave)
+  .superRefine(oneThread)
   .superRefine(boundedAttachments);
+
+/** Refuses threading fields beside `inReplyToMessageId`, which sets both. */
+function oneThread(
+  email: { headers?: Record<string, string> | undefined; inReplyToMessageId?: string | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (email.inReplyToMessageId === undefined) return;
+  for (const name of Object.keys(email.headers ?? {}).filter(isThreadingField)) {
+    const message = 'is set by inReplyToMessageId: leave out either';
+    context.addIssue({ code: 'custom', path: ['headers', name], message });
+  }
+}
 
 type EmailFields = {
   [K in 'subject' | 'html' | 'text' | 'templateId' | 'templateSlug']?: string | undefined;

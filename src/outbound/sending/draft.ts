@@ -20,6 +20,7 @@ import { presentMessage } from '../messages/present.ts';
 import type { MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { Message, StoredOrigin } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
+import { statedThreading } from '../messages/threading-headers.ts';
 import { expiryOf, maxAttempts } from '../queue/settling/retry.ts';
 import { type FoundLinks, mostCharacters } from '../tracking/links.ts';
 import type { SendContent } from './content.ts';
@@ -112,7 +113,7 @@ export function draftMessage(
     status: overallStatus(deliveries.map(({ status }) => status)),
     ...heading,
     from_email: sender.email,
-    headers: toJson(payload.email.headers),
+    headers: toJson(statedThreading(payload.email.headers).rest),
     content_id: stored.contentId,
     raw_blob_id: stored.rawBlobId,
     mailbox_id: null,

@@ -7,6 +7,7 @@ import { fromJson, toJson } from '../../platform/store/db.ts';
 import { isMadeUp } from '../messages/own-message-id.ts';
 import type { MessageRow } from '../messages/queries.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
+import { statedThreading } from '../messages/threading-headers.ts';
 import type { RawContent } from './hand-in/raw-content.ts';
 
 const mostReferences = 50;
@@ -34,7 +35,7 @@ export function headingOf(
   parent: MessageRow | null,
   id: string,
 ): Heading {
-  const { inReplyTo, references } = threadingTo(parent);
+  const { inReplyTo, references } = threadingIn(email, parent);
   return {
     subject: email.subject ?? null,
     from_name: sender.name,
@@ -44,6 +45,18 @@ export function headingOf(
     message_references: listOrNull(references),
     priority: email.priority ?? null,
   };
+}
+
+/**
+ * Returns the stated threading fields as they are, or else those of a reply to `parent`. Without
+ * stated References, a reply has those of a parent of ours (RFC 5322 3.6.4).
+ */
+function threadingIn({ headers }: SendPayload['email'], parent: MessageRow | null): Threading {
+  const { inReplyTo, references } = statedThreading(headers);
+  if (references.length > 0) return { inReplyTo, references };
+  if (inReplyTo === null) return threadingTo(parent);
+  const known = parent?.message_id_header === inReplyTo ? threadingTo(parent).references : [];
+  return { inReplyTo, references: known.length > 0 ? known : [inReplyTo] };
 }
 
 /** Returns the threading fields that a repeated message keeps. */

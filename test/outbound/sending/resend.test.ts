@@ -19,7 +19,7 @@ const all = {
   email: {
     html: '<p>It works.</p>',
     replyTo: ['answers@example.com'],
-    headers: { 'X-Case': '7' },
+    headers: { 'X-Case': '7', 'In-Reply-To': '<a@x.example>', References: '<b@x.example>' },
     attachments: [{ filename: 'a.bin', content: 'AAEC', contentType: 'application/x-a' }],
   },
 };
@@ -72,7 +72,16 @@ describe.each(stores)('messages sent again, on %s', (store) => {
       const [first, again] = await sentMails(2);
       const { subject, from, to, cc, replyTo, html, text, attachments } = first ?? nothing;
       expect(again).toMatchObject({ subject, from, to, cc, replyTo, html, text, attachments });
-      expect(sink.messages.map(({ raw }) => raw.includes('X-Case: 7'))).toEqual([true, true]);
+      for (const field of [
+        'X-Case: 7',
+        'In-Reply-To: <a@x.example>',
+        'References: <b@x.example>',
+      ]) {
+        const counts = sink.messages.map(
+          ({ raw }) => raw.toString().split(`${field}\r\n`).length - 1,
+        );
+        expect([field, ...counts]).toEqual([field, 1, 1]);
+      }
     });
 
     it('is a new message with the labels of the first one, which it names', async () => {
