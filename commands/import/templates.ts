@@ -21,15 +21,22 @@ function refusalLines({ slug, reason, untranslated }: ImportedTemplate): string[
   return [`${slug}: ${reason}`, ...parts];
 }
 
+/** Lists the fields that drafts lack. */
+function leftLines({ slug, left }: ImportedTemplate): string[] {
+  return left.map(({ field, advice }) => `${slug}: ${field} is left out: ${advice}`);
+}
+
 async function importText({ dryRun, templates, ...counts }: TemplateImport): Promise<string> {
   const { plainText, table } = await import('../base/output/format.ts');
   const refused = templates.filter(({ result }) => result === 'refused');
+  const left = templates.filter(({ result }) => result === 'created').flatMap(leftLines);
   const would = dryRun ? 'would be ' : '';
   const totals = `${counts.created} ${would}created, ${counts.existing} exist already, ${counts.refused} refused`;
   return [
     table(templates, ['slug', 'name', 'result']),
     totals,
     ...(refused.length > 0 ? [plainText(refused.flatMap(refusalLines).join('\n'))] : []),
+    ...(left.length > 0 ? [plainText(left.join('\n'))] : []),
     ...(dryRun ? ['Preview: nothing was changed.'] : []),
   ].join('\n\n');
 }

@@ -9,6 +9,7 @@ import { compileFiles } from '../compile-files.ts';
 import { createTemplate } from '../create.ts';
 import { findTemplatesBySlugs } from '../queries.ts';
 import { longestSlug } from '../schema.ts';
+import type { LeftField } from './fields.ts';
 import { type ForeignService, type ForeignTemplate, readForeign } from './services.ts';
 import { toLiquid, type Untranslated } from './to-liquid.ts';
 
@@ -20,6 +21,8 @@ export interface ImportedTemplate {
   reason: string | null;
   /** Parts without an equal in Liquid, by field. */
   untranslated: (Untranslated & { field: string })[];
+  /** Fields of the export that the draft lacks, with advice. */
+  left: LeftField[];
 }
 
 export interface TemplateImport {
@@ -74,8 +77,8 @@ async function importOne(
   caller: Caller,
   { service, one, dryRun, taken }: Import,
 ): Promise<ImportedTemplate> {
-  const slug = slugOf(one.name);
-  const base = { name: one.name, slug, reason: null, untranslated: [] };
+  const slug = slugOf(one.alias ?? one.name);
+  const base = { name: one.name, slug, reason: null, untranslated: [], left: one.left };
   const refuse = (reason: string, untranslated: ImportedTemplate['untranslated'] = []) =>
     ({ ...base, result: 'refused', reason, untranslated }) as const;
   if (taken.some((other) => other.slug === slug)) return refuse(`${slug} is in the file twice`);
@@ -83,7 +86,9 @@ async function importOne(
   const fields = { subject: one.subject ?? one.name, html: one.html, text: one.text };
   const translated = Object.entries(fields).map(([field, source]) => ({
     field,
-    ...(source === null ? { liquid: null, untranslated: [] } : toLiquid(service, source)),
+    ...(source === null
+      ? { liquid: null, untranslated: [] }
+      : toLiquid(service, source, one.fallbacks)),
   }));
   const untranslated = translated.flatMap(({ field, untranslated: parts }) =>
     parts.map((part) => ({ field, ...part })),

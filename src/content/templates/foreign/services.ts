@@ -12,6 +12,7 @@
 // A file has a single answer, a list of answers, or a list below `data`, `templates`, `Templates`,
 // `result` or `items`.
 import { ValidationError } from '../../../platform/errors.ts';
+import { type LeftField, leftFields } from './fields.ts';
 
 export const foreignServices = [
   'resend',
@@ -27,9 +28,15 @@ export type ForeignService = (typeof foreignServices)[number];
 /** A template as it was exported. */
 export interface ForeignTemplate {
   name: string;
+  /** Name in calls of the service, which becomes the slug; null without one. */
+  alias: string | null;
   subject: string | null;
   html: string | null;
   text: string | null;
+  /** Values of variables that a send leaves out. */
+  fallbacks: Readonly<Record<string, string | number>>;
+  /** Fields of the export that the draft lacks. */
+  left: LeftField[];
 }
 
 type Fields = Record<string, unknown>;
@@ -51,6 +58,44 @@ function versionOf({ versions }: Fields): Fields {
   return all.find(({ active }) => active === 1 || active === true) ?? all[0] ?? {};
 }
 
+/** Returns the fallbacks of Resend's variables, by the name of the variable. */
+function fallbacksIn(variables: unknown): ForeignTemplate['fallbacks'] {
+  const all = Array.isArray(variables) ? variables.filter(isFields) : [];
+  return Object.fromEntries(
+    all.flatMap(({ key, fallback_value: value }) =>
+      typeof key === 'string' && (typeof value === 'string' || typeof value === 'number')
+        ? [[key, value] as const]
+        : [],
+    ),
+  );
+}
+
+/**
+ * Returns an entry with the version that is taken in the place of all versions, and the number of
+ * the remaining versions.
+ */
+function withVersion(service: ForeignService, one: Fields): { entry: Fields; others: number } {
+  if (service === 'mailgun' && isFields(one.template)) return { entry: one.template, others: 0 };
+  if (service !== 'sendgrid') return { entry: one, others: 0 };
+  const others = Array.isArray(one.versions) ? Math.max(0, one.versions.length - 1) : 0;
+  return { entry: { ...one, versions: versionOf(one) }, others };
+}
+
+/** Returns the fields of an entry that the draft lacks. */
+function leftOf(service: ForeignService, one: Fields): LeftField[] {
+  const { entry, others } = withVersion(service, one);
+  const left = leftFields(service, entry);
+  if (others > 0) {
+    const advice = `the active version is taken; ${others} more stay with the service`;
+    left.push({ field: 'versions', advice });
+  }
+  if (service === 'sendgrid' && one.generation === 'legacy') {
+    const advice = 'a legacy template: tags such as -name- stay as they are, write {{ name }}';
+    left.push({ field: 'generation', advice });
+  }
+  return left;
+}
+
 const readers: Readonly<Record<ForeignService, (one: Fields) => Partial<ForeignTemplate>>> = {
   sendgrid(one) {
     const { subject, html_content, plain_content } = versionOf(one);
@@ -62,7 +107,7 @@ const readers: Readonly<Record<ForeignService, (one: Fields) => Partial<ForeignT
     };
   },
   postmark: ({ Alias, Name, Subject, HtmlBody, TextBody }) => ({
-    name: textOf(Alias) ?? textOf(Name) ?? '',
+    ...{ name: textOf(Name) ?? textOf(Alias) ?? '', alias: textOf(Alias) },
     ...{ subject: textOf(Subject), html: textOf(HtmlBody), text: textOf(TextBody) },
   }),
   mailgun(one) {
@@ -87,8 +132,9 @@ const readers: Readonly<Record<ForeignService, (one: Fields) => Partial<ForeignT
     const html = textOf(content.Html) ?? textOf(content.HtmlPart);
     return { name, subject, html, text: textOf(content.Text) ?? textOf(content.TextPart) };
   },
-  resend: ({ alias, name, subject, html, text }) => ({
-    name: textOf(alias) ?? textOf(name) ?? '',
+  resend: ({ alias, name, subject, html, text, variables }) => ({
+    ...{ name: textOf(name) ?? textOf(alias) ?? '', alias: textOf(alias) },
+    fallbacks: fallbacksIn(variables),
     ...{ subject: textOf(subject), html: textOf(html), text: textOf(text) },
   }),
   listmonk: ({ name, subject, body }) => ({
@@ -113,14 +159,16 @@ export function readForeign(service: ForeignService, text: string): ForeignTempl
   }
   return all.map((one, index) => {
     const found = isFields(one) ? readers[service](one) : {};
-    const { name = '', subject = null, html = null, text: plain = null } = found;
+    const { name = '', alias = null, subject = null, html = null, text: plain = null } = found;
+    const { fallbacks = {} } = found;
     if (name === '' || (html === null && plain === null)) {
       throw ValidationError.of(
         'file',
         `entry ${index + 1} is no template of ${service}: it lacks a name or a content`,
       );
     }
-    return { name, subject, html, text: plain };
+    const left = isFields(one) ? leftOf(service, one) : [];
+    return { name, subject, html, text: plain, alias, fallbacks, left };
   });
 }
 

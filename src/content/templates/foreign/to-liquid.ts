@@ -11,6 +11,7 @@
 //   {{#each list}} … {{this.x}}     | {% for item in list %} … {{ item.x }}
 //   {{#a}} … {{x}} (Mustachio)      | {% if a and a != empty and a != 0 %} … {{ a.x }}
 //   {{insert a "default=b"}}        | {{ a | default: "b" }}
+//   {{{a|b}}} (Resend)              | {{ a | default: "b" | raw }}
 //   {{! comment }}                  | nothing
 //
 // Only false and nil are false in Liquid. For foreign services an empty text, an empty list and 0
@@ -63,6 +64,11 @@ class Translation {
   /** Open blocks beyond the deepest that is translated. */
   #tooDeep = 0;
   #line = 1;
+  readonly #fallbacks: Readonly<Record<string, string | number>>;
+
+  constructor(fallbacks: Readonly<Record<string, string | number>>) {
+    this.#fallbacks = fallbacks;
+  }
 
   /** Translates a tag: the text between the braces, and whether there are three braces. */
   tag(source: string, inner: string, isRaw: boolean, syntax: Syntax): string {
@@ -177,7 +183,12 @@ class Translation {
     const inserted = /^insert\s+(\S+)\s+"default=([^"]*)"$/.exec(text);
     if (inserted) {
       const name = this.#name(inserted[1] ?? '');
-      if (name !== null) return `{{ ${name} | default: ${JSON.stringify(inserted[2])} }}`;
+      if (name !== null) return this.#withDefault(source, name, inserted[2] ?? '', '');
+    }
+    const piped = isRaw ? /^([^|]+)\|(.*)$/s.exec(text) : null;
+    if (piped) {
+      const name = this.#name((piped[1] ?? '').trim());
+      if (name !== null) return this.#withDefault(source, name, (piped[2] ?? '').trim(), ' | raw');
     }
     const isUnescaped = isRaw || text.startsWith('&');
     const bare = text.replace(/^&\s*/, '');
@@ -185,7 +196,27 @@ class Translation {
     if (own) return `{{ ${own} }}`;
     const name = this.#name(bare);
     if (name === null) return this.#refuse(source, 'this expression has no equal in Liquid');
-    return isUnescaped ? `{{ ${name} | raw }}` : `{{ ${name} }}`;
+    const raw = isUnescaped ? ' | raw' : '';
+    const fallback = Object.hasOwn(this.#fallbacks, name) ? this.#fallbacks[name] : undefined;
+    return fallback === undefined
+      ? `{{ ${name}${raw} }}`
+      : this.#withDefault(source, name, fallback, raw);
+  }
+
+  /** Writes a value with a fallback. Texts in Liquid have no escapes, so few texts have no form. */
+  #withDefault(source: string, name: string, fallback: string | number, raw: string): string {
+    const text = String(fallback);
+    const quote = text.includes('"') ? "'" : '"';
+    if (text.includes(quote) || /[%}]\}/.test(text)) {
+      return this.#refuse(source, 'this fallback has no equal in Liquid');
+    }
+    const value = typeof fallback === 'number' ? text : `${quote}${text}${quote}`;
+    return `{{ ${name} | default: ${value}${raw} }}`;
+  }
+
+  /** Refuses a tag that only the service fills; without this, readers would see it. */
+  foreign(source: string): string {
+    return this.#refuse(source, 'only the service fills this tag');
   }
 
   #go(source: string, text: string): string {
@@ -296,8 +327,12 @@ function* tagsOf(source: string): Generator<Tag> {
 }
 
 /** Translates a source of a service. */
-export function toLiquid(service: ForeignService, source: string): Translated {
-  const translation = new Translation();
+export function toLiquid(
+  service: ForeignService,
+  source: string,
+  fallbacks: Readonly<Record<string, string | number>> = {},
+): Translated {
+  const translation = new Translation(fallbacks);
   const parts: string[] = [];
   let at = 0;
   for (const tag of tagsOf(source)) {
@@ -319,5 +354,10 @@ function translated(translation: Translation, service: ForeignService, tag: Tag)
   if (inner !== undefined) return translation.tag(whole, inner, false, syntaxOf[service]);
   if (whole === '{%') return '{{ "{%" }}';
   if (/unsubscribe/.test(whole)) return '{{ unsubscribe_url }}';
-  return whole;
+  const variable = service === 'mailgun' && /^%recipient\.(\w+)%$/.exec(whole)?.[1];
+  if (variable) return translation.tag(whole, variable, false, 'handlebars');
+  const isForeign = service === 'sendgrid' ? whole.startsWith('<%') : whole.startsWith('%');
+  return isForeign && ['sendgrid', 'mailgun'].includes(service)
+    ? translation.foreign(whole)
+    : whole;
 }
