@@ -46,6 +46,7 @@ export type SendPayload = {
       contentType?: string;
       contentId?: string;
     }>;
+    /** Up to 50 header fields that the service does not set. `In-Reply-To` (a message id) and `References` (up to 50) continue a thread that began elsewhere */
     headers?: {
       [name: string]: string;
     };
@@ -345,6 +346,7 @@ export type ScheduledPayload = {
       contentType?: string;
       contentId?: string;
     }>;
+    /** Up to 50 header fields that the service does not set. `In-Reply-To` (a message id) and `References` (up to 50) continue a thread that began elsewhere */
     headers?: {
       [name: string]: string;
     };
