@@ -60,11 +60,19 @@ export default class DomainsVerify extends BaseCommand {
       const check = () => verified(app, caller, id, flags.force);
       const domain = flags.watch ? await watched(app, check, timeoutMs) : await check();
       const lacking = domain.dnsRecords.filter(({ status }) => status !== 'valid');
+      const improvable = domain.dnsRecords.filter(
+        ({ status, diagnosis }) => status === 'valid' && diagnosis !== null,
+      );
       await print(flags, domain, async () => {
         const { card, cards } = await import('../base/output/format.ts');
         const shown = card(domain, domainCard);
-        if (flags.force || lacking.length === 0) return shown;
-        return `${shown}\n\nThese records are missing or wrong:\n\n${cards(lacking, dnsRecordCard)}`;
+        const section = (head: string, records: typeof lacking) =>
+          flags.force || records.length === 0 ? [] : [head, cards(records, dnsRecordCard)];
+        return [
+          shown,
+          ...section('These records are missing or wrong:', lacking),
+          ...section('These records are valid, but have a problem:', improvable),
+        ].join('\n\n');
       });
       const { returnPathDoubt } = await import('../../src/core/config/problems.ts');
       const doubt = returnPathDoubt(app.config);

@@ -12,6 +12,7 @@ import { selectExpiringHosts } from '../outbound/tracking/custom/queries.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Db } from '../platform/store/db.ts';
 import { type Check, type Found, fail, ok, skipped, warn } from './finding.ts';
+import { lookUpDomains } from './records.ts';
 
 const mostNamed = 5;
 const dayMs = 24 * 3600_000;
@@ -29,18 +30,37 @@ async function standingIn(
   return isHere && isLast ? `${status}, still receives mail` : status;
 }
 
-async function checkDomains({ store }: App): Promise<Found> {
+async function checkDomains(app: App): Promise<Found> {
+  const { store } = app;
   const counts = await countDomains(store.db);
   const all = counts.reduce((sum, { count }) => sum + Number(count), 0);
   if (all === 0) return skipped('there is no sending domain yet');
   const verified = Number(counts.find(({ status }) => status === 'verified')?.count ?? 0);
-  if (verified === all) return ok(`all ${all} sending domains are verified`);
+  const { count, gone } = await lookUpDomains(app);
+  const lookedUp = count === 0 ? '' : `; the records of ${count} were looked up now`;
+  if (verified === all && gone.length === 0) {
+    return ok(`all ${all} sending domains are verified${lookedUp}`);
+  }
+  const missed = gone
+    .slice(0, mostNamed)
+    .map(({ domain, records }) => `${domain} lacks ${records.join(', ')}`);
+  const lost =
+    gone.length === 0
+      ? []
+      : [`the records of ${gone.length} verified domains are gone: ${missed.join('; ')}`];
   const named = await selectUnverified(store.db, mostNamed);
   const names: string[] = [];
   for (const one of named) names.push(`${one.domain} (${await standingIn(store.db, one)})`);
-  const found = `${all - verified} of ${all} sending domains are not verified: ${names.join(', ')}`;
-  const [first] = named;
-  const command = first && `svc domains dns ${first.domain} --org ${first.organization_id}`;
+  const pending =
+    verified === all
+      ? []
+      : [`${all - verified} of ${all} sending domains are not verified: ${names.join(', ')}`];
+  const found = [...pending, ...lost].join('; ') + lookedUp;
+  const [first] = [
+    ...named.map(({ domain, organization_id }) => ({ domain, organizationId: organization_id })),
+    ...gone,
+  ];
+  const command = first && `svc domains dns ${first.domain} --org ${first.organizationId}`;
   const remedy = 'Publish the records, and check them again: svc domains verify.';
   const isFailed = named.some(({ status }) => status === 'failed');
   return (isFailed ? fail : warn)(found, remedy, command ?? null);

@@ -207,6 +207,22 @@ export const selectUnverified = own.all((db, most: number) =>
     .limit(most),
 );
 
+/**
+ * Returns verified domains of all organizations that the schedule checks, the longest unchecked
+ * first.
+ */
+export const selectScheduled = own.all((db, most: number) =>
+  db
+    .selectFrom('domains')
+    .select(['id', 'organization_id', 'domain'])
+    .where('is_local', '=', 0)
+    .where('status', '=', 'verified')
+    .where('next_check_at', 'is not', null)
+    .orderBy('last_checked_at')
+    .orderBy('id')
+    .limit(most),
+);
+
 /** Finds the oldest verified domain of all organizations. */
 export const findAnyProvenDomain = own.first((db) =>
   db

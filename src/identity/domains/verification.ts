@@ -262,6 +262,29 @@ function taken(domain: string): ConflictError {
   return ownedElsewhere('domain', domain, 'It can be verified here once it is not verified there');
 }
 
+/**
+ * Looks up the records of a domain now, and stores nothing.
+ * @returns the names of records that are gone, if the domain is not proven by the rest.
+ * @throws ResourceNotFoundError if the domain was deleted.
+ */
+export async function findGoneRecords(
+  app: App,
+  { id, organization_id }: Pick<queries.DomainRow, 'id' | 'organization_id'>,
+): Promise<string[]> {
+  const rows = await getDomainRows(app, app.store.db, organization_id, id);
+  const results = await checkRecords(app, rows);
+  return findingOf(rows, results) === 'unproven' ? goneIn(results) : [];
+}
+
+/** Returns the names of required records that are not valid. */
+function goneIn(results: readonly CheckResult[]): string[] {
+  return results
+    .filter(({ record, check, isTemporary }) => {
+      return record.required && check.status !== 'valid' && !isTemporary;
+    })
+    .map(({ name }) => name);
+}
+
 /** Time after which another process repeats a check that was taken but not finished. */
 const claimMs = 10 * 60_000;
 const mostChecksAtOnce = 10;

@@ -377,6 +377,15 @@ const cases: Case[] = [
     remedy: /Delete the CNAME/,
   },
   {
+    code: 'cname-and-other',
+    what: 'a CNAME beside an MX that answers',
+    of: returnPath,
+    change: () => dns.set(bounce, 'CNAME', ['other.example']),
+    status: 'valid',
+    says: `${bounce} has a CNAME to other.example beside its MX`,
+    remedy: /^Delete the CNAME\.$/,
+  },
+  {
     code: 'mx-address',
     what: 'an MX to an address',
     of: returnPath,

@@ -16,6 +16,7 @@ import { recordBackup } from '../../../src/platform/upkeep/last-backup.ts';
 import { type Registry, startRegistry, trustRegistry } from '../../identity/domains/registry.ts';
 import { type DnsServer, startDnsServer } from '../../support/dns-server.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
+import { passingTime } from '../../support/virtual-clock.ts';
 import { testCert } from '../../support/test-cert.ts';
 import { type Hosts, startHosts } from './hosts.ts';
 
@@ -120,6 +121,58 @@ describe('a good machine', () => {
         command: null,
       },
     ]);
+  });
+});
+
+/** Adds a domain, publishes the records and lets a check find them. */
+async function addPublished(domain: string) {
+  const { id, dnsRecords } = await addDomain(test.app, test.caller, { domain });
+  for (const { type, name, value } of dnsRecords) {
+    const [preference, exchange = ''] = value.split(' ');
+    if (type === 'TXT') dns.set(name, 'TXT', [value]);
+    else dns.set(name, 'MX', [{ preference: Number(preference), exchange }]);
+  }
+  expect(await verifyDomain(test.app, test.caller, id)).toMatchObject({ status: 'verified' });
+}
+
+describe('the records of a verified domain', () => {
+  const domains = () => examine(test.app, { only: ['domains'], machine: goodMachine });
+
+  it('are looked up now', async () => {
+    await start();
+    await addPublished('gone.example');
+    expect(await domains()).toMatchObject([
+      {
+        status: 'ok',
+        found: 'all 1 sending domains are verified; the records of 1 were looked up now',
+      },
+    ]);
+  });
+
+  it('are a warning if they are gone since the last check', async () => {
+    await start();
+    await addPublished('gone.example');
+    await addPublished('kept.example');
+    dns.set('bounce.gone.example', 'MX', []);
+    expect(await domains()).toMatchObject([
+      {
+        status: 'warn',
+        found:
+          'the records of 1 verified domains are gone: gone.example lacks MX bounce.gone.example; ' +
+          'the records of 2 were looked up now',
+        command: `svc domains dns gone.example --org ${test.caller.organizationId}`,
+      },
+    ]);
+  });
+
+  it('keep their stored state while DNS is silent, for ten seconds', async () => {
+    await start();
+    await addPublished('gone.example');
+    dns.fault('bounce.gone.example', 'timeout');
+    const startedAt = test.clock.elapsed();
+    const [finding] = await passingTime(test.clock, domains(), 500);
+    expect(finding).toMatchObject({ status: 'ok', found: expect.stringContaining('verified') });
+    expect(test.clock.elapsed() - startedAt).toBeLessThanOrEqual(10_500);
   });
 });
 

@@ -61,6 +61,25 @@ const cnameAndOther: Diagnosis = {
   },
 };
 
+/** A server can answer an MX and a CNAME of the same name: receivers see one or the other. */
+const cnameBesideMx: Diagnosis = {
+  needs: (suspect) => (isMx(suspect) && suspect.check.found.length > 0 ? [ownAlias(suspect)] : []),
+  find(suspect, facts) {
+    if (!isMx(suspect) || suspect.check.found.length === 0) return null;
+    const { name } = suspect.record;
+    const [alias] = facts.values('CNAME', name);
+    // A resolver that followed the CNAME has the MX of the alias: nothing stands beside it.
+    if (alias === undefined || facts.get({ type: 'MX', name })?.alias != null) return null;
+    return {
+      code: 'cname-and-other',
+      error: `${name} has a CNAME to ${alias} beside its MX: receivers that follow the CNAME do not see the MX (RFC 1034 3.6.2)`,
+      remedy: 'Delete the CNAME.',
+    };
+  },
+};
+
+const ownAlias = ({ record }: Suspect): ProbeQuestion => ({ type: 'CNAME', name: record.name });
+
 const aliasQuestions = (suspect: Suspect): ProbeQuestion[] =>
   isMx(suspect)
     ? hostsOf(suspect)
@@ -120,6 +139,7 @@ const otherHosts: Diagnosis = {
 
 export const mxDiagnoses: readonly Diagnosis[] = [
   cnameAndOther,
+  cnameBesideMx,
   nullMx,
   mxAddress,
   mxLocalhost,
