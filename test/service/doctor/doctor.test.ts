@@ -16,8 +16,8 @@ import { recordBackup } from '../../../src/platform/upkeep/last-backup.ts';
 import { type Registry, startRegistry, trustRegistry } from '../../identity/domains/registry.ts';
 import { type DnsServer, startDnsServer } from '../../support/dns-server.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { passingTime } from '../../support/virtual-clock.ts';
 import { testCert } from '../../support/test-cert.ts';
+import { passingTime } from '../../support/virtual-clock.ts';
 import { type Hosts, startHosts } from './hosts.ts';
 
 const ours = '9.9.9.9';
