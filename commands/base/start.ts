@@ -85,6 +85,13 @@ function endOnLostOutput(error: NodeJS.ErrnoException, argv: readonly string[]):
   process.exit(exitCodeOf(error));
 }
 
+/** Gives the lines a priority where standard error may be the journal of systemd. */
+async function forStandardError(text: string): Promise<string> {
+  if (!process.env.JOURNAL_STREAM) return text;
+  const { fatalText } = await import('../../src/platform/runtime/log.ts');
+  return fatalText(text);
+}
+
 /** Runs the command; the exit code is in `process.exitCode` at the end. Never throws. */
 export async function start(argv: string[]): Promise<void> {
   exitOnInterrupt();
@@ -93,7 +100,7 @@ export async function start(argv: string[]): Promise<void> {
   try {
     await run(argv);
   } catch (error) {
-    process.stderr.write(`${describeError(error, argv)}\n`);
+    process.stderr.write(`${await forStandardError(describeError(error, argv))}\n`);
     process.exitCode = exitCodeOf(error);
   }
 }

@@ -1,5 +1,7 @@
-// The log: JSON lines on standard error, readable lines on a terminal; never a key, a secret or a
-// password. Callers choose the content. The only importer of pino.
+// The log: JSON lines on standard error, with a priority in front for the journal of systemd, and
+// readable lines on a terminal; never a key, a secret or a password. Callers choose the content.
+// The only importer of pino.
+import { fstatSync } from 'node:fs';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { ConfigError } from '../errors.ts';
 
@@ -42,6 +44,48 @@ function hideSecrets(line: string): string {
   return line.replace(secretFieldPattern, `"$1":"${hidden}"`).replace(secretPattern, `$1${hidden}`);
 }
 
+/** Priorities of syslog, which the journal reads from the beginning of a line (sd-daemon(3)). */
+const priorities: Readonly<Record<Exclude<LogLevel, 'silent'>, string>> = {
+  fatal: '<2>',
+  error: '<3>',
+  warn: '<4>',
+  info: '<6>',
+  debug: '<7>',
+  trace: '<7>',
+};
+
+/**
+ * Tells whether standard error is the journal of systemd. JOURNAL_STREAM names the device and inode
+ * of the stream; a child with a redirected stream inherits the variable as well.
+ */
+function isJournal(): boolean {
+  const stream = process.env.JOURNAL_STREAM;
+  if (!stream) return false;
+  try {
+    const { dev, ino } = fstatSync(standardError, { bigint: true });
+    return stream === `${dev}:${ino}`;
+  } catch {
+    return false;
+  }
+}
+
+const lineStart = '{"level":"';
+
+/** Puts the priority of its level in front of a line. */
+function withPriority(line: string): string {
+  const level = line.slice(lineStart.length, line.indexOf('"', lineStart.length));
+  return `${priorities[level as keyof typeof priorities] ?? ''}${line}`;
+}
+
+/** Returns the text of a fatal failure for standard error; a journal gets a priority a line. */
+export function fatalText(text: string): string {
+  if (!isJournal()) return text;
+  return text
+    .split('\n')
+    .map((line) => `${priorities.fatal}${line}`)
+    .join('\n');
+}
+
 async function openDestination({ pretty, destination }: LogOptions): Promise<DestinationStream> {
   const plain =
     destination ??
@@ -55,13 +99,16 @@ async function openDestination({ pretty, destination }: LogOptions): Promise<Des
 
 /** Creates a logger; lines are written in the background and flushed at exit. */
 export async function createLogger(options: LogOptions): Promise<Logger> {
+  const forJournal = !options.pretty && options.destination === undefined && isJournal();
   return pino(
     {
       level: options.level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      hooks: { streamWrite: hideSecrets },
+      hooks: {
+        streamWrite: forJournal ? (line) => withPriority(hideSecrets(line)) : hideSecrets,
+      },
     },
     await openDestination(options),
   );

@@ -1,5 +1,8 @@
 // The log: lines for programs, lines for people, and no secret in either.
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
+import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/platform/errors.ts';
 import {
@@ -111,6 +114,68 @@ describe('a log line', () => {
     expect(stdout).toBe('');
     expect(lines).toHaveLength(501);
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level: 'fatal', msg: 'the end' });
+  });
+});
+
+describe('a log line in the journal', () => {
+  const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
+  /** Runs a program with a file as standard error; returns the exit code and the lines. */
+  function writtenBy(words: string[], journal: (stream: string) => string | undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-log-'));
+    try {
+      const file = join(folder, 'journal');
+      const fd = openSync(file, 'w');
+      const { dev, ino } = fstatSync(fd, { bigint: true });
+      const stream = journal(`${dev}:${ino}`);
+      const env = { PATH: process.env.PATH, ...(stream && { JOURNAL_STREAM: stream }) };
+      const { status } = spawnSync(process.execPath, words, {
+        cwd: folder,
+        env,
+        stdio: ['ignore', 'pipe', fd],
+      });
+      closeSync(fd);
+      return { status, lines: readFileSync(file, 'utf8').trimEnd().split('\n') };
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  const logger = new URL('../../../src/platform/runtime/log.ts', import.meta.url).href;
+  const program = `
+    import { createLogger } from ${JSON.stringify(logger)};
+    const log = await createLogger({ level: 'trace', pretty: false });
+    for (const level of ${JSON.stringify(levels)}) log[level]({ password: 'hunter2' }, 'one\\ntwo');`;
+  const words = ['--input-type=module', '--eval', program];
+
+  it('begins with the priority of its level', () => {
+    const { lines } = writtenBy(words, (stream) => stream);
+    const expected = ['<2>', '<3>', '<4>', '<6>', '<7>', '<7>'];
+    expect(lines.map((line) => line.slice(0, 3))).toEqual(expected);
+    expect(lines.map((line) => JSON.parse(line.slice(3)))).toMatchObject(
+      levels.map((level) => ({ level, password: '[hidden]', msg: 'one\ntwo' })),
+    );
+  });
+
+  it.each<[string, (stream: string) => string | undefined]>([
+    ['without JOURNAL_STREAM', () => undefined],
+    ['with a JOURNAL_STREAM of a different inode', (stream) => `${stream}1`],
+    ['with a JOURNAL_STREAM of a different device', (stream) => `1${stream}`],
+    ['with a malformed JOURNAL_STREAM', () => 'journal'],
+  ])('is pure JSON %s', (_case, journal) => {
+    const { lines } = writtenBy(words, journal);
+    expect(lines.map((line) => JSON.parse(line).level)).toEqual(levels);
+  });
+
+  it('of a refused start has the priority of a fatal failure', () => {
+    const run = new URL('../../../bin/run.js', import.meta.url).pathname;
+    const refused = [run, 'daemon', '--config', 'missing.yaml'];
+    const { status, lines } = writtenBy(refused, (stream) => stream);
+    expect(status).toBe(2);
+    for (const line of lines) expect(line).toMatch(/^<2>(?!<)/);
+    expect(writtenBy(refused, () => undefined).lines).toEqual(
+      lines.map((line) => line.slice('<2>'.length)),
+    );
   });
 });
 
