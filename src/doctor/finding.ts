@@ -30,6 +30,10 @@ export interface Machine {
    * system.
    */
   networkFileSystem(path: string): string | null;
+  /** Words on a file system that does not outlive a restart; null on any other file system. */
+  passingFileSystem(path: string): string | null;
+  /** Uid of the owner; null for a missing file. */
+  ownerOf(path: string): number | null;
   /** Permission bits; null for a missing file. */
   modeOf(path: string): number | null;
 }

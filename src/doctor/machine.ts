@@ -25,6 +25,18 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
   [0x00c36400, 'Ceph'],
 ]);
 
+/** File systems that do not outlive a restart, by the same numbers. */
+const passingFileSystems: ReadonlyMap<number, string> = new Map([
+  [0x01021994, 'tmpfs, which lies in memory: a restart of the machine empties it'],
+  [0x858458f6, 'ramfs, which lies in memory: a restart of the machine empties it'],
+  [0x794c7630, 'the overlay of a container, which is deleted with the container'],
+]);
+
+/** Returns words on a file system that does not outlive a restart; null for any other one. */
+export function passingFileSystemOf(type: number): string | null {
+  return passingFileSystems.get(type) ?? null;
+}
+
 /**
  * Returns the name of a network file system by the number in `statfs`; null for any other file
  * system.
@@ -51,6 +63,12 @@ export const thisMachine: Machine = {
   },
   networkFileSystem(path) {
     return networkFileSystemOf(statfsSync(path).type);
+  },
+  passingFileSystem(path) {
+    return passingFileSystemOf(statfsSync(path).type);
+  },
+  ownerOf(path) {
+    return statSync(path, { throwIfNoEntry: false })?.uid ?? null;
   },
   modeOf(path) {
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -93,6 +111,17 @@ export function guardFiles(app: App, machine: Machine): string[] {
   });
 }
 
+/** Files of the service that do not belong to the owner of `dataDir`. */
+function foreignFiles(app: App, machine: Machine): string[] {
+  const { dataDir } = app.config;
+  const owner = machine.ownerOf(dataDir);
+  const further = ['blobs', 'last-backup.json'].map((name) => join(dataDir, name));
+  return [...guardedFiles(app).map(({ path }) => path), ...further].filter((path) => {
+    const own = machine.ownerOf(path);
+    return own !== null && own !== owner;
+  });
+}
+
 export const machineChecks: readonly Check[] = [
   {
     name: 'runtime',
@@ -106,6 +135,13 @@ export const machineChecks: readonly Check[] = [
   {
     name: 'files',
     async look({ app, machine }) {
+      const foreign = foreignFiles(app, machine);
+      if (foreign.length > 0) {
+        const { dataDir } = app.config;
+        const sentence = `${foreign.join(', ')} belongs to another account than ${dataDir}`;
+        const step = 'Give the files to the account of the daemon: it cannot use them else.';
+        return fail(sentence, step, `chown --reference=${dataDir} ${foreign.join(' ')}`);
+      }
       const open = openFilesOf(app, machine);
       if (open.length === 0) return ok(`${app.config.dataDir} is readable only by its owner`);
       const found = `others can read ${open.map(({ path }) => path).join(', ')}`;
@@ -129,6 +165,13 @@ export const machineChecks: readonly Check[] = [
     name: 'store-place',
     async look({ app, machine }) {
       const location = storeLocation(app.config.database.url, app.config.dataDir);
+      const path = location.kind === 'sqlite' ? location.file : app.config.dataDir;
+      const passing = machine.passingFileSystem(path);
+      if (passing !== null) {
+        const step =
+          'Move dataDir to a disk, or to a volume of the container: it holds mail and keys.';
+        return warn(`${path} is on ${passing}`, step, 'svc config show');
+      }
       if (location.kind === 'postgres') return ok('the store is on PostgreSQL');
       const network = machine.networkFileSystem(location.file);
       if (network === null) return ok(`${location.file} is on a disk of this machine`);

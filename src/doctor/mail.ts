@@ -1,12 +1,6 @@
 // Checks of mail to remote servers: port 25, our name in the DNS, blocklists.
 import type { App } from '../core/app.ts';
-import { findAnyProvenDomain } from '../identity/domains/queries.ts';
-import {
-  findAddresses,
-  findMailHosts,
-  findNamedAddresses,
-  type HostAddresses,
-} from '../mail/smtp/destination.ts';
+import { findNamedAddresses, type HostAddresses } from '../mail/smtp/destination.ts';
 import { messageOf } from '../platform/errors.ts';
 import { foldName } from '../platform/net/dns-wire.ts';
 import { isPublicAddress, reversedLabels } from '../platform/net/network-address.ts';
@@ -33,6 +27,10 @@ const blocklists: readonly (readonly [string, 'fail' | 'warn'])[] = [
 const isDirect = ({ config }: App) => config.delivery.mode === 'direct';
 const notDirect = 'mail does not leave this machine for the servers of receivers';
 
+const spamhaus = 'zen.spamhaus.org';
+/** Answers of Spamhaus for the PBL: a range whose owner says that it sends no mail directly. */
+const policyListed = ['127.0.0.10', '127.0.0.11'];
+
 /** Public addresses of our own host name. */
 async function ownAddresses({ dns, config }: App): Promise<string[]> {
   const { ipv4, ipv6 } = await dns.addresses(config.delivery.hostname);
@@ -58,25 +56,21 @@ async function checkPort({ app }: { app: App }): Promise<Found> {
       'svc messages list --status deferred',
     );
   };
-  const [host, port] = mode === 'relay' ? [relay.host ?? '', relay.port] : [null, smtpPort];
+  const isToRelay = mode === 'relay';
+  const host = isToRelay ? (relay.host ?? '') : config.doctor.outgoingHost;
+  if (host === null) return skipped('no mail host is asked: doctor.outgoingHost is null');
+  const port = isToRelay ? relay.port : smtpPort;
   try {
-    if (host !== null) {
-      const address = firstOf(await findNamedAddresses(dns, random, host));
-      if (relay.secure) return skipped(`${host} is asked by the first mail: it speaks TLS at once`);
-      return await ask(host, address, port);
+    const address = firstOf(await findNamedAddresses(dns, random, host));
+    if (isToRelay && relay.secure) {
+      return skipped(`${host} is asked by the first mail: it speaks TLS at once`);
     }
-    const proven = await findAnyProvenDomain(app.store.db);
-    if (!proven) return skipped('there is no verified domain whose mail host could be asked');
-    const hosts = await findMailHosts(dns, random, proven.domain);
-    if (hosts.verdict) throw new Error(hosts.verdict.reply.text);
-    const name = hosts.hosts[0]?.name ?? proven.domain;
-    return await ask(name, firstOf(await findAddresses(dns, random, name, false)), port);
+    return await ask(host, address, port);
   } catch (error) {
-    const found = `no connection to port ${port}${host === null ? ' of our mail host' : ` of ${host}`}: ${messageOf(error)}`;
-    const remedy =
-      host === null
-        ? 'Ask your provider to open port 25, or send by a smarthost: delivery.mode relay.'
-        : 'Check delivery.relay: its host, its port, and the firewall between.';
+    const found = `no connection to port ${port} of ${host}: ${messageOf(error)}`;
+    const remedy = !isToRelay
+      ? 'Ask your provider to open port 25, or send by a smarthost: delivery.mode relay.'
+      : 'Check delivery.relay: its host, its port, and the firewall between.';
     return fail(found, remedy, 'svc config show --origin');
   }
 }
@@ -119,6 +113,9 @@ async function checkHelo({ app }: { app: App }): Promise<Found> {
   }
 }
 
+const policyList =
+  'the PBL of Spamhaus: the owner of its range says that it sends no mail to servers of receivers';
+
 async function checkBlocklists({ app }: { app: App }): Promise<Found> {
   if (!isDirect(app)) return skipped(notDirect);
   const addresses = await ownAddresses(app).catch(() => []);
@@ -130,15 +127,22 @@ async function checkBlocklists({ app }: { app: App }): Promise<Found> {
       const name = `${reversedLabels(address)}.${list}`;
       const answers = await app.dns.resolveSoon(name, 'A').catch(() => []);
       const isListed = answers.some((answer) => /^127\.(?!255\.255\.)/.test(String(answer)));
-      return isListed ? [{ address, list, weight }] : [];
+      const isPolicy =
+        list === spamhaus && answers.every((answer) => policyListed.includes(String(answer)));
+      return isListed ? [{ address, list, weight, isPolicy }] : [];
     }),
   );
   const listed = (await Promise.all(asked)).flat();
   if (listed.length === 0) {
     return ok(`${addresses.join(', ')} are on none of ${blocklists.length} blocklists`);
   }
-  const found = listed.map(({ address, list }) => `${address} is on ${list}`).join('; ');
-  const remedy = 'Find out why mail was complained about, then ask the list to remove the address.';
+  const found = listed
+    .map(({ address, list, isPolicy }) => `${address} is on ${isPolicy ? policyList : list}`)
+    .join('; ');
+  const remedy = listed.every(({ isPolicy }) => isPolicy)
+    ? 'No mail led to this entry. Ask your provider for an address that may send, or take the address off the list ' +
+      'at https://check.spamhaus.org; else send by a smarthost: delivery.mode relay.'
+    : 'Find out why mail was complained about, then ask the list to remove the address.';
   const isRefused = listed.some(({ weight }) => weight === 'fail');
   return (isRefused ? fail : warn)(found, remedy, 'svc stats --by domain');
 }

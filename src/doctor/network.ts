@@ -7,7 +7,7 @@ import { messageOf } from '../platform/errors.ts';
 import { dialSocket } from '../platform/net/dial.ts';
 import { DnsError } from '../platform/net/dns.ts';
 import { isLoopbackHost, reachable } from '../platform/net/network-address.ts';
-import { type Check, type Found, fail, ok, skipped, warn } from './finding.ts';
+import { type Check, type Found, fail, ok, type Surroundings, skipped, warn } from './finding.ts';
 
 const dialMs = 3_000;
 const greetingMs = 5_000;
@@ -106,7 +106,8 @@ async function checkListeners(app: App): Promise<Found> {
   return fail(found.join('; '), remedy, 'svc status');
 }
 
-function checkPublicUrl({ config }: App): Found {
+async function checkPublicUrl({ app, offline }: Surroundings): Promise<Found> {
+  const { config } = app;
   const { publicUrl, host } = config.http;
   const remedy = 'Put a proxy with a certificate before the API, and name it in http.publicUrl.';
   const command = 'svc config show --origin';
@@ -116,11 +117,34 @@ function checkPublicUrl({ config }: App): Found {
     }
     return warn('http.publicUrl is not set: links in mail lead nowhere', remedy, command);
   }
-  if (new URL(publicUrl).protocol === 'https:') return ok(`${publicUrl} is encrypted`);
+  if (new URL(publicUrl).protocol === 'https:') return connectTo(app, new URL(publicUrl), offline);
   if (isLoopbackHost(new URL(publicUrl).hostname)) {
     return warn(`${publicUrl} leads to this machine only`, remedy, command);
   }
   return fail(`${publicUrl} sends keys and mail unencrypted`, remedy, command);
+}
+
+/** Connects to the public URL: a proxy that is away, or a name without an address, is a finding. */
+async function connectTo(app: App, url: URL, offline: string | null): Promise<Found> {
+  if (offline !== null) return skipped('the Internet cannot be asked: see resolver');
+  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+  const port = Number(url.port) || 443;
+  try {
+    const [address = ''] = isIP(host) !== 0 ? [host] : await addressesOf(app, host);
+    (await dial(app, address, port)).destroy();
+    return ok(`${url.origin} takes connections at ${address}`);
+  } catch (error) {
+    const remedy =
+      'Start the proxy before the API, and publish the address of its name. If this machine cannot reach its own ' +
+      'public address, ask from elsewhere.';
+    const found = `${url.origin} takes no connection from here: ${messageOf(error)}`;
+    return warn(found, remedy, 'svc config show --origin');
+  }
+}
+
+async function addressesOf({ dns }: App, host: string): Promise<string[]> {
+  const { ipv4, ipv6 } = await dns.addresses(host);
+  return [...ipv4, ...ipv6];
 }
 
 export const networkChecks: readonly Check[] = [
@@ -168,5 +192,5 @@ export const networkChecks: readonly Check[] = [
     },
   },
   { name: 'listeners', look: ({ app }) => checkListeners(app) },
-  { name: 'public-url', look: async ({ app }) => checkPublicUrl(app) },
+  { name: 'public-url', look: checkPublicUrl },
 ];

@@ -262,6 +262,18 @@ export const configSchema = z.strictObject(
     tracking: tracking.prefault({}).describe('Opens and clicks'),
     storage: storage.prefault({}).describe('Blobs'),
     retention: retention.prefault({}).describe('How long data is stored'),
+    doctor: z
+      .strictObject(
+        {
+          outgoingHost: hostName
+            .nullable()
+            .default('gmail-smtp-in.l.google.com')
+            .describe('Mail host that svc doctor --mail asks whether port 25 is open; null: none'),
+        },
+        mapOfKeys,
+      )
+      .prefault({})
+      .describe('Checks of svc doctor'),
     receipts: z
       .strictObject(
         {

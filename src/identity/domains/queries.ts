@@ -223,17 +223,6 @@ export const selectScheduled = own.all((db, most: number) =>
     .limit(most),
 );
 
-/** Finds the oldest verified domain of all organizations. */
-export const findAnyProvenDomain = own.first((db) =>
-  db
-    .selectFrom('domains')
-    .select('domain')
-    .where('is_local', '=', 0)
-    .where('status', '=', 'verified')
-    .orderBy('id')
-    .limit(1),
-);
-
 /** Returns the domains among these names. */
 export function selectDomainsNamed(
   db: Db,

@@ -21,6 +21,7 @@ import { passingTime } from '../../support/virtual-clock.ts';
 import { type Hosts, startHosts } from './hosts.ts';
 
 const ours = '9.9.9.9';
+const foreign = 'mx.foreign.example';
 const hostname = 'mail.acme.example';
 const reversed = '9.9.9.9';
 const gigabyte = 1024 ** 3;
@@ -43,6 +44,8 @@ beforeEach(async () => {
     'data.iana.org': { A: ['9.9.9.10'] },
     '2.0.0.127.zen.spamhaus.org': { A: ['127.0.0.2'] },
     [hostname]: { A: [ours] },
+    [foreign]: { A: ['9.9.9.11'] },
+    'api.acme.example': { A: [ours] },
     [`${reversed}.in-addr.arpa`]: { PTR: [hostname] },
     'acme.example': { MX: [{ exchange: hostname, preference: 10 }] },
   });
@@ -51,7 +54,7 @@ beforeEach(async () => {
   hosts = await startHosts(registry.connector);
   hosts.greetings.set('127.0.0.1:4025', null);
   hosts.greetings.set('127.0.0.1:2525', '220 mail.acme.example ESMTP\r\n');
-  hosts.greetings.set(`${ours}:25`, '220 mail.acme.example ESMTP\r\n');
+  hosts.greetings.set('9.9.9.11:25', `220 ${foreign} ESMTP\r\n`);
 });
 afterEach(async () => {
   await test.close();
@@ -66,6 +69,7 @@ const goodMachine: Machine = {
   mostOpenFiles: () => 65_536,
   disk: () => ({ freeBytes: 20 * gigabyte, totalBytes: 40 * gigabyte }),
   networkFileSystem: () => null,
+  passingFileSystem: () => null,
 };
 
 async function start(config: ConfigInput = {}) {
@@ -76,6 +80,7 @@ async function start(config: ConfigInput = {}) {
     config: {
       ...config,
       dns: { servers: [dns.address] },
+      doctor: { outgoingHost: foreign, ...config.doctor },
       http: { port: 4025, publicUrl: 'https://api.acme.example', ...config.http },
       smtp: {
         inbound: { port: 2525, tls: { certFile, keyFile: certFile } },
@@ -185,6 +190,7 @@ type Case = readonly [
   config?: ConfigInput,
 ];
 
+const ownerOfKey = (uid: number) => (path: string) => (path.endsWith('secret.key') ? uid : 1_000);
 const disk = (freeBytes: number) => ({ disk: () => ({ freeBytes, totalBytes: 40 * gigabyte }) });
 const backedUp = (at: number) => () =>
   recordBackup(test.app.config.dataDir, { at: test.clock.now() - at, file: '/backup/svc.db' });
@@ -216,6 +222,8 @@ const cases: readonly Case[] = [
   ['files', 'fail', 'others can read', {}, () => chmodSync(test.app.config.dataDir, 0o755)],
   ['disk', 'warn', '1.0 GB of 40.0 GB', disk(gigabyte)],
   ['disk', 'fail', '0.1 GB of 40.0 GB', disk(gigabyte / 10)],
+  ['store-place', 'warn', 'svc.db is on tmpfs', { passingFileSystem: () => 'tmpfs' }],
+  ['files', 'fail', 'secret.key belongs to another account', { ownerOf: ownerOfKey(4_321) }],
   ['store-place', 'fail', 'svc.db is on NFS', { networkFileSystem: () => 'NFS' }],
   ['storage', 'fail', 'does not keep files', {}, spoilFolder, ofFiles],
   ['storage', 'warn', 'several daemons', {}, addDaemons, ofFiles],
@@ -288,6 +296,21 @@ const cases: readonly Case[] = [
     undefined,
     { http: { publicUrl: 'http://localhost:4025' } },
   ],
+  [
+    'public-url',
+    'warn',
+    'https://api.acme.example takes no connection from here',
+    {},
+    () => dns.fault('api.acme.example', 'nxdomain'),
+  ],
+  [
+    'public-url',
+    'warn',
+    'https://api.acme.example:8443 takes no connection from here',
+    {},
+    undefined,
+    { http: { publicUrl: 'https://api.acme.example:8443' } },
+  ],
   ['public-url', 'fail', 'unencrypted', {}, undefined, unencrypted],
   [
     'public-url',
@@ -334,17 +357,18 @@ const cases: readonly Case[] = [
   [
     'outgoing-port',
     'fail',
-    'no connection to port 25',
+    'no connection to port 25 of mx.foreign.example',
     {},
-    () => hosts.greetings.delete(`${ours}:25`),
+    () => hosts.greetings.delete('9.9.9.11:25'),
   ],
   [
     'outgoing-port',
     'warn',
     '554 go away',
     {},
-    () => hosts.greetings.set(`${ours}:25`, '554 go away\r\n'),
+    () => hosts.greetings.set('9.9.9.11:25', '554 go away\r\n'),
   ],
+  ['outgoing-port', 'skipped', 'is null', {}, undefined, { doctor: { outgoingHost: null } }],
   [
     'outgoing-port',
     'fail',
@@ -371,6 +395,13 @@ const cases: readonly Case[] = [
   ['helo-name', 'fail', 'has no address', {}, () => dns.fault(hostname, 'nxdomain')],
   ['helo-name', 'fail', 'which is not public', {}, () => dns.set(hostname, 'A', ['10.0.0.1'])],
   ['blocklists', 'fail', '9.9.9.9 is on zen.spamhaus.org', {}, () => lists('zen.spamhaus.org')],
+  [
+    'blocklists',
+    'fail',
+    '9.9.9.9 is on the PBL of Spamhaus',
+    {},
+    () => dns.set(`${reversed}.zen.spamhaus.org`, 'A', ['127.0.0.10']),
+  ],
   ['blocklists', 'warn', '9.9.9.9 is on psbl.surriel.com', {}, () => lists('psbl.surriel.com')],
 ];
 
