@@ -517,6 +517,90 @@ export type MessageEvent = {
     [name: string]: unknown;
   };
 };
+/** State and next step of a message, in words */
+export type MessageExplanation = {
+  messageId: string;
+  subject: string | null;
+  status:
+    | 'pending'
+    | 'scheduled'
+    | 'queued'
+    | 'processing'
+    | 'sent'
+    | 'delivered'
+    | 'read'
+    | 'failed'
+    | 'bounced'
+    | 'complained';
+  createdAt: string;
+  /** Number of recipients by status, as a sentence */
+  summary: string;
+  recipients: Array<RecipientExplanation>;
+};
+export type RecipientExplanation = {
+  recipientId: string;
+  deliveryId: string;
+  kind: 'to' | 'cc' | 'bcc' | null;
+  email: string;
+  status:
+    | 'pending'
+    | 'scheduled'
+    | 'queued'
+    | 'processing'
+    | 'sent'
+    | 'delivered'
+    | 'read'
+    | 'failed'
+    | 'bounced'
+    | 'complained';
+  /** State of the delivery in the queue */
+  state: 'ready' | 'waiting' | 'in-lane' | 'held' | 'claimed';
+  /** Sentence on the last event */
+  happened: string;
+  happenedAt: string;
+  /** Null if the delivery does not wait, or was not checked since it began to wait */
+  waitReason:
+    | 'rate'
+    | 'daily-quota'
+    | 'domain-health'
+    | 'tenant-health'
+    | 'provider-unavailable'
+    | 'retry'
+    | 'campaign-paused'
+    | null;
+  /** Reason for which it waits */
+  because: string | null;
+  /** The next step, by the service or by the reader */
+  next: string | null;
+  nextAt: string | null;
+  /** Command that helps */
+  help: {
+    purpose: string;
+    command: string;
+  } | null;
+  /** Null if no server was asked */
+  said: ServerWords | null;
+  errorCode: string | null;
+  /** Cause that the reply names */
+  cause?: string;
+  /** Step that removes the cause */
+  remedy?: string;
+  /** Sentence on refusals of addresses behind the recipient, from three of them in 30 days on */
+  memberRefusals?: string;
+  attemptCount: number;
+  /** The latest attempts, oldest first */
+  attempts: Array<DeliveryAttempt>;
+};
+/** Last reply of a server */
+export type ServerWords = {
+  code: number | null;
+  enhancedCode: string | null;
+  reply: string;
+  /** `DSN` for a bounce that came by mail */
+  verb: string;
+  host: string | null;
+  address: string | null;
+};
 export type Receipt = {
   version: 2;
   message: {
@@ -3302,6 +3386,8 @@ export class Svc {
     listEvents(id: string, options?: RequestOptions): Promise<Array<MessageEvent>>;
     /** Get the delivery status of each recipient. Permission: `messages:read`. */
     listDeliveries(id: string, options?: RequestOptions): Promise<Array<Delivery>>;
+    /** Explain the state of a message and its next step. For each recipient the last event, the reason and end of its wait, the reply of the server, and the command that helps. The same as `svc messages explain --json`. Permission: `messages:read`. */
+    explain(id: string, options?: RequestOptions): Promise<MessageExplanation>;
     /** Get a proof of delivery that can be checked without this service. The events of the message up to now, the answers of servers and the digest of the mail, with the path to a signed head. The keys are at `/.well-known/svc-receipts.json`. Permission: `messages:read`. */
     getReceipt(id: string, options?: RequestOptions): Promise<Receipt>;
     /** Reply to a message in its thread. Goes to its Reply-To, or else its sender; for a message of our own, to its recipients. The service sets recipients, subject and threading headers. Blocked and malformed addresses are left out, and listed in `skippedRecipients`; if no recipient is left, nothing is sent. A service key does not answer automatic answers (409). After five sends into a thread within an hour without a message from a person, its next send is a proposal. Permission: `mailboxes:send`. */

@@ -157,6 +157,17 @@ export const operations = [
   },
   {
     resource: 'messages',
+    verb: 'explain',
+    method: 'GET',
+    path: '/v1/messages/{id}/explain',
+    body: null,
+    query: false,
+    takesKey: false,
+    pagesBy: null,
+    answer: 'json',
+  },
+  {
+    resource: 'messages',
     verb: 'getReceipt',
     method: 'GET',
     path: '/v1/messages/{id}/receipt',

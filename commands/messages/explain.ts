@@ -3,7 +3,7 @@ import type {
   MessageExplanation,
   RecipientExplanation,
   ServerWords,
-} from '../../src/outbound/explain/explain.ts';
+} from '../../src/outbound/explain/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
 import { print } from '../base/output/output.ts';

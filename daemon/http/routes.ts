@@ -32,6 +32,7 @@ import {
   noteRoutes,
   threadRoutes,
 } from '../../src/inbox/threads/routes.ts';
+import { explainRoutes } from '../../src/outbound/explain/routes.ts';
 import { forgetRoutes } from '../../src/outbound/messages/forget/contact-routes.ts';
 import { messageRoutes } from '../../src/outbound/messages/routes.ts';
 import { reportRoutes } from '../../src/outbound/reports/routes.ts';
@@ -50,6 +51,7 @@ import { eventRoutes } from './event-kinds.ts';
 const areas: readonly Readonly<Record<string, Route>>[] = [
   sendingRoutes,
   messageRoutes,
+  explainRoutes,
   receiptRoutes,
   mailboxRoutes,
   answeringRoutes,

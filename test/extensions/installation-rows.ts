@@ -186,6 +186,7 @@ export const routesByPermission: Partial<Record<Permission, readonly string[]>> 
     'GET /v1/messages/{id}',
     'GET /v1/messages/{id}/email',
     'GET /v1/messages/{id}/extracts',
+    'GET /v1/messages/{id}/explain',
     'GET /v1/messages/{id}/events',
     'GET /v1/messages/{id}/deliveries',
     'GET /v1/messages/{id}/receipt',

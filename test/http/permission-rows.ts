@@ -738,6 +738,7 @@ export const rows: Readonly<Record<string, Row>> = {
   [`GET ${messages}/{id}`]: { may: readsMessages, gives: 200, on: 'message' },
   [`GET ${messages}/{id}/email`]: { may: readsMessages, gives: 200, on: 'message' },
   [`GET ${messages}/{id}/extracts`]: { may: readsMessages, gives: 200, on: 'message' },
+  [`GET ${messages}/{id}/explain`]: { may: readsMessages, gives: 200, on: 'message' },
   [`GET ${messages}/{id}/events`]: { may: readsMessages, gives: 200, on: 'message' },
   [`GET ${messages}/{id}/deliveries`]: { may: readsMessages, gives: 200, on: 'message' },
   [`GET ${messages}/{id}/receipt`]: { may: readsMessages, gives: 200, on: 'message' },

@@ -16,14 +16,13 @@ import { type Db, fromJson } from '../../platform/store/db.ts';
 import { findRunState, type RunState } from '../../run-ledger/queries.ts';
 import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
 import { countBefore } from '../deliveries/queue-queries.ts';
-import type { MessageStatus, WaitReason } from '../deliveries/status.ts';
+
 import { getMessageRow } from '../messages/messages.ts';
 import { findRecipients } from '../messages/queries.ts';
 import type { Attempt } from '../messages/schema.ts';
 import type { HoldRow } from '../queue/claiming/hold-queries.ts';
 import { domainOfWarming, findHoldOn, organizationOfShare } from '../queue/claiming/stops.ts';
 import { stateOf } from '../queue/desk/queue.ts';
-import type { QueueEntry } from '../queue/desk/queue-schema.ts';
 import {
   aboutOther,
   decidedByRecipient,
@@ -40,65 +39,10 @@ import {
   type WaitWords,
   waitWords,
 } from './explain-words.ts';
+import type { MessageExplanation, RecipientExplanation, ServerWords } from './schema.ts';
 import { timeInWords } from './time-words.ts';
 
 const mostCountedAhead = 10_000;
-
-/** The words of a server, or of a bounce that came by mail (`verb` `DSN`). */
-export interface ServerWords {
-  code: number | null;
-  enhancedCode: string | null;
-  reply: string;
-  verb: string;
-  host: string | null;
-  address: string | null;
-}
-
-export interface RecipientExplanation {
-  recipientId: string;
-  deliveryId: string;
-  kind: 'to' | 'cc' | 'bcc' | null;
-  email: string;
-  status: MessageStatus;
-  state: QueueEntry['state'];
-  happened: string;
-  happenedAt: string;
-  /**
-   * The `waitReason` of the delivery; null if it does not wait, or was not checked since it began
-   * to wait.
-   */
-  waitReason: WaitReason | null;
-  /** Reason why it waits; null if it does not. */
-  because: string | null;
-  /** The next step, by the service or by the reader; null if nothing is left to do. */
-  next: string | null;
-  nextAt: string | null;
-  help: Help | null;
-  /** The last words of a server; null if none was asked. */
-  said: ServerWords | null;
-  errorCode: string | null;
-  /** Cause that the words of the server name; absent if they name none. */
-  cause?: string;
-  /** The step that removes the cause. */
-  remedy?: string;
-  /**
-   * Sentence on refusals of addresses behind the recipient; absent without three of them in 30
-   * days.
-   */
-  memberRefusals?: string;
-  attemptCount: number;
-  /** The latest attempts with the words of the servers, the oldest first. */
-  attempts: Attempt[];
-}
-
-export interface MessageExplanation {
-  messageId: string;
-  subject: string | null;
-  status: MessageStatus;
-  createdAt: string;
-  summary: string;
-  recipients: RecipientExplanation[];
-}
 
 /** Explains a message to people. @throws ResourceNotFoundError. */
 export async function explainMessage(

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countsLine } from '../../../commands/base/mail/queue.ts';
 import { sparkline } from '../../../commands/base/output/sparkline.ts';
 import type { QueueCounts } from '../../../src/outbound/deliveries/queue-queries.ts';
-import type { MessageExplanation } from '../../../src/outbound/explain/explain.ts';
+import type { MessageExplanation } from '../../../src/outbound/explain/schema.ts';
 import type { Hold, QueueEntry } from '../../../src/outbound/queue/desk/queue-schema.ts';
 import type { QueueSnapshot } from '../../../src/outbound/queue/lanes/lane-report.ts';
 import { type CliWorkspace, initializedWorkspace, svc } from '../../support/cli.ts';
