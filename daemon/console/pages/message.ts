@@ -1,6 +1,7 @@
 // A message: the state in sentences, the way, the headers, and the mail as it looks.
-import type { RecipientExplanation } from '../../../src/outbound/explain/schema.ts';
+
 import { explainRoutes } from '../../../src/outbound/explain/routes.ts';
+import type { RecipientExplanation } from '../../../src/outbound/explain/schema.ts';
 import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
 import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
 import type { Delivery, Message, TimelineEvent } from '../../../src/outbound/messages/schema.ts';

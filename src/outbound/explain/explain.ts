@@ -16,7 +16,6 @@ import { type Db, fromJson } from '../../platform/store/db.ts';
 import { findRunState, type RunState } from '../../run-ledger/queries.ts';
 import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
 import { countBefore } from '../deliveries/queue-queries.ts';
-
 import { getMessageRow } from '../messages/messages.ts';
 import { findRecipients } from '../messages/queries.ts';
 import type { Attempt } from '../messages/schema.ts';
