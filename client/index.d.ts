@@ -554,7 +554,7 @@ export type RecipientExplanation = {
     | 'bounced'
     | 'complained';
   /** State of the delivery in the queue */
-  state: 'ready' | 'waiting' | 'in-lane' | 'held' | 'claimed';
+  state: 'ready' | 'waiting' | 'in-lane' | 'held' | 'claimed' | 'ended';
   /** Sentence on the last event */
   happened: string;
   happenedAt: string;

@@ -23,7 +23,9 @@ const recipientExplanation = z
     kind: z.enum(['to', 'cc', 'bcc']).nullable(),
     email: z.string(),
     status: messageStatus,
-    state: z.enum([...queueStates, 'ended']).meta({ description: 'State of the delivery in the queue' }),
+    state: z
+      .enum([...queueStates, 'ended'])
+      .meta({ description: 'State of the delivery in the queue' }),
     happened: z.string().meta({ description: 'Sentence on the last event' }),
     happenedAt: z.string(),
     waitReason: z.enum(waitReasons).nullable().meta({
