@@ -40,7 +40,7 @@ import {
 
 const chunk = 8 * tileSize;
 const chunkBytes = 4_194_304;
-/** Lists that a step reads. */
+/** Most unsealed lists that a step reads. */
 const mostLists = 512;
 
 /** Reads tiles of a tree for the functions of tree.ts, which do not wait. */

@@ -6,7 +6,6 @@ import { admissionOf, type Drawer, halfOf } from './admission.ts';
 
 /** Result of a draw. */
 export interface DrawnTokens {
-  /** Number of drawn tokens. */
   drawn: number;
   /** Milliseconds until the next token may exist; 0 if all wanted tokens were drawn. */
   waitMs: number;

@@ -55,7 +55,7 @@ export function campaignLoop(app: App): CampaignLoop {
   /** Turns under way, by organization. */
   const underWay = new Map<string, { turn: Turn; done: Promise<void> }>();
   let isStopping = false;
-  /** Whether the clock was set back since runs were last brought to the present. */
+  /** Whether due times of runs may be too late, at the start or after the clock was set back. */
   let isBehind = true;
 
   const walk = async (run: DueRun, turn: Turn) => {

@@ -97,8 +97,8 @@ function waiting({ clock }: App, wait: Wait | null): Partial<RunRow> {
 }
 
 /**
- * Returns the question of a page as of now. Runs that leave out contacts of each other take turns:
- * a contact of two pages at once would be in neither ledger yet.
+ * Locks the campaign if the run leaves out contacts of further runs, and reads these runs again.
+ * Without the lock, two concurrent pages could mail the same contact: neither ledger has it yet.
  */
 async function lockQuestion(trx: Db, { run, question }: Page): Promise<Page['question']> {
   if (!leavesOut(run)) return question;

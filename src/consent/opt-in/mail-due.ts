@@ -186,7 +186,7 @@ function waitFor(
   return isDrawn ? null : { reason: 'rate', until: now };
 }
 
-/** Returns the callers of rows by key; null for a key that may not send any more. */
+/** Maps the key of each row to a caller, or to null if the key may no longer send this mail. */
 async function callersOf(
   trx: Db,
   organizationId: string,

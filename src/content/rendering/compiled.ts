@@ -75,7 +75,7 @@ export interface FillValues {
   footer: boolean;
 }
 
-/** The content of a mail. */
+/** A template after its variables were filled in. */
 export interface Filled {
   subject: string;
   preheader: string | null;

@@ -40,7 +40,7 @@ type Fields = Readonly<Record<string, AnyField>>;
 
 const same = <Value>(value: unknown) => value as Value;
 
-/** A text that every row has. */
+/** A required text field, never null. */
 export function text<Schema extends z.ZodType<string>>(schema: Schema) {
   return {
     ...{ shown: z.string(), create: schema, update: schema.optional() },
@@ -48,7 +48,7 @@ export function text<Schema extends z.ZodType<string>>(schema: Schema) {
   };
 }
 
-/** A text that may be null. */
+/** An optional text field, null if absent. */
 export function optionalText<Schema extends z.ZodType<string>>(schema: Schema) {
   return {
     ...{ shown: z.string().nullable(), create: schema.nullish() },

@@ -8,5 +8,5 @@ export const attachmentNumber = z
   .regex(/^[1-9]\d{0,2}$/, 'must be the number of an attachment, from 1')
   .transform(Number);
 
-/** A file, as `run` gives it. */
+/** Output schema of a route with `sendsFile`. Checks nothing. */
 export const fileOutput = z.custom<FileAnswer>();

@@ -35,7 +35,7 @@ export function keyUseOf({
   body,
 }: Pick<Route, 'method' | 'permission' | 'headers' | 'body'>): KeyUse {
   if (method !== 'POST') return 'none';
-  // A route without a permission is refused where it is mounted.
+  // `String`: a route may lack a permission here. Mounting such a route fails.
   if (String(permission).endsWith(':read')) return 'refused';
   if (hasField(headers, keyHeader)) return 'own';
   return hasField(body, 'idempotencyKey') ? 'body' : 'claim';

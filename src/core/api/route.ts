@@ -170,7 +170,7 @@ export interface RouteParts<
   waits?: boolean;
   /** Whether `run` returns a FileAnswer; `output` then only stands for it. */
   sendsFile?: boolean;
-  /** Whether a person decides by it. Models have no such tool. */
+  /** Whether the route records a decision of a person. Models get no tool for it. */
   decides?: boolean;
   dryRun?: DryRun<z.output<Body>>;
   /** Fields of the answer, as dotted paths, with secrets that no later answer shows. */

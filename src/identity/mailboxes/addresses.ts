@@ -23,7 +23,6 @@ const reservedLocalParts = new Set([
 
 const mostAddresses = 100;
 
-/** A new address of a mailbox. */
 interface NewAddress {
   address: string;
   displayName: string | null;

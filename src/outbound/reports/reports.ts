@@ -83,7 +83,7 @@ async function readReport(app: App, taken: TakenReport): Promise<void> {
     if (!report) return;
     const apply = await readers[report.kind](app, report);
     await app.store.write(async (trx) => {
-      // Another daemon may have read it, if this daemon took longer than the lease.
+      // After the end of the lease, a second daemon may already have applied this report.
       if (await deleteReport(trx, report.id)) await apply(trx);
     });
   } catch (error) {

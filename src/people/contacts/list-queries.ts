@@ -64,7 +64,7 @@ interface Way {
   id: Expression;
   order: Expression;
   where: Condition[];
-  /** Filters that the select applies already. */
+  /** Filters that `from` and `where` cover; `rest` does not add them again. */
   answers: readonly (keyof ContactFilter)[];
 }
 

@@ -51,7 +51,7 @@ export interface ReadFile extends FileHead {
   windows: AsyncIterable<ReadWindow>;
 }
 
-/** The noun of a file, and the options of its reader. */
+/** Options for reading an import file; `noun` is the kind of the imported rows. */
 export type ReadOptions =
   | {
       noun: 'contacts';

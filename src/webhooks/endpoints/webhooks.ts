@@ -208,7 +208,8 @@ export async function updateWebhook(
 }
 
 /**
- * Replaces the secret; only this response includes the new `secret`. Both sign for 24 hours.
+ * Replaces the secret; only this response includes the new `secret`. Old and new secret
+ * both sign for 24 hours.
  * @throws ResourceNotFoundError.
  */
 export async function rotateSecret(app: App, caller: Caller, id: string): Promise<Webhook> {

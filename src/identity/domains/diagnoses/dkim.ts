@@ -5,7 +5,7 @@ import type { Diagnosis, Finding, Suspect } from './facts.ts';
 const isDkim = ({ record }: Suspect) => record.purpose === 'dkim';
 const bare = (text: string) => text.replace(/\s/g, '');
 
-/** Returns the tags of the only value, or of the first value that looks like a key. */
+/** Returns the tags of the first DNS value with a `p` tag, or null. */
 function tagsOf({ check: { found } }: Suspect) {
   const [first] = found.map(readDkimRecord).filter(({ p }) => p !== undefined);
   return first ?? null;

@@ -23,7 +23,7 @@ import type { Reference } from './reference-queries.ts';
 
 /** Newest messages of a thread that are read for participants. A message has 500 at most. */
 const mostRead = 50;
-/** Most common participants that are looked up. */
+/** Limit of the common participants looked up. */
 const mostLookedUp = 100;
 
 /** A received message that seeks a thread. */

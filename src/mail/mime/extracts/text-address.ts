@@ -4,8 +4,8 @@
 /** Longest address in angle brackets with the line ends. */
 const longestFolded = 4_000;
 /**
- * Marks that no address has unescaped: quotation marks, and the punctuation of Chinese and
- * Japanese.
+ * Matches a web address in text. It ends at spaces, quotation marks, and Chinese and Japanese
+ * punctuation, since addresses contain these only escaped.
  */
 const address =
   /https?:\/\/[^\s<>"`|\\^\u2018-\u201f\u2026\u2039\u203a\u00ab\u00bb\u3000-\u3003\u3008-\u301f\uff01\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff3b\uff3d\uff5b\uff5d\uff5e\uff61-\uff64]+/iy;

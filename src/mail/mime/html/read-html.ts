@@ -200,7 +200,7 @@ class Reading {
     return looks;
   }
 
-  /** Reads the `style` of an element without rules. Mail repeats a style for each cell. */
+  /** Parses a `style` attribute. Caches the result, as mail repeats a style in each table cell. */
   #declarationsOf(style: string): Declarations {
     const before = this.#styles.get(style);
     if (before) return before;
@@ -214,7 +214,7 @@ class Reading {
 
   /** Ends the innermost open element of these names, with all in it. */
   #endOpen(ends: readonly string[], within: ReadonlySet<string>): void {
-    // Most end tags that have no element, and most start tags, need no search.
+    // Skips the search if no element with these names is open, the usual case.
     if (!ends.some((name) => this.#counts.get(name))) return;
     const last = Math.max(0, this.#open.length - mostSearched);
     for (let at = this.#open.length - 1; at >= last; at -= 1) {

@@ -3,7 +3,7 @@
 // them.
 
 interface IdRule {
-  /** Relay that sends these words. */
+  /** The relay, for readers, and where useful the form of the id. */
   source: string;
   /**
    * Matched against the text of the 250 without the codes; the group is the part of the id before

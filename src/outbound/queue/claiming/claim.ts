@@ -285,7 +285,7 @@ async function goesNow(
     await postpone(trx, deferredByWarming(row));
     return false;
   }
-  // Any address of the domain stands for all, unless a route names an address.
+  // `from` has the sender address only if a route depends on it. Otherwise the domain is enough.
   const email = from?.get(row.message_id) ?? `@${row.sender_domain}`;
   const lane = laneOf(row.email, { organizationId, email });
   if (lane === null) return true;

@@ -252,7 +252,7 @@ async function putOff(
  */
 interface Bookings {
   next(organizationId: string, waitMs: number): number;
-  /** Keeps the reservations after their commit: the next transaction reserves later times. */
+  /** Call after the commit: the next transaction then reserves times after these reservations. */
   keep(): void;
 }
 

@@ -25,7 +25,7 @@ import {
   rowsOf,
 } from './tables.ts';
 
-/** Bounds of an insert. */
+/** Largest insert statement while copying. */
 const most = { rows: 1_000, bytes: 8 * 1024 * 1024 };
 /** Key of the lock of a load among the server's advisory locks; an arbitrary constant. */
 const advisoryLock = 7_304_026;
