@@ -75,7 +75,7 @@ export interface FillValues {
   footer: boolean;
 }
 
-/** A template after its variables were filled in. */
+/** A template with the variables filled in. */
 export interface Filled {
   subject: string;
   preheader: string | null;
