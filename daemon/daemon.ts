@@ -11,6 +11,7 @@ import { startHeartbeat } from '../src/core/clock/heartbeat.ts';
 import type { Config } from '../src/core/config/config.ts';
 import { type ReloadedKeys, reloadConfig } from '../src/core/config/reload.ts';
 import { watchRootKeys } from '../src/core/root-keys/root-keys.ts';
+import { restoreFindings } from '../src/doctor/daily.ts';
 import { mailIntakeOf } from '../src/inbox/receiving/mail-intake.ts';
 import { createProjector } from '../src/inbox/receiving/projector.ts';
 import { createThreadIndexer } from '../src/inbox/threads/indexer.ts';
@@ -117,6 +118,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     onStop(await startHeartbeat(app));
     onStop(followSetBacks(app));
     addProcessMetrics(app.metrics);
+    await restoreFindings(app);
     const first = await firstStart(app);
     const doubt = await sandboxDoubt(app);
     if (doubt !== null) app.log.warn(doubt);

@@ -31,6 +31,13 @@ export async function examineDaily(app: App, machine?: Machine): Promise<void> {
   }
 }
 
+/** Restores the metrics of the last examination, for a daemon that starts. */
+export async function restoreFindings(app: App): Promise<void> {
+  for (const { name, status } of await selectFindings(app.store.db)) {
+    app.metrics.findings.set({ check: name }, grades[status]);
+  }
+}
+
 /** Stores changed findings, by name. Returns the findings that have turned to `warn` or `fail`. */
 async function storeFindings(app: App, trx: Db, findings: readonly Finding[]): Promise<Finding[]> {
   const operator = await findFirstOrganization(trx);

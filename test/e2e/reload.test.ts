@@ -1,12 +1,15 @@
 // SIGHUP: a running daemon takes the reloadable keys of its configuration file and the files that
 // it names.
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { systemdUnit } from '../../commands/base/nouns/unit.ts';
 import type { ConfigInput } from '../../src/core/config/config.ts';
 import type { Message } from '../../src/outbound/messages/schema.ts';
 import { otherCert, otherKey } from '../submission/other-cert.ts';
+import { repository } from '../support/cli.ts';
 import {
   type DaemonHome,
   type DaemonProcess,
@@ -136,6 +139,27 @@ it('SIGHUP with a mistake in the configuration changes nothing', async () => {
   );
   configure({ delivery: { allow: ['ada@example.com'], providersFile: place('none.yaml') } });
   expect((await reload()).msg).toMatch(/not reloaded: .*providersFile: .*there is no such file/);
+});
+
+it('systemctl reload fails with a mistake in the configuration, and sends no SIGHUP', async () => {
+  const unit = systemdUnit({ home: repository, config: place('config.yaml') });
+  const steps = [...unit.matchAll(/^ExecReload=(.*)$/gm)].map(([, step = '']) => step);
+  const env = { ...process.env, ...home.cli.env, MAINPID: String(daemon.pid) };
+  // As systemd runs the steps: the first step that fails ends the reload.
+  const systemctlReload = () =>
+    steps.every((step) => spawnSync('/bin/sh', ['-c', step], { env }).status === 0);
+  const before = daemon.log().length;
+  configure({ delivery: { allow: ['bob@example.com'], maxConnections: -1 } });
+  expect(systemctlReload()).toBe(false);
+  configure({ delivery: { allow: ['bob@example.com'] } });
+  expect(systemctlReload()).toBe(true);
+  const reloads = () =>
+    daemon
+      .log()
+      .slice(before)
+      .filter(({ msg }) => /reloaded/.test(String(msg)));
+  await until(() => reloads().length > 0, 'a reload in the log');
+  expect(reloads()).toMatchObject([{ changed: expect.arrayContaining(['delivery.allow']) }]);
 });
 
 it('SIGHUP reads the rules of providers', async () => {

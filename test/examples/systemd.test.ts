@@ -49,8 +49,12 @@ it('the unit restarts the daemon after every end but a mistake in the configurat
   expect(unit).toMatch(/^RestartPreventExitStatus=2$/m);
 });
 
-it('the unit reloads by SIGHUP', () => {
-  expect(unit).toMatch(/^ExecReload=.*kill -HUP \$MAINPID/m);
+it('the unit reloads by SIGHUP, after a check of the configuration', () => {
+  const steps = [...unit.matchAll(/^ExecReload=(.*)$/gm)].map(([, step]) => step);
+  expect(steps).toEqual([
+    '/opt/svc/bin/svc config check --config /etc/svc/config.yaml',
+    '/bin/sh -c "kill -HUP $MAINPID"',
+  ]);
 });
 
 it.skipIf(!existsSync(analyze))('the unit has an exposure of 3 at most', () => {

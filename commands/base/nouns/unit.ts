@@ -20,6 +20,8 @@ Wants=network-online.target
 [Service]
 User=svc
 ExecStart=${join(home, 'bin/svc')} daemon --config ${config}
+# A mistake in the configuration fails the reload: the daemon keeps the configuration in use.
+ExecReload=${join(home, 'bin/svc')} config check --config ${config}
 ExecReload=/bin/sh -c "kill -HUP $MAINPID"
 Restart=always
 RestartSec=2

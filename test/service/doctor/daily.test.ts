@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
-import { examineDaily } from '../../../src/doctor/daily.ts';
+import { examineDaily, restoreFindings } from '../../../src/doctor/daily.ts';
 import type { Finding, Machine } from '../../../src/doctor/finding.ts';
 import { thisMachine } from '../../../src/doctor/machine.ts';
 import { selectFindings } from '../../../src/doctor/queries.ts';
@@ -46,6 +46,19 @@ describe.each(stores)('the daily examination on %s', (store) => {
     return values.find(({ labels }) => labels.check === check)?.value;
   };
   const ours = () => test.caller.organizationId;
+
+  it('keeps the metrics of findings over a restart', async () => {
+    await examineDaily(test.app, machine(1));
+    const before = (await test.app.metrics.findings.get()).values;
+    const restarted = await test.another();
+    expect((await restarted.metrics.findings.get()).values).toEqual([]);
+    await restoreFindings(restarted);
+    const after = (await restarted.metrics.findings.get()).values;
+    const sorted = (values: typeof before) =>
+      values.map(({ labels, value }) => `${labels.check} ${value}`).sort();
+    expect(sorted(after)).toEqual(sorted(before));
+    expect(await gauge('disk')).toBe(1);
+  });
 
   it('tells a finding when it turns to warn, when it turns to fail, and not again', async () => {
     await examineDaily(test.app, machine(20));
