@@ -3323,6 +3323,14 @@ export class Svc {
         startDate?: string;
         /** Only messages created at or before this time; a bare date includes that day */
         endDate?: string;
+        /** Only messages created from this time on */
+        after?: string;
+        /** The same as `after` */
+        since?: string;
+        /** Only messages created before this time */
+        before?: string;
+        /** The same as `before` */
+        until?: string;
         /** Only messages with this address in `to`, `cc` or `bcc` */
         recipient?: string;
         /** Only messages from this address */
@@ -3351,7 +3359,9 @@ export class Svc {
         to: string;
         /** RE2 pattern that a part of the subject matches, in any case of letters */
         subject?: string;
-        /** Match mail created at or after this time (default: a minute ago) */
+        /** Only mail created (default: the last minute) from this time on */
+        after?: string;
+        /** The same as `after` */
         since?: string;
         /** Longest wait in seconds, at most 25, and 3 less than the time limit of a request */
         within?: string;
@@ -3372,7 +3382,8 @@ export class Svc {
     getEmail(
       id: string,
       query?: {
-        includeStorageUrls?: boolean;
+        /** Also give URLs that download the parts without a key */
+        includeStorageUrls?: boolean | 'true' | 'false';
         /** Lifetime of the storage URLs in seconds, 60 to 604800 (default 3600) */
         urlExpiresIn?: number;
         /** Recipient whose copy the `raw` URL gives, of a sent message's (default: the first) */
@@ -3555,7 +3566,13 @@ export class Svc {
         /** Only events of these kinds, such as `message.*,domain.failed` */
         type?: string;
         /** Only events from this time on */
+        after?: string;
+        /** The same as `after` */
         since?: string;
+        /** Only events before this time */
+        before?: string;
+        /** The same as `before` */
+        until?: string;
         /** Order of the list: `asc` is oldest first */
         order?: 'asc' | 'desc';
         /** Items per page, at most 100 */
@@ -3620,10 +3637,14 @@ export class Svc {
     getActivity(
       id: string,
       query?: {
-        /** Start of the time; leave out both for all time */
-        after?: string | null;
-        /** End of the time, exclusive */
-        before?: string | null;
+        /** Only actions and events from this time on */
+        after?: string;
+        /** The same as `after` */
+        since?: string;
+        /** Only actions and events before this time */
+        before?: string;
+        /** The same as `before` */
+        until?: string;
       },
       options?: RequestOptions,
     ): Promise<MailboxActivity>;
@@ -3828,10 +3849,14 @@ export class Svc {
     list(
       id: string,
       query?: {
-        /** Only threads with activity after this time */
+        /** Only threads with their last activity from this time on */
         after?: string;
+        /** The same as `after` */
+        since?: string;
         /** Only threads with their last activity before this time */
         before?: string;
+        /** The same as `before` */
+        until?: string;
         /** Search words, all in one message: in its subject, its sender or its text. `"a phrase"`, `from:`, `subject:`, `has:attachment`, and a trailing `*`. A page before the last may be short */
         q?: string;
         /** Only this folder (default: all but `spam` and `trash`) */
@@ -5562,10 +5587,14 @@ export class Svc {
     /** List the extensions of the organization and the public ones, newest first. Permission: `extensions:read`. */
     list(
       query?: {
-        /** Only extensions created after this time */
+        /** Only extensions created from this time on */
         after?: string;
+        /** The same as `after` */
+        since?: string;
         /** Only extensions created before this time */
         before?: string;
+        /** The same as `before` */
+        until?: string;
         /** Items per page, at most 100 */
         limit?: number;
         /** `nextCursor` of the page before, with the same filters */
@@ -5757,7 +5786,13 @@ export class Svc {
         /** Only events of the message, or other resource, with this id */
         subject?: string;
         /** Only events from this time on */
+        after?: string;
+        /** The same as `after` */
         since?: string;
+        /** Only events before this time */
+        before?: string;
+        /** The same as `before` */
+        until?: string;
         /** Order of the list: `asc` is oldest first */
         order?: 'asc' | 'desc';
         /** Items per page, at most 100 */
@@ -5874,7 +5909,13 @@ export class Svc {
         /** Only deliveries of these kinds, such as `message.*,domain.failed` */
         eventType?: string;
         /** Only deliveries created from this time on */
+        after?: string;
+        /** The same as `after` */
         since?: string;
+        /** Only deliveries created before this time */
+        before?: string;
+        /** The same as `before` */
+        until?: string;
       },
       options?: RequestOptions,
     ): List<{
@@ -5903,8 +5944,12 @@ export class Svc {
         /** Only events whose delivery to this endpoint has this status */
         status?: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
         /** Only events from this time on */
+        after?: string;
+        /** The same as `after` */
         since?: string;
-        /** Only events before this time; default: now */
+        /** Only events before this time */
+        before?: string;
+        /** The same as `before` */
         until?: string;
         /** Only these kinds; default: those of the endpoint */
         events?: Array<string>;
@@ -6167,7 +6212,13 @@ export class Svc {
         /** Only changes to the resource with this id */
         resource?: string;
         /** Only changes from this time on */
+        after?: string;
+        /** The same as `after` */
         since?: string;
+        /** Only changes before this time */
+        before?: string;
+        /** The same as `before` */
+        until?: string;
         /** Items per page, at most 100 */
         limit?: number;
         /** `nextCursor` of the page before, with the same filters */

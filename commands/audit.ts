@@ -3,6 +3,7 @@ import { Flags } from '@oclif/core';
 import type { AuditEntry, AuditPage } from '../src/history/audit/schema.ts';
 import { BaseCommand, tableFlags } from './base/command.ts';
 import { given } from './base/input/body.ts';
+import { rangeFlags, rangeFrom } from './base/input/since.ts';
 import { print, type TableChoice, tableText } from './base/output/output.ts';
 import { callRoute } from './base/route.ts';
 
@@ -67,10 +68,7 @@ export default class Audit extends BaseCommand {
   static override flags = {
     action: Flags.string({ description: 'Only this kind of change, such as key.created' }),
     resource: Flags.string({ description: 'Only changes to this resource', helpValue: 'ID' }),
-    since: Flags.string({
-      description: 'Only changes from this time on, ISO 8601',
-      helpValue: 'TIME',
-    }),
+    ...rangeFlags('changes'),
     limit: Flags.string({ description: 'Number of entries, at most 100', helpValue: 'N' }),
     cursor: Flags.string({
       description: 'Continue behind this cursor of a list before',
@@ -81,8 +79,9 @@ export default class Audit extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Audit);
-    const { action, resource, since, limit, cursor } = flags;
-    const query = given({ action, resource, since, limit, cursor });
+    const { action, resource, limit, cursor } = flags;
+    const range = rangeFrom(flags, Date.now());
+    const query = given({ action, resource, ...range, limit, cursor });
     const load = async () => (await import('../daemon/http/routes.ts')).auditRoutes.list;
     const entries = await callRoute(flags, load, { query });
     await print(flags, entries, () => inRows(flags, entries));

@@ -4,7 +4,7 @@ import { blockRoutes } from '../../src/people/blocks/routes.ts';
 import { type CommonFlags, yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/input/ask.ts';
 import { given } from '../base/input/body.ts';
-import { timeFrom } from '../base/input/since.ts';
+import { rangeFrom } from '../base/input/since.ts';
 import { UsageError } from '../base/output/failure.ts';
 import { print } from '../base/output/output.ts';
 import { startProgress } from '../base/output/progress.ts';
@@ -37,9 +37,16 @@ const selection = {
   reason: Flags.string({
     description: 'Lift all with this reason: bounce, complaint, unsubscribe or manual',
   }),
-  since: Flags.string({
+  after: Flags.string({
+    aliases: ['since'],
     description: 'Only blocks made that long ago or later, or since this instant',
     helpValue: '2h',
+    dependsOn: ['reason'],
+  }),
+  before: Flags.string({
+    aliases: ['until'],
+    description: 'Only blocks made longer ago, or before this instant',
+    helpValue: '1h',
     dependsOn: ['reason'],
   }),
   domain: Flags.string({
@@ -59,12 +66,12 @@ export default class BlocksDelete extends DeleteOne {
 
   override async run(): Promise<void> {
     const typed = await this.parse(BlocksDelete);
-    const { reason, since, domain, ...flags } = typed.flags;
+    const { reason, after, before, domain, ...flags } = typed.flags;
     const isNamed = typed.args['id'] !== undefined;
     if (isNamed && reason === undefined) return super.run();
     if (isNamed) throw new UsageError('a block by id or address takes no --reason');
     if (reason === undefined) throw new UsageError('expected the id of a block, or --reason');
-    await liftMany(flags, { reason, since, domain }, flags.yes === true);
+    await liftMany(flags, { reason, after, before, domain }, flags.yes === true);
   }
 }
 
@@ -84,8 +91,8 @@ async function liftMany(flags: CommonFlags, typed: Selection, yes: boolean): Pro
     const { findLiftable, liftBlocks } = await import('../../src/people/blocks/lift.ts');
     const { liftBlocksInput } = await import('../../src/people/blocks/schema.ts');
     const { parseWith } = await import('../../src/core/api/validate.ts');
-    const since = timeFrom('--since', typed.since, app.clock.now());
-    const wanted = parseWith(liftBlocksInput, given({ ...typed, since }), 'query');
+    const range = rangeFrom(typed, app.clock.now());
+    const wanted = parseWith(liftBlocksInput, given({ ...typed, ...range }), 'query');
     const found = await findLiftable(app, caller, wanted);
     if (found.selected > 0) await confirmed(askedText(found), yes);
     const progress = await startProgress(flags, 'lifted');

@@ -4,7 +4,7 @@ import type { LogItem, TailLog } from '../../src/history/events/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { given } from '../base/input/body.ts';
 import { jsonText } from '../base/input/json-text.ts';
-import { timeFrom } from '../base/input/since.ts';
+import { rangeFrom, startFlag } from '../base/input/since.ts';
 import { writeLine } from '../base/output/output.ts';
 import { logLine, tailLog } from '../base/output/tail-log.ts';
 import { withCaller } from '../base/session.ts';
@@ -46,9 +46,7 @@ export default class EventsTail extends BaseCommand {
       description: 'Only events of this message or resource',
       helpValue: 'ID',
     }),
-    since: Flags.string({
-      description: 'Also earlier events since: 90s, 10m, 1h, 7d, or an instant',
-    }),
+    ...startFlag('past and new events'),
     'last-event-id': Flags.string({
       description: 'Continue behind this event',
       helpValue: 'EVENT',
@@ -59,19 +57,19 @@ export default class EventsTail extends BaseCommand {
     const { flags } = await this.parse(EventsTail);
     const { type, subject, 'last-event-id': lastEventId } = flags;
     await withCaller(flags, async (app, caller) => {
-      const since = timeFrom('--since', flags.since, app.clock.now());
+      const { after } = rangeFrom(flags, app.clock.now());
       const { parseParts } = await import('../../src/core/api/validate.ts');
+      const { boundsOf } = await import('../../src/core/api/resource-schema.ts');
       const schema = await import('../../src/history/events/schema.ts');
       const query = {
         schema: schema.tailQuery,
-        value: given({ type, subject, since, lastEventId }),
+        value: given({ type, subject, after, lastEventId }),
       };
       const wanted = parseParts({ query }).query as TailLog;
-      const from = wanted.since === undefined ? undefined : Date.parse(wanted.since);
       const following = {
         types: wanted.type,
         subject: wanted.subject,
-        since: from,
+        since: boundsOf(wanted).from,
         after: wanted.lastEventId,
       };
       await tailLog(app, caller, following, (item) =>

@@ -7,7 +7,7 @@ export default listCommand({
     ['List all extensions', 'svc extensions list'],
     ['List those of the last week', 'svc extensions list --after 7d'],
   ],
-  ages: ['after', 'before'],
+  ages: ['after', 'since', 'before', 'until'],
   route: extensionRoutes.list,
   columns: ['id', 'name', 'displayName', 'runtime', 'latestVersion.version', 'isPublic'],
   whenEmpty: 'No extensions found. Create one: svc extensions create --name NAME',

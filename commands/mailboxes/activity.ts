@@ -1,9 +1,8 @@
 // `svc mailboxes activity`: agent-activity, and the actions of each hour as bars.
-import { Flags } from '@oclif/core';
 import type { MailboxActivity } from '../../src/inbox/approvals/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { given } from '../base/input/body.ts';
-import { timeFrom } from '../base/input/since.ts';
+import { rangeFlags, rangeFrom } from '../base/input/since.ts';
 import { mailboxArg, mailboxIdFrom } from '../base/mail/mailbox-id.ts';
 import { print } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
@@ -63,10 +62,7 @@ export default class MailboxesActivity extends BaseCommand {
 
   static override args = mailboxArg;
 
-  static override flags = {
-    after: Flags.string({ description: 'Start: 90s, 10m, 1h, 7d ago, or an instant' }),
-    before: Flags.string({ description: 'End: 90s, 10m, 1h, 7d ago, or an instant' }),
-  };
+  static override flags = rangeFlags('actions and events');
 
   async run(): Promise<void> {
     const { args: typed, flags } = await this.parse(MailboxesActivity);
@@ -75,11 +71,9 @@ export default class MailboxesActivity extends BaseCommand {
       const { mailboxActionRoutes } = await import('../../src/inbox/approvals/routes.ts');
       const { selectHours } = await import('../../src/inbox/approvals/hour-queries.ts');
       const id = await mailboxIdFrom(app, caller, typed.mailbox ?? '');
-      const after = timeFrom('--after', flags.after, now);
-      const before = timeFrom('--before', flags.before, now);
       const activity = await runRoute(app, caller, mailboxActionRoutes.activity, {
         params: { id },
-        query: given({ after, before }),
+        query: given(rangeFrom(flags, now)),
       });
       await print(flags, activity, async () => {
         const range = { from: now - hoursShown * hourMs, to: now + 1 };

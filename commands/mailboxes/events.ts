@@ -12,7 +12,7 @@ export default listCommand({
     ],
   ],
   args,
-  ages: ['since'],
+  ages: ['after', 'since', 'before', 'until'],
   route: mailboxRoutes.events,
   columns: ['timestamp', 'type', 'id'],
   whenEmpty: 'This mailbox has no events yet',

@@ -23,7 +23,7 @@ export default class MessagesExpect extends BaseCommand {
   static override summary = 'Wait for a mail to an address; exit code 8 if none comes';
 
   static override description =
-    'Looks at received and sent mail of the last minute, or from --since on. With ' +
+    'Looks at received and sent mail of the last minute, or from --after on. With ' +
     '--extract it prints only the first link, or the code: a number of 4 to 8 digits, best ' +
     'beside a word such as "code" or "PIN", without spaces and prefix (G-482 913 is 482913).';
 
@@ -46,7 +46,8 @@ export default class MessagesExpect extends BaseCommand {
       helpValue: 'PATTERN',
     }),
     within: Flags.string({ description: 'Longest time to wait: 20, 30s, 5m', default: '30s' }),
-    since: Flags.string({
+    after: Flags.string({
+      aliases: ['since'],
       description: 'Match mail since: 90s, 10m, or an instant (default: 1m)',
     }),
     extract: Flags.string({
@@ -68,7 +69,7 @@ export default class MessagesExpect extends BaseCommand {
     );
     const { expectMessage } = await import('../../src/outbound/messages/expecting/expect.ts');
     await withCaller(flags, async (app, caller) => {
-      const from = timeFrom('--since', flags.since, app.clock.now());
+      const from = timeFrom('--after', flags.after, app.clock.now());
       const since = from === undefined ? undefined : Date.parse(from);
       const wait = () => expectMessage(app, caller, { ...wanted, since, withinMs });
       const found = await keptAlive(wait).catch((error: unknown) => {

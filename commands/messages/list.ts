@@ -16,6 +16,7 @@ export default listCommand({
     ],
   ],
   names: { recipient: 'to', sender: 'from', conversationId: 'conversation', contactId: 'contact' },
+  ages: ['after', 'since', 'before', 'until'],
   route: messageRoutes.list,
   columns: messageColumns,
   whenEmpty: 'No messages found. Send one: svc messages send --help',

@@ -3,7 +3,7 @@ import { Flags } from '@oclif/core';
 import type { LogItem } from '../../src/history/events/schema.ts';
 import { BaseCommand } from '../base/command.ts';
 import { jsonText } from '../base/input/json-text.ts';
-import { timeFrom } from '../base/input/since.ts';
+import { rangeFrom, startFlag } from '../base/input/since.ts';
 import { writeLine } from '../base/output/output.ts';
 import { logLine, tailLog } from '../base/output/tail-log.ts';
 import { withCaller } from '../base/session.ts';
@@ -58,16 +58,14 @@ export default class MessagesTail extends BaseCommand {
       description: 'Only received (inbound) or sent (outbound) messages',
       options: ['inbound', 'outbound'],
     }),
-    since: Flags.string({
-      description: 'Also earlier messages since: 90s, 10m, 1h, 7d, or an instant',
-    }),
+    ...startFlag('past and new messages'),
   };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(MessagesTail);
     await withCaller(flags, async (app, caller) => {
-      const since = timeFrom('--since', flags.since, app.clock.now());
-      const from = since === undefined ? undefined : Date.parse(since);
+      const { after } = rangeFrom(flags, app.clock.now());
+      const from = after === undefined ? undefined : Date.parse(after);
       await tailLog(app, caller, { since: from }, (item) => {
         const message = begun(item);
         if (!message || (flags.direction ?? message.direction) !== message.direction) return;

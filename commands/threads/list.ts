@@ -22,7 +22,7 @@ export default listCommand({
       helpValue: 'WORDS',
     }),
   },
-  ages: ['after', 'before'],
+  ages: ['after', 'since', 'before', 'until'],
   route: threadRoutes.list,
   columns: [
     ...['id', 'lastActivityAt', 'from.address', 'subject', 'messageCount', 'folder'],

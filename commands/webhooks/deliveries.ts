@@ -2,7 +2,7 @@
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand, pageFlags, tableFlags } from '../base/command.ts';
 import { given } from '../base/input/body.ts';
-import { timeFrom } from '../base/input/since.ts';
+import { rangeFlags, rangeFrom } from '../base/input/since.ts';
 import { deliveryText } from '../base/nouns/webhook.ts';
 import { print, printList } from '../base/output/output.ts';
 import { callRoute } from '../base/route.ts';
@@ -40,9 +40,7 @@ export default class WebhooksDeliveries extends BaseCommand {
       description: 'Only these kinds, separated by commas, such as message.*',
       helpValue: 'KIND',
     }),
-    since: Flags.string({
-      description: 'Only deliveries created since: 90s, 10m, 1h, 7d, or an instant',
-    }),
+    ...rangeFlags('deliveries created'),
     ...pageFlags,
     ...tableFlags,
   };
@@ -59,8 +57,8 @@ export default class WebhooksDeliveries extends BaseCommand {
       return print(flags, one, () => deliveryText(one));
     }
     const { status, event: eventType, page, limit } = flags;
-    const since = timeFrom('--since', flags.since, Date.now());
-    const query = given({ status, eventType, since, page, limit });
+    const range = rangeFrom(flags, Date.now());
+    const query = given({ status, eventType, ...range, page, limit });
     const found = await callRoute(
       flags,
       async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.deliveries,

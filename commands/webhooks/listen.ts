@@ -3,7 +3,7 @@ import { Flags } from '@oclif/core';
 import type { Heard } from '../../src/webhooks/listen.ts';
 import { BaseCommand } from '../base/command.ts';
 import { jsonText } from '../base/input/json-text.ts';
-import { timeFrom } from '../base/input/since.ts';
+import { rangeFrom, startFlag } from '../base/input/since.ts';
 import { keptAlive } from '../base/keep-alive.ts';
 import { writeLine } from '../base/output/output.ts';
 import { withCaller } from '../base/session.ts';
@@ -46,9 +46,7 @@ export default class WebhooksListen extends BaseCommand {
       multipleNonGreedy: true,
       delimiter: ',',
     }),
-    since: Flags.string({
-      description: 'Also earlier events since: 90s, 10m, 1h, 7d, or an instant',
-    }),
+    ...startFlag('past and new events'),
     'print-secret': Flags.boolean({ description: 'Print the secret and end' }),
   };
 
@@ -57,14 +55,14 @@ export default class WebhooksListen extends BaseCommand {
     await withCaller(flags, async (app, { organizationId }) => {
       const { listen, listenSecret } = await import('../../src/webhooks/listen.ts');
       if (flags['print-secret']) return writeLine(listenSecret(app, organizationId));
-      const since = timeFrom('--since', flags.since, app.clock.now());
+      const { after } = rangeFrom(flags, app.clock.now());
       const stopping = new AbortController();
       void firstStopSignal().then(() => stopping.abort());
       const options = {
         organizationId,
         forwardTo: flags['forward-to'] ?? null,
         patterns: flags.event ?? ['*'],
-        since: since === undefined ? undefined : Date.parse(since),
+        since: after === undefined ? undefined : Date.parse(after),
         signal: stopping.signal,
       };
       await keptAlive(() =>

@@ -2,7 +2,7 @@
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { given } from '../base/input/body.ts';
-import { timeFrom } from '../base/input/since.ts';
+import { rangeFlags, rangeFrom } from '../base/input/since.ts';
 import { ExpectationError, UsageError } from '../base/output/failure.ts';
 import { print, printCard } from '../base/output/output.ts';
 import { callRoute } from '../base/route.ts';
@@ -34,10 +34,7 @@ export default class WebhooksRedeliver extends BaseCommand {
 
   static override flags = {
     failed: Flags.boolean({ description: 'Post all events that were given up' }),
-    since: Flags.string({
-      description: 'Only deliveries created since: 90s, 10m, 1h, 7d, or an instant',
-    }),
-    until: Flags.string({ description: 'Only deliveries created before this time' }),
+    ...rangeFlags('deliveries created'),
     event: Flags.string({
       description: 'Only these kinds, separated by commas, such as message.*; may be repeated',
       helpValue: 'KIND',
@@ -65,11 +62,9 @@ export default class WebhooksRedeliver extends BaseCommand {
         `${delivery} failed again. See why: svc webhooks deliveries ${id}`,
       );
     }
-    const now = Date.now();
     const body = given({
       status: 'exhausted',
-      since: timeFrom('--since', flags.since, now),
-      until: timeFrom('--until', flags.until, now),
+      ...rangeFrom(flags, Date.now()),
       events: flags.event,
     });
     const answer = await callRoute(

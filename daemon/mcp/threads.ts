@@ -78,7 +78,7 @@ export interface Expected {
  */
 export async function findExpected(ask: AskRoute, wanted: Expected): Promise<object | null> {
   const params = { id: wanted.mailboxId };
-  const after = new Date(wanted.since - 1).toISOString();
+  const after = new Date(wanted.since).toISOString();
   const threads = await ask(threadRoutes.list, { params, query: { limit: '20', after } });
   for (const { id: threadId } of threads.items) {
     const inThread = { params: { ...params, threadId }, query: { limit: '100' } };

@@ -9,7 +9,7 @@
 //   any       delete              (none)    refused while it is installed anywhere
 import { lockOrganization } from '../access/organizations/queries.ts';
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../core/api/cursor.ts';
-import type { Deleted } from '../core/api/resource-schema.ts';
+import { boundsOf, type Deleted } from '../core/api/resource-schema.ts';
 import type { Caller } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
 import { changesOf } from '../history/audit/audit.ts';
@@ -141,14 +141,15 @@ export async function createExtension(
 export async function listExtensions(
   app: App,
   caller: Caller,
-  { after, before, limit, cursor }: ListExtensions,
+  { limit, cursor, ...range }: ListExtensions,
 ): Promise<CursorPage<Extension>> {
   const { organizationId } = caller;
-  const scope = ['extensions', organizationId, after, before];
+  const { from, to } = boundsOf(range);
+  const scope = ['extensions', organizationId, from, to];
   const listing = {
     before: cursor === undefined ? undefined : readCursor(scope, cursor).id,
-    createdAfter: after === undefined ? undefined : Date.parse(after),
-    createdBefore: before === undefined ? undefined : Date.parse(before),
+    from,
+    to,
   };
   const { db } = app.store;
   const rows = await queries.selectExtensions(db, organizationId, listing, limit + 1);

@@ -88,18 +88,18 @@ export const findVisible = own.first((db, organizationId: string, id: string) =>
 interface Listing {
   /** Exclusive bound of the id. */
   before: string | undefined;
-  /** Bounds of the creation, ms since 1970, exclusive. */
-  createdAfter: number | undefined;
-  createdBefore: number | undefined;
+  /** Bounds of the creation, ms since 1970: `from` is included, `to` is not. */
+  from: number | undefined;
+  to: number | undefined;
 }
 
-function selectListed(db: Db, { before, createdAfter, createdBefore }: Listing, limit: number) {
+function selectListed(db: Db, { before, from, to }: Listing, limit: number) {
   return tables<ExtensionTables>(db)
     .selectFrom('extensions')
     .selectAll()
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
-    .$if(createdAfter !== undefined, (query) => query.where('created_at', '>', createdAfter ?? 0))
-    .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore ?? 0))
+    .$if(from !== undefined, (query) => query.where('created_at', '>=', from ?? 0))
+    .$if(to !== undefined, (query) => query.where('created_at', '<', to ?? 0))
     .orderBy('id', 'desc')
     .limit(limit);
 }

@@ -5,7 +5,7 @@ import { headerText } from '../core/api/address-schema.ts';
 import { noun } from '../core/api/noun.ts';
 import { cursorPageOf, cursorQuery } from '../core/api/pagination.ts';
 import { everyPermission, type Permission } from '../core/api/permission.ts';
-import { idOf, instant } from '../core/api/resource-schema.ts';
+import { idOf, timeRange } from '../core/api/resource-schema.ts';
 import { sendModes } from '../core/api/route.ts';
 import { eventTypes } from '../history/events/names.ts';
 
@@ -34,8 +34,7 @@ const runtime = z.enum(runtimes).meta({
 });
 
 export const listExtensionsQuery = z.strictObject({
-  after: instant.optional().meta({ description: 'Only extensions created after this time' }),
-  before: instant.optional().meta({ description: 'Only extensions created before this time' }),
+  ...timeRange('extensions created'),
   ...cursorQuery,
 });
 

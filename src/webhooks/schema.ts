@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { boundedMap } from '../core/api/bounded-schema.ts';
 import { noun } from '../core/api/noun.ts';
 import { pageQuery } from '../core/api/pagination.ts';
-import { idOf, instant } from '../core/api/resource-schema.ts';
+import { idOf, timeRange } from '../core/api/resource-schema.ts';
 import { eventFilter, eventPattern } from '../history/events/schema.ts';
 import { isOwnHeader } from './endpoints/headers.ts';
 
@@ -144,7 +144,7 @@ export const listDeliveriesQuery = z.strictObject({
   eventType: eventFilter
     .optional()
     .meta({ description: 'Only deliveries of these kinds, such as `message.*,domain.failed`' }),
-  since: instant.optional().meta({ description: 'Only deliveries created from this time on' }),
+  ...timeRange('deliveries created'),
 });
 
 const delivery = {
@@ -221,8 +221,7 @@ export const replayInput = z
       .enum(deliveryStatuses)
       .optional()
       .meta({ description: 'Only events whose delivery to this endpoint has this status' }),
-    since: instant.optional().meta({ description: 'Only events from this time on' }),
-    until: instant.optional().meta({ description: 'Only events before this time; default: now' }),
+    ...timeRange('events'),
     events: patterns
       .optional()
       .meta({ description: 'Only these kinds; default: those of the endpoint' }),

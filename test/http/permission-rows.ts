@@ -331,6 +331,10 @@ export const resources = {
     samples: {
       startDate: '2026-01-05T11:59:58.123Z',
       endDate: '2026-01-06T11:59:58.123Z',
+      after: '2026-01-05T11:59:58.123Z',
+      since: '2026-01-05T11:59:58.123Z',
+      before: '2026-01-06T11:59:58.123Z',
+      until: '2026-01-06T11:59:58.123Z',
       channel: 'email',
       direction: 'inbound',
       status: 'failed',

@@ -1,4 +1,5 @@
 // Times as people type them: how long ago (`10m`), or an instant.
+import { Flags } from '@oclif/core';
 import { UsageError } from '../output/failure.ts';
 
 const unitMs: Readonly<Record<string, number>> = {
@@ -7,6 +8,37 @@ const unitMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
   d: 86_400_000,
 };
+
+const timeWords = '90s, 10m, 1h or 7d ago, or an instant';
+
+/** The flag `--after`, which `--since` names too, for `things`. */
+export function startFlag(things: string) {
+  return {
+    after: Flags.string({ aliases: ['since'], description: `Only ${things} since: ${timeWords}` }),
+  };
+}
+
+/** The flags `--after` and `--before`, which `--since` and `--until` name too, for `things`. */
+export function rangeFlags(things: string) {
+  return {
+    ...startFlag(things),
+    before: Flags.string({
+      aliases: ['until'],
+      description: `Only ${things} before: ${timeWords}`,
+    }),
+  };
+}
+
+/** Returns the values of these flags as times in ISO 8601. @throws UsageError */
+export function rangeFrom(
+  { after, before }: { after?: string | undefined; before?: string | undefined },
+  now: number,
+): { after: string | undefined; before: string | undefined } {
+  return {
+    after: timeFrom('--after', after, now),
+    before: timeFrom('--before', before, now),
+  };
+}
 
 /**
  * Returns the instant that long ago, in ISO 8601; undefined without the flag. @throws UsageError

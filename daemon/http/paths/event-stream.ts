@@ -18,6 +18,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isBound } from '../../../src/access/keys/constraints.ts';
 import { allows, type Permission } from '../../../src/core/api/permission.ts';
+import { boundsOf } from '../../../src/core/api/resource-schema.ts';
 import type { Caller } from '../../../src/core/api/route.ts';
 import { parseParts } from '../../../src/core/api/validate.ts';
 import type { App } from '../../../src/core/app.ts';
@@ -59,7 +60,7 @@ interface StreamPath {
 }
 
 /** Parsed filters of a stream; `mailboxId` is the mailbox of the path. */
-type StreamFilter = StreamLog & { after?: string | undefined; mailboxId?: string };
+type StreamFilter = StreamLog & { lastEventId?: string | undefined; mailboxId?: string };
 
 const streamPaths: readonly StreamPath[] = [
   {
@@ -178,8 +179,8 @@ function readFilter(
     headers: { schema: streamHeaders, value },
   });
   const filter = parsed.query as StreamLog;
-  const { 'last-event-id': after } = parsed.headers as StreamHeaders;
-  return { ...filter, after };
+  const { 'last-event-id': lastEventId } = parsed.headers as StreamHeaders;
+  return { ...filter, lastEventId };
 }
 
 function pickId(id: unknown): object {
@@ -189,10 +190,10 @@ function pickId(id: unknown): object {
 function follow(
   app: App,
   caller: Caller,
-  { since, type, subject, after }: StreamFilter,
+  { type, subject, lastEventId: after, ...range }: StreamFilter,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<LogEntry>> {
-  const from = since === undefined ? undefined : Date.parse(since);
+  const { from } = boundsOf(range);
   const following = { types: type, subject, after, since: from, reach: eventReachOf(app, caller) };
   return followLog(app, caller.organizationId, following, signal);
 }

@@ -1,6 +1,7 @@
 // Schemas that resources share: the id in their path, flags in a query, the answer to a deletion;
 // and the ids within the value of a request, found by the schema of the request.
 import { z } from 'zod';
+import { ValidationError } from '../../platform/errors.ts';
 import { type IdKind, idPattern } from '../../platform/runtime/ids.ts';
 
 /** The kinds of ids that a schema accepts; the command line completes typed endings by them. */
@@ -67,6 +68,49 @@ export function instantAs(error: string) {
 
 /** An instant with an offset: `2026-01-05T12:00:00Z`. */
 export const instant = instantAs('must be an ISO 8601 instant');
+
+/** A bound of time: an instant, or a bare date, which means its first instant in UTC. */
+const time = z.union([instant, z.iso.date()], 'must be an ISO 8601 date or time');
+
+/** The bounds of time of a list, from a time on and before a time, each by two names. */
+export interface TimeRange {
+  after?: string | null | undefined;
+  since?: string | null | undefined;
+  before?: string | null | undefined;
+  until?: string | null | undefined;
+}
+
+/** The start of a list of `things`. Fields of a stream, which has no end. */
+export function timeStart(things: string) {
+  return {
+    after: time.optional().meta({ description: `Only ${things} from this time on` }),
+    since: time.optional().meta({ description: 'The same as `after`' }),
+  };
+}
+
+/** The start and the end of a list of `things`. */
+export function timeRange(things: string) {
+  return {
+    ...timeStart(things),
+    before: time.optional().meta({ description: `Only ${things} before this time` }),
+    until: time.optional().meta({ description: 'The same as `before`' }),
+  };
+}
+
+function boundOf(range: TimeRange, name: 'after' | 'before', alias: 'since' | 'until') {
+  const [one, same] = [range[name] ?? range[alias], range[alias] ?? range[name]];
+  if (one === undefined || one === null || same === null || same === undefined) return undefined;
+  if (Date.parse(one) === Date.parse(same)) return Date.parse(one);
+  throw ValidationError.of(alias, `must equal \`${name}\`, as both name the same bound`);
+}
+
+/**
+ * Returns the bounds in ms since 1970: `from` is included, `to` is not.
+ * @throws ValidationError for two names of a bound with different times
+ */
+export function boundsOf(range: TimeRange): { from: number | undefined; to: number | undefined } {
+  return { from: boundOf(range, 'after', 'since'), to: boundOf(range, 'before', 'until') };
+}
 
 /** A boolean in a query string. */
 export const queryFlag = z

@@ -3,6 +3,7 @@
 // (src/history/events).
 
 import { cutPage, readCursor } from '../../core/api/cursor.ts';
+import { boundsOf } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
@@ -112,12 +113,14 @@ function toEntry(row: AuditRow): AuditEntry {
  * Lists the changes in an organization, newest first. @throws ValidationError (a foreign cursor).
  */
 export async function listAudit(app: App, caller: Caller, query: AuditQuery): Promise<AuditPage> {
-  const { action, resource, since, limit, cursor } = query;
-  const scope = ['audit', caller.organizationId, action, resource, since];
+  const { action, resource, limit, cursor, ...range } = query;
+  const { from, to } = boundsOf(range);
+  const scope = ['audit', caller.organizationId, action, resource, from, to];
   const filter = {
     action,
     resourceId: resource,
-    since: since === undefined ? undefined : Date.parse(since),
+    from,
+    to,
     after: cursor === undefined ? undefined : readCursor(scope, cursor),
   };
   const rows = await selectEntries(app.store.db, caller.organizationId, filter, limit + 1);

@@ -74,8 +74,9 @@ export async function deleteOldEntries(trx: Db, before: number, limit: number): 
 export interface AuditFilter {
   action?: string | undefined;
   resourceId?: string | undefined;
-  /** Ms since 1970; selects entries from this time on. */
-  since?: number | undefined;
+  /** Ms since 1970; selects entries from `from` on and before `to`. */
+  from?: number | undefined;
+  to?: number | undefined;
   /** Selects entries that come after this entry in the list. */
   after?: { at: number; id: string } | undefined;
 }
@@ -84,7 +85,7 @@ export interface AuditFilter {
 export function selectEntries(
   db: Db,
   organizationId: string,
-  { action, resourceId, since, after }: AuditFilter,
+  { action, resourceId, from, to, after }: AuditFilter,
   limit: number,
 ): Promise<AuditRow[]> {
   return tables<AuditTables>(db)
@@ -93,7 +94,8 @@ export function selectEntries(
     .where('organization_id', '=', organizationId)
     .$if(action !== undefined, (q) => q.where('action', '=', action ?? ''))
     .$if(resourceId !== undefined, (q) => q.where('resource_id', '=', resourceId ?? ''))
-    .$if(since !== undefined, (q) => q.where('created_at', '>=', since ?? 0))
+    .$if(from !== undefined, (q) => q.where('created_at', '>=', from ?? 0))
+    .$if(to !== undefined, (q) => q.where('created_at', '<', to ?? 0))
     .$if(after !== undefined, (q) =>
       q.where(({ eb, refTuple, tuple }) =>
         eb(refTuple('created_at', 'id'), '<', tuple(after?.at ?? 0, after?.id ?? '')),

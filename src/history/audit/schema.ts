@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Noun, NounAction } from '../../core/api/noun.ts';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
-import { instant } from '../../core/api/resource-schema.ts';
+import { timeRange } from '../../core/api/resource-schema.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
 
 /**
@@ -109,7 +109,7 @@ const auditFilters = z.strictObject({
     .regex(anyIdPattern, 'is not an id')
     .optional()
     .meta({ description: 'Only changes to the resource with this id' }),
-  since: instant.optional().meta({ description: 'Only changes from this time on' }),
+  ...timeRange('changes'),
   ...cursorQuery,
 });
 

@@ -3,6 +3,7 @@
 // grows.
 
 import { cursorAfter, readCursor } from '../../core/api/cursor.ts';
+import { boundsOf } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
@@ -121,6 +122,16 @@ function tablesOf({ types, subject }: LogFilter): ('events' | 'resource_events')
   ];
 }
 
+/** Longest time from an event to the making of its id, generously. */
+const latestIdMs = 3_600_000;
+
+/** Returns the bound of ids that `until` sets too: a page then skips all later events. */
+function earlierOf(before: string | undefined, until: number | undefined): string | undefined {
+  if (until === undefined) return before;
+  const end = firstIdAt('event', Math.max(0, until) + latestIdMs);
+  return before !== undefined && before < end ? before : end;
+}
+
 /** Reads at least `limit` events if the log has them, unless that needs too many rows. */
 async function readPart(
   db: Db,
@@ -131,7 +142,11 @@ async function readPart(
 ): Promise<Part> {
   const from = wanted.since === undefined ? '' : firstIdAt('event', wanted.since);
   const after = [wanted.after ?? '', from].sort().at(-1);
-  const filter = { ...wanted, after: after === '' ? undefined : after };
+  const filter = {
+    ...wanted,
+    after: after === '' ? undefined : after,
+    before: earlierOf(wanted.before, wanted.until),
+  };
   const pages = await Promise.all(
     tablesOf(wanted).map((table) => selectLog(db, table, organizationId, filter, order, limit)),
   );
@@ -180,16 +195,18 @@ const mostPageBytes = 4_194_304;
 export async function listLog(
   app: App,
   caller: Caller,
-  { type, subject, since, order, limit, cursor }: ListLog,
+  { type, subject, order, limit, cursor, ...range }: ListLog,
 ): Promise<{ items: LogItem[]; nextCursor: string | null }> {
   const { organizationId } = caller;
-  const scope = ['events', organizationId, type, subject, since, order];
+  const { from, to } = boundsOf(range);
+  const scope = ['events', organizationId, type, subject, from, to, order];
   const place = cursor === undefined ? undefined : readCursor(scope, cursor).id;
   const isOldestFirst = order === 'asc';
   const wanted: LogFilter = {
     types: typesFor(caller, type),
     subject,
-    since: since === undefined ? undefined : Date.parse(since),
+    since: from,
+    until: to,
     after: isOldestFirst ? place : undefined,
     before: isOldestFirst ? undefined : place,
   };

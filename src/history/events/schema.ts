@@ -1,7 +1,7 @@
 // Input and output shapes of the event log and of event kinds.
 import { z } from 'zod';
 import { cursorQuery } from '../../core/api/pagination.ts';
-import { instant } from '../../core/api/resource-schema.ts';
+import { timeRange, timeStart } from '../../core/api/resource-schema.ts';
 import { anyIdPattern } from '../../platform/runtime/ids.ts';
 import { type EventType, eventTypes } from './names.ts';
 import { isKnownPattern, typesOf } from './patterns.ts';
@@ -40,11 +40,12 @@ const logFilter = {
     .regex(anyIdPattern, 'is not an id')
     .optional()
     .meta({ description: 'Only events of the message, or other resource, with this id' }),
-  since: instant.optional().meta({ description: 'Only events from this time on' }),
+  ...timeStart('events'),
 };
 
 export const listLogQuery = z.strictObject({
   ...logFilter,
+  ...timeRange('events'),
   order: z.enum(['asc', 'desc']).default('desc').meta({
     description: 'Order of the list: `asc` is oldest first',
   }),

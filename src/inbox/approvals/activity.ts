@@ -2,6 +2,7 @@
 // from counters, partial hours at the ends of a range from rows. Events are counted as they are
 // published.
 
+import { boundsOf } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { EventSink } from '../../history/events/hooks.ts';
@@ -66,23 +67,24 @@ function sumBy(rows: readonly CountedRow[], key: 'name' | 'state'): [string, num
 }
 
 /**
- * Counts from `after` to before `before`; without both, over all time.
+ * Counts from the start to before the end of the range; without both, over all time.
  * @throws ResourceNotFoundError.
  */
 export async function agentActivity(
   app: App,
   { organizationId }: Caller,
   mailboxId: string,
-  { after, before }: ActivityQuery,
+  range: ActivityQuery,
 ): Promise<MailboxActivity> {
   const { db } = app.store;
   await getMailboxRow(db, organizationId, mailboxId);
   const rows: CountedRow[] = [];
-  if (after == null && before == null) rows.push(...(await sumHours(db, mailboxId, null)));
+  const { from: first, to: end } = boundsOf(range);
+  if (first === undefined && end === undefined) rows.push(...(await sumHours(db, mailboxId, null)));
   else {
     const now = app.clock.now() + hourMs;
-    const from = Math.min(Date.parse(after ?? '1970-01-01T00:00:00Z'), now);
-    const to = before == null ? now : Math.min(Date.parse(before), now);
+    const from = Math.min(first ?? 0, now);
+    const to = Math.min(end ?? now, now);
     const { hours, cuts } = partsOf({ from: Math.max(0, from), to: Math.max(0, to) });
     if (hours) rows.push(...(await sumHours(db, mailboxId, hours)));
     for (const cut of cuts) rows.push(...(await countCut(app, organizationId, mailboxId, cut)));

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { attachmentNumber } from '../../core/api/file-schema.ts';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
-import { idOf, instant } from '../../core/api/resource-schema.ts';
+import { idOf, timeRange } from '../../core/api/resource-schema.ts';
 
 const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'] as const;
 const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'] as const;
@@ -142,12 +142,7 @@ export const shownActionOutput = mailboxActionOutput
   })
   .meta({ id: 'ShownMailboxAction', description: 'An action, with the mail of a proposal' });
 
-const optionalInstant = instant.nullish();
-
-export const activityQuery = z.strictObject({
-  after: optionalInstant.meta({ description: 'Start of the time; leave out both for all time' }),
-  before: optionalInstant.meta({ description: 'End of the time, exclusive' }),
-});
+export const activityQuery = z.strictObject(timeRange('actions and events'));
 
 export const activityOutput = z
   .object({

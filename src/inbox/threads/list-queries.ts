@@ -18,8 +18,8 @@ export interface ThreadFilter {
   starred?: boolean | undefined;
   snoozed?: boolean | undefined;
   /** Bounds of the last activity, ms since 1970, both exclusive. */
-  after?: number | undefined;
-  before?: number | undefined;
+  from?: number | undefined;
+  to?: number | undefined;
   now: number;
 }
 
@@ -34,14 +34,14 @@ function allOf(conditions: readonly Condition[]): Condition {
 
 /** Returns conditions on the sort columns within the walked index. */
 function within(
-  { after, before }: ThreadFilter,
+  { from, to }: ThreadFilter,
   place: CursorPosition | null,
   at: RawBuilder<unknown>,
   id: RawBuilder<unknown>,
 ): Condition[] {
   return [
-    ...(after === undefined ? [] : [sql<SqlBool>`${at} > ${after}`]),
-    ...(before === undefined ? [] : [sql<SqlBool>`${at} < ${before}`]),
+    ...(from === undefined ? [] : [sql<SqlBool>`${at} >= ${from}`]),
+    ...(to === undefined ? [] : [sql<SqlBool>`${at} < ${to}`]),
     ...(place === null ? [] : [sql<SqlBool>`(${at}, ${id}) < (${place.at}, ${place.id})`]),
   ];
 }

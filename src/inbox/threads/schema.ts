@@ -4,7 +4,12 @@ import { headerText } from '../../core/api/address-schema.ts';
 import { attachmentNumber } from '../../core/api/file-schema.ts';
 import { noun } from '../../core/api/noun.ts';
 import { wholeNumber } from '../../core/api/pagination.ts';
-import { idOf, instant as isoInstant, queryFlag } from '../../core/api/resource-schema.ts';
+import {
+  idOf,
+  instant as isoInstant,
+  queryFlag,
+  timeRange,
+} from '../../core/api/resource-schema.ts';
 import { message } from '../../outbound/messages/schema.ts';
 import { folders } from './folders.ts';
 
@@ -48,10 +53,7 @@ const instant = z.union([isoInstant, z.iso.date()], 'must be an ISO 8601 date or
 const time = instant.transform((text) => Date.parse(text));
 
 export const listThreadsQuery = z.strictObject({
-  after: time.optional().meta({ description: 'Only threads with activity after this time' }),
-  before: time
-    .optional()
-    .meta({ description: 'Only threads with their last activity before this time' }),
+  ...timeRange('threads with their last activity'),
   q: z
     .string()
     .min(1)

@@ -2,7 +2,7 @@
 // take-in.ts and sent.ts; the moves between folders are in docs/making/states.md.
 import { type CursorPage, cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import { searchInTime } from '../../core/api/filtered-page.ts';
-import type { Deleted } from '../../core/api/resource-schema.ts';
+import { boundsOf, type Deleted } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { changesOf, type Details } from '../../history/audit/audit.ts';
@@ -117,12 +117,13 @@ export function foldLabel(label: string): string {
 }
 
 function filterOf(app: App, mailboxId: string, query: ListThreads): ThreadFilter {
-  const { folder, label, unread, starred, snoozed, after, before } = query;
+  const { folder, label, unread, starred, snoozed } = query;
   return {
     mailboxId,
     folders: folder ? [folder] : folders.filter((one) => !unlisted.includes(one)),
     label: label === undefined ? undefined : foldLabel(label),
-    ...{ unread, starred, snoozed, after, before },
+    ...{ unread, starred, snoozed },
+    ...boundsOf(query),
     now: app.clock.now(),
   };
 }
@@ -140,8 +141,9 @@ export async function listThreads(
 ): Promise<CursorPage<Thread>> {
   const { db } = app.store;
   await getMailboxRow(db, organizationId, mailboxId);
-  const { folder, label, unread, starred, snoozed, after, before, q } = query;
-  const scope = ['threads', mailboxId, folder, label, unread, starred, snoozed, after, before, q];
+  const { folder, label, unread, starred, snoozed, q } = query;
+  const { from, to } = boundsOf(query);
+  const scope = ['threads', mailboxId, folder, label, unread, starred, snoozed, from, to, q];
   const place = cursor === undefined ? null : readCursor(scope, cursor);
   const filter = filterOf(app, mailboxId, { limit, ...query });
   if (q !== undefined) await indexWaiting(app);

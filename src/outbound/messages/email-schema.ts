@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { emailAddress } from '../../core/api/address-schema.ts';
 import { wholeNumber } from '../../core/api/pagination.ts';
+import { queryFlag } from '../../core/api/resource-schema.ts';
 import { longestExpirySeconds } from './contents/storage-urls.ts';
 import { delivery, messageStatus } from './schema.ts';
 
@@ -12,7 +13,9 @@ const verdict = z
   .nullable();
 
 export const emailQuery = z.strictObject({
-  includeStorageUrls: z.stringbool().optional(),
+  includeStorageUrls: queryFlag
+    .optional()
+    .meta({ description: 'Also give URLs that download the parts without a key' }),
   urlExpiresIn: wholeNumber(60, longestExpirySeconds)
     .optional()
     .meta({ description: 'Lifetime of the storage URLs in seconds, 60 to 604800 (default 3600)' }),

@@ -3,6 +3,7 @@
 
 import { readFilteredPage } from '../../core/api/filtered-page.ts';
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
+import { boundsOf } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { requestErasure } from '../../history/erasures/request.ts';
@@ -81,6 +82,16 @@ async function pageOfMessages(
   return { ids: found.rows, total: found.total };
 }
 
+/** Returns the later of two times; an absent bound sets no limit. */
+function latestOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
+}
+
+/** Returns the earlier of two times; an absent bound sets no limit. */
+function earliestOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
 /** Returns one page of the organization's messages, newest first. */
 export async function listMessages(
   app: App,
@@ -88,14 +99,15 @@ export async function listMessages(
   query: ListMessagesQuery,
 ): Promise<Page<Message>> {
   const { db } = app.store;
+  const { from, to } = boundsOf(query);
   const filter = {
     organizationId: caller.organizationId,
     direction: query.direction,
     status: query.status,
     conversationId: query.conversationId,
     contactId: query.contactId,
-    createdFrom: query.startDate,
-    createdTo: query.endDate,
+    createdFrom: latestOf(query.startDate, from),
+    createdTo: earliestOf(query.endDate, to === undefined ? undefined : to - 1),
     recipient: query.recipient,
     sender: query.sender,
     subject: query.subject,

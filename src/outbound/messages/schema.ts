@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { templateWarning } from '../../content/rendering/schema.ts';
 import { emailAddress } from '../../core/api/address-schema.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idOf, instant as isoInstant } from '../../core/api/resource-schema.ts';
+import { idOf, instant as isoInstant, timeRange } from '../../core/api/resource-schema.ts';
 import { contactNoun } from '../../people/contacts/schema.ts';
 import { conversationNoun } from '../../people/conversations/schema.ts';
 import { messageStatuses, waitReasons } from '../deliveries/status.ts';
@@ -305,6 +305,7 @@ export const listMessagesQuery = z
     endDate: instant('last').optional().meta({
       description: 'Only messages created at or before this time; a bare date includes that day',
     }),
+    ...timeRange('messages created'),
     recipient: emailAddress
       .optional()
       .meta({ description: 'Only messages with this address in `to`, `cc` or `bcc`' }),

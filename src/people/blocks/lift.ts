@@ -1,5 +1,6 @@
 // Lifts many blocks: by reason, time and domain, such as after a DNS fault that bounced good mail.
 // Goes over the blocks of a reason page by page, a page in each transaction.
+import { boundsOf } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { record } from '../../history/events/record.ts';
@@ -26,9 +27,11 @@ export interface Liftable {
 async function* pagesOf(
   db: Db,
   organizationId: string,
-  { reason, since, domain }: LiftBlocks,
+  { reason, domain, ...range }: LiftBlocks,
 ): AsyncGenerator<queries.BlockRow[]> {
-  let afterId = since === undefined ? '' : firstIdAt('block', since);
+  const { from, to } = boundsOf(range);
+  let afterId = from === undefined ? '' : firstIdAt('block', Math.max(0, from));
+  const isBefore = ({ created_at: at }: queries.BlockRow) => to === undefined || at < to;
   for (;;) {
     const rows = await queries.selectBlocksAfter(
       db,
@@ -41,7 +44,8 @@ async function* pagesOf(
     if (!last) return;
     const isOfDomain = ({ folded_address: address }: queries.BlockRow) =>
       domain === undefined || address.endsWith(foldAddress(`@${domain}`));
-    yield rows.filter(isOfDomain);
+    yield rows.filter((row) => isBefore(row) && isOfDomain(row));
+    if (!isBefore(last)) return;
     afterId = last.id;
   }
 }
@@ -68,14 +72,16 @@ export async function liftBlocks(
   selection: LiftBlocks,
   onProgress: (lifted: number) => void = () => {},
 ): Promise<{ lifted: number }> {
-  const { reason, since, domain } = selection;
+  const { reason, domain } = selection;
+  const { from, to } = boundsOf(selection);
+  const [since, until] = [from, to].map((ms) => isoTime(ms ?? null) ?? undefined);
   let lifted = 0;
   for await (const rows of pagesOf(app.store.db, caller.organizationId, selection)) {
     if (rows.length === 0) continue;
     const ids = rows.map(({ id }) => id);
     lifted += await app.store.write(async (trx) => {
       const gone = await queries.deleteBlockRows(trx, caller.organizationId, ids);
-      const details = { reason, since: isoTime(since ?? null) ?? undefined, domain, lifted: gone };
+      const details = { reason, since, until, domain, lifted: gone };
       if (gone > 0) {
         await record(app, trx, caller, { subject: null, action: 'block.deleted', details });
       }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { domainName, emailAddress } from '../../core/api/address-schema.ts';
 import { pageQuery } from '../../core/api/pagination.ts';
-import { idPath, instant } from '../../core/api/resource-schema.ts';
+import { idPath, timeRange } from '../../core/api/resource-schema.ts';
 
 export const blockReasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
 
@@ -46,7 +46,7 @@ export const exportBlocksInput = z.strictObject({
 /** Options of `svc blocks delete` without an id. */
 export const liftBlocksInput = z.strictObject({
   reason,
-  since: instant.transform((text) => Date.parse(text)).optional(),
+  ...timeRange('blocks made'),
   domain: domainName.optional(),
 });
 

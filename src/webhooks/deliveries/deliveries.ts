@@ -1,6 +1,7 @@
 // Operations on the deliveries of an endpoint (specification 4.9): lists, single deliveries and
 // tests. Posting is loop.ts.
 import { type Page, toPage } from '../../core/api/pagination.ts';
+import { boundsOf } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { eventToRecord, record } from '../../history/events/record.ts';
@@ -42,12 +43,8 @@ export async function listDeliveries(
 ): Promise<Page<WebhookDelivery>> {
   const { db } = app.store;
   await endpoints.get(db, organizationId, endpointId);
-  const { status, eventType, since } = query;
-  const filter = {
-    status,
-    eventTypes: eventType,
-    since: since === undefined ? since : Date.parse(since),
-  };
+  const { status, eventType } = query;
+  const filter = { status, eventTypes: eventType, ...boundsOf(query) };
   const [rows, total] = await Promise.all([
     pageDeliveries(db, endpointId, filter, query),
     totalOf(db, endpointId, filter),
@@ -68,8 +65,8 @@ export async function listDeliveries(
  * Returns the total of a list; with no filter but status, from the counters (counters.ts).
  */
 async function totalOf(db: Db, endpointId: string, filter: DeliveryFilter): Promise<number> {
-  const { status, eventTypes, since } = filter;
-  if (eventTypes !== undefined || since !== undefined) {
+  const { status, eventTypes, from, to } = filter;
+  if (eventTypes !== undefined || from !== undefined || to !== undefined) {
     return countDeliveries(db, endpointId, filter);
   }
   const sums = await sumCounters(db, endpointId);

@@ -5,7 +5,7 @@
 //   --------------------+------------------------------------------------+------------------
 //   none, status        | (endpoint_id, status, id)                      | merging 4 ranges, 1
 //   kind, with a status | (endpoint_id, event_type, status, id)          | merging 4 ranges a kind, 1
-//   since               | a bound on `id` of these: it begins with a time |
+//   from, to            | bounds on `id` of these: it begins with a time |
 import { type RawBuilder, sql } from 'kysely';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
@@ -28,23 +28,26 @@ export const { idsEnding: deliveryIdsEnding } = deliveries;
 export interface DeliveryFilter {
   status?: DeliveryStatus | undefined;
   eventTypes?: readonly string[] | undefined;
-  /** Earliest creation time, ms since 1970. */
-  since?: number | undefined;
+  /** Bounds of the creation time, ms since 1970: `from` is included, `to` is not. */
+  from?: number | undefined;
+  to?: number | undefined;
 }
 
 /** Returns selects over ranges of an index, each in the order of ids. */
 function rangesOf(
   endpointId: string,
-  { status, eventTypes, since }: DeliveryFilter,
+  { status, eventTypes, from, to }: DeliveryFilter,
   columns: RawBuilder<unknown>,
 ): RawBuilder<unknown>[] {
   const ofTypes = eventTypes?.map((type) => sql`and event_type = ${type}`) ?? [sql``];
   // An id begins with the creation time.
-  const later = since === undefined ? sql`` : sql`and id >= ${firstIdAt('webhookDelivery', since)}`;
+  const firstAt = (ms: number) => firstIdAt('webhookDelivery', Math.max(0, ms));
+  const later = from === undefined ? sql`` : sql`and id >= ${firstAt(from)}`;
+  const earlier = to === undefined ? sql`` : sql`and id < ${firstAt(to)}`;
   return (status === undefined ? deliveryStatuses : [status]).flatMap((one) =>
     ofTypes.map(
       (ofType) => sql`select ${columns} from webhook_deliveries
-        where endpoint_id = ${endpointId} and status = ${one} ${ofType} ${later}`,
+        where endpoint_id = ${endpointId} and status = ${one} ${ofType} ${later} ${earlier}`,
     ),
   );
 }

@@ -1,5 +1,6 @@
 // Queues logged events again for an endpoint, under their original `webhook-id`. Replays go after
 // live deliveries (`is_replay`).
+import { boundsOf } from '../../core/api/resource-schema.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { logBetween } from '../../history/events/log.ts';
@@ -36,10 +37,8 @@ type Read = (after: string, limit: number) => Promise<{ events: Event[]; next: s
 function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
   const { db } = app.store;
   const { organization_id: organizationId } = endpoint;
-  const range = {
-    since: input.since === undefined ? 0 : Date.parse(input.since),
-    until: input.until === undefined ? app.clock.now() + 1 : Date.parse(input.until),
-  };
+  const { from = 0, to = app.clock.now() + 1 } = boundsOf(input);
+  const range = { since: from, until: to };
   const patterns = input.events ?? fromJson<string[]>(endpoint.events);
   const { status } = input;
   if (status === undefined) {

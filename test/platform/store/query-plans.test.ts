@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ZodObject } from 'zod';
 import { routes } from '../../../daemon/http/routes.ts';
 import { cursorAfter } from '../../../src/core/api/cursor.ts';
+import { boundsOf } from '../../../src/core/api/resource-schema.ts';
 import type { Route } from '../../../src/core/api/route.ts';
 import { recordTimeline } from '../../../src/history/events/record.ts';
 import { createProjector } from '../../../src/inbox/receiving/projector.ts';
@@ -36,6 +37,12 @@ import { type Planner, plannerOf } from './plan-rules.ts';
 /** A value, or a function that finds one to fit the parameters already chosen. */
 type Sample = string | ((own: Side, others: URLSearchParams) => Promise<string> | string);
 
+const times: Record<string, Sample> = {
+  after: '2026-01-01T00:00:00Z',
+  since: '2026-01-01T00:00:00Z',
+  before: '2027-01-01T00:00:00Z',
+  until: '2027-01-01T00:00:00Z',
+};
 const page: Record<string, Sample> = { page: '2', limit: '5' };
 const dates: Record<string, Sample> = {
   startDate: '2026-01-05T11:59:58.123Z',
@@ -105,12 +112,12 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     ...page,
     status: 'exhausted',
     eventType: 'message.sent',
-    since: '2026-01-01T00:00:00Z',
+    ...times,
   },
   'GET /v1/audit': {
     action: 'block.created',
     resource: ({ shared }) => shared.writeKey,
-    since: '2026-01-01T00:00:00Z',
+    ...times,
     limit: '1',
     async cursor({ api }, others) {
       const first = new URLSearchParams(others);
@@ -138,7 +145,9 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   'GET /v1/mailbox-namespaces': page,
   'GET /v1/mailboxes/{id}/agent-activity': {
     after: '2026-01-05T10:30:00Z',
+    since: '2026-01-05T10:30:00Z',
     before: '2026-01-05T12:30:00Z',
+    until: '2026-01-05T12:30:00Z',
   },
   'GET /v1/mailboxes/{id}/actions': samplesOfActions(
     ({ shared }) => `/v1/mailboxes/${shared.proposingMailbox}/actions`,
@@ -146,7 +155,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   'GET /v1/mailbox-actions': samplesOfActions(() => '/v1/mailbox-actions'),
   'GET /v1/mailboxes/{id}/events': {
     type: 'mailbox.updated',
-    since: '2026-01-01T00:00:00Z',
+    ...times,
     order: 'asc',
     limit: '1',
     async cursor({ api, shared }, others) {
@@ -165,8 +174,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     },
   },
   'GET /v1/mailboxes/{id}/threads': {
-    after: '2026-01-01T00:00:00Z',
-    before: '2027-01-01T00:00:00Z',
+    ...times,
     q: 'hello',
     folder: 'inbox',
     label: 'of a test',
@@ -191,13 +199,12 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
       cursorAfter(['runs', campaign], { at: 2, id: 'run_0123456789abcdefghjk' }),
   },
   'GET /v1/extensions': {
-    after: '2026-01-05T11:59:58.123Z',
-    before: '2036-01-05T11:59:58.123Z',
+    ...times,
     limit: '1',
     cursor({ organizationId }, others) {
-      const [after, before] = ['after', 'before'].map((name) => others.get(name) ?? undefined);
+      const { from, to } = boundsOf(Object.fromEntries(others));
       const place = { at: 2, id: 'ext_0123456789abcdefghjk' };
-      return cursorAfter(['extensions', organizationId, after, before], place);
+      return cursorAfter(['extensions', organizationId, from, to], place);
     },
   },
   'GET /v1/extensions/{id}/versions': {
@@ -235,7 +242,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   'GET /v1/events': {
     type: 'message.accepted',
     subject: ({ shared }) => shared.message,
-    since: '2026-01-01T00:00:00Z',
+    ...times,
     order: 'asc',
     limit: '1',
     async cursor({ api }, others) {

@@ -1,6 +1,7 @@
 // Waits for a mail to an address, for tests of software that sends mail: `svc messages expect` and
 // `GET /v1/messages/expect`. Looks through the newest messages, not through the search, which a
 // daemon fills a moment later.
+import { boundsOf } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { CapacityError, ResourceNotFoundError, ValidationError } from '../../../platform/errors.ts';
@@ -81,12 +82,13 @@ export async function expectMessage(
 export function expectInRequest(
   app: App,
   caller: Caller,
-  { within, ...expected }: ExpectQuery,
+  { within, to, subject, ...range }: ExpectQuery,
   signal: AbortSignal | undefined,
 ): Promise<ExpectedMessage> {
   const most = Math.min(longestSeconds, app.config.http.requestTimeoutSeconds - reserveSeconds);
   const withinMs = Math.max(0, Math.min(within, most)) * 1_000;
-  return expectMessage(app, caller, { ...expected, withinMs, signal });
+  const { from: since } = boundsOf(range);
+  return expectMessage(app, caller, { to, subject, since, withinMs, signal });
 }
 
 function interrupted(): CapacityError {

@@ -1,7 +1,7 @@
 // Schemas of the wait for a mail, and of the codes and links of a message.
 import { z } from 'zod';
 import { emailAddress } from '../../../core/api/address-schema.ts';
-import { instant } from '../../../core/api/resource-schema.ts';
+import { timeStart } from '../../../core/api/resource-schema.ts';
 import { message } from '../schema.ts';
 
 const subjectCharacters = 255;
@@ -37,10 +37,7 @@ export const expectedMail = z.strictObject({
 export const expectQuery = z
   .strictObject({
     ...expectedMail.shape,
-    since: instant
-      .transform((text) => Date.parse(text))
-      .optional()
-      .meta({ description: 'Match mail created at or after this time (default: a minute ago)' }),
+    ...timeStart('mail created (default: the last minute)'),
     within: z
       .string()
       .regex(/^\d{1,6}s?$/, 'must be seconds, such as 20 or 20s')

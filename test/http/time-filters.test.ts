@@ -1,0 +1,180 @@
+// Filters by time: one rule for all lists and commands that have any of them. `after` (or `since`)
+// includes its instant, `before` (or `until`) does not.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { listCommandIds } from '../../commands/base/input/typed.ts';
+import { plainPaths } from '../../daemon/http/openapi/plain-routes.ts';
+import { routes } from '../../daemon/http/routes.ts';
+import { boundsOf, queryFlag } from '../../src/core/api/resource-schema.ts';
+import { commandClass } from '../docs/write.ts';
+import { stores } from '../support/command.ts';
+import { pathOf, type Row, rows } from './permission-rows.ts';
+import { type PermissionWorld, permissionWorld } from './permission-world.ts';
+
+const starts = ['after', 'since'];
+const ends = ['before', 'until'];
+const bounds = [...starts, ...ends];
+
+/** Parts of a request that have a field of a time range. */
+const ranged = [...routes, ...plainPaths].flatMap((route) => {
+  const { method, path, query } = route;
+  const body = 'body' in route ? route.body : undefined;
+  return [query, body].flatMap((part) => {
+    const shape = part instanceof z.ZodObject ? (part.shape as Record<string, z.ZodType>) : {};
+    const names = Object.keys(shape).filter((name) => bounds.includes(name));
+    return names.length > 0 ? [{ name: `${method} ${path}`, names, shape }] : [];
+  });
+});
+
+/** Streams and waits have a start only: they follow what comes. */
+const streams = [
+  'GET /v1/events/stream',
+  'GET /v1/mailboxes/{id}/events/stream',
+  'GET /v1/messages/expect',
+];
+
+/** Commands with flags that name a time, but no filter of a list. */
+const noFilters = ['threads:snooze'];
+/** Commands that follow what comes, or wait for it. */
+const following = ['events:tail', 'messages:expect', 'messages:tail', 'webhooks:listen'];
+
+interface FlagWords {
+  aliases?: readonly string[];
+}
+
+async function rangeFlagsOf(id: string): Promise<string[]> {
+  const { flags = {} } = (await commandClass(id)) as { flags?: Record<string, FlagWords> };
+  const names = Object.entries(flags).flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
+  return names.filter((name) => bounds.includes(name)).sort();
+}
+
+describe('routes that filter by time', () => {
+  it('are the lists of events, messages, changes, deliveries, threads and extensions', () => {
+    expect(ranged.map(({ name }) => name).sort()).toEqual([
+      'GET /v1/audit',
+      'GET /v1/events',
+      'GET /v1/events/stream',
+      'GET /v1/extensions',
+      'GET /v1/mailboxes/{id}/agent-activity',
+      'GET /v1/mailboxes/{id}/events',
+      'GET /v1/mailboxes/{id}/events/stream',
+      'GET /v1/mailboxes/{id}/threads',
+      'GET /v1/messages',
+      'GET /v1/messages/expect',
+      'GET /v1/webhooks/{id}/deliveries',
+      'POST /v1/webhooks/{id}/replay',
+    ]);
+  });
+
+  it.each(ranged)('$name takes both names of each bound', ({ name, names }) => {
+    expect(names.sort()).toEqual([...(streams.includes(name) ? starts : bounds)].sort());
+  });
+
+  it.each(ranged)('$name takes an instant or a date, and no other text', ({ names, shape }) => {
+    for (const name of names) {
+      const accepts = (text: string) => shape[name]?.safeParse(text).success;
+      expect(accepts('2026-01-05T12:00:00+01:00')).toBe(true);
+      expect(accepts('2026-01-05')).toBe(true);
+      expect(accepts('yesterday')).toBe(false);
+      expect(accepts('2026-01-05T12:00:00')).toBe(false);
+    }
+  });
+});
+
+describe('commands that filter by time', () => {
+  it.each(listCommandIds().filter((id) => !noFilters.includes(id)))(
+    '%s names each bound by both names',
+    async (id) => {
+      const names = await rangeFlagsOf(id);
+      const expected = following.includes(id) ? starts : bounds;
+      expect(names).toEqual(names.length === 0 ? [] : [...expected].sort());
+    },
+  );
+
+  it('are at least eleven', async () => {
+    const all = await Promise.all(listCommandIds().map(rangeFlagsOf));
+    expect(all.filter((names) => names.length > 0).length).toBeGreaterThanOrEqual(11);
+  });
+});
+
+describe('the bounds of a time range', () => {
+  const noon = '2026-01-05T12:00:00Z';
+
+  it('have the same meaning by either name', () => {
+    const at = { from: Date.parse(noon), to: Date.parse('2026-01-06T00:00:00Z') };
+    expect(boundsOf({ after: noon, before: '2026-01-06' })).toEqual(at);
+    expect(boundsOf({ since: noon, until: '2026-01-06' })).toEqual(at);
+    expect(boundsOf({ after: noon, since: '2026-01-05T13:00:00+01:00' }).from).toBe(at.from);
+    expect(boundsOf({})).toEqual({ from: undefined, to: undefined });
+  });
+
+  it('refuse two names with different times', () => {
+    expect(() => boundsOf({ after: noon, since: '2026-01-05' })).toThrow(/since/);
+    expect(() => boundsOf({ before: noon, until: '2026-01-05' })).toThrow(/until/);
+  });
+});
+
+describe('booleans in a query', () => {
+  const fields = routes.flatMap(({ method, path, query }) =>
+    Object.entries(query instanceof z.ZodObject ? query.shape : {}).map(([field, schema]) => ({
+      name: `${method} ${path} ${field}`,
+      schema: schema as z.ZodType,
+    })),
+  );
+  const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
+  const flags = fields.filter(
+    ({ schema }) => accepts(schema, 'true') && accepts(schema, 'false') && !accepts(schema, 'x'),
+  );
+
+  it('stand in five routes at least', () => {
+    expect(flags.length).toBeGreaterThanOrEqual(5);
+  });
+
+  it.each([{ name: 'the schema itself', schema: queryFlag }, ...flags])(
+    '$name is true or false, and no other word',
+    ({ schema }) => {
+      const words = ['yes', 'no', '1', '0', 'on', 'off', 'TRUE', 'False', 'y', 'n', 'enabled', ''];
+      expect(words.filter((word) => accepts(schema, word))).toEqual([]);
+    },
+  );
+});
+
+const past = '1990-01-01T00:00:00Z';
+const future = '2090-01-01T00:00:00Z';
+const lists = routes.filter(
+  ({ method, path, query }) =>
+    method === 'GET' &&
+    !path.endsWith('/agent-activity') &&
+    query instanceof z.ZodObject &&
+    'before' in query.shape,
+);
+
+describe.each(stores)('lists by time on %s', (store) => {
+  let world: PermissionWorld;
+  beforeAll(async () => {
+    world = await permissionWorld(store);
+  });
+  afterAll(() => world.close());
+
+  async function ids(path: string, query: string): Promise<string[]> {
+    const row = rows[`GET ${path}`] as Row;
+    const { own } = world;
+    const id = row.on ? own.shared[row.on] : null;
+    const url = pathOf(path, row, own, id);
+    const { status, body } = await own.api.request('GET', `${url}?limit=100&${query}`, {});
+    expect([status, query]).toEqual([200, query]);
+    return (body as { items: { id: string }[] }).items.map((item) => item.id);
+  }
+
+  it.each(lists.map(({ path }) => path))('GET %s keeps to both bounds', async (path) => {
+    const all = await ids(path, '');
+    for (const name of starts) {
+      expect(await ids(path, `${name}=${past}`)).toEqual(all);
+      expect(await ids(path, `${name}=${future}`)).toEqual([]);
+    }
+    for (const name of ends) {
+      expect(await ids(path, `${name}=${future}`)).toEqual(all);
+      expect(await ids(path, `${name}=${past}`)).toEqual([]);
+    }
+  });
+});
