@@ -123,7 +123,8 @@ describe('booleans in a query', () => {
   );
   const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
   const flags = fields.filter(
-    ({ schema }) => accepts(schema, 'true') && accepts(schema, 'false') && !accepts(schema, 'other'),
+    ({ schema }) =>
+      accepts(schema, 'true') && accepts(schema, 'false') && !accepts(schema, 'other'),
   );
 
   it('stand in five routes at least', () => {
