@@ -92,6 +92,11 @@ async function headOfTemplate({ api, shared: { template } }: Side): Promise<stri
   return body.workspace.baseCommit;
 }
 
+/** Parameters without which a route answers 422. */
+const required: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'GET /v1/messages/expect': { to: 'nobody@example.com', within: '0' },
+};
+
 /** A value of each query parameter of each route. */
 const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   ...Object.fromEntries(
@@ -143,6 +148,12 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     },
   },
   'GET /v1/mailbox-namespaces': page,
+  'GET /v1/messages/expect': {
+    ...required['GET /v1/messages/expect'],
+    subject: 'hello',
+    after: '2026-01-01T00:00:00Z',
+    since: '2026-01-01T00:00:00Z',
+  },
   'GET /v1/mailboxes/{id}/agent-activity': {
     after: '2026-01-05T10:30:00Z',
     since: '2026-01-05T10:30:00Z',
@@ -525,6 +536,9 @@ describe.each(bothStores)('the query plans on %s', (store) => {
     if (on) {
       const id = row.spends ? await own.fresh(on) : own.shared[on];
       url.pathname = pathOf(route.path, row, own, id);
+    }
+    for (const [name, value] of Object.entries(required[nameOf(route)] ?? {})) {
+      url.searchParams.set(name, value);
     }
     for (const name of chosen) {
       const sample = samples[nameOf(route)]?.[name] ?? '';
