@@ -18,6 +18,7 @@ const plainWords = new Set([
   'and',
   'daemon1',
   'from',
+  'in',
   'is',
   'looks',
   'made',
@@ -71,7 +72,8 @@ const sentenceEnd = /[,;:)\n]|\.(?:\s|$)| (?:and|then|or) |\s\|\s/;
  * sentence.
  */
 function commandsIn(text: string): string[] {
-  const chosen = text.replaceAll(/\b([a-z]+)(?:\|[a-z0-9]+)+/g, '$1');
+  const ofAccount = text.replaceAll('sudo -u svc ', 'sudo ');
+  const chosen = ofAccount.replaceAll(/\b([a-z]+)(?:\|[a-z0-9]+)+/g, '$1');
   const filled = chosen.replaceAll(/\$\([^)]*\)|…|\[[A-Z-]+\]|\bN\b/g, placeholder);
   return [...filled.matchAll(/(^|[^\w/.-])svc (?=[a-z])/g)].flatMap(
     ({ 0: found, 1: before = '', index }) => {
@@ -81,7 +83,8 @@ function commandsIn(text: string): string[] {
       const unquoted = rest.replaceAll(/"[^"]*"|'[^']*'/g, (part) => '_'.repeat(part.length));
       const end = closing >= 0 ? closing : unquoted.search(sentenceEnd);
       const words = (end < 0 ? rest : rest.slice(0, end)).trim();
-      return plainWords.has(words.split(' ')[0] ?? '') && quote === null ? [] : [words];
+      const [first = ''] = words.split(/[\s"'`]/);
+      return plainWords.has(first) && quote === null ? [] : [words];
     },
   );
 }
