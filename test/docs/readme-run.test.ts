@@ -87,7 +87,7 @@ function save(name: string, text: string): void {
 }
 
 async function run(text: string): Promise<void> {
-  for (const line of text.split('\n')) {
+  for (const line of text.split(/(?<!\\)\n/)) {
     const command = await typed(line);
     if (command.startsWith('export ')) await exportAsTyped(command);
     else await sh(command);

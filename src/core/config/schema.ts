@@ -268,7 +268,7 @@ export const configSchema = z.strictObject(
           outgoingHost: hostName
             .nullable()
             .default('gmail-smtp-in.l.google.com')
-            .describe('Mail host that svc doctor --mail asks whether port 25 is open; null: none'),
+            .describe('Mail host whose port 25 is tried by svc doctor --mail; null: none'),
         },
         mapOfKeys,
       )

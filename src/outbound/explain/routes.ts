@@ -12,7 +12,7 @@ export const explainRoutes = {
     summary: 'Explain the state of a message and its next step',
     description:
       'For each recipient the last event, the reason and end of its wait, the reply of the ' +
-      'server, and the command that helps. The same as `svc messages explain --json`.',
+      'server, and the command that helps. The same as `svc messages explain MESSAGE --json`.',
     params,
     output: messageExplanation,
     run: (app, { caller, params: { id } }) => explainMessage(app, caller, id),

@@ -9,7 +9,8 @@ type Treatment = 'kept' | 'record' | (string & {});
 const sender =
   'a template has no sender here: give "from" in the send, or make it the default of a sender';
 const replies = 'give "email.replyTo" in the send, or set the reply address of the sender';
-const sample = 'sample values: keep them in a file for "svc templates render --data"';
+const sample =
+  'sample values: keep them in a file for "svc templates render TEMPLATE --data @FILE"';
 
 const fields: Readonly<Record<ForeignService, Readonly<Record<string, Treatment>>>> = {
   resend: {
