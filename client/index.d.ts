@@ -3397,7 +3397,7 @@ export class Svc {
     listEvents(id: string, options?: RequestOptions): Promise<Array<MessageEvent>>;
     /** Get the delivery status of each recipient. Permission: `messages:read`. */
     listDeliveries(id: string, options?: RequestOptions): Promise<Array<Delivery>>;
-    /** Explain the state of a message and its next step. For each recipient the last event, the reason and end of its wait, the reply of the server, and the command that helps. The same as `svc messages explain --json`. Permission: `messages:read`. */
+    /** Explain the state of a message and its next step. For each recipient the last event, the reason and end of its wait, the reply of the server, and the command that helps. The same as `svc messages explain MESSAGE --json`. Permission: `messages:read`. */
     explain(id: string, options?: RequestOptions): Promise<MessageExplanation>;
     /** Get a proof of delivery that can be checked without this service. The events of the message up to now, the answers of servers and the digest of the mail, with the path to a signed head. The keys are at `/.well-known/svc-receipts.json`. Permission: `messages:read`. */
     getReceipt(id: string, options?: RequestOptions): Promise<Receipt>;
