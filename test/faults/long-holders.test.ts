@@ -137,7 +137,7 @@ describe('a daemon that works longer than its lease keeps', () => {
     const run = await makeRun(app, operator, await makeCampaign(app, caller));
     await start(campaignLoop);
     await workLong();
-    await vi.waitFor(async () => expect(await messagesOf(app, run.id)).toBe(20));
+    await expect.poll(() => messagesOf(app, run.id)).toBe(20);
   });
 
   it('a scheduled job', async () => {
