@@ -7,6 +7,7 @@ import type {
 import { BaseCommand } from '../base/command.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
 import { print } from '../base/output/output.ts';
+import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
 const attemptColumns = ['number', 'at', 'durationMs', 'host', 'tls', 'outcome', 'said'];
@@ -79,8 +80,8 @@ export default class MessagesExplain extends BaseCommand {
     const { args, flags } = await this.parse(MessagesExplain);
     await withCaller(flags, async (app, caller) => {
       const id = await messageIdFrom(app, caller, args.id);
-      const { explainMessage } = await import('../../src/outbound/explain/explain.ts');
-      const explanation = await explainMessage(app, caller, id);
+      const { explainRoutes } = await import('../../src/outbound/explain/routes.ts');
+      const explanation = await runRoute(app, caller, explainRoutes.message, { params: { id } });
       await print(flags, explanation, () => explanationText(explanation, app.clock.now()));
     });
   }

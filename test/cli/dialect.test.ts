@@ -20,7 +20,7 @@ const withoutRoute: Readonly<Record<string, string>> = {
     ]),
   ),
   'domains:resume': 'the operator alone resumes a held domain',
-  'messages:explain': 'the API has no explanation of a message',
+  'messages:expect': 'waits as long as --within says, and the route for 25 s at most',
   'blocks:export': 'the API has no export of blocks',
   'blocks:import': 'the API has no import of blocks',
   'mailboxes:receive': 'takes a mail as SMTP does, from standard input',
@@ -65,7 +65,6 @@ const withoutRoute: Readonly<Record<string, string>> = {
 /** Commands that call the service beside their route. */
 const besideRoute: Readonly<Record<string, string>> = {
   'messages:show': '--raw and --attachment write bytes that the API does not give',
-  'messages:expect': 'reads a link or code out of mail that is in no mailbox too',
   'blocks:delete': '--reason lifts many blocks, and the API one',
   'blocks:show': 'finds a block by its address',
   'templates:lint': 'compiles a folder that no template has yet',

@@ -101,10 +101,11 @@ describe('the curl commands of the page', () => {
       .replace('{version}', '1.4.0')
       .replace('{slug}', 'the-slug')
       .replace('{n}', '1');
+    const query = route.name === 'expectMessage' ? '?to=inbox%40sandbox.test' : '';
     expect(given.slice(0, 5)).toEqual([
       '-X',
       route.method,
-      `${url}${path}`,
+      `${url}${path}${query}`,
       '-H',
       'X-API-Key: svc_live_1',
     ]);
@@ -186,9 +187,11 @@ describe('the curl commands of a new service', () => {
     'succeed for %s',
     async (_name, route) => {
       const given = shown.get(route.name) ?? [];
+      const { pathname, searchParams } = new URL(given[2] ?? '');
+      if (route.waits) searchParams.set('within', '0');
       const response = await http.inject({
         method: route.method,
-        url: new URL(given[2] ?? '').pathname,
+        url: `${pathname}?${searchParams}`,
         headers: {
           'x-api-key': service.apiKey,
           ...(route.body && { 'content-type': 'application/json' }),

@@ -21,7 +21,7 @@ export function curlOf(
     /\{(\w+)\}/g,
     (_, name: string) => `$${name.replace(/(?=[A-Z])/g, '_').toUpperCase()}`,
   );
-  const lines = [`curl -X ${method.toUpperCase()} ${url}`];
+  const lines = [`curl -X ${method.toUpperCase()} ${withQuery(url, operation)}`];
   if (!operation.security) lines.push(`-H "X-API-Key: $SVC_API_KEY"`);
   const content = operation.requestBody?.content ?? {};
   const schema = content['application/json']?.schema;
@@ -34,6 +34,15 @@ export function curlOf(
     lines.push(`-H 'Content-Type: ${streamed}'`, `-T file.${ending}`);
   }
   return lines.join(' \\\n  ');
+}
+
+/** Adds the required parameters of the query to a quoted URL, each with the first example. */
+function withQuery(url: string, { parameters = [] }: Operation): string {
+  const needed = parameters.filter((one) => one.in === 'query' && one.required);
+  if (needed.length === 0) return url;
+  const query = new URLSearchParams();
+  for (const { name, schema } of needed) query.set(name, String(exampleOf(schema, {}) ?? ''));
+  return `${url.slice(0, -1)}?${query}"`;
 }
 
 /**

@@ -201,6 +201,7 @@ const uses: Readonly<Record<string, string>> = {
   'src/outbound/queue/attempting/return-path.ts': 'the key of a token: any time',
   'src/outbound/tracking/tokens.ts': 'the key of a token: any time',
   'src/outbound/unsubscribe-links/tokens.ts': 'the key of a token: any time',
+  'src/people/blocks/lift.ts': 'bounds of a selection: any time',
   'src/service/erasing/actions.ts': 'events near an action: made by the same clock',
   'src/webhooks/deliveries/list-queries.ts': 'pages of a list, and a replay since a time',
 };

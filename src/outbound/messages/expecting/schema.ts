@@ -28,7 +28,10 @@ export const extractsOutput = z
 
 /** Fields of the route and of the command alike. */
 export const expectedMail = z.strictObject({
-  to: emailAddress.meta({ description: 'Address of the recipient' }),
+  to: emailAddress.meta({
+    description: 'Address of the recipient',
+    examples: ['inbox@sandbox.test'],
+  }),
   subject: z.string().min(1).max(subjectCharacters).optional().meta({
     description: 'RE2 pattern that a part of the subject matches, in any case of letters',
   }),
