@@ -238,7 +238,11 @@ describe('an unacceptable mail', () => {
       /From: is given twice/,
     ],
     ['two authors', mail({ From: 'a@sandbox.test, b@sandbox.test' }), /From: must name one/],
-    ['a From without an address', mail({ From: 'Ada Lovelace' }), /^554 5\.6\.0 From: is not a valid/],
+    [
+      'a From without an address',
+      mail({ From: 'Ada Lovelace' }),
+      /^554 5\.6\.0 From: is not a valid/,
+    ],
     [
       'a From of a foreign domain',
       mail({ From: 'me@stranger.example' }),
