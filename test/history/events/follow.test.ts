@@ -105,7 +105,7 @@ describe.each(bothStores)('a follower on %s', (store) => {
     const since = test.clock.now();
     await write(test.app, 'msg_2', 'msg_3');
     await write(test.app, 'msg_2');
-    const filter = { since, type: 'message.sent', subject: 'msg_2' };
+    const filter = { since, types: ['message.sent'], subject: 'msg_2' };
     expect(subjects(await follow(filter, (received) => received.length === 2))).toEqual([
       'msg_2',
       'msg_2',
@@ -130,7 +130,7 @@ describe.each(bothStores)('a follower on %s', (store) => {
     await write(test.app, ...ids);
     const ending = new AbortController();
     const { organizationId } = test.caller;
-    const following = { type: 'warming.completed', since: 1 };
+    const following = { types: ['warming.completed'], since: 1 };
     const logs = await Promise.all(
       Array.from({ length: 60 }, () =>
         followLog(test.app, organizationId, following, ending.signal),
@@ -161,7 +161,7 @@ describe.each(bothStores)('a follower on %s', (store) => {
         .filter(({ text }) => text.includes('"events"') && text.includes('limit'))
         .reduce((sum, { times }) => sum + times, 0);
     const ending = new AbortController();
-    const following = { since, type: 'message.bounced' };
+    const following = { since, types: ['message.bounced'] };
     const log = await followLog(test.app, test.caller.organizationId, following, ending.signal);
     const next = log.next();
     try {
