@@ -97,7 +97,7 @@ describe.each(bothStores)('the threads of a mailbox, on %s', (store) => {
       .filter((one) => is(wanted.unread, !one.read) && is(wanted.starred, one.starred))
       .filter((one) => is(wanted.snoozed, (one.snoozedUntil ?? 0) > testStart))
       .filter((one) => wanted.label === undefined || one.label === wanted.label.toLowerCase())
-      .filter((one) => wanted.after === undefined || one.at > edgeOf(wanted.after))
+      .filter((one) => wanted.after === undefined || one.at >= edgeOf(wanted.after))
       .filter((one) => wanted.before === undefined || one.at < edgeOf(wanted.before))
       .toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
       .map(({ id }) => id);

@@ -54,7 +54,7 @@ const leastMails = {
   ...{ 'person quiet draft': 1, 'person quiet draft by the API': 1 },
   ...{ 'person proposal': 1, 'person changed proposal': 1 },
   ...{ 'person scheduled': 1, 'person run': 1, 'person scheduled run': 1 },
-  ...{ bound: 5, send: 20 },
+  ...{ bound: 3, send: 20 },
 };
 
 /** The service with a relay, agents, and the targets of their attacks. */
