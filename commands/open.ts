@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { Args } from '@oclif/core';
 import { ValidationError } from '../src/platform/errors.ts';
 import { BaseCommand } from './base/command.ts';
-import { print, writeNote } from './base/output/output.ts';
+import { print, writeNote, writeWarning } from './base/output/output.ts';
+import { noticeOfForeignDaemon } from './base/same-store.ts';
 import { withCaller } from './base/session.ts';
 
 export default class Open extends BaseCommand {
@@ -39,6 +40,8 @@ export default class Open extends BaseCommand {
       await print(flags, { url }, () => url);
       if (!flags.json && process.stdout.isTTY && hasDesktop()) openBrowser(url);
       else writeNote('The link works once, within a minute.');
+      const notice = await noticeOfForeignDaemon(app);
+      if (notice !== null) writeWarning(notice);
     });
   }
 }

@@ -15,7 +15,7 @@ export default class OpenApi extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(OpenApi);
-    const { config } = await readStoreConfig(flags);
+    const { config } = await readStoreConfig(flags, { usesStore: false });
     const { routes } = await import('../daemon/http/routes.ts');
     const { eventKinds } = await import('../daemon/http/event-kinds.ts');
     const { openApiDocument } = await import('../daemon/http/openapi/openapi.ts');

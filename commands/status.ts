@@ -14,11 +14,13 @@ const pauseMs = 200;
 
 async function statusText(status: ServiceStatus): Promise<string> {
   const { plainText } = await import('./base/output/format.ts');
-  const { daemon, mode, store, earlierSchema, lastBackup } = status;
+  const { daemon, mode, store, storeId, earlierSchema, lastBackup } = status;
+  const isForeign = storeId !== null && daemon.storeId !== null && daemon.storeId !== storeId;
   const { queue, domains, endpoints, jobs, findings, unreachedRelays } = status;
   const unread = 'cannot be read in this schema';
   const lines: [string, string][] = [
     ['daemon', daemon.isReady ? `ready at ${daemon.url}` : `not ready: ${daemon.problem}`],
+    ...(isForeign ? [['', foreignWords(daemon.storeId)] as [string, string]] : []),
     ...(daemon.version === null ? [] : [versionLine(daemon)]),
     ['mode', mode],
     ['store', earlierSchema === null ? store : `${store} ${earlierSchema}`],
@@ -35,6 +37,10 @@ async function statusText(status: ServiceStatus): Promise<string> {
     ...(findings ?? []).map((one): [string, string] => [one.status, `${one.name}: ${one.found}`]),
   ];
   return lines.map(([name, text]) => `${name.padEnd(9)} ${plainText(text)}`).join('\n');
+}
+
+function foreignWords(storeId: string | null): string {
+  return `it works on a different store: ${storeId}`;
 }
 
 /** Shortens the commit as git does. */

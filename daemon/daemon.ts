@@ -28,7 +28,7 @@ import { urlAt } from '../src/platform/net/network-address.ts';
 import { addProcessMetrics } from '../src/platform/runtime/metrics.ts';
 import { newToken } from '../src/platform/runtime/tokens.ts';
 import { DatabaseClock } from '../src/platform/store/changes/database-clock.ts';
-import { lockDaemon, storeLocation } from '../src/platform/store/open.ts';
+import { describeLocation, lockDaemon, storeLocation } from '../src/platform/store/open.ts';
 import { createSealer } from '../src/receipts/sealer.ts';
 import { createEraser } from '../src/service/erasing/eraser.ts';
 import {
@@ -38,6 +38,7 @@ import {
   sandboxDoubt,
 } from '../src/service/first-start.ts';
 import { followSetBacks } from '../src/service/jobs/set-back.ts';
+import { leaveRunningDaemon, storeIdOf } from '../src/service/running-daemon.ts';
 import type { VirtualClock } from '../src/service/virtual-clock/virtual-clock.ts';
 import { createWebhookLoop } from '../src/webhooks/posting/loop.ts';
 import { type DrainableQueue, drainable } from './drainable-queue.ts';
@@ -156,6 +157,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
       mode: app.config.delivery.mode,
       pid: process.pid,
     };
+    await nameDaemon(app, httpUrl, onStop);
     if (options.readyFile) writeReadyFile(options.readyFile, ready, onStop);
     app.log.info(ready, 'ready');
     app.log.info(startWords(app.config, httpUrl));
@@ -337,6 +339,13 @@ async function startHttp(
   }
   if (app.config.http.publicUrl === null) app.publicUrl.current = url;
   return url;
+}
+
+/** Names this process and its store to the commands of the data directory. */
+async function nameDaemon({ config, store }: App, url: string, onStop: OnStop): Promise<void> {
+  const place = describeLocation(storeLocation(config.database.url, config.dataDir));
+  const storeId = await storeIdOf(store.db);
+  onStop(leaveRunningDaemon(config.dataDir, { url, store: place, storeId }));
 }
 
 /** Renames a complete file into place: a waiting program reads it as soon as it appears. */

@@ -8,6 +8,7 @@ import { CapacityError, ConfigError, UnreachableError } from '../../src/platform
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 import { takeAccountOfStore } from './account/account.ts';
 import type { CommonFlags } from './command.ts';
+import { refuseForeignStore } from './same-store.ts';
 import { inContext } from './store-place.ts';
 
 /** The configuration that root read before it took the account of the store. */
@@ -33,11 +34,16 @@ export async function readConfig(
 }
 
 /**
- * Reads it for a command that uses only the store: secrets may be missing.
- * @throws ConfigError
+ * Reads the configuration for a command that uses only the store: secrets may be missing.
+ * @throws ConfigError; UnreachableError if the daemon of `dataDir` works on a different store
  */
-export function readStoreConfig(flags: CommonFlags): Promise<LoadedConfig> {
-  return readConfig(flags, { withoutSecrets: true });
+export async function readStoreConfig(
+  flags: CommonFlags,
+  { usesStore = true } = {},
+): Promise<LoadedConfig> {
+  const loaded = await readConfig(flags, { withoutSecrets: true });
+  if (usesStore) await refuseForeignStore(loaded);
+  return loaded;
 }
 
 /**

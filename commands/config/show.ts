@@ -30,7 +30,7 @@ export default class ConfigShow extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(ConfigShow);
-    const loaded = await readStoreConfig(flags);
+    const loaded = await readStoreConfig(flags, { usesStore: false });
     const { describeConfig } = await import('../../src/core/config/show.ts');
     const rows = describeConfig(loaded);
     const { file } = loaded;

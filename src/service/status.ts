@@ -16,6 +16,7 @@ import { unlessEarlier } from '../platform/store/rows/unless-earlier.ts';
 import { readLastBackup } from '../platform/upkeep/last-backup.ts';
 import { countEndpoints } from '../webhooks/endpoints/queries.ts';
 import { type JobStatus, listJobs } from './jobs/jobs.ts';
+import { storeIdOf } from './running-daemon.ts';
 
 const patienceMs = 2_000;
 
@@ -29,6 +30,8 @@ export interface Readiness {
   pid: number | null;
   version: string | null;
   commit: string | null;
+  /** Identity of the daemon's store. */
+  storeId: string | null;
 }
 
 export interface ServiceStatus {
@@ -36,6 +39,8 @@ export interface ServiceStatus {
   mode: Config['delivery']['mode'];
   publicUrl: string | null;
   store: string;
+  /** Identity of the store; null before its first start. */
+  storeId: string | null;
   /** Difference of an earlier schema from the schema of this version; null for a current schema. */
   earlierSchema: string | null;
   queue: Pick<QueueSnapshot, 'counts' | 'countedUpTo'> | null;
@@ -74,15 +79,15 @@ export function readinessAt(url: string): Promise<Readiness> {
   });
 }
 
-type Named = Pick<Readiness, 'pid' | 'version' | 'commit'>;
+type Named = Pick<Readiness, 'pid' | 'version' | 'commit' | 'storeId'>;
 
-const nameless: Named = { pid: null, version: null, commit: null };
+const nameless: Named = { pid: null, version: null, commit: null, storeId: null };
 
-/** Returns process, version and commit in an answer of `/readyz?verbose`. */
+/** Returns process, version, commit and store in an answer of `/readyz?verbose`. */
 function namedIn(answer: string): Named {
   try {
-    const { pid = null, version = null, commit = null } = JSON.parse(answer);
-    return { pid, version, commit };
+    const { pid = null, version = null, commit = null, storeId = null } = JSON.parse(answer);
+    return { pid, version, commit, storeId };
   } catch {
     return nameless;
   }
@@ -92,21 +97,24 @@ function namedIn(answer: string): Named {
 export async function serviceStatus(app: App, daemon: Readiness): Promise<ServiceStatus> {
   const { config, store } = app;
   const read = <T>(part: () => Promise<T>) => unlessEarlier(store.db, part);
-  const [earlierSchema, queue, relays, domains, endpoints, findings, jobs] = await Promise.all([
-    earlierSchemaOf(store.db),
-    read(() => queueSnapshot(app)),
-    read(() => unreachedRelays(app)),
-    read(() => countDomains(store.db)),
-    read(() => countEndpoints(store.db)),
-    read(() => selectFindings(store.db)),
-    read(() => listJobs(store.db, app.clock.now())),
-  ]);
+  const [storeId, earlierSchema, queue, relays, domains, endpoints, findings, jobs] =
+    await Promise.all([
+      read(() => storeIdOf(store.db)),
+      earlierSchemaOf(store.db),
+      read(() => queueSnapshot(app)),
+      read(() => unreachedRelays(app)),
+      read(() => countDomains(store.db)),
+      read(() => countEndpoints(store.db)),
+      read(() => selectFindings(store.db)),
+      read(() => listJobs(store.db, app.clock.now())),
+    ]);
   const last = readLastBackup(config.dataDir);
   return {
     daemon,
     mode: config.delivery.mode,
     publicUrl: config.http.publicUrl,
     store: describeLocation(storeLocation(config.database.url, config.dataDir)),
+    storeId,
     earlierSchema,
     queue: queue && { counts: queue.counts, countedUpTo: queue.countedUpTo },
     unreachedRelays: relays?.map(({ relay, since }) => ({ relay, since: isoTime(since) })) ?? null,

@@ -1,5 +1,5 @@
 // The texts of `svc daemon unit`: a unit of systemd, and a compose file.
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 export interface UnitPlaces {
   /** Folder of the program. */
@@ -19,6 +19,7 @@ Wants=network-online.target
 
 [Service]
 User=svc
+EnvironmentFile=-${join(dirname(config), 'secrets.env')}
 ExecStart=${join(home, 'bin/svc')} daemon --config ${config}
 # A mistake in the configuration fails the reload: the daemon keeps the configuration in use.
 ExecReload=${join(home, 'bin/svc')} config check --config ${config}

@@ -221,7 +221,7 @@ export const plainPaths: readonly PlainPath[] = [
     name: 'checkReadiness',
     summary: 'Check that the service can work',
     description:
-      'Checks that the store accepts writes and that the queue runs. `?verbose` adds the version, ' +
+      'Checks that the store accepts writes and that the queue runs. `?verbose` adds `storeId`, the version, ' +
       'the commit (null without a clone of git) and the scheduled jobs; `draining` is true after `svc daemon drain`.',
     area: 'service',
     answers: {

@@ -6,6 +6,7 @@ import type { App } from '../../../src/core/app.ts';
 import { program } from '../../../src/platform/runtime/program.ts';
 import { foreignSchemaOf } from '../../../src/platform/store/migrate.ts';
 import { listJobs } from '../../../src/service/jobs/jobs.ts';
+import { storeIdOf } from '../../../src/service/running-daemon.ts';
 
 const mostOftenMs = 1_000;
 
@@ -24,6 +25,7 @@ export function mountHealth(
   const isWritable = askedAtMostEach(app, () => isStoreWritable(app));
   const isSchemaUsable = askedAtMostEach(app, schemaWatch(app));
   const jobs = askedAtMostEach(app, () => jobsOf(app));
+  const storeId = askedAtMostEach(app, () => storeIdOf(app.store.db).catch(() => null));
   const metrics = askedAtMostEach(app, async () => {
     return Buffer.from(await app.metrics.registry.metrics());
   });
@@ -43,6 +45,7 @@ export function mountHealth(
       ...(isVerbose && {
         pid: process.pid,
         ...program,
+        storeId: await storeId(),
         draining: isDraining(),
         jobs: await jobs(),
       }),

@@ -27,6 +27,7 @@ import {
   type Locate,
 } from './problems.ts';
 import { builtInPlans, type Config, type ConfigInput, configSchema, secretKeys } from './schema.ts';
+import { secretsBeside } from './secrets-env.ts';
 
 export type { Config, ConfigInput } from './schema.ts';
 
@@ -182,14 +183,16 @@ function withAbsolutePaths(config: Config, cwd: string): Config {
 }
 
 /**
- * Loads the configuration of this process. Reads a file, the given environment, and files that
- * `SVC_…_FILE` variables name.
+ * Loads the configuration of this process. Reads a file, the given environment, `secrets.env`
+ * beside the file, and files that `SVC_…_FILE` variables name.
  * @throws ConfigError with a line per mistake: place, key, found and expected value
  */
 export function loadConfig(request: LoadRequest): LoadedConfig {
   const { file, env, cwd, overrides = {}, withoutSecrets = false } = request;
   const configFile = findConfigFile(file, env, cwd);
-  const { settings, problems } = readEnvironment({ env, cwd, withoutSecrets });
+  const beside = secretsBeside(configFile?.path ?? null, env);
+  const given = { ...env, ...beside };
+  const { settings, problems } = readEnvironment({ env: given, cwd, withoutSecrets });
   const { tree, origin } = mergeLayers(configFile, settings, overrides);
   const parsed = configSchema.safeParse(tree, { reportInput: true });
   const locate = locator(configFile, origin);

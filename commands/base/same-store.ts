@@ -1,0 +1,57 @@
+// Refuses a command on a store that the daemon of the same data directory does not use: the URL of
+// the database is set for the daemon alone, in its unit.
+
+import type { App } from '../../src/core/app.ts';
+import type { LoadedConfig } from '../../src/core/config/config.ts';
+import { UnreachableError } from '../../src/platform/errors.ts';
+import { configFileInWords } from './store-place.ts';
+
+/** @throws UnreachableError if a living daemon of `dataDir` works on a different store */
+export async function refuseForeignStore(loaded: LoadedConfig): Promise<void> {
+  const { findRunningDaemon } = await import('../../src/service/running-daemon.ts');
+  const { readinessAt } = await import('../../src/service/status.ts');
+  const { describeLocation, storeLocation } = await import('../../src/platform/store/open.ts');
+  const { dataDir, database } = loaded.config;
+  const pidAt = async (url: string) => (await readinessAt(url)).pid;
+  const daemon = await findRunningDaemon(dataDir, pidAt);
+  const place = describeLocation(storeLocation(database.url, dataDir));
+  if (!daemon || daemon.store === place) return;
+  const own = await storeIdAt(loaded);
+  if (own !== null && own === daemon.storeId) return;
+  throw new UnreachableError(
+    [
+      `The daemon of ${dataDir} (pid ${daemon.pid}) works on the store ${daemon.store}, this command would work ` +
+        `on ${place}.`,
+      `Configuration file: ${configFileInWords(loaded)}.`,
+      'Give both the same database.url: in the configuration, or as SVC_DATABASE_URL in secrets.env beside it.',
+    ].join('\n'),
+  );
+}
+
+/** Returns the identity of the store of a command; null if it cannot be read. */
+async function storeIdAt({ config }: LoadedConfig): Promise<string | null> {
+  const { openStore } = await import('../../src/platform/store/open.ts');
+  const { systemClock } = await import('../../src/platform/runtime/clock.ts');
+  const { storeIdOf } = await import('../../src/service/running-daemon.ts');
+  const { database, dataDir } = config;
+  const options = { mustExist: true, earlier: 'read' } as const;
+  try {
+    const store = await openStore(database, dataDir, systemClock, options);
+    return await storeIdOf(store.db).finally(() => store.close());
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Returns a notice if the daemon at the address of the configuration works on a different store;
+ * null otherwise, or if none answers. Such a daemon may belong to a different installation.
+ */
+export async function noticeOfForeignDaemon(app: App): Promise<string | null> {
+  const { readiness } = await import('../../src/service/status.ts');
+  const { storeIdOf } = await import('../../src/service/running-daemon.ts');
+  const { storeId, url } = await readiness(app.config);
+  const own = await storeIdOf(app.store.db);
+  if (storeId === null || own === null || storeId === own) return null;
+  return `The daemon at ${url} works on a different store (${storeId}; this store: ${own})`;
+}
