@@ -3,6 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { program } from '../../src/platform/runtime/program.ts';
 import { addJob } from '../../src/service/jobs/queries.ts';
 import { runTick, type TickingJob } from '../../src/service/jobs/run-tick.ts';
+import { storeIdOf } from '../../src/service/running-daemon.ts';
 import { type HttpService, httpService } from './http-service.ts';
 
 let service: HttpService | undefined;
@@ -60,6 +61,7 @@ it('/readyz?verbose lists the scheduled jobs, without the texts of their errors'
     pid: process.pid,
     version: program.version,
     commit: program.commit,
+    storeId: await storeIdOf(app.store.db),
   });
   expect(jobs).toEqual([
     {
