@@ -6,7 +6,7 @@ import type { Environment } from './file.ts';
 
 const fileName = 'secrets.env';
 
-const line = /^\s*(SVC_[A-Z0-9_]+)=(.*?)\s*$/;
+const line = /^(SVC_[A-Z0-9_]+)=(.*)$/;
 
 function unquoted(text: string): string {
   const [quote] = text;
@@ -33,7 +33,7 @@ export function secretsBeside(configFile: string | null, env: Environment): Envi
     return {};
   }
   const found = text.split('\n').flatMap((one) => {
-    const [, name = '', value = ''] = line.exec(one) ?? [];
+    const [, name = '', value = ''] = line.exec(one.trim()) ?? [];
     return name === '' || isGiven(env, name) ? [] : [[name, unquoted(value)] as const];
   });
   return Object.fromEntries(found);
