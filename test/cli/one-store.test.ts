@@ -10,6 +10,9 @@ import { commandClass } from '../docs/write.ts';
 import { type CliWorkspace, cliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { until } from '../support/daemon-process.ts';
 
+/** A busy machine is slow, and that is no failure. */
+const slowMs = 300_000;
+
 const elsewhere = { SVC_DATABASE_URL: 'sqlite:other.db' };
 
 /** Commands that open no store, and commands that start or stop a daemon. */
@@ -68,8 +71,8 @@ beforeAll(async () => {
   writeFileSync(inside('clone/.svc-template.json'), JSON.stringify(state));
   const other = cliWorkspace({ ...cli.env, ...elsewhere }, { directory: cli.directory });
   daemon = other.start(['daemon']);
-  await until(() => existsSync(daemonFile()), 'the file of the daemon');
-});
+  await until(() => existsSync(daemonFile()), 'the file of the daemon', slowMs);
+}, slowMs);
 afterAll(async () => {
   if (daemon.exitCode === null && daemon.signalCode === null) {
     daemon.kill('SIGKILL');
@@ -88,7 +91,7 @@ describe('a daemon', () => {
 });
 
 describe('a command on a store that the daemon of dataDir does not use', () => {
-  it('ends with 7, whatever the command', async () => {
+  it('ends with 7, whatever the command', { timeout: slowMs }, async () => {
     const ids = listCommandIds().filter((id) => ![...storeless, ...onlyOnTerminals].includes(id));
     const faults: string[] = [];
     for (const id of ids) {

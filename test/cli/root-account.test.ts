@@ -33,6 +33,9 @@ import {
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) process.stderr.write('test/cli/root-account.test.ts needs root: skipped\n');
 
+/** A busy machine is slow, and that is no failure. */
+const slowMs = 300_000;
+
 /** An account without an entry in passwd. */
 const owner = { uid: 54_321, gid: 54_322 };
 
@@ -224,7 +227,7 @@ describe.skipIf(!isRoot)('a command of root on the store of a different account'
   beforeAll(async () => {
     root = await machine({ uid: 0, gid: 0 });
     foreign = await machine(owner);
-  });
+  }, slowMs);
   afterAll(() => {
     root?.close();
     foreign?.close();
@@ -232,6 +235,7 @@ describe.skipIf(!isRoot)('a command of root on the store of a different account'
 
   it.each(first.map((words) => [words.join(' '), words] as const))(
     'svc %s reads and writes files of root, and leaves none in the store',
+    { timeout: slowMs },
     async (_, words) => {
       expect(await root.run(words)).toMatchObject({ code: 0 });
       expect(await foreign.run(words)).toMatchObject({ code: 0 });
@@ -266,6 +270,7 @@ describe.skipIf(!isRoot)('a command of root on the store of a different account'
 
   it.each(last.map((words) => [words.join(' '), words] as const))(
     'svc %s replaces the store, which stays with its account',
+    { timeout: slowMs },
     async (_, words) => {
       expect(await foreign.run(words)).toMatchObject({ code: 0 });
       expect(rootsPaths(foreign)).toEqual([]);
