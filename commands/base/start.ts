@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Interfaces } from '@oclif/core';
+import { setHomeAndShell } from './account/account.ts';
 import { commandsFolder, interpret, listCommandIds, type Typed } from './input/typed.ts';
 import { describeError, exitCodeOf } from './output/failure.ts';
 import { exitOnInterrupt } from './signals.ts';
@@ -95,6 +96,7 @@ async function forStandardError(text: string): Promise<string> {
 /** Runs the command; the exit code is in `process.exitCode` at the end. Never throws. */
 export async function start(argv: string[]): Promise<void> {
   exitOnInterrupt();
+  setHomeAndShell();
   process.stdout.on('error', (error) => endOnLostOutput(error, argv));
   process.stderr.on('error', ignoreClosedPipe);
   try {

@@ -41,6 +41,18 @@ interface Account {
   shell: string;
 }
 
+/** Sets HOME and SHELL for a uid without an entry in passwd: oclif and Node would look there. */
+export function setHomeAndShell(): void {
+  const { env } = process;
+  if (env.HOME && env.SHELL) return;
+  try {
+    userInfo();
+  } catch {
+    env.HOME ||= '/';
+    env.SHELL ||= '/bin/sh';
+  }
+}
+
 /** Returns the uid that owns `dataDir`, if root runs this process and the owner is not root. */
 function foreignOwner(dataDir: string): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
