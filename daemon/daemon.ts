@@ -38,7 +38,7 @@ import {
   sandboxDoubt,
 } from '../src/service/first-start.ts';
 import { followSetBacks } from '../src/service/jobs/set-back.ts';
-import { leaveRunningDaemon, storeIdOf } from '../src/service/running-daemon.ts';
+import { leaveRunningDaemon, storeIdOf } from '../src/service/store-id.ts';
 import type { VirtualClock } from '../src/service/virtual-clock/virtual-clock.ts';
 import { createWebhookLoop } from '../src/webhooks/posting/loop.ts';
 import { type DrainableQueue, drainable } from './drainable-queue.ts';

@@ -8,7 +8,7 @@ import { configFileInWords } from './store-place.ts';
 
 /** @throws UnreachableError if a living daemon of `dataDir` works on a different store */
 export async function refuseForeignStore(loaded: LoadedConfig): Promise<void> {
-  const { findRunningDaemon } = await import('../../src/service/running-daemon.ts');
+  const { findRunningDaemon } = await import('../../src/service/store-id.ts');
   const { readinessAt } = await import('../../src/service/status.ts');
   const { describeLocation, storeLocation } = await import('../../src/platform/store/open.ts');
   const { dataDir, database } = loaded.config;
@@ -32,7 +32,7 @@ export async function refuseForeignStore(loaded: LoadedConfig): Promise<void> {
 async function storeIdAt({ config }: LoadedConfig): Promise<string | null> {
   const { openStore } = await import('../../src/platform/store/open.ts');
   const { systemClock } = await import('../../src/platform/runtime/clock.ts');
-  const { storeIdOf } = await import('../../src/service/running-daemon.ts');
+  const { storeIdOf } = await import('../../src/service/store-id.ts');
   const { database, dataDir } = config;
   const options = { mustExist: true, earlier: 'read' } as const;
   try {
@@ -49,7 +49,7 @@ async function storeIdAt({ config }: LoadedConfig): Promise<string | null> {
  */
 export async function noticeOfForeignDaemon(app: App): Promise<string | null> {
   const { readiness } = await import('../../src/service/status.ts');
-  const { storeIdOf } = await import('../../src/service/running-daemon.ts');
+  const { storeIdOf } = await import('../../src/service/store-id.ts');
   const { storeId, url } = await readiness(app.config);
   const own = await storeIdOf(app.store.db);
   if (storeId === null || own === null || storeId === own) return null;

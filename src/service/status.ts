@@ -16,7 +16,7 @@ import { unlessEarlier } from '../platform/store/rows/unless-earlier.ts';
 import { readLastBackup } from '../platform/upkeep/last-backup.ts';
 import { countEndpoints } from '../webhooks/endpoints/queries.ts';
 import { type JobStatus, listJobs } from './jobs/jobs.ts';
-import { storeIdOf } from './running-daemon.ts';
+import { storeIdOf } from './store-id.ts';
 
 const patienceMs = 2_000;
 

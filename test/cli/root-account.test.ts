@@ -33,7 +33,7 @@ import {
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) process.stderr.write('test/cli/root-account.test.ts needs root: skipped\n');
 
-/** A busy machine is slow, and that is no failure. */
+/** Time that a busy machine needs to make a store, or to start a daemon. */
 const slowMs = 300_000;
 
 /** An account without an entry in passwd. */

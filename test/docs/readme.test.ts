@@ -18,6 +18,7 @@ import { openApiDocument } from '../../daemon/http/openapi/openapi.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { loadConfig } from '../../src/core/config/config.ts';
 import { configKeys, configTree } from '../../src/core/config/keys.ts';
+import { secretKeys } from '../../src/core/config/schema.ts';
 import { firstStartText } from '../../src/service/first-start.ts';
 import { repository } from '../support/cli.ts';
 import { codeSpans, readMarkdown, section, tableRows, userPages } from './markdown.ts';
@@ -114,7 +115,13 @@ it('defaults in the table equal those of the configuration', () => {
 });
 
 it('environment variables exist', () => {
-  const known = [...configKeys.map(({ variable }) => variable), 'SVC_CONFIG', 'SVC_API_KEY'];
+  const secrets = configKeys.filter(({ path }) => secretKeys.includes(path));
+  const known = [
+    ...configKeys.map(({ variable }) => variable),
+    ...secrets.map(({ variable }) => `${variable}_FILE`),
+    'SVC_CONFIG',
+    'SVC_API_KEY',
+  ];
   const given = [...everything.matchAll(/\bSVC_[A-Z0-9_]+/g)].map(([name]) => name);
   expect(given.length).toBeGreaterThan(3);
   expect(known).toEqual(expect.arrayContaining(given));

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { program } from '../../src/platform/runtime/program.ts';
 import { addJob } from '../../src/service/jobs/queries.ts';
 import { runTick, type TickingJob } from '../../src/service/jobs/run-tick.ts';
-import { storeIdOf } from '../../src/service/running-daemon.ts';
+import { storeIdOf } from '../../src/service/store-id.ts';
 import { type HttpService, httpService } from './http-service.ts';
 
 let service: HttpService | undefined;

@@ -6,7 +6,7 @@ import type { App } from '../../../src/core/app.ts';
 import { program } from '../../../src/platform/runtime/program.ts';
 import { foreignSchemaOf } from '../../../src/platform/store/migrate.ts';
 import { listJobs } from '../../../src/service/jobs/jobs.ts';
-import { storeIdOf } from '../../../src/service/running-daemon.ts';
+import { storeIdOf } from '../../../src/service/store-id.ts';
 
 const mostOftenMs = 1_000;
 

@@ -22,7 +22,8 @@ function isGiven(env: Environment, name: string): boolean {
 
 /**
  * Returns the variables of `secrets.env` beside a configuration file that the environment does not
- * give. Nothing if there is no file, or this account may not read it: systemd has read it then.
+ * give. Empty without the file, or if this account may not read it: systemd has then read it for
+ * the daemon.
  */
 export function secretsBeside(configFile: string | null, env: Environment): Environment {
   if (configFile === null) return {};
