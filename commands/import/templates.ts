@@ -1,10 +1,10 @@
 // `svc import templates`. Reading and translating: src/content/templates/foreign/.
 import { Args, Flags } from '@oclif/core';
+import { foreignServices } from '../../src/content/templates/foreign/fields.ts';
 import type {
   ImportedTemplate,
   TemplateImport,
 } from '../../src/content/templates/foreign/import.ts';
-import { foreignServices } from '../../src/content/templates/foreign/services.ts';
 import { BaseCommand } from '../base/command.ts';
 import { readFile, textOf } from '../base/input/files.ts';
 import { ExpectationError, UsageError } from '../base/output/failure.ts';

@@ -2,12 +2,13 @@
 // the report. The fixtures have every field that the services document.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { leftFields, treatmentOf } from '../../../src/content/templates/foreign/fields.ts';
-import { importTemplates } from '../../../src/content/templates/foreign/import.ts';
 import {
   type ForeignService,
   foreignServices,
-} from '../../../src/content/templates/foreign/services.ts';
+  leftFields,
+  treatmentOf,
+} from '../../../src/content/templates/foreign/fields.ts';
+import { importTemplates } from '../../../src/content/templates/foreign/import.ts';
 import { toLiquid } from '../../../src/content/templates/foreign/to-liquid.ts';
 import { findTemplatesBySlugs } from '../../../src/content/templates/queries.ts';
 import { renderTemplate } from '../../../src/content/templates/render.ts';

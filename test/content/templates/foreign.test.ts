@@ -2,11 +2,9 @@
 // fill the same way.
 import { describe, expect, it } from 'vitest';
 import { fillTemplate } from '../../../src/content/rendering/fill.ts';
+import type { ForeignService } from '../../../src/content/templates/foreign/fields.ts';
 import { importTemplates, slugOf } from '../../../src/content/templates/foreign/import.ts';
-import {
-  type ForeignService,
-  readForeign,
-} from '../../../src/content/templates/foreign/services.ts';
+import { readForeign } from '../../../src/content/templates/foreign/services.ts';
 import { toLiquid } from '../../../src/content/templates/foreign/to-liquid.ts';
 import { findTemplatesBySlugs } from '../../../src/content/templates/queries.ts';
 import { renderTemplate } from '../../../src/content/templates/render.ts';

@@ -1,7 +1,16 @@
 // Every field of the exports of templates, by service: kept in the draft, a record of the service
 // (ids, dates, pictures of the editor), or named in the report with advice. The report names
 // unknown fields too, so that the import leaves out nothing silently.
-import type { ForeignService } from './services.ts';
+export const foreignServices = [
+  'resend',
+  'postmark',
+  'sendgrid',
+  'mailgun',
+  'ses',
+  'listmonk',
+] as const;
+
+export type ForeignService = (typeof foreignServices)[number];
 
 /** `kept`: the draft has the field. `record`: mail never shows it. Further texts are advice. */
 type Treatment = 'kept' | 'record' | (string & {});

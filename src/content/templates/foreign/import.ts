@@ -9,8 +9,8 @@ import { compileFiles } from '../compile-files.ts';
 import { createTemplate } from '../create.ts';
 import { findTemplatesBySlugs } from '../queries.ts';
 import { longestSlug } from '../schema.ts';
-import type { LeftField } from './fields.ts';
-import { type ForeignService, type ForeignTemplate, readForeign } from './services.ts';
+import type { ForeignService, LeftField } from './fields.ts';
+import { type ForeignTemplate, readForeign } from './services.ts';
 import { toLiquid, type Untranslated } from './to-liquid.ts';
 
 export interface ImportedTemplate {

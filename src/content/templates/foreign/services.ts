@@ -12,18 +12,7 @@
 // A file has a single answer, a list of answers, or a list below `data`, `templates`, `Templates`,
 // `result` or `items`.
 import { ValidationError } from '../../../platform/errors.ts';
-import { type LeftField, leftFields } from './fields.ts';
-
-export const foreignServices = [
-  'resend',
-  'postmark',
-  'sendgrid',
-  'mailgun',
-  'ses',
-  'listmonk',
-] as const;
-
-export type ForeignService = (typeof foreignServices)[number];
+import { type ForeignService, type LeftField, leftFields } from './fields.ts';
 
 /** A template as it was exported. */
 export interface ForeignTemplate {

@@ -16,7 +16,7 @@
 //
 // Only false and nil are false in Liquid. For foreign services an empty text, an empty list and 0
 // are false too.
-import type { ForeignService } from './services.ts';
+import type { ForeignService } from './fields.ts';
 
 /** Part of a source that has no equal in Liquid. */
 export interface Untranslated {
