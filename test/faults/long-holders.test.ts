@@ -9,6 +9,7 @@ import type { App } from '../../src/core/app.ts';
 import { createProjector } from '../../src/inbox/receiving/projector.ts';
 import { createReportReader } from '../../src/outbound/reports/reports.ts';
 import { createTrackingHostLoop } from '../../src/outbound/tracking/custom/loop.ts';
+import { patienceMs, runOnce } from '../../src/service/door/claims.ts';
 import { addJob } from '../../src/service/jobs/queries.ts';
 import { runTick } from '../../src/service/jobs/run-tick.ts';
 import { createWebhookLoop } from '../../src/webhooks/posting/loop.ts';
@@ -239,6 +240,29 @@ describe('a daemon that works longer than its lease keeps', () => {
       const { rows } = await sql`select claimed_by from tracking_hosts`.execute(app.store.db);
       expect(rows).toEqual([{ claimed_by: null }]);
     });
+  });
+
+  it('an idempotency key', async () => {
+    const { app, caller } = test;
+    const work = (one: App, run: () => Promise<{ id: string }>) => {
+      const asked = { key: 'k', fingerprint: 'f', digest: async () => 'f' };
+      return runOnce(one, caller, {}, asked, run);
+    };
+    const mine = work(app, async () => {
+      await gate.pass();
+      return { id: 'con_1' };
+    });
+    let repeats = 0;
+    const repeat = vi.fn(async () => ({ id: 'con_2' }));
+    await workLong(async () => {
+      if (++repeats % 10 > 0) return;
+      const refused = expect(work(other, repeat)).rejects.toThrow('in progress');
+      await test.clock.advance(patienceMs);
+      await refused;
+    });
+    expect(await mine).toEqual({ value: { id: 'con_1' }, isReplayed: false });
+    expect(await work(other, repeat)).toEqual({ value: { id: 'con_1' }, isReplayed: true });
+    expect(repeat).not.toHaveBeenCalled();
   });
 
   it('deliveries', async () => {

@@ -158,9 +158,9 @@ export const findClaim = own.first((db, organizationId: string, key: string) =>
 /** The key of a request in progress, with the holder. */
 type Held = Pick<ClaimRow, 'organization_id' | 'claim_key'> & { holder: string };
 
-/** Gives a key to another request if the lease ended at `now` without an effect. */
+/** Gives a key to another request if the lease ended by `ended` without an effect. */
 export const takeOverClaim = own.change(
-  (db, claim: Held & Pick<ClaimRow, 'fingerprint' | 'lease_until' | 'created_at'>, now: number) =>
+  (db, claim: Held & Pick<ClaimRow, 'fingerprint' | 'lease_until' | 'created_at'>, ended: number) =>
     db
       .updateTable('idempotency_claims')
       .set({
@@ -171,9 +171,12 @@ export const takeOverClaim = own.change(
       })
       .where('organization_id', '=', claim.organization_id)
       .where('claim_key', '=', claim.claim_key)
-      .where('lease_until', '<=', now)
+      .where('lease_until', '<=', ended)
       .where('took_effect', 'is', null),
 );
+
+/** Brings leases that a clock set too far ahead to the present. */
+export const bringClaimsToPresent = own.toPresent('idempotency_claims', 'lease_until');
 
 export const renewClaim = own.run((db, held: Held, leaseUntil: number) =>
   db

@@ -38,6 +38,7 @@ import {
 import { ConflictError, ServiceError } from '../../platform/errors.ts';
 import { newToken } from '../../platform/runtime/tokens.ts';
 import { joinEachWrite, withoutJoining } from '../../platform/store/changes/each-write.ts';
+import { keepLease, leaseDelayMs } from '../../platform/store/changes/lease.ts';
 import { fromJson, type Store } from '../../platform/store/db.ts';
 
 /** Time after which another request may take the key of a crashed daemon. */
@@ -117,11 +118,12 @@ async function claimOrWait(app: App, caller: Caller, asked: KeyedRequest): Promi
  */
 async function takesOver(app: App, made: ClaimRow, own: Held): Promise<boolean> {
   const now = app.clock.now();
-  if (made.lease_until === null || made.lease_until > now) return false;
+  const ended = now - leaseDelayMs(app, leaseMs);
+  if (made.lease_until === null || made.lease_until > ended) return false;
   if (made.took_effect !== null) throw conflict(unanswered);
   own.lease_until = now + leaseMs;
   own.created_at = now;
-  return (await app.store.write((trx) => takeOverClaim(trx, own, now))) > 0;
+  return (await app.store.write((trx) => takeOverClaim(trx, own, ended))) > 0;
 }
 
 function newClaim(app: App, caller: Caller, { key, fingerprint }: KeyedRequest): Held {
@@ -166,7 +168,12 @@ async function runHeld<Answer>(
     if (isOver) return;
     if ((await markClaim(trx, held)) === 0) throw conflict('was taken over by a later request');
   };
-  const stopRenewing = renewWhile(app, held);
+  const endLease = keepLease(app, {
+    leaseMs,
+    renew: (until) =>
+      withoutJoining(() => app.store.write((trx) => renewClaim(trx, held, until), 'quiet')),
+    trouble: 'The lease of an idempotency key was not renewed',
+  });
   try {
     const value = await joinEachWrite(mark, run);
     isOver = true;
@@ -178,21 +185,8 @@ async function runHeld<Answer>(
     await giveUp(app, held, error);
     throw error;
   } finally {
-    stopRenewing();
+    endLease();
   }
-}
-
-function renewWhile(app: App, held: Held): () => void {
-  let cancel = () => {};
-  const renew = () => {
-    const until = app.clock.now() + leaseMs;
-    void withoutJoining(() => app.store.write((trx) => renewClaim(trx, held, until), 'quiet'))
-      // The next renewal, or the mark, finds out.
-      .catch(() => {});
-    cancel = app.clock.after(leaseMs / 3, renew);
-  };
-  cancel = app.clock.after(leaseMs / 3, renew);
-  return () => cancel();
 }
 
 /** Stores the answer. The effect is committed, so a failure here must not fail the request. */

@@ -10,6 +10,7 @@ import { bringUnusedToPresent } from '../../core/blobs/queries.ts';
 import { bringErasuresToPresent } from '../../history/erasures/queries.ts';
 import { bringDomainsToPresent } from '../../identity/domains/check-queries.ts';
 import { bringProjectionsToPresent } from '../../outbound/messages/contents/projection-queries.ts';
+import { bringClaimsToPresent } from '../../outbound/messages/idempotency-queries.ts';
 import { bringReportsToPresent } from '../../outbound/reports/queries.ts';
 import {
   bringChecksToPresent,
@@ -41,6 +42,7 @@ function waitsOf({ config }: App): Wait[] {
     { longestMs: minuteMs, bring: bringProjectionsToPresent },
     { longestMs: minuteMs, bring: bringReportsToPresent },
     { longestMs: minuteMs, bring: bringHostLeasesToPresent },
+    { longestMs: minuteMs, bring: bringClaimsToPresent },
     { longestMs: minuteMs, bring: bringJobLeasesToPresent },
     { longestMs: hourMs, bring: bringErasuresToPresent },
     { longestMs: dayMs, bring: bringDomainsToPresent },

@@ -23,6 +23,7 @@ const resources: Readonly<Record<string, string>> = {
   'daemon/http/body.ts': 'memory of request bodies',
   'daemon/http/streams.ts': 'streams of downloads',
   'daemon/http/paths/event-stream.ts': 'streams of events',
+  'daemon/http/paths/waits.ts': 'requests that wait for events',
   'daemon/http/workload.ts': 'requests in flight',
   'daemon/console/live.ts': 'streams of the console',
 };

@@ -91,6 +91,9 @@ create table idempotency_claims (
 create index idempotency_claims_of_message on idempotency_claims (message_id);
 -- Keys expire.
 create index idempotency_claims_by_age on idempotency_claims (created_at);
+-- Leases that a clock set too far ahead are brought to the present.
+create index idempotency_claims_leased on idempotency_claims (lease_until)
+  where lease_until is not null;
 
 -- Messages, counted by status and the day of acceptance.
 create table message_counts (
