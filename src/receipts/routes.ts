@@ -15,7 +15,7 @@ export const receiptRoutes = {
     description:
       'The events of the message up to now, the answers of servers and the digest of the mail, with ' +
       'the path to a signed head. The keys are at `/.well-known/svc-receipts.json`.',
-    params: z.strictObject({ id: messageId }),
+    params: z.strictObject({ id: messageId.describe('Id of the message') }),
     output: receipt,
     throws: [ConflictError],
     run: (app, { caller, params: { id } }) => buildReceipt(app, caller, id),

@@ -15,16 +15,19 @@ const mostHashes = 40;
 const mostAttempts = 2_000;
 
 const event = z.strictObject({
-  id: z.string(),
-  type: z.string(),
-  recipientId: z.string().nullable(),
-  status: z.string(),
-  timestamp: z.iso.datetime(),
-  facts: z.record(z.string(), z.unknown()).nullable(),
+  id: z.string().describe('Id of the event'),
+  type: z.string().describe('Kind of the event'),
+  recipientId: z.string().nullable().describe('Recipient of the event; null for all recipients'),
+  status: z.string().describe('Status of the message at the event'),
+  timestamp: z.iso.datetime().describe('Time of the event'),
+  facts: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('Facts that the log sealed with the event; null without any'),
 });
 
 const proof = z.strictObject({
-  eventId: z.string(),
+  eventId: z.string().describe('Event that the hashes prove'),
   index: z.int().min(0).meta({ description: 'Number of events before it in the sealed log' }),
   hashes: z
     .array(hex(hashSize))
@@ -35,31 +38,41 @@ const proof = z.strictObject({
 const head = z.strictObject({
   size: z.int().min(1).meta({ description: 'Number of sealed events' }),
   root: hex(hashSize).meta({ description: 'Root of the Merkle tree over the sealed events' }),
-  at: z.iso.datetime(),
+  at: z.iso.datetime().describe('Time at which the log was sealed'),
   signature: base64.meta({ description: 'Ed25519 signature of the head' }),
-  keyId: z.string(),
+  keyId: z.string().describe('Id of the signing key'),
   publicKey: base64.meta({ description: 'The raw public key; compare its keyId' }),
 });
 
 export const receipt = z
   .strictObject({
-    version: z.literal(receiptVersion),
-    message: z.strictObject({
-      id: messageId,
-      organizationId: z.string(),
-      digest: hex(hashSize)
-        .nullable()
-        .meta({ description: 'SHA-256 of the mail; null if none was sent or copies differ' }),
-    }),
-    envelope: z.strictObject({
-      returnPath: z.string().nullable().meta({ description: 'Null if no server took the mail' }),
-      recipients: z.array(z.string()),
-    }),
+    version: z.literal(receiptVersion).describe('Version of the document'),
+    message: z
+      .strictObject({
+        id: messageId.describe('Id of the message'),
+        organizationId: z.string().describe('Organization of the message'),
+        digest: hex(hashSize)
+          .nullable()
+          .meta({ description: 'SHA-256 of the mail; null if none was sent or copies differ' }),
+      })
+      .describe('Message that the receipt is for'),
+    envelope: z
+      .strictObject({
+        returnPath: z.string().nullable().meta({ description: 'Null if no server took the mail' }),
+        recipients: z.array(z.string()).describe('Addresses of the recipients'),
+      })
+      .describe('SMTP envelope'),
     attempts: z
-      .array(z.strictObject({ deliveryId: z.string(), recipient: z.string(), attempt }))
+      .array(
+        z.strictObject({
+          deliveryId: z.string().describe('Delivery of the attempt'),
+          recipient: z.string().describe('Address of the recipient'),
+          attempt: attempt.describe('The attempt with the reply of the server'),
+        }),
+      )
       .max(mostAttempts)
       .meta({ description: 'The latest attempts of each recipient, with the answers of servers' }),
-    events: z.array(event).max(mostEvents),
+    events: z.array(event).max(mostEvents).describe('Events of the message, oldest first'),
     path: z.array(proof).max(mostEvents).meta({ description: 'A proof for each event' }),
     summary: z
       .strictObject({
@@ -69,7 +82,7 @@ export const receipt = z
       })
       .meta({ description: 'What the log had of the message at the time of the head' }),
     summarySignature: base64.meta({ description: 'Ed25519 signature of the summary' }),
-    head,
+    head: head.describe('Signed state of the log'),
   })
   .meta({ id: 'Receipt' });
 export type Receipt = z.output<typeof receipt>;

@@ -90,10 +90,22 @@ function override({ zodSchema, jsonSchema }: Rendering): void {
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;
   if (examples !== undefined) jsonSchema.examples = examples;
   if (jsonSchema.format === 'date-time' || jsonSchema.format === 'date') delete jsonSchema.pattern;
-  const { anyOf } = jsonSchema;
-  const isAnything =
-    Array.isArray(anyOf) && anyOf.some((option) => Object.keys(option as object).length === 0);
+  const anyOf = jsonSchema.anyOf as JsonSchema[] | undefined;
+  if (!anyOf) return;
+  const isAnything = anyOf.some((option) => Object.keys(option).length === 0);
   if (isAnything) delete jsonSchema.anyOf;
+  else liftDescription(jsonSchema, anyOf);
+}
+
+/** Moves the description of a schema that may also be null to the whole, where readers look. */
+function liftDescription(whole: JsonSchema, anyOf: JsonSchema[]): void {
+  const [option, ...more] = anyOf.filter(({ type }) => type !== 'null');
+  if (!option || more.length > 0 || whole.description !== undefined || '$ref' in option) return;
+  const { description, ...rest } = option;
+  if (description === undefined) return;
+  whole.description = description;
+  // A copy: zod uses the same object wherever it finds the same schema.
+  whole.anyOf = anyOf.map((each) => (each === option ? rest : each));
 }
 
 /**

@@ -151,10 +151,14 @@ function webhookOf(
   const envelope = {
     type: 'object',
     properties: {
-      type: { const: type },
-      timestamp: { type: 'string', format: 'date-time' },
-      organizationId: { type: 'string' },
-      data,
+      type: { const: type, description: 'Kind of the event' },
+      timestamp: {
+        type: 'string',
+        format: 'date-time',
+        description: 'Time of the event, ISO 8601 in UTC',
+      },
+      organizationId: { type: 'string', description: 'Organization in which the event happened' },
+      data: { description: 'The resource as of the event', ...data },
     },
     required: ['type', 'timestamp', 'organizationId', 'data'],
   };

@@ -40,10 +40,15 @@ type Fields = Readonly<Record<string, AnyField>>;
 
 const same = <Value>(value: unknown) => value as Value;
 
+/** Gives the new schema `shown` the description of `input`, and returns it. */
+function sayingAs<Shown extends z.ZodType>({ description }: z.ZodType, shown: Shown): Shown {
+  return description === undefined ? shown : shown.register(z.globalRegistry, { description });
+}
+
 /** A required text field, never null. */
 export function text<Schema extends z.ZodType<string>>(schema: Schema) {
   return {
-    ...{ shown: z.string(), create: schema, update: schema.optional() },
+    ...{ shown: sayingAs(schema, z.string()), create: schema, update: schema.optional() },
     ...{ absent: '', read: same<string>, write: same<string> },
   };
 }
@@ -51,7 +56,7 @@ export function text<Schema extends z.ZodType<string>>(schema: Schema) {
 /** An optional text field, null if absent. */
 export function optionalText<Schema extends z.ZodType<string>>(schema: Schema) {
   return {
-    ...{ shown: z.string().nullable(), create: schema.nullish() },
+    ...{ shown: sayingAs(schema, z.string().nullable()), create: schema.nullish() },
     ...{ update: schema.nullable().optional(), absent: null as string | null },
     ...{ read: same<string | null>, write: same<string | null> },
   };
@@ -60,7 +65,8 @@ export function optionalText<Schema extends z.ZodType<string>>(schema: Schema) {
 /** Yes or no, stored as 1 or 0; `usually` without one in the input. */
 export function flag<Schema extends z.ZodType<boolean>>(schema: Schema, usually = false) {
   return {
-    ...{ shown: z.boolean(), create: schema.optional(), update: schema.optional() },
+    ...{ shown: sayingAs(schema, z.boolean()), create: schema.optional() },
+    update: schema.optional(),
     ...{ absent: Number(usually), read: (value: number) => value === 1, write: Number },
   };
 }
@@ -125,8 +131,14 @@ type Given<Of> = {
     : never;
 };
 
-const before = { id: z.string(), organizationId: z.string() };
-const after = { createdAt: z.string(), updatedAt: z.string() };
+const before = {
+  id: z.string().describe('Id of the resource'),
+  organizationId: z.string().describe('Organization that owns the resource'),
+};
+const after = {
+  createdAt: z.string().describe('Time of creation, ISO 8601 in UTC'),
+  updatedAt: z.string().describe('Time of the last change, ISO 8601 in UTC'),
+};
 
 type Shown<Of> = Values<typeof before & Part<Of, 'shown'> & typeof after>;
 

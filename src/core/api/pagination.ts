@@ -38,19 +38,24 @@ export interface Page<T> {
   };
 }
 
+const pagination = z
+  .object({
+    page: z.number().describe('Number of this page, from 1'),
+    limit: z.number().describe('Most items of a page'),
+    total: z.number().describe('Number of items on all pages'),
+    totalPages: z.number().describe('Number of pages'),
+    totalCapped: z
+      .literal(true)
+      .optional()
+      .describe('There are at least `total` items: counting all takes too long'),
+  })
+  .describe('Place of this page in the list');
+
 /** The schema of a page of `item`. */
 export function pageOf<T extends z.ZodType>(item: T) {
   return z.object({
-    items: z.array(item),
-    pagination: z.object({
-      page: z.number(),
-      limit: z.number(),
-      total: z.number(),
-      totalPages: z.number(),
-      totalCapped: z.literal(true).optional().meta({
-        description: 'There are at least `total` items: counting all takes too long',
-      }),
-    }),
+    items: z.array(item).describe('Items of this page'),
+    pagination,
   });
 }
 
@@ -82,7 +87,10 @@ export const cursorQuery = {
 /** The schema of a page of `item`. */
 export function cursorPageOf<T extends z.ZodType>(item: T) {
   return z.object({
-    items: z.array(item),
-    nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+    items: z.array(item).describe('Items of this page'),
+    nextCursor: z
+      .string()
+      .nullable()
+      .describe('Value of `cursor` for the next page; null on the last page'),
   });
 }

@@ -20,7 +20,7 @@ export function idOf(kind: IdKind, problem: string) {
  * `what`: `a block`.
  */
 export function idPath(kind: IdKind, what: string) {
-  return z.strictObject({ id: idOf(kind, `is not ${what} id`) });
+  return z.strictObject({ id: idOf(kind, `is not ${what} id`).describe(`Id of ${what}`) });
 }
 
 type Schema = z.core.$ZodType | undefined;
@@ -118,6 +118,9 @@ export const queryFlag = z
   .transform((value) => value === true || value === 'true');
 
 /** Response to a deletion. */
-export const deleted = z.object({ success: z.boolean(), message: z.string() });
+export const deleted = z.object({
+  success: z.boolean().describe('True: the deletion is done'),
+  message: z.string().describe('Sentence for people about the deletion'),
+});
 
 export type Deleted = z.output<typeof deleted>;

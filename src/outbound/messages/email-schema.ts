@@ -28,24 +28,39 @@ export type EmailQuery = z.output<typeof emailQuery>;
 
 export const emailProjection = z
   .object({
-    deliveries: z.array(delivery),
-    id: z.string(),
-    organizationId: z.string(),
-    conversationId: z.string().nullable(),
-    status: messageStatus,
-    channel: z.literal('email'),
-    direction: z.enum(['outbound', 'inbound']),
-    subject: z.string().nullable(),
-    fromEmail: z.string(),
-    fromName: z.string().nullable(),
-    toEmails: z.array(z.string()),
-    ccEmails: z.array(z.string()).nullable(),
-    bccEmails: z.array(z.string()).nullable(),
-    replyToEmails: z.array(z.string()).nullable(),
-    messageIdHeader: z.string(),
-    inReplyTo: z.string().nullable(),
-    references: z.array(z.string()).nullable(),
-    threadPosition: z.int().min(0).nullable(),
+    deliveries: z.array(delivery).describe('Deliveries, one for each recipient'),
+    id: z.string().describe('Id of the message'),
+    organizationId: z.string().describe('Organization of the message'),
+    conversationId: z.string().nullable().describe('Conversation of the message; null without one'),
+    status: messageStatus.describe('Status over all recipients'),
+    channel: z.literal('email').describe('Always `email`'),
+    direction: z
+      .enum(['outbound', 'inbound'])
+      .describe('outbound: sent by the service; inbound: received'),
+    subject: z.string().nullable().describe('Subject line; null without one'),
+    fromEmail: z.string().describe('Address of the sender'),
+    fromName: z.string().nullable().describe('Display name of the sender; null without one'),
+    toEmails: z.array(z.string()).describe('Addresses in To'),
+    ccEmails: z.array(z.string()).nullable().describe('Addresses in Cc; null without any'),
+    bccEmails: z.array(z.string()).nullable().describe('Addresses in Bcc; null without any'),
+    replyToEmails: z
+      .array(z.string())
+      .nullable()
+      .describe('Addresses in Reply-To; null without any'),
+    messageIdHeader: z.string().describe('Value of the header field Message-ID'),
+    inReplyTo: z
+      .string()
+      .nullable()
+      .describe('Value of the header field In-Reply-To; null without one'),
+    references: z
+      .array(z.string())
+      .nullable()
+      .describe('Message ids in the header field References; null without any'),
+    threadPosition: z
+      .int()
+      .min(0)
+      .nullable()
+      .describe('Place in the thread, from 0; null outside a thread'),
     newContent: z
       .string()
       .nullable()
@@ -63,47 +78,61 @@ export const emailProjection = z
           'them, forwarded mail, and signatures',
       }),
     hasQuotedContent: z.boolean().meta({ description: 'False for a signature alone' }),
-    dkimVerdict: verdict,
-    spfVerdict: verdict,
-    dmarcVerdict: verdict,
-    isAutoReply: z.boolean(),
+    dkimVerdict: verdict.describe('Result of the check of DKIM signatures; null for sent mail'),
+    spfVerdict: verdict.describe('Result of the check of SPF; null for sent mail'),
+    dmarcVerdict: verdict.describe('Result of the check of DMARC; null for sent mail'),
+    isAutoReply: z.boolean().describe('Whether a program wrote the mail as an answer'),
     autoReplyReason: z
       .enum(['out-of-office', 'auto-response', 'delivery-status', 'read-receipt'])
-      .nullable(),
-    listUnsubscribeUrl: z.string().nullable(),
-    listUnsubscribeEmail: z.string().nullable(),
-    priority: z.enum(['high', 'normal', 'low']).nullable(),
+      .nullable()
+      .describe('Kind of the automatic answer; null for other mail'),
+    listUnsubscribeUrl: z.string().nullable().describe('URL in List-Unsubscribe; null without one'),
+    listUnsubscribeEmail: z
+      .string()
+      .nullable()
+      .describe('Address in List-Unsubscribe; null without one'),
+    priority: z
+      .enum(['high', 'normal', 'low'])
+      .nullable()
+      .describe('Importance by the header fields; null without one'),
     parsingErrors: z
       .array(
         z.object({
-          code: z.string(),
-          message: z.string(),
+          code: z.string().describe('Kind of the fault'),
+          message: z.string().describe('Sentence on the fault'),
           part: z.string().optional().meta({ description: 'Number of the MIME part, as in IMAP' }),
         }),
       )
-      .nullable(),
-    html: z.string().nullable(),
-    text: z.string().nullable(),
-    attachments: z.array(
-      z.object({
-        filename: z.string().nullable(),
-        contentType: z.string(),
-        contentId: z.string().nullable(),
-        size: z.number(),
-      }),
-    ),
-    arcVerdict: verdict,
+      .nullable()
+      .describe('Faults that the parser found; null without any'),
+    html: z.string().nullable().describe('HTML of the mail; null without any'),
+    text: z.string().nullable().describe('Plain text of the mail; null without any'),
+    attachments: z
+      .array(
+        z.object({
+          filename: z.string().nullable().describe('File name; null without one'),
+          contentType: z.string().describe('Media type'),
+          contentId: z
+            .string()
+            .nullable()
+            .describe('Id by which the HTML shows the file; null without one'),
+          size: z.number().describe('Size in bytes'),
+        }),
+      )
+      .describe('Attached files'),
+    arcVerdict: verdict.describe('Result of the check of the ARC chain; null for sent mail'),
     authenticationResults: z.string().nullable().meta({
       description: 'All results of the checks, as the value of that header field (RFC 8601)',
     }),
     storageUrls: z
       .object({
-        raw: z.string(),
-        html: z.string().nullable(),
-        text: z.string().nullable(),
-        expiresAt: z.iso.datetime(),
+        raw: z.string().describe('URL of the whole mail (MIME)'),
+        html: z.string().nullable().describe('URL of the HTML; null without any'),
+        text: z.string().nullable().describe('URL of the plain text; null without any'),
+        expiresAt: z.iso.datetime().describe('Time at which the URLs expire'),
       })
-      .optional(),
+      .optional()
+      .describe('Signed URLs of the parts, if the request asks for them'),
   })
   .meta({ id: 'EmailProjection' });
 export type EmailProjection = z.output<typeof emailProjection>;

@@ -33,8 +33,10 @@ const maxHeaderValue = 998;
 
 const recipientEntry = z
   .strictObject({
-    email: emailAddress.optional(),
-    contactId: idOf(contactNoun, 'is not a contact id').optional(),
+    email: emailAddress.optional().describe('Address of the recipient; or give `contactId`'),
+    contactId: idOf(contactNoun, 'is not a contact id')
+      .optional()
+      .describe('Contact whose address gets the mail; or give `email`'),
     name: headerText(200).optional().meta({ description: 'Display name' }),
   })
   .refine((entry) => (entry.email === undefined) !== (entry.contactId === undefined), {
@@ -58,7 +60,7 @@ function isBase64(text: string): boolean {
 }
 
 const attachment = z.strictObject({
-  filename: headerText(255).min(1),
+  filename: headerText(255).min(1).describe('File name that the reader sees'),
   content: z
     .string()
     .refine(isBase64, 'must be base64')
@@ -116,40 +118,66 @@ export const bodyText = z
 
 /** The content of a mail that a send or a campaign states. */
 export const emailFields = {
-  subject: headerText(998).optional(),
-  html: bodyText.optional(),
+  subject: headerText(998).optional().describe('Subject line; left out with a template'),
+  html: bodyText.optional().describe('HTML of the mail; left out with a template'),
   text: bodyText.optional().meta({
     description: 'Default for HTML: a text made from it; an empty text is left out of the mail',
   }),
-  replyTo: z.array(emailAddress).min(1).max(10).optional(),
-  templateId: idOf('template', 'is not a template id').optional(),
-  templateSlug: z.string().min(1).max(100).optional(),
-  templateData: boundedMap(z.record(z.string(), z.unknown()), maxTemplateData).optional(),
-  attachments: attachmentList.optional(),
+  replyTo: z
+    .array(emailAddress)
+    .min(1)
+    .max(10)
+    .optional()
+    .describe('Addresses that replies go to (default: those of the sender)'),
+  templateId: idOf('template', 'is not a template id')
+    .optional()
+    .describe('Published template to fill, by id'),
+  templateSlug: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Published template to fill, by slug'),
+  templateData: boundedMap(z.record(z.string(), z.unknown()), maxTemplateData)
+    .optional()
+    .describe('Values for the template'),
+  attachments: attachmentList.optional().describe('Files to attach, 40 MB in all once encoded'),
   headers: customHeaders.optional().meta({
     description:
       'Up to 50 header fields that the service does not set. `In-Reply-To` (a message id) and ' +
       '`References` (up to 50) continue a thread that began elsewhere',
   }),
   tracking: z
-    .strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
+    .strictObject({
+      opens: z.boolean().optional().describe('Record opens by a pixel in the HTML'),
+      clicks: z.boolean().optional().describe('Record clicks by rewritten links in the HTML'),
+    })
     .optional()
     .meta({
       description:
         'Whether opens and clicks are tracked; default: the setting of the organization. ' +
         'Mail without HTML is not tracked. A tracked message goes alone to each recipient',
     }),
-  unsubscribeGroupId: z.string().max(40).optional(),
+  unsubscribeGroupId: z
+    .string()
+    .max(40)
+    .optional()
+    .describe('Unsubscribe group: the mail gets a link to leave it'),
   footer: z
-    .strictObject({ enabled: z.boolean() })
+    .strictObject({ enabled: z.boolean().describe('Whether the mail has the footer') })
     .optional()
     .meta({
       description:
         'Whether company, postal address, social links and the unsubscribe link of the brand are ' +
         'added; default: no. A template with `{% brand_footer %}` has them at its place',
     }),
-  inReplyToMessageId: messageId.optional(),
-  priority: z.enum(['high', 'normal', 'low']).optional(),
+  inReplyToMessageId: messageId
+    .optional()
+    .describe('Message that this mail answers: both are in the same thread'),
+  priority: z
+    .enum(['high', 'normal', 'low'])
+    .optional()
+    .describe('Importance that mail programs show'),
 };
 
 const emailContent = z
@@ -255,21 +283,35 @@ const sendExample = {
 /** The send payload (specification 4.2). */
 export const sendPayload = z
   .strictObject({
-    channel: z.literal('email'),
-    to: recipients(z.array(recipientEntry).min(1, 'needs at least one recipient')),
-    cc: recipients(z.array(recipientEntry)).optional(),
-    bcc: recipients(z.array(recipientEntry)).optional(),
+    channel: z.literal('email').describe('Always `email`'),
+    to: recipients(z.array(recipientEntry).min(1, 'needs at least one recipient')).describe(
+      'Recipients in To; at most 50 over to, cc and bcc',
+    ),
+    cc: recipients(z.array(recipientEntry)).optional().describe('Recipients in Cc'),
+    bcc: recipients(z.array(recipientEntry))
+      .optional()
+      .describe('Recipients in Bcc, hidden from all recipients'),
     from: z
-      .strictObject({ email: emailAddress, name: headerText(200).optional() })
+      .strictObject({
+        email: emailAddress.describe('Address of the sender'),
+        name: headerText(200)
+          .optional()
+          .describe('Display name (default: that of the sender identity)'),
+      })
       .optional()
       .meta({ description: 'A verified sender, or any address of a verified domain' }),
-    email: emailContent,
-    conversationId: idOf(conversationNoun, 'is not a conversation id').optional(),
-    tags: z.array(z.string().min(1).max(100)).max(10).optional(),
-    metadata: storedMap(
-      z.record(z.string().min(1).max(100), metadataValue),
-      maxMetadata,
-    ).optional(),
+    email: emailContent.describe('Content: a subject with html or text, or a template'),
+    conversationId: idOf(conversationNoun, 'is not a conversation id')
+      .optional()
+      .describe('Conversation that the message joins'),
+    tags: z
+      .array(z.string().min(1).max(100))
+      .max(10)
+      .optional()
+      .describe('Tags for filters, at most 10'),
+    metadata: storedMap(z.record(z.string().min(1).max(100), metadataValue), maxMetadata)
+      .optional()
+      .describe('Values to keep with the message, at most 50 keys'),
   })
   .superRefine(({ to, cc = [], bcc = [] }, context) => {
     if (to.length + cc.length + bcc.length > mostRecipients) {

@@ -8,18 +8,22 @@ const subjectCharacters = 255;
 
 export const extractsOutput = z
   .object({
-    codes: z.array(
-      z.object({
-        value: z.string().meta({ description: 'Digits without spaces and prefix' }),
-        context: z.string().meta({ description: 'Words around it' }),
-      }),
-    ),
-    links: z.array(
-      z.object({
-        url: z.string(),
-        text: z.string().meta({ description: 'Words that a reader sees in its place' }),
-      }),
-    ),
+    codes: z
+      .array(
+        z.object({
+          value: z.string().meta({ description: 'Digits without spaces and prefix' }),
+          context: z.string().meta({ description: 'Words around it' }),
+        }),
+      )
+      .describe('Codes in the mail, such as sign-in codes'),
+    links: z
+      .array(
+        z.object({
+          url: z.string().describe('Target of the link'),
+          text: z.string().meta({ description: 'Words that a reader sees in its place' }),
+        }),
+      )
+      .describe('Links in the mail'),
   })
   .meta({
     id: 'MailExtracts',
@@ -56,7 +60,7 @@ export type ExpectQuery = z.output<typeof expectQuery>;
 
 export const expectedMessage = z
   .object({
-    message,
+    message: message.describe('Message that arrived'),
     text: z
       .string()
       .nullable()

@@ -16,28 +16,34 @@ const verdict = z.enum(['pass', 'fail']).nullable();
 
 const dmarcReport = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Id of the report in this service'),
     domain: z.string().meta({ description: 'Domain of the applied policy' }),
     reporter: z.string().meta({ description: 'Receiver of the mail, as it names itself' }),
-    reportId: z.string(),
-    beginsAt: z.string(),
-    endsAt: z.string(),
-    messages: z.number(),
+    reportId: z.string().describe('Id that the reporter gave'),
+    beginsAt: z.string().describe('Beginning of the reported period'),
+    endsAt: z.string().describe('End of the reported period'),
+    messages: z.number().describe('Number of reported messages'),
     passed: z.number().meta({ description: 'Messages with an aligned pass of DKIM or SPF' }),
-    failed: z.number(),
+    failed: z.number().describe('Number of messages that failed DMARC'),
     sources: z
       .array(
         z.object({
-          ip: z.string(),
-          count: z.number(),
-          disposition: z.enum(['none', 'quarantine', 'reject']).nullable(),
-          dkim: verdict,
-          spf: verdict,
-          headerFrom: z.string().nullable(),
+          ip: z.string().describe('IP address of the sending host'),
+          count: z.number().describe('Number of messages from this host'),
+          disposition: z
+            .enum(['none', 'quarantine', 'reject'])
+            .nullable()
+            .describe('Action of the receiver; null if not reported'),
+          dkim: verdict.describe('DKIM result with alignment; null if not reported'),
+          spf: verdict.describe('SPF result with alignment; null if not reported'),
+          headerFrom: z
+            .string()
+            .nullable()
+            .describe('Domain in the From field; null if not reported'),
         }),
       )
       .meta({ description: 'Sources, failing ones first, then by size; at most 200' }),
-    createdAt: z.string(),
+    createdAt: z.string().describe('Time at which the report arrived'),
   })
   .meta({ id: 'DmarcReport', description: 'Report of a receiver on mail in the name of a domain' });
 
@@ -46,9 +52,9 @@ export const dmarcReportPage = pageOf(dmarcReport).extend({
     .array(
       z.object({
         day: z.string().meta({ description: 'YYYY-MM-DD, UTC' }),
-        messages: z.number(),
-        passed: z.number(),
-        failed: z.number(),
+        messages: z.number().describe('Number of reported messages'),
+        passed: z.number().describe('Number of messages that passed DMARC'),
+        failed: z.number().describe('Number of messages that failed DMARC'),
       }),
     )
     .meta({
