@@ -3,42 +3,63 @@ import type { KeyedOptions, List, RequestOptions, StreamOptions, SvcOptions } fr
 
 export * from './core.js';
 export type SendPayload = {
+  /** Always `email` */
   channel: 'email';
+  /** Recipients in To; at most 50 over to, cc and bcc */
   to: Array<{
+    /** Address of the recipient; or give `contactId` */
     email?: string;
+    /** Contact whose address gets the mail; or give `email` */
     contactId?: string;
     /** Display name */
     name?: string;
   }>;
+  /** Recipients in Cc */
   cc?: Array<{
+    /** Address of the recipient; or give `contactId` */
     email?: string;
+    /** Contact whose address gets the mail; or give `email` */
     contactId?: string;
     /** Display name */
     name?: string;
   }>;
+  /** Recipients in Bcc, hidden from all recipients */
   bcc?: Array<{
+    /** Address of the recipient; or give `contactId` */
     email?: string;
+    /** Contact whose address gets the mail; or give `email` */
     contactId?: string;
     /** Display name */
     name?: string;
   }>;
   /** A verified sender, or any address of a verified domain */
   from?: {
+    /** Address of the sender */
     email: string;
+    /** Display name (default: that of the sender identity) */
     name?: string;
   };
+  /** Content: a subject with html or text, or a template */
   email: {
+    /** Subject line; left out with a template */
     subject?: string;
+    /** HTML of the mail; left out with a template */
     html?: string;
     /** Default for HTML: a text made from it; an empty text is left out of the mail */
     text?: string;
+    /** Addresses that replies go to (default: those of the sender) */
     replyTo?: Array<string>;
+    /** Published template to fill, by id */
     templateId?: string;
+    /** Published template to fill, by slug */
     templateSlug?: string;
+    /** Values for the template */
     templateData?: {
       [name: string]: unknown;
     };
+    /** Files to attach, 40 MB in all once encoded */
     attachments?: Array<{
+      /** File name that the reader sees */
       filename: string;
       /** The file, base64 (RFC 4648 section 4) */
       content: string;
@@ -52,19 +73,28 @@ export type SendPayload = {
     };
     /** Whether opens and clicks are tracked; default: the setting of the organization. Mail without HTML is not tracked. A tracked message goes alone to each recipient */
     tracking?: {
+      /** Record opens by a pixel in the HTML */
       opens?: boolean;
+      /** Record clicks by rewritten links in the HTML */
       clicks?: boolean;
     };
+    /** Unsubscribe group: the mail gets a link to leave it */
     unsubscribeGroupId?: string;
     /** Whether company, postal address, social links and the unsubscribe link of the brand are added; default: no. A template with `{% brand_footer %}` has them at its place */
     footer?: {
+      /** Whether the mail has the footer */
       enabled: boolean;
     };
+    /** Message that this mail answers: both are in the same thread */
     inReplyToMessageId?: string;
+    /** Importance that mail programs show */
     priority?: 'high' | 'normal' | 'low';
   };
+  /** Conversation that the message joins */
   conversationId?: string;
+  /** Tags for filters, at most 10 */
   tags?: Array<string>;
+  /** Values to keep with the message, at most 50 keys */
   metadata?: {
     [name: string]: string | number | boolean | null;
   };
@@ -72,10 +102,15 @@ export type SendPayload = {
   dryRun?: boolean;
 };
 export type Message = {
+  /** Id of the message */
   id: string;
+  /** Organization of the message */
   organizationId: string;
+  /** Always `email` */
   channel: 'email';
+  /** outbound: sent by the service; inbound: received */
   direction: 'outbound' | 'inbound';
+  /** Status over all recipients */
   status:
     | 'pending'
     | 'scheduled'
@@ -87,37 +122,63 @@ export type Message = {
     | 'failed'
     | 'bounced'
     | 'complained';
+  /** Conversation of the message; null without one */
   conversationId: string | null;
+  /** Campaign run that made the message; null without one */
   campaignRunId: string | null;
   /** Kind of mail, which its recipients can leave */
   unsubscribeGroupId: string | null;
+  /** Subject line; null without one */
   subject: string | null;
+  /** Sender */
   from: {
+    /** Address of the sender */
     email: string;
+    /** Display name of the sender; null without one */
     name: string | null;
   };
+  /** Addresses that replies go to; null: the sender */
   replyTo: Array<string> | null;
+  /** Recipients in To */
   to: Array<{
+    /** Email address */
     email: string;
+    /** Display name; null without one */
     name: string | null;
+    /** Contact with this address; null for an unknown address */
     contactId: string | null;
   }>;
+  /** Recipients in Cc */
   cc: Array<{
+    /** Email address */
     email: string;
+    /** Display name; null without one */
     name: string | null;
+    /** Contact with this address; null for an unknown address */
     contactId: string | null;
   }>;
+  /** Recipients in Bcc, hidden from all recipients */
   bcc: Array<{
+    /** Email address */
     email: string;
+    /** Display name; null without one */
     name: string | null;
+    /** Contact with this address; null for an unknown address */
     contactId: string | null;
   }>;
+  /** Every recipient with the status of the delivery */
   recipients: Array<{
+    /** Email address */
     email: string;
+    /** Display name; null without one */
     name: string | null;
+    /** Contact with this address; null for an unknown address */
     contactId: string | null;
+    /** Id of the recipient */
     id: string;
+    /** Header field that names the recipient; bcc is in none */
     kind: 'to' | 'cc' | 'bcc';
+    /** Status for this recipient */
     status:
       | 'pending'
       | 'scheduled'
@@ -130,31 +191,46 @@ export type Message = {
       | 'bounced'
       | 'complained';
   }>;
+  /** Deliveries, one for each recipient */
   deliveries: Array<Delivery>;
+  /** Template that was filled; null for inline content */
   templateId: string | null;
   /** Number of the version of the template that was sent */
   templateVersion: number | null;
+  /** Tags of the send */
   tags: Array<string>;
+  /** Values that the sender of the request attached */
   metadata: {
     [name: string]: string | number | boolean | null;
   };
+  /** Tracking of this message */
   tracking: {
+    /** Whether opens are recorded */
     opens: boolean;
+    /** Whether clicks are recorded */
     clicks: boolean;
   };
+  /** Planned time of a scheduled message; null without one */
   scheduledFor: string | null;
   /** Earlier message that this one repeats or releases */
   resendOf: string | null;
   /** Origin of the message; null for received mail, and for old messages */
   origin: MessageOrigin | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 export type Delivery = {
+  /** Id of the delivery */
   id: string;
+  /** Message that is delivered */
   messageId: string;
+  /** Recipient of the message */
   recipientId: string | null;
+  /** Always `email` */
   channel: 'email';
+  /** Status of this delivery */
   status:
     | 'pending'
     | 'scheduled'
@@ -166,34 +242,59 @@ export type Delivery = {
     | 'failed'
     | 'bounced'
     | 'complained';
+  /** Number of attempts so far */
   attemptCount: number;
+  /** Most attempts before the service gives up */
   maxAttempts: number;
+  /** Time at which it was queued; null before */
   queuedAt: string | null;
+  /** Time at which a worker claimed it for an attempt; null before */
   claimedAt: string | null;
+  /** Time of the latest attempt; null before the first */
   lastAttemptAt: string | null;
+  /** Time of the next attempt; null if none is planned */
   nextRetryAt: string | null;
+  /** Time at which a server accepted the mail; null before */
   sentAt: string | null;
+  /** Time at which the mail counted as delivered; null before */
   deliveredAt: string | null;
+  /** Time of the first recorded open; null before */
   readAt: string | null;
+  /** Time at which it failed for good; null if it did not */
   failedAt: string | null;
+  /** Time at which it reached a final status; null before */
   terminalAt: string | null;
+  /** Code of the latest error; null without one */
   errorCode: string | null;
+  /** Words of the latest error; null without one */
   errorMessage: string | null;
+  /** Details of the latest error; null without any */
   errorDetails: unknown;
+  /** Cost of the delivery with six decimals; `0` for a self-hosted plan */
   cost: string;
+  /** Currency of the cost, ISO 4217 */
   currency: string;
+  /** Idempotency key of the send; null without one */
   idempotencyKey: string | null;
   /** Configuration key that kept the mail on this machine although its `status` is `delivered` (`delivery.mode`, `delivery.allow`, `delivery.routes.0`) */
   metadata: {
+    /** Present if the mail was captured */
     captured: {
+      /** Configuration key that captured it */
       by: string;
     };
   } | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
+  /** Schedule of a waiting delivery; null once it ended */
   scheduling: {
+    /** Time of the next attempt; null if none is planned */
     dueAt: string | null;
+    /** Time at which the service gives up; null without one */
     expiresAt: string | null;
+    /** Reason to wait; null if it does not wait */
     waitReason:
       | 'rate'
       | 'daily-quota'
@@ -208,17 +309,29 @@ export type Delivery = {
   attempts: Array<DeliveryAttempt>;
 };
 export type DeliveryAttempt = {
+  /** Number of the attempt, from 1 */
   number: number;
+  /** Time of the attempt */
   at: string;
+  /** Duration in milliseconds */
   durationMs: number;
+  /** Host name of the server; null if none was reached */
   host: string | null;
+  /** IP address of the server; null if none was reached */
   address: string | null;
+  /** TLS version and cipher; null without TLS */
   tls: string | null;
+  /** sent: the server accepted the mail; deferred: tried again later; bounced, failed: the end */
   outcome: 'sent' | 'deferred' | 'bounced' | 'failed';
+  /** SMTP reply code, such as 250; null without a reply */
   code: number | null;
+  /** Enhanced status code (RFC 3463), such as 5.1.1; null without one */
   enhancedCode: string | null;
+  /** Reply of the server, or our own words on the failure */
   reply: string;
+  /** SMTP command that the reply answers */
   verb: string;
+  /** Lines of the SMTP dialogue; null if not kept */
   transcript: string | null;
   /** Configuration key that kept the mail on this machine: nothing was sent */
   capturedBy?: string;
@@ -226,7 +339,9 @@ export type DeliveryAttempt = {
   releasedAs?: string;
   /** Time and DKIM selectors of the signatures of this attempt */
   signedWith?: {
+    /** Time of the signatures */
     at: string;
+    /** DKIM selectors */
     selectors: Array<string>;
   };
   /** Beginning of the tracking and unsubscribe links of this attempt */
@@ -239,7 +354,9 @@ export type DeliveryAttempt = {
   returnPath?: string;
   /** Certificates of the server that accepted it, its own first */
   certificates?: Array<{
+    /** Subject of the certificate */
     subject: string;
+    /** SHA-256 of the certificate, in hex */
     sha256: string;
   }>;
   /** Rule that proved the name of the server that accepted it */
@@ -262,19 +379,28 @@ export type DryRunResult = {
   problems: Array<{
     /** Of the error that would refuse the send */
     _tag: string;
+    /** Dotted path of the field at fault; null for the whole request */
     field: string | null;
+    /** Sentence on the problem and the remedy */
     message: string;
   }>;
+  /** Subject line as it would be sent; null if it cannot be made */
   subject: string | null;
+  /** Preview line of the template; null without one */
   preheader: string | null;
+  /** HTML as it would be sent; null without any */
   html: string | null;
+  /** Plain text as it would be sent; null without any */
   text: string | null;
   /** Size of the mail before its signatures; null without a sender */
   sizeBytes: number | null;
+  /** Advice on the content */
   warnings: Array<TemplateWarning>;
   /** Recipients that would get nothing, as they are blocked */
   suppressed: Array<{
+    /** Blocked address */
     address: string;
+    /** Reason of the block */
     reason: string;
   }>;
 };
@@ -292,6 +418,7 @@ export type BatchResult =
   | {
       /** Its place in the request, from 0 */
       index: number;
+      /** Message that was accepted */
       message: Message;
     }
   | {
@@ -303,42 +430,63 @@ export type BatchResult =
       };
     };
 export type ScheduledPayload = {
+  /** Always `email` */
   channel: 'email';
+  /** Recipients in To; at most 50 over to, cc and bcc */
   to: Array<{
+    /** Address of the recipient; or give `contactId` */
     email?: string;
+    /** Contact whose address gets the mail; or give `email` */
     contactId?: string;
     /** Display name */
     name?: string;
   }>;
+  /** Recipients in Cc */
   cc?: Array<{
+    /** Address of the recipient; or give `contactId` */
     email?: string;
+    /** Contact whose address gets the mail; or give `email` */
     contactId?: string;
     /** Display name */
     name?: string;
   }>;
+  /** Recipients in Bcc, hidden from all recipients */
   bcc?: Array<{
+    /** Address of the recipient; or give `contactId` */
     email?: string;
+    /** Contact whose address gets the mail; or give `email` */
     contactId?: string;
     /** Display name */
     name?: string;
   }>;
   /** A verified sender, or any address of a verified domain */
   from?: {
+    /** Address of the sender */
     email: string;
+    /** Display name (default: that of the sender identity) */
     name?: string;
   };
+  /** Content: a subject with html or text, or a template */
   email: {
+    /** Subject line; left out with a template */
     subject?: string;
+    /** HTML of the mail; left out with a template */
     html?: string;
     /** Default for HTML: a text made from it; an empty text is left out of the mail */
     text?: string;
+    /** Addresses that replies go to (default: those of the sender) */
     replyTo?: Array<string>;
+    /** Published template to fill, by id */
     templateId?: string;
+    /** Published template to fill, by slug */
     templateSlug?: string;
+    /** Values for the template */
     templateData?: {
       [name: string]: unknown;
     };
+    /** Files to attach, 40 MB in all once encoded */
     attachments?: Array<{
+      /** File name that the reader sees */
       filename: string;
       /** The file, base64 (RFC 4648 section 4) */
       content: string;
@@ -352,19 +500,28 @@ export type ScheduledPayload = {
     };
     /** Whether opens and clicks are tracked; default: the setting of the organization. Mail without HTML is not tracked. A tracked message goes alone to each recipient */
     tracking?: {
+      /** Record opens by a pixel in the HTML */
       opens?: boolean;
+      /** Record clicks by rewritten links in the HTML */
       clicks?: boolean;
     };
+    /** Unsubscribe group: the mail gets a link to leave it */
     unsubscribeGroupId?: string;
     /** Whether company, postal address, social links and the unsubscribe link of the brand are added; default: no. A template with `{% brand_footer %}` has them at its place */
     footer?: {
+      /** Whether the mail has the footer */
       enabled: boolean;
     };
+    /** Message that this mail answers: both are in the same thread */
     inReplyToMessageId?: string;
+    /** Importance that mail programs show */
     priority?: 'high' | 'normal' | 'low';
   };
+  /** Conversation that the message joins */
   conversationId?: string;
+  /** Tags for filters, at most 10 */
   tags?: Array<string>;
+  /** Values to keep with the message, at most 50 keys */
   metadata?: {
     [name: string]: string | number | boolean | null;
   };
@@ -375,26 +532,35 @@ export type ScheduledPayload = {
 };
 /** A message with text, codes and links */
 export type ExpectedMessage = {
+  /** Message that arrived */
   message: Message;
   /** Text of the mail, made from the HTML if it has no text */
   text: string | null;
+  /** Codes in the mail, such as sign-in codes */
   codes: Array<{
     /** Digits without spaces and prefix */
     value: string;
     /** Words around it */
     context: string;
   }>;
+  /** Links in the mail */
   links: Array<{
+    /** Target of the link */
     url: string;
     /** Words that a reader sees in its place */
     text: string;
   }>;
 };
 export type EmailProjection = {
+  /** Deliveries, one for each recipient */
   deliveries: Array<Delivery>;
+  /** Id of the message */
   id: string;
+  /** Organization of the message */
   organizationId: string;
+  /** Conversation of the message; null without one */
   conversationId: string | null;
+  /** Status over all recipients */
   status:
     | 'pending'
     | 'scheduled'
@@ -406,18 +572,31 @@ export type EmailProjection = {
     | 'failed'
     | 'bounced'
     | 'complained';
+  /** Always `email` */
   channel: 'email';
+  /** outbound: sent by the service; inbound: received */
   direction: 'outbound' | 'inbound';
+  /** Subject line; null without one */
   subject: string | null;
+  /** Address of the sender */
   fromEmail: string;
+  /** Display name of the sender; null without one */
   fromName: string | null;
+  /** Addresses in To */
   toEmails: Array<string>;
+  /** Addresses in Cc; null without any */
   ccEmails: Array<string> | null;
+  /** Addresses in Bcc; null without any */
   bccEmails: Array<string> | null;
+  /** Addresses in Reply-To; null without any */
   replyToEmails: Array<string> | null;
+  /** Value of the header field Message-ID */
   messageIdHeader: string;
+  /** Value of the header field In-Reply-To; null without one */
   inReplyTo: string | null;
+  /** Message ids in the header field References; null without any */
   references: Array<string> | null;
+  /** Place in the thread, from 0; null outside a thread */
   threadPosition: number | null;
   /** The sender's own words as plain text, without quotations and signatures. Of a mail forwarded without a word, its text */
   newContent: string | null;
@@ -425,6 +604,7 @@ export type EmailProjection = {
   quotedContent: string | null;
   /** False for a signature alone */
   hasQuotedContent: boolean;
+  /** Result of the check of DKIM signatures; null for sent mail */
   dkimVerdict:
     | 'pass'
     | 'fail'
@@ -435,6 +615,7 @@ export type EmailProjection = {
     | 'temperror'
     | 'permerror'
     | null;
+  /** Result of the check of SPF; null for sent mail */
   spfVerdict:
     | 'pass'
     | 'fail'
@@ -445,6 +626,7 @@ export type EmailProjection = {
     | 'temperror'
     | 'permerror'
     | null;
+  /** Result of the check of DMARC; null for sent mail */
   dmarcVerdict:
     | 'pass'
     | 'fail'
@@ -455,25 +637,41 @@ export type EmailProjection = {
     | 'temperror'
     | 'permerror'
     | null;
+  /** Whether a program wrote the mail as an answer */
   isAutoReply: boolean;
+  /** Kind of the automatic answer; null for other mail */
   autoReplyReason: 'out-of-office' | 'auto-response' | 'delivery-status' | 'read-receipt' | null;
+  /** URL in List-Unsubscribe; null without one */
   listUnsubscribeUrl: string | null;
+  /** Address in List-Unsubscribe; null without one */
   listUnsubscribeEmail: string | null;
+  /** Importance by the header fields; null without one */
   priority: 'high' | 'normal' | 'low' | null;
+  /** Faults that the parser found; null without any */
   parsingErrors: Array<{
+    /** Kind of the fault */
     code: string;
+    /** Sentence on the fault */
     message: string;
     /** Number of the MIME part, as in IMAP */
     part?: string;
   }> | null;
+  /** HTML of the mail; null without any */
   html: string | null;
+  /** Plain text of the mail; null without any */
   text: string | null;
+  /** Attached files */
   attachments: Array<{
+    /** File name; null without one */
     filename: string | null;
+    /** Media type */
     contentType: string;
+    /** Id by which the HTML shows the file; null without one */
     contentId: string | null;
+    /** Size in bytes */
     size: number;
   }>;
+  /** Result of the check of the ARC chain; null for sent mail */
   arcVerdict:
     | 'pass'
     | 'fail'
@@ -486,41 +684,58 @@ export type EmailProjection = {
     | null;
   /** All results of the checks, as the value of that header field (RFC 8601) */
   authenticationResults: string | null;
+  /** Signed URLs of the parts, if the request asks for them */
   storageUrls?: {
+    /** URL of the whole mail (MIME) */
     raw: string;
+    /** URL of the HTML; null without any */
     html: string | null;
+    /** URL of the plain text; null without any */
     text: string | null;
+    /** Time at which the URLs expire */
     expiresAt: string;
   };
 };
 /** One-time codes, the likeliest first, and links in their order */
 export type MailExtracts = {
+  /** Codes in the mail, such as sign-in codes */
   codes: Array<{
     /** Digits without spaces and prefix */
     value: string;
     /** Words around it */
     context: string;
   }>;
+  /** Links in the mail */
   links: Array<{
+    /** Target of the link */
     url: string;
     /** Words that a reader sees in its place */
     text: string;
   }>;
 };
 export type MessageEvent = {
+  /** Id of the event */
   id: string;
+  /** Message of the event */
   messageId: string;
+  /** Kind of the event, such as `message.delivered` */
   eventType: string;
+  /** Status of the message at the event */
   status: string;
+  /** Time of the event */
   timestamp: string;
+  /** Details of the event, such as the recipient and the reply */
   metadata: {
     [name: string]: unknown;
   };
 };
 /** State and next step of a message, in words */
 export type MessageExplanation = {
+  /** Id of the message */
   messageId: string;
+  /** Subject line; null without one */
   subject: string | null;
+  /** Status over all recipients */
   status:
     | 'pending'
     | 'scheduled'
@@ -532,16 +747,23 @@ export type MessageExplanation = {
     | 'failed'
     | 'bounced'
     | 'complained';
+  /** Time of creation */
   createdAt: string;
   /** Number of recipients by status, as a sentence */
   summary: string;
+  /** Explanation for each recipient */
   recipients: Array<RecipientExplanation>;
 };
 export type RecipientExplanation = {
+  /** Id of the recipient */
   recipientId: string;
+  /** Delivery to the recipient */
   deliveryId: string;
+  /** Header field that names the recipient; null if unknown */
   kind: 'to' | 'cc' | 'bcc' | null;
+  /** Address of the recipient */
   email: string;
+  /** Status for this recipient */
   status:
     | 'pending'
     | 'scheduled'
@@ -557,6 +779,7 @@ export type RecipientExplanation = {
   state: 'ready' | 'waiting' | 'in-lane' | 'held' | 'claimed' | 'ended';
   /** Sentence on the last event */
   happened: string;
+  /** Time of the last event */
   happenedAt: string;
   /** Null if the delivery does not wait, or was not checked since it began to wait */
   waitReason:
@@ -572,14 +795,18 @@ export type RecipientExplanation = {
   because: string | null;
   /** The next step, by the service or by the reader */
   next: string | null;
+  /** Time of the next step; null if none is planned */
   nextAt: string | null;
   /** Command that helps */
   help: {
+    /** Purpose of the command */
     purpose: string;
+    /** Command to type */
     command: string;
   } | null;
   /** Null if no server was asked */
   said: ServerWords | null;
+  /** Code of the latest error; null without one */
   errorCode: string | null;
   /** Cause that the reply names */
   cause?: string;
@@ -587,51 +814,74 @@ export type RecipientExplanation = {
   remedy?: string;
   /** Sentence on refusals of addresses behind the recipient, from three of them in 30 days on */
   memberRefusals?: string;
+  /** Number of attempts so far */
   attemptCount: number;
   /** The latest attempts, oldest first */
   attempts: Array<DeliveryAttempt>;
 };
 /** Last reply of a server */
 export type ServerWords = {
+  /** SMTP reply code, such as 550; null without a reply */
   code: number | null;
+  /** Enhanced status code (RFC 3463); null without one */
   enhancedCode: string | null;
+  /** Text of the reply */
   reply: string;
   /** `DSN` for a bounce that came by mail */
   verb: string;
+  /** Host name of the server; null if none was reached */
   host: string | null;
+  /** IP address of the server; null if none was reached */
   address: string | null;
 };
 export type Receipt = {
+  /** Version of the document */
   version: 2;
+  /** Message that the receipt is for */
   message: {
+    /** Id of the message */
     id: string;
+    /** Organization of the message */
     organizationId: string;
     /** SHA-256 of the mail; null if none was sent or copies differ */
     digest: string | null;
   };
+  /** SMTP envelope */
   envelope: {
     /** Null if no server took the mail */
     returnPath: string | null;
+    /** Addresses of the recipients */
     recipients: Array<string>;
   };
   /** The latest attempts of each recipient, with the answers of servers */
   attempts: Array<{
+    /** Delivery of the attempt */
     deliveryId: string;
+    /** Address of the recipient */
     recipient: string;
+    /** The attempt with the reply of the server */
     attempt: DeliveryAttempt;
   }>;
+  /** Events of the message, oldest first */
   events: Array<{
+    /** Id of the event */
     id: string;
+    /** Kind of the event */
     type: string;
+    /** Recipient of the event; null for all recipients */
     recipientId: string | null;
+    /** Status of the message at the event */
     status: string;
+    /** Time of the event */
     timestamp: string;
+    /** Facts that the log sealed with the event; null without any */
     facts: {
       [name: string]: unknown;
     } | null;
   }>;
   /** A proof for each event */
   path: Array<{
+    /** Event that the hashes prove */
     eventId: string;
     /** Number of events before it in the sealed log */
     index: number;
@@ -649,14 +899,17 @@ export type Receipt = {
   };
   /** Ed25519 signature of the summary */
   summarySignature: string;
+  /** Signed state of the log */
   head: {
     /** Number of sealed events */
     size: number;
     /** Root of the Merkle tree over the sealed events */
     root: string;
+    /** Time at which the log was sealed */
     at: string;
     /** Ed25519 signature of the head */
     signature: string;
+    /** Id of the signing key */
     keyId: string;
     /** The raw public key; compare its keyId */
     publicKey: string;
@@ -978,10 +1231,15 @@ export type Thread = {
 };
 /** A message in a thread */
 export type ThreadMessage = {
+  /** Id of the message */
   id: string;
+  /** Organization of the message */
   organizationId: string;
+  /** Always `email` */
   channel: 'email';
+  /** outbound: sent by the service; inbound: received */
   direction: 'outbound' | 'inbound';
+  /** Status over all recipients */
   status:
     | 'pending'
     | 'scheduled'
@@ -993,37 +1251,63 @@ export type ThreadMessage = {
     | 'failed'
     | 'bounced'
     | 'complained';
+  /** Conversation of the message; null without one */
   conversationId: string | null;
+  /** Campaign run that made the message; null without one */
   campaignRunId: string | null;
   /** Kind of mail, which its recipients can leave */
   unsubscribeGroupId: string | null;
+  /** Subject line; null without one */
   subject: string | null;
+  /** Sender */
   from: {
+    /** Address of the sender */
     email: string;
+    /** Display name of the sender; null without one */
     name: string | null;
   };
+  /** Addresses that replies go to; null: the sender */
   replyTo: Array<string> | null;
+  /** Recipients in To */
   to: Array<{
+    /** Email address */
     email: string;
+    /** Display name; null without one */
     name: string | null;
+    /** Contact with this address; null for an unknown address */
     contactId: string | null;
   }>;
+  /** Recipients in Cc */
   cc: Array<{
+    /** Email address */
     email: string;
+    /** Display name; null without one */
     name: string | null;
+    /** Contact with this address; null for an unknown address */
     contactId: string | null;
   }>;
+  /** Recipients in Bcc, hidden from all recipients */
   bcc: Array<{
+    /** Email address */
     email: string;
+    /** Display name; null without one */
     name: string | null;
+    /** Contact with this address; null for an unknown address */
     contactId: string | null;
   }>;
+  /** Every recipient with the status of the delivery */
   recipients: Array<{
+    /** Email address */
     email: string;
+    /** Display name; null without one */
     name: string | null;
+    /** Contact with this address; null for an unknown address */
     contactId: string | null;
+    /** Id of the recipient */
     id: string;
+    /** Header field that names the recipient; bcc is in none */
     kind: 'to' | 'cc' | 'bcc';
+    /** Status for this recipient */
     status:
       | 'pending'
       | 'scheduled'
@@ -1036,24 +1320,34 @@ export type ThreadMessage = {
       | 'bounced'
       | 'complained';
   }>;
+  /** Deliveries, one for each recipient */
   deliveries: Array<Delivery>;
+  /** Template that was filled; null for inline content */
   templateId: string | null;
   /** Number of the version of the template that was sent */
   templateVersion: number | null;
+  /** Tags of the send */
   tags: Array<string>;
+  /** Values that the sender of the request attached */
   metadata: {
     [name: string]: string | number | boolean | null;
   };
+  /** Tracking of this message */
   tracking: {
+    /** Whether opens are recorded */
     opens: boolean;
+    /** Whether clicks are recorded */
     clicks: boolean;
   };
+  /** Planned time of a scheduled message; null without one */
   scheduledFor: string | null;
   /** Earlier message that this one repeats or releases */
   resendOf: string | null;
   /** Origin of the message; null for received mail, and for old messages */
   origin: MessageOrigin | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
   threadId: string;
   threadPosition: number;
@@ -1203,42 +1497,63 @@ export type DnsRecord = {
 };
 /** Report of a receiver on mail in the name of a domain */
 export type DmarcReport = {
+  /** Id of the report in this service */
   id: string;
   /** Domain of the applied policy */
   domain: string;
   /** Receiver of the mail, as it names itself */
   reporter: string;
+  /** Id that the reporter gave */
   reportId: string;
+  /** Beginning of the reported period */
   beginsAt: string;
+  /** End of the reported period */
   endsAt: string;
+  /** Number of reported messages */
   messages: number;
   /** Messages with an aligned pass of DKIM or SPF */
   passed: number;
+  /** Number of messages that failed DMARC */
   failed: number;
   /** Sources, failing ones first, then by size; at most 200 */
   sources: Array<{
+    /** IP address of the sending host */
     ip: string;
+    /** Number of messages from this host */
     count: number;
+    /** Action of the receiver; null if not reported */
     disposition: 'none' | 'quarantine' | 'reject' | null;
+    /** DKIM result with alignment; null if not reported */
     dkim: 'pass' | 'fail' | null;
+    /** SPF result with alignment; null if not reported */
     spf: 'pass' | 'fail' | null;
+    /** Domain in the From field; null if not reported */
     headerFrom: string | null;
   }>;
+  /** Time at which the report arrived */
   createdAt: string;
 };
 /** The tracking host of a sending domain */
 export type CustomTracking = {
+  /** Whether the host is enabled */
   enabled: boolean;
   /** Null: never enabled */
   customTracking: {
+    /** State of the tracking host */
     status: 'pending' | 'verifying' | 'issuing' | 'active' | 'failed' | 'disabled' | 'tearing-down';
+    /** Label before the domain */
     label: string;
+    /** Host name of tracked links */
     hostname: string;
+    /** Region of the service (`tracking.region`) */
     region: string;
+    /** State of the certificate of the host */
     sslStatus: 'none' | 'pending' | 'active' | 'expired' | 'failed';
+    /** Certificate of the host, and the checks of it */
     certificate: {
       /** Obstacle to activation; null if there is none */
       reason: {
+        /** Kind of the obstacle */
         code:
           | 'initializing'
           | 'dns-missing'
@@ -1247,24 +1562,36 @@ export type CustomTracking = {
           | 'rate-limited'
           | 'expired'
           | 'certificate-mismatch';
+        /** Sentence on the obstacle and the remedy */
         message: string;
       } | null;
+      /** Expiry of the certificate; null without one */
       expiresAt: string | null;
+      /** Time of the last check; null before the first */
       lastCheckedAt: string | null;
+      /** Time of the next check; null if none is planned */
       nextCheckAt: string | null;
     };
+    /** DNS records to publish */
     dnsRecords: {
+      /** Record that leads the host to this service */
       tracking: {
+        /** Name of the record */
         name: string;
+        /** Type of the record, such as CNAME */
         type: string;
+        /** Value of the record */
         value: string;
         /** Set by the configuration of the service */
         required: boolean;
       };
       /** Lets this service prove the host by DNS: required with the challenge dns-01 */
       dcvDelegation: {
+        /** Name of the record */
         name: string;
+        /** Type of the record, such as CNAME */
         type: string;
+        /** Value of the record */
         value: string;
         /** Set by the configuration of the service */
         required: boolean;
@@ -1274,14 +1601,19 @@ export type CustomTracking = {
     caaBlocked: boolean;
     /** Errors of the last check */
     verificationErrors: Array<string>;
+    /** Time at which links of the host end; null if not disabled */
     teardownScheduledAt: string | null;
   } | null;
 };
 /** An address for the From of messages */
 export type Sender = {
+  /** Id of the resource */
   id: string;
+  /** Organization that owns the resource */
   organizationId: string;
+  /** Address of the sender */
   email: string;
+  /** Display name of the sender */
   name: string | null;
   domainId: string | null;
   verificationStatus: 'pending' | 'verified';
@@ -1302,7 +1634,9 @@ export type Sender = {
   /** Daily sends of 14 days, oldest first */
   series: Array<number>;
   isActive: boolean;
+  /** Time of creation, ISO 8601 in UTC */
   createdAt: string;
+  /** Time of the last change, ISO 8601 in UTC */
   updatedAt: string;
 };
 /** The newest plan of a domain, and its results */
@@ -1411,13 +1745,21 @@ export type Block = {
 };
 /** A kind of mail that recipients can leave */
 export type UnsubscribeGroup = {
+  /** Id of the resource */
   id: string;
+  /** Organization that owns the resource */
   organizationId: string;
+  /** Name that recipients read on the unsubscribe page */
   name: string;
+  /** Kind of mail, for recipients */
   description: string | null;
+  /** List it on the unsubscribe page of every recipient (default: no) */
   public: boolean;
+  /** Ask each added contact by mail to confirm: double opt-in (default: no) */
   confirm: boolean;
+  /** Time of creation, ISO 8601 in UTC */
   createdAt: string;
+  /** Time of the last change, ISO 8601 in UTC */
   updatedAt: string;
 };
 /** A contact that was asked to confirm */
@@ -1639,8 +1981,11 @@ export type TemplateDiff = {
 };
 /** Templates that belong together */
 export type TemplateFamily = {
+  /** Id of the resource */
   id: string;
+  /** Organization that owns the resource */
   organizationId: string;
+  /** Name of the family */
   name: string;
   members: Array<{
     id: string;
@@ -1653,7 +1998,9 @@ export type TemplateFamily = {
     createdAt: string;
     updatedAt: string;
   }>;
+  /** Time of creation, ISO 8601 in UTC */
   createdAt: string;
+  /** Time of the last change, ISO 8601 in UTC */
   updatedAt: string;
 };
 /** Result of an import, or of a preview */
@@ -1801,15 +2148,21 @@ export type Conversation = {
 };
 /** Contacts that belong together */
 export type ContactGroup = {
+  /** Id of the resource */
   id: string;
+  /** Organization that owns the resource */
   organizationId: string;
+  /** Name of the group */
   name: string;
+  /** Description of its members */
   description: string | null;
   /** Conditions of its members; null for members by hand */
   query: ContactQuery | null;
   /** Null for a group by query in lists, or if counting takes too long */
   memberCount: number | null;
+  /** Time of creation, ISO 8601 in UTC */
   createdAt: string;
+  /** Time of the last change, ISO 8601 in UTC */
   updatedAt: string;
 };
 /** A condition on contacts: `all`, `any` or `not` of others, a tag, a status, a field that is compared, or a campaign that the contact opened, clicked or received */
@@ -2729,10 +3082,15 @@ export type DomainStats = {
 export type MessageEventRecord = MessageEventData | DeletedMessage;
 /** The message as it is now, with its status at the event */
 export type MessageEventData = {
+  /** Id of the message */
   id: string;
+  /** Organization of the message */
   organizationId: string;
+  /** Always `email` */
   channel: 'email';
+  /** outbound: sent by the service; inbound: received */
   direction: 'outbound' | 'inbound';
+  /** Status over all recipients */
   status:
     | 'pending'
     | 'scheduled'
@@ -2744,37 +3102,63 @@ export type MessageEventData = {
     | 'failed'
     | 'bounced'
     | 'complained';
+  /** Conversation of the message; null without one */
   conversationId: string | null;
+  /** Campaign run that made the message; null without one */
   campaignRunId: string | null;
   /** Kind of mail, which its recipients can leave */
   unsubscribeGroupId: string | null;
+  /** Subject line; null without one */
   subject: string | null;
+  /** Sender */
   from: {
+    /** Address of the sender */
     email: string;
+    /** Display name of the sender; null without one */
     name: string | null;
   };
+  /** Addresses that replies go to; null: the sender */
   replyTo: Array<string> | null;
+  /** Recipients in To */
   to: Array<{
+    /** Email address */
     email: string;
+    /** Display name; null without one */
     name: string | null;
+    /** Contact with this address; null for an unknown address */
     contactId: string | null;
   }>;
+  /** Recipients in Cc */
   cc: Array<{
+    /** Email address */
     email: string;
+    /** Display name; null without one */
     name: string | null;
+    /** Contact with this address; null for an unknown address */
     contactId: string | null;
   }>;
+  /** Recipients in Bcc, hidden from all recipients */
   bcc: Array<{
+    /** Email address */
     email: string;
+    /** Display name; null without one */
     name: string | null;
+    /** Contact with this address; null for an unknown address */
     contactId: string | null;
   }>;
+  /** Every recipient with the status of the delivery */
   recipients: Array<{
+    /** Email address */
     email: string;
+    /** Display name; null without one */
     name: string | null;
+    /** Contact with this address; null for an unknown address */
     contactId: string | null;
+    /** Id of the recipient */
     id: string;
+    /** Header field that names the recipient; bcc is in none */
     kind: 'to' | 'cc' | 'bcc';
+    /** Status for this recipient */
     status:
       | 'pending'
       | 'scheduled'
@@ -2787,29 +3171,40 @@ export type MessageEventData = {
       | 'bounced'
       | 'complained';
   }>;
+  /** Deliveries, one for each recipient */
   deliveries: Array<Delivery>;
+  /** Template that was filled; null for inline content */
   templateId: string | null;
   /** Number of the version of the template that was sent */
   templateVersion: number | null;
+  /** Tags of the send */
   tags: Array<string>;
+  /** Values that the sender of the request attached */
   metadata: {
     [name: string]: string | number | boolean | null;
   };
+  /** Tracking of this message */
   tracking: {
+    /** Whether opens are recorded */
     opens: boolean;
+    /** Whether clicks are recorded */
     clicks: boolean;
   };
+  /** Planned time of a scheduled message; null without one */
   scheduledFor: string | null;
   /** Earlier message that this one repeats or releases */
   resendOf: string | null;
   /** Origin of the message; null for received mail, and for old messages */
   origin: MessageOrigin | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
   /** An event of a message, with its recipient and further details */
   event: {
     /** Null for events of all recipients */
     recipient: string | null;
+    /** Code of the error; null without one */
     errorCode: string | null;
     /** Reply of the server */
     reply: string | null;
@@ -2820,7 +3215,9 @@ export type MessageEventData = {
 };
 /** The message was deleted since */
 export type DeletedMessage = {
+  /** Id of the deleted message */
   id: string;
+  /** Always true */
   deleted: true;
 };
 /** A message in a mailbox */
@@ -2949,300 +3346,496 @@ export type TimeoutError = {
 /** The body of a post to a webhook, by `type`. */
 export type WebhookEvent =
   | {
+      /** Kind of the event */
       type: 'message.accepted';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MessageEventRecord;
     }
   | {
+      /** Kind of the event */
       type: 'message.scheduled';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MessageEventRecord;
     }
   | {
+      /** Kind of the event */
       type: 'message.deferred';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MessageEventRecord;
     }
   | {
+      /** Kind of the event */
       type: 'message.sent';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MessageEventRecord;
     }
   | {
+      /** Kind of the event */
       type: 'message.delivered';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MessageEventRecord;
     }
   | {
+      /** Kind of the event */
       type: 'message.opened';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MessageEventRecord;
     }
   | {
+      /** Kind of the event */
       type: 'message.clicked';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MessageEventRecord;
     }
   | {
+      /** Kind of the event */
       type: 'message.bounced';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MessageEventRecord;
     }
   | {
+      /** Kind of the event */
       type: 'message.complained';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MessageEventRecord;
     }
   | {
+      /** Kind of the event */
       type: 'message.failed';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MessageEventRecord;
     }
   | {
+      /** Kind of the event */
       type: 'message.cancelled';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MessageEventRecord;
     }
   | {
+      /** Kind of the event */
       type: 'message.unsubscribed';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MessageEventRecord;
     }
   | {
+      /** Kind of the event */
       type: 'mailbox.created';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Mailbox;
     }
   | {
+      /** Kind of the event */
       type: 'mailbox.updated';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Mailbox;
     }
   | {
+      /** Kind of the event */
       type: 'mailbox.paused';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Mailbox;
     }
   | {
+      /** Kind of the event */
       type: 'mailbox.resumed';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Mailbox;
     }
   | {
+      /** Kind of the event */
       type: 'mailbox.deleted';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Mailbox;
     }
   | {
+      /** Kind of the event */
       type: 'mailbox.message.received';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MailboxMessage;
     }
   | {
+      /** Kind of the event */
       type: 'mailbox.message.sent';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MailboxMessage;
     }
   | {
+      /** Kind of the event */
       type: 'mailbox.action.proposed';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MailboxAction;
     }
   | {
+      /** Kind of the event */
       type: 'mailbox.action.approved';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MailboxAction;
     }
   | {
+      /** Kind of the event */
       type: 'mailbox.action.rejected';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: MailboxAction;
     }
   | {
+      /** Kind of the event */
       type: 'domain.verified';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Domain;
     }
   | {
+      /** Kind of the event */
       type: 'domain.failing';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Domain;
     }
   | {
+      /** Kind of the event */
       type: 'domain.failed';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Domain;
     }
   | {
+      /** Kind of the event */
       type: 'domain.held';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Domain;
     }
   | {
+      /** Kind of the event */
       type: 'domain.resumed';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Domain;
     }
   | {
+      /** Kind of the event */
       type: 'sender.verified';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Sender;
     }
   | {
+      /** Kind of the event */
       type: 'workspace.warning';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Organization;
     }
   | {
+      /** Kind of the event */
       type: 'workspace.paused';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Organization;
     }
   | {
+      /** Kind of the event */
       type: 'workspace.resumed';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Organization;
     }
   | {
+      /** Kind of the event */
       type: 'contact.created';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Contact;
     }
   | {
+      /** Kind of the event */
       type: 'contact.updated';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Contact;
     }
   | {
+      /** Kind of the event */
       type: 'contact.deleted';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: {
         id: string;
         deleted: true;
       };
     }
   | {
+      /** Kind of the event */
       type: 'contact.imported';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: ContactImport;
     }
   | {
+      /** Kind of the event */
       type: 'contact.unsubscribed';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Contact;
     }
   | {
+      /** Kind of the event */
       type: 'conversation.created';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Conversation;
     }
   | {
+      /** Kind of the event */
       type: 'conversation.updated';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Conversation;
     }
   | {
+      /** Kind of the event */
       type: 'template.published';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Template;
     }
   | {
+      /** Kind of the event */
       type: 'warming.held';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: WarmingRecord;
     }
   | {
+      /** Kind of the event */
       type: 'warming.completed';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: WarmingRecord;
     }
   | {
+      /** Kind of the event */
       type: 'campaign.run.started';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: CampaignRunSummary;
     }
   | {
+      /** Kind of the event */
       type: 'campaign.run.completed';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: CampaignRunSummary;
     }
   | {
+      /** Kind of the event */
       type: 'campaign.run.held';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: CampaignRunSummary;
     }
   | {
+      /** Kind of the event */
       type: 'campaign.run.failed';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: CampaignRunSummary;
     }
   | {
+      /** Kind of the event */
       type: 'extension.installation.created';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: ExtensionInstallation;
     }
   | {
+      /** Kind of the event */
       type: 'extension.installation.upgraded';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: ExtensionInstallation;
     }
   | {
+      /** Kind of the event */
       type: 'extension.installation.disabled';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: ExtensionInstallation;
     }
   | {
+      /** Kind of the event */
       type: 'service.finding';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: {
         check: string;
         status: 'warn' | 'fail';
@@ -3252,15 +3845,23 @@ export type WebhookEvent =
       };
     }
   | {
+      /** Kind of the event */
       type: 'webhook.disabled';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: Webhook;
     }
   | {
+      /** Kind of the event */
       type: 'webhook.test';
+      /** Time of the event, ISO 8601 in UTC */
       timestamp: string;
+      /** Organization in which the event happened */
       organizationId: string;
+      /** The resource as of the event */
       data: {
         [name: string]: unknown;
       };
@@ -3300,6 +3901,7 @@ export class Svc {
         page?: number;
         /** Items per page, at most 100 */
         limit?: number;
+        /** Only this channel */
         channel?: 'email';
         /** Only this direction */
         direction?: 'outbound' | 'inbound';
@@ -3342,11 +3944,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Message>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -3375,7 +3983,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** Get the email projection of a message. Permission: `messages:read`. */
@@ -3411,6 +4021,7 @@ export class Svc {
         text?: string | null;
         html?: string | null;
         attachments?: Array<{
+          /** File name that the reader sees */
           filename: string;
           /** The file, base64 (RFC 4648 section 4) */
           content: string;
@@ -3431,6 +4042,7 @@ export class Svc {
         text?: string | null;
         html?: string | null;
         attachments?: Array<{
+          /** File name that the reader sees */
           filename: string;
           /** The file, base64 (RFC 4648 section 4) */
           content: string;
@@ -3452,6 +4064,7 @@ export class Svc {
         text?: string | null;
         html?: string | null;
         attachments?: Array<{
+          /** File name that the reader sees */
           filename: string;
           /** The file, base64 (RFC 4648 section 4) */
           content: string;
@@ -3478,11 +4091,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Mailbox>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -3497,13 +4116,16 @@ export class Svc {
         domain?: string;
         /** Address, if it is not `slug` at `domain` or at the hosted domain */
         address?: string;
+        /** Display name of the address */
         displayName?: string | null;
+        /** Description of the mailbox */
         description?: string | null;
         metadata?: {
           [name: string]: string;
         } | null;
         /** Namespace of the mailbox */
         namespaceId?: string | null;
+        /** Addresses and domains, a domain also for its subdomains: `block` lists unwanted senders; if `allow` has an entry, only its senders are wanted. Mail from all others goes to `spam`. Replaced whole */
         filters?: {
           allow?: Array<string>;
           block?: Array<string>;
@@ -3517,7 +4139,9 @@ export class Svc {
     update(
       id: string,
       body: {
+        /** Display name of the address */
         displayName?: string | null;
+        /** Description of the mailbox */
         description?: string | null;
         metadata?: {
           [name: string]: string;
@@ -3530,6 +4154,7 @@ export class Svc {
         /** One of its addresses, or a verified sender; null: its primary address */
         defaultFrom?: {
           address: string;
+          /** Display name of the address */
           displayName?: string | null;
         } | null;
       },
@@ -3540,7 +4165,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** Pause a mailbox. Incoming mail is deferred (450), and the mailbox sends nothing, until it is resumed. Permission: `mailboxes:configure`. */
@@ -3553,6 +4180,7 @@ export class Svc {
       body: {
         /** Address on a verified domain, or on the hosted one */
         address: string;
+        /** Display name of the address */
         displayName?: string | null;
       },
       options?: KeyedOptions,
@@ -3597,6 +4225,7 @@ export class Svc {
         text?: string | null;
         html?: string | null;
         attachments?: Array<{
+          /** File name that the reader sees */
           filename: string;
           /** The file, base64 (RFC 4648 section 4) */
           content: string;
@@ -3622,6 +4251,7 @@ export class Svc {
           text?: string | null;
           html?: string | null;
           attachments?: Array<{
+            /** File name that the reader sees */
             filename: string;
             /** The file, base64 (RFC 4648 section 4) */
             content: string;
@@ -3665,8 +4295,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<MailboxAction>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
     /** Show an action, with the whole mail of a proposal. Permission: `mailboxes:read`. */
@@ -3705,8 +4336,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Draft>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
     /** Create a draft. With `inReplyToMessageId` the draft answers that message in its thread; without it, it begins a thread. Permission: `mailboxes:write`. */
@@ -3720,6 +4352,7 @@ export class Svc {
         text?: string | null;
         html?: string | null;
         attachments?: Array<{
+          /** File name that the reader sees */
           filename: string;
           /** The file, base64 (RFC 4648 section 4) */
           content: string;
@@ -3746,6 +4379,7 @@ export class Svc {
         text?: string | null;
         html?: string | null;
         attachments?: Array<{
+          /** File name that the reader sees */
           filename: string;
           /** The file, base64 (RFC 4648 section 4) */
           content: string;
@@ -3764,7 +4398,9 @@ export class Svc {
       draftId: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** Send a draft. Blocked and malformed addresses are left out, and listed in `skippedRecipients`; if no recipient is left, nothing is sent. A service key does not answer automatic answers (409). After five sends into a thread within an hour without a message from a person, its next send is a proposal. Permission: `mailboxes:send`. */
@@ -3797,8 +4433,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<MailboxAction>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
   };
@@ -3826,11 +4463,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<MailboxNamespace>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -3876,8 +4519,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Thread>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
     /** Show a thread. Permission: `mailboxes:read`. */
@@ -3906,7 +4550,9 @@ export class Svc {
       threadId: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** List the messages of a thread, oldest first. Permission: `mailboxes:read`. */
@@ -3921,8 +4567,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<ThreadMessage>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
     /** Add labels to a thread. At most 50. A label keeps its letter case, and is compared without it. Permission: `mailboxes:write`. */
@@ -3955,8 +4602,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<ThreadNote>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
     /** Write a note on a thread; notes are never mailed. Permission: `mailboxes:write`. */
@@ -3995,7 +4643,9 @@ export class Svc {
       noteId: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
   };
@@ -4010,11 +4660,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Domain>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -4039,7 +4695,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** Check the DNS records of a domain now. Answers with the domain after the check, whether or not it is verified. `temporary-failure` means that DNS did not answer. Permission: `domains:write`. */
@@ -4107,11 +4765,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<DmarcReport>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -4120,8 +4784,11 @@ export class Svc {
       daily: Array<{
         /** YYYY-MM-DD, UTC */
         day: string;
+        /** Number of reported messages */
         messages: number;
+        /** Number of messages that passed DMARC */
         passed: number;
+        /** Number of messages that failed DMARC */
         failed: number;
       }>;
     }>;
@@ -4237,11 +4904,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Sender>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -4252,9 +4925,11 @@ export class Svc {
       body: {
         /** Address of the sender */
         email: string;
+        /** Display name of the sender */
         name?: string | null;
         /** Make it the default sender: the From of mail without one (default: the first) */
         isDefault?: boolean;
+        /** Addresses for answers: the Reply-To of mail without its own */
         replyToEmails?: Array<string> | null;
       },
       options?: KeyedOptions,
@@ -4265,9 +4940,11 @@ export class Svc {
     update(
       id: string,
       body: {
+        /** Display name of the sender */
         name?: string | null;
         /** Make it the default sender */
         isDefault?: boolean;
+        /** Addresses for answers: the Reply-To of mail without its own */
         replyToEmails?: Array<string> | null;
         /** Allow it to send, or not */
         isActive?: boolean;
@@ -4279,7 +4956,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** Verify a sender by the token that was mailed to it. Permission: `senders:write`. */
@@ -4309,11 +4988,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Block>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -4336,7 +5021,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
   };
@@ -4351,11 +5038,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<UnsubscribeGroup>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -4366,6 +5059,7 @@ export class Svc {
       body: {
         /** Name that recipients read on the unsubscribe page */
         name: string;
+        /** Kind of mail, for recipients */
         description?: string | null;
         /** List it on the unsubscribe page of every recipient (default: no) */
         public?: boolean;
@@ -4382,6 +5076,7 @@ export class Svc {
       body: {
         /** Name that recipients read on the unsubscribe page */
         name?: string;
+        /** Kind of mail, for recipients */
         description?: string | null;
         /** List it on the unsubscribe page of every recipient (default: no) */
         public?: boolean;
@@ -4395,7 +5090,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** List the members of a double opt-in group, newest contact first. Permission: `contacts:read`. */
@@ -4411,8 +5108,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<UnsubscribeGroupMember>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
     /** Ask contacts to confirm that they want the mail of a group. For groups with `confirm`. Each contact is `pending` and gets a mail with a link, at most one an hour and three in all; the link works for 7 days. The mails draw on the rate and the quota and wait for them; a key that may not send is refused. A confirmed contact stays so. An earlier unsubscribe stays in force until the person confirms. If one contact does not exist or has no address, none is added. Permission: `contacts:write`. */
@@ -4450,11 +5148,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Brand>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -4467,6 +5171,7 @@ export class Svc {
         slug: string;
         /** Name of the brand, for recipients */
         name: string;
+        /** CSS for templates: inlined when a template is published */
         css?: string | null;
         assets?: {
           logoUrl?: string | null;
@@ -4499,6 +5204,7 @@ export class Svc {
       body: {
         /** Name of the brand, for recipients */
         name?: string;
+        /** CSS for templates: inlined when a template is published */
         css?: string | null;
         assets?: {
           logoUrl?: string | null;
@@ -4530,7 +5236,9 @@ export class Svc {
       slug: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
   };
@@ -4553,11 +5261,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Template>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -4571,6 +5285,7 @@ export class Svc {
         /** Slug in sends, unique in the organization */
         slug: string;
         channel?: 'email';
+        /** Purpose of the template */
         description?: string | null;
         /** Subject, with Liquid */
         subject?: string;
@@ -4601,6 +5316,7 @@ export class Svc {
         name?: string;
         /** Slug in sends, unique in the organization */
         slug?: string;
+        /** Purpose of the template */
         description?: string | null;
       },
       options?: RequestOptions,
@@ -4610,7 +5326,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** Publish the saved files of a template for sends. Compiles the newest commit. The same commit with the same brand CSS again gives the same version. An archived template comes back. Permission: `templates:write`. */
@@ -4649,11 +5367,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<TemplateVersion>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -4766,11 +5490,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<TemplateFamily>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -4800,7 +5530,9 @@ export class Svc {
       familyId: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** Add a template to a family. A template is in one family at most: one of another family is a 409 that names it. Permission: `templates:write`. */
@@ -4859,11 +5591,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Contact>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -5007,7 +5745,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
   };
@@ -5030,11 +5770,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Conversation>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -5185,7 +5931,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
   };
@@ -5200,11 +5948,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<ContactGroup>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -5215,6 +5969,7 @@ export class Svc {
       body: {
         /** Name of the group */
         name: string;
+        /** Description of its members */
         description?: string | null;
         /** Conditions that make a contact a member; without them, add members */
         query?: ContactQuery;
@@ -5229,6 +5984,7 @@ export class Svc {
       body: {
         /** Name of the group */
         name?: string;
+        /** Description of its members */
         description?: string | null;
         /** Conditions of a group by query */
         query?: ContactQuery;
@@ -5240,7 +5996,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** List the contacts of a group, newest first. Permission: `contacts:read`. */
@@ -5254,11 +6012,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Contact>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -5294,11 +6058,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Campaign>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -5317,14 +6087,19 @@ export class Svc {
           html?: string;
           /** Default for HTML: a text made from it. With Liquid, it is filled too */
           text?: string;
+          /** Published template to fill, by id */
           templateId?: string;
+          /** Published template to fill, by slug */
           templateSlug?: string;
           /** Values that all recipients share */
           templateData?: {
             [name: string]: unknown;
           };
+          /** Addresses that replies go to (default: those of the sender) */
           replyTo?: Array<string>;
+          /** Files to attach, 40 MB in all once encoded */
           attachments?: Array<{
+            /** File name that the reader sees */
             filename: string;
             /** The file, base64 (RFC 4648 section 4) */
             content: string;
@@ -5332,19 +6107,26 @@ export class Svc {
             contentType?: string;
             contentId?: string;
           }>;
+          /** Unsubscribe group: the mail gets a link to leave it */
           unsubscribeGroupId?: string;
           /** Whether opens and clicks are tracked; default: the setting of the organization. Mail without HTML is not tracked. A tracked message goes alone to each recipient */
           tracking?: {
+            /** Record opens by a pixel in the HTML */
             opens?: boolean;
+            /** Record clicks by rewritten links in the HTML */
             clicks?: boolean;
           };
           /** Whether company, postal address, social links and the unsubscribe link of the brand are added; default: no. A template with `{% brand_footer %}` has them at its place */
           footer?: {
+            /** Whether the mail has the footer */
             enabled: boolean;
           };
+          /** Message that this mail answers: both are in the same thread */
           inReplyToMessageId?: string;
+          /** Importance that mail programs show */
           priority?: 'high' | 'normal' | 'low';
         };
+        /** A verified sender, or any address of a verified domain */
         from?: {
           email: string;
           name?: string;
@@ -5359,7 +6141,9 @@ export class Svc {
           /** The members of these groups of contacts too, at most 100 */
           groupIds?: Array<string>;
         };
+        /** Conversation that all messages join */
         conversationId?: string | null;
+        /** Kept with each message */
         metadata?: {
           [name: string]: string | number | boolean | null;
         } | null;
@@ -5384,14 +6168,19 @@ export class Svc {
           html?: string;
           /** Default for HTML: a text made from it. With Liquid, it is filled too */
           text?: string;
+          /** Published template to fill, by id */
           templateId?: string;
+          /** Published template to fill, by slug */
           templateSlug?: string;
           /** Values that all recipients share */
           templateData?: {
             [name: string]: unknown;
           };
+          /** Addresses that replies go to (default: those of the sender) */
           replyTo?: Array<string>;
+          /** Files to attach, 40 MB in all once encoded */
           attachments?: Array<{
+            /** File name that the reader sees */
             filename: string;
             /** The file, base64 (RFC 4648 section 4) */
             content: string;
@@ -5399,19 +6188,26 @@ export class Svc {
             contentType?: string;
             contentId?: string;
           }>;
+          /** Unsubscribe group: the mail gets a link to leave it */
           unsubscribeGroupId?: string;
           /** Whether opens and clicks are tracked; default: the setting of the organization. Mail without HTML is not tracked. A tracked message goes alone to each recipient */
           tracking?: {
+            /** Record opens by a pixel in the HTML */
             opens?: boolean;
+            /** Record clicks by rewritten links in the HTML */
             clicks?: boolean;
           };
           /** Whether company, postal address, social links and the unsubscribe link of the brand are added; default: no. A template with `{% brand_footer %}` has them at its place */
           footer?: {
+            /** Whether the mail has the footer */
             enabled: boolean;
           };
+          /** Message that this mail answers: both are in the same thread */
           inReplyToMessageId?: string;
+          /** Importance that mail programs show */
           priority?: 'high' | 'normal' | 'low';
         };
+        /** A verified sender, or any address of a verified domain */
         from?: {
           email: string;
           name?: string;
@@ -5427,7 +6223,9 @@ export class Svc {
           /** The members of these groups of contacts too, at most 100 */
           groupIds?: Array<string>;
         };
+        /** Conversation that all messages join */
         conversationId?: string | null;
+        /** Kept with each message */
         metadata?: {
           [name: string]: string | number | boolean | null;
         } | null;
@@ -5441,7 +6239,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** Copy a campaign without its runs. Permission: `campaigns:write`. */
@@ -5504,8 +6304,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<CampaignRunSummary>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
     /** Show a run with its counts and its snapshots. Permission: `campaigns:read`. */
@@ -5578,8 +6379,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<RunRecipient>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
   };
@@ -5602,8 +6404,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Extension>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
     /** Create an extension. A program that its maker runs elsewhere: no code of it runs in the daemon. It can be installed once it has a version. Permission: `extensions:write`. */
@@ -5611,7 +6414,9 @@ export class Svc {
       body: {
         /** Slug, unique in the organization */
         name: string;
+        /** Name, for people */
         displayName?: string | null;
+        /** Its purpose */
         description?: string | null;
         /** Way of its events: posts to a webhook, or the stream that a program reads */
         runtime?: 'webhook' | 'hosted';
@@ -5624,7 +6429,9 @@ export class Svc {
     update(
       id: string,
       body: {
+        /** Name, for people */
         displayName?: string | null;
+        /** Its purpose */
         description?: string | null;
       },
       options?: RequestOptions,
@@ -5634,7 +6441,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** List the versions of an extension, newest first. Permission: `extensions:read`. */
@@ -5648,8 +6457,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<ListedExtensionVersion>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
     /** Publish a version of an extension. It never changes afterwards. `permissions` and `events` are what it asks for, each by its name, without wildcards. Installations keep their version until a person upgrades them. Permission: `extensions:write`. */
@@ -5691,8 +6501,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<ExtensionInstallation>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
     /** Install an extension with exactly the accepted grants. `acceptPermissions` must list the grants of the version, no more and no less. What the caller may not do itself it cannot grant. A scope binds the installation to the paths under its mailboxes. Only this answer has the key, and the secret of the webhook. Permission: `extensions:write`. */
@@ -5702,11 +6513,14 @@ export class Svc {
         extensionId: string;
         /** Version, such as 1.4.0, or its id (default: the latest) */
         version?: string | null;
+        /** none: it never sends; approval: a person approves its mail; send: it sends at once */
         sendMode?: 'none' | 'approval' | 'send' | null;
+        /** Mailboxes that it reaches; empty for all */
         scope?: {
           mailboxIds?: Array<string>;
           namespaceId?: string | null;
         } | null;
+        /** URL that its events are posted to; only for the runtime webhook */
         webhookUrl?: string | null;
         /** Exactly the grants of the version: permission:mailboxes:read, event:… */
         acceptPermissions: Array<string>;
@@ -5723,6 +6537,7 @@ export class Svc {
       body: {
         /** none: it never sends; approval: a person approves its mail; send: it sends at once */
         sendMode?: 'none' | 'approval' | 'send';
+        /** Mailboxes that it reaches; empty for all */
         scope?: {
           mailboxIds?: Array<string>;
           namespaceId?: string | null;
@@ -5737,7 +6552,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** Disable an installation at once. Its key is refused and its streams end. Posts to its webhook wait, and nothing new is queued for it. Permission: `extensions:write`. */
@@ -5772,8 +6589,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<InstallationVersionChange>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
   };
@@ -5824,11 +6642,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<Webhook>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -5837,12 +6661,14 @@ export class Svc {
     /** Create a webhook. Posts are signed by the Standard Webhooks scheme, with `secret`, which is shown only this once. Private addresses are refused unless the configuration allows them. Permission: `webhooks:write`. */
     create(
       body: {
+        /** Name of the webhook */
         name?: string | null;
         /** URL that receives the events: http:// or https:// */
         url: string;
         /** Kinds of events, such as `message.delivered`, `message.*` or `*` */
         events: Array<string>;
         channels?: Array<'email'>;
+        /** At most 20 of your own, sent with each post; none that the service sets */
         headers?: {
           [name: string]: string;
         } | null;
@@ -5855,12 +6681,14 @@ export class Svc {
     update(
       id: string,
       body: {
+        /** Name of the webhook */
         name?: string | null;
         /** URL that receives the events: http:// or https:// */
         url?: string;
         /** Kinds of events, such as `message.delivered`, `message.*` or `*` */
         events?: Array<string>;
         channels?: Array<'email'>;
+        /** At most 20 of your own, sent with each post; none that the service sets */
         headers?: {
           [name: string]: string;
         } | null;
@@ -5874,7 +6702,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** Replace the secret of a webhook. The new secret is in `secret`, only this once. Old and new both sign each post for 24 hours. Permission: `webhooks:write`. */
@@ -5919,11 +6749,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<WebhookDelivery>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -5968,11 +6804,17 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<ApiKey>;
+      /** Place of this page in the list */
       pagination: {
+        /** Number of this page, from 1 */
         page: number;
+        /** Most items of a page */
         limit: number;
+        /** Number of items on all pages */
         total: number;
+        /** Number of pages */
         totalPages: number;
         /** There are at least `total` items: counting all takes too long */
         totalCapped?: true;
@@ -5981,7 +6823,9 @@ export class Svc {
     /** Create an API key. The plaintext is in `key`, only this once. A key cannot create a key with more rights than its own. Permission: `keys:write`. */
     create(
       body: {
+        /** Name of the key: its purpose */
         name?: string | null;
+        /** Description of the key */
         description?: string | null;
         /** Role (default, without permissions: developer) */
         role?: 'owner' | 'admin' | 'developer' | 'sender' | 'viewer';
@@ -6018,7 +6862,9 @@ export class Svc {
     update(
       id: string,
       body: {
+        /** Name of the key: its purpose */
         name?: string | null;
+        /** Description of the key */
         description?: string | null;
         /** Replaces the constraints of the key; null removes them */
         constraints?: {
@@ -6041,7 +6887,9 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** True: the deletion is done */
       success: boolean;
+      /** Sentence for people about the deletion */
       message: string;
     }>;
     /** Replace an API key. Creates a new key with the same owner, name, permissions and constraints; its plaintext is in `key`. The old key is deactivated; with `graceSeconds` it expires after that time. A revoked, expired or already replaced key is refused. Permission: `keys:write`. */
@@ -6226,8 +7074,9 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Items of this page */
       items: Array<AuditEntry>;
-      /** Null on the last page */
+      /** Value of `cursor` for the next page; null on the last page */
       nextCursor: string | null;
     }>;
   };
