@@ -42,7 +42,8 @@ const same = <Value>(value: unknown) => value as Value;
 
 /** Gives the new schema `shown` the description of `input`, and returns it. */
 function sayingAs<Shown extends z.ZodType>({ description }: z.ZodType, shown: Shown): Shown {
-  return description === undefined ? shown : shown.register(z.globalRegistry, { description });
+  if (description !== undefined) z.globalRegistry.add(shown, { description });
+  return shown;
 }
 
 /** A required text field, never null. */
