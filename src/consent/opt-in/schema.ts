@@ -25,20 +25,20 @@ export const listMembersQuery = z.strictObject({
 const time = z.iso.datetime().nullable();
 
 const member = {
-  contactId: z.string(),
+  contactId: z.string().describe('Id of the contact'),
   status: z
     .enum(memberStatuses)
     .meta({ description: 'A `pending` contact gets no campaign of the group' }),
-  confirmedAt: time,
+  confirmedAt: time.describe('Time of the confirmation; null before'),
   mails: z.number().meta({ description: 'Mails with a link to confirm so far, at most 3' }),
-  lastMailAt: time,
+  lastMailAt: time.describe('Time of the last mail with a link; null before the first'),
   linkExpiresAt: time.meta({ description: 'End of the link in the last mail' }),
   nextMailAt: time.meta({ description: 'Time at which a mail is due' }),
   waitReason: z
     .enum(confirmationWaits)
     .nullable()
     .meta({ description: 'Reason why the due mail waits, as of a campaign run' }),
-  createdAt: z.iso.datetime(),
+  createdAt: z.iso.datetime().describe('Time at which the contact was added'),
 };
 
 export const memberOutput = z
@@ -61,7 +61,9 @@ export const addedMemberOutput = z
 
 export const membersOutput = cursorPageOf(memberOutput);
 
-export const addedOutput = z.object({ items: z.array(addedMemberOutput) });
+export const addedOutput = z.object({
+  items: z.array(addedMemberOutput).describe('Contacts of the request'),
+});
 
 export const removedOutput = z.object({
   removed: z.number().meta({ description: 'Contacts that were members' }),

@@ -122,27 +122,31 @@ export function auditQuery(actions: readonly AuditAction[]) {
 function auditEntry(actions: readonly AuditAction[]) {
   return z
     .object({
-      id: z.string(),
-      organizationId: z.string(),
-      createdAt: z.string(),
-      actor: z.object({
-        type: z.enum(['key', 'installation', 'operator', 'service']).meta({
-          description:
-            'A key, an installation of an extension, the operator at the command line, or the ' +
-            'service itself',
-        }),
-        keyId: z.string().nullable(),
-        keyName: z.string().nullable().meta({ description: 'Name at that time' }),
-        role: z.string().nullable(),
-      }),
-      action: z.enum(actions),
-      resource: z.object({
-        type: z.string(),
-        id: z
-          .string()
-          .nullable()
-          .meta({ description: 'Null for a change of many resources at once' }),
-      }),
+      id: z.string().describe('Id of the entry'),
+      organizationId: z.string().describe('Organization of the entry'),
+      createdAt: z.string().describe('Time of the action'),
+      actor: z
+        .object({
+          type: z.enum(['key', 'installation', 'operator', 'service']).meta({
+            description:
+              'A key, an installation of an extension, the operator at the command line, or the ' +
+              'service itself',
+          }),
+          keyId: z.string().nullable().describe('Key of the caller; null without one'),
+          keyName: z.string().nullable().meta({ description: 'Name at that time' }),
+          role: z.string().nullable().describe('Role of the key; null without one'),
+        })
+        .describe('Caller that acted'),
+      action: z.enum(actions).describe('Action, as the noun and the verb'),
+      resource: z
+        .object({
+          type: z.string().describe('Type of the resource'),
+          id: z
+            .string()
+            .nullable()
+            .meta({ description: 'Null for a change of many resources at once' }),
+        })
+        .describe('Resource that changed'),
       details: z.record(z.string(), z.unknown()).meta({
         description: 'Changed fields as `{field: {before, after}}`, and further details',
       }),

@@ -61,25 +61,32 @@ const eventId = z.string().regex(/^evt_[0-9a-hjkmnp-tv-z]{16,24}$/, 'is not an e
 /** Query of the command line, which has no headers. */
 export const tailQuery = z.strictObject({ ...logFilter, lastEventId: eventId.optional() });
 
-export const streamHeaders = z.object({ 'last-event-id': eventId.optional() });
+export const streamHeaders = z.object({
+  'last-event-id': eventId
+    .optional()
+    .describe('Id of the last event that arrived: the stream goes on after it'),
+});
 
 const data = z.record(z.string(), z.unknown());
 
 /** `data` of events on a resource that is deleted. */
-export const deletedOutput = z.object({ id: z.string(), deleted: z.literal(true) });
+export const deletedOutput = z.object({
+  id: z.string().describe('Id of the deleted resource'),
+  deleted: z.literal(true).describe('Always true'),
+});
 
 export const logItem = z
   .object({
     id: z.string().meta({ description: 'The `webhook-id` of its deliveries' }),
-    type: z.string(),
-    timestamp: z.string(),
-    organizationId: z.string(),
+    type: z.string().describe('Kind of the event'),
+    timestamp: z.string().describe('Time of the event'),
+    organizationId: z.string().describe('Organization in which the event happened'),
     data: data.meta({ description: 'Data of the kind: GET /v1/events/kinds' }),
   })
   .meta({ id: 'Event', description: 'An event' });
 
 export const logPage = z.object({
-  items: z.array(logItem),
+  items: z.array(logItem).describe('Events of this page'),
   nextCursor: z.string().nullable().meta({
     description: 'Null on the last page; a page before may be short, or empty',
   }),
@@ -87,14 +94,14 @@ export const logPage = z.object({
 
 export const kindOutput = z
   .object({
-    type: z.string(),
-    summary: z.string(),
+    type: z.string().describe('Name of the kind'),
+    summary: z.string().describe('Meaning of the kind'),
     schema: data.meta({ description: 'JSON Schema (draft 2020-12) of `data`' }),
     sample: data.meta({ description: 'An example of `data`' }),
   })
   .meta({ id: 'EventKind' });
 
-export const kindList = z.object({ items: z.array(kindOutput) });
+export const kindList = z.object({ items: z.array(kindOutput).describe('All kinds of events') });
 
 export type ListLog = z.output<typeof listLogQuery>;
 export type StreamLog = z.output<typeof streamQuery>;

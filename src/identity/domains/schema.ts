@@ -105,9 +105,11 @@ const dkimAlgorithm = z.enum(['rsa-sha256', 'ed25519-sha256']);
 
 const dnsRecord = z
   .object({
-    purpose: z.enum(['dkim', 'spf', 'return-path', 'dmarc', 'mx', 'tracking']),
-    type: z.enum(['TXT', 'MX', 'CNAME']),
-    name: z.string(),
+    purpose: z
+      .enum(['dkim', 'spf', 'return-path', 'dmarc', 'mx', 'tracking'])
+      .describe('Purpose of the record'),
+    type: z.enum(['TXT', 'MX', 'CNAME']).describe('Type of the record'),
+    name: z.string().describe('Name of the record'),
     value: z
       .string()
       .meta({ description: 'Value to publish; an MX value starts with its preference' }),
@@ -122,7 +124,10 @@ const dnsRecord = z
       description: 'The problem; of a valid record, a possible improvement',
     }),
     diagnosis: z
-      .object({ code: z.enum(diagnosisCodes), remedy: z.string() })
+      .object({
+        code: z.enum(diagnosisCodes).describe('Kind of the problem'),
+        remedy: z.string().describe('Next step'),
+      })
       .nullable()
       .meta({ description: 'Kind of the problem in `error`, and the next step' }),
     advice: z.string().optional().meta({
@@ -134,39 +139,55 @@ const dnsRecord = z
   })
   .meta({ id: 'DnsRecord' });
 
-export const dnsRecordList = z.object({ items: z.array(dnsRecord) });
+export const dnsRecordList = z.object({
+  items: z.array(dnsRecord).describe('DNS records of the domain'),
+});
 
 export const domainOutput = z
   .object({
-    id: z.string(),
-    organizationId: z.string(),
-    domain: z.string(),
-    status: z.enum(['pending', 'verified', 'failed', 'temporary-failure']),
+    id: z.string().describe('Id of the domain'),
+    organizationId: z.string().describe('Organization of the domain'),
+    domain: z.string().describe('Domain name in A-labels'),
+    status: z
+      .enum(['pending', 'verified', 'failed', 'temporary-failure'])
+      .describe('Result of the last check; temporary-failure: DNS did not answer'),
     dkim: z
-      .object({ selector: z.string(), algorithm: dkimAlgorithm, publicKey: z.string() })
+      .object({
+        selector: z.string().describe('Name of the key in DNS'),
+        algorithm: dkimAlgorithm.describe('Signature algorithm'),
+        publicKey: z.string().describe('Public key, base64'),
+      })
       .meta({ description: 'Proof of the domain by this key' }),
     dkimKeys: z
       .array(
         z.object({
-          selector: z.string(),
-          algorithm: dkimAlgorithm,
-          publicKey: z.string(),
+          selector: z.string().describe('Name of the key in DNS'),
+          algorithm: dkimAlgorithm.describe('Signature algorithm'),
+          publicKey: z.string().describe('Public key, base64'),
           published: z.boolean().meta({ description: 'Found in DNS: mail is signed with the key' }),
         }),
       )
       .meta({ description: 'All keys in use or waiting to be published' }),
     returnPath: z.string().meta({ description: 'Host of the envelope sender' }),
-    dnsRecords: z.array(dnsRecord),
-    catchAll: z.object({ enabled: z.boolean(), mailboxId: z.string().nullable() }),
+    dnsRecords: z.array(dnsRecord).describe('DNS records to publish, with the last check of each'),
+    catchAll: z
+      .object({
+        enabled: z.boolean().describe('Whether unknown addresses get mail'),
+        mailboxId: z.string().nullable().describe('Mailbox that gets this mail; null without one'),
+      })
+      .describe('Receiver of mail for unknown addresses'),
     sendingStatus: z.enum(['enabled', 'held']).meta({
       description: 'held: mail from the domain is accepted and waits until the operator resumes it',
     }),
-    heldAt: z.string().nullable(),
-    holdReason: z.string().nullable(),
-    verifiedAt: z.string().nullable(),
-    lastCheckedAt: z.string().nullable(),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    heldAt: z.string().nullable().describe('Time at which its mail was held; null if it is not'),
+    holdReason: z.string().nullable().describe('Reason of the hold; null without one'),
+    verifiedAt: z.string().nullable().describe('Time of the first verification; null before'),
+    lastCheckedAt: z
+      .string()
+      .nullable()
+      .describe('Time of the last check of DNS; null before the first'),
+    createdAt: z.string().describe('Time of creation'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'Domain', description: 'A sending domain' });
 
@@ -188,9 +209,13 @@ export type ResumeDomain = z.input<typeof resumeDomainInput>;
 export type Domain = z.output<typeof domainOutput>;
 
 export const registrarOutput = z.object({
-  domain: z.string(),
+  domain: z.string().describe('Domain name in A-labels'),
   registrar: z
-    .object({ name: z.string(), ianaId: z.string().nullable(), url: z.string().nullable() })
+    .object({
+      name: z.string().describe('Name of the registrar'),
+      ianaId: z.string().nullable().describe('Number of the registrar at IANA; null if unknown'),
+      url: z.string().nullable().describe('Page of the registrar; null if unknown'),
+    })
     .nullable()
     .meta({ description: 'Null if RDAP does not name it' }),
   dnsHost: z
@@ -199,13 +224,15 @@ export const registrarOutput = z.object({
         .string()
         .nullable()
         .meta({ description: 'Null for name servers that we do not know' }),
-      nameServers: z.array(z.string()),
+      nameServers: z.array(z.string()).describe('Host names of the name servers'),
       recordsUrl: z.string().nullable().meta({ description: 'Page that edits the records' }),
     })
     .nullable()
     .meta({ description: 'Null if DNS names no name server' }),
-  source: z.enum(['rdap', 'name-servers', 'none']),
-  checkedAt: z.iso.datetime(),
+  source: z
+    .enum(['rdap', 'name-servers', 'none'])
+    .describe('Source of the answer; none: nothing was found'),
+  checkedAt: z.iso.datetime().describe('Time of the look-up'),
 });
 
 export type RegistrarAnswer = z.output<typeof registrarOutput>;

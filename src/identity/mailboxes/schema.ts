@@ -24,8 +24,8 @@ const mailboxId = idOf('mailbox', 'is not a mailbox id');
 const namespaceId = idOf('mailboxNamespace', 'is not a namespace id');
 
 export const addressPath = z.strictObject({
-  id: mailboxId,
-  addressId: idOf('mailboxAddress', 'is not an id of an address'),
+  id: mailboxId.describe('Id of the mailbox'),
+  addressId: idOf('mailboxAddress', 'is not an id of an address').describe('Id of the address'),
 });
 
 const slugText = z
@@ -64,7 +64,12 @@ const filterEntry = z
 const filterList = z.array(filterEntry).max(mostFilterEntries);
 
 const filtersInput = z
-  .strictObject({ allow: filterList.default([]), block: filterList.default([]) })
+  .strictObject({
+    allow: filterList
+      .default([])
+      .describe('Wanted addresses and domains; empty: all senders are wanted'),
+    block: filterList.default([]).describe('Unwanted addresses and domains'),
+  })
   .refine((filters) => Buffer.byteLength(JSON.stringify(filters)) <= mostFilterBytes, {
     message: 'is longer than 64 KB of JSON',
   })
@@ -94,7 +99,7 @@ export const createMailboxInput = z
     }),
     displayName: displayName.nullish(),
     description: description.nullish(),
-    metadata: metadata.nullish(),
+    metadata: metadata.nullish().describe('Texts of your own by name, at most 50'),
     namespaceId: namespaceId.nullish().meta({ description: 'Namespace of the mailbox' }),
     filters: filtersInput.nullish(),
   })
@@ -108,10 +113,16 @@ export const updateMailboxInput = z
   .strictObject({
     displayName: displayName.nullable().optional(),
     description: description.nullable().optional(),
-    metadata: metadata.nullable().optional(),
+    metadata: metadata
+      .nullable()
+      .optional()
+      .describe('Texts of your own by name, at most 50; an update replaces them whole'),
     filters: filtersInput.optional(),
     defaultFrom: z
-      .strictObject({ address: emailAddress, displayName: displayName.nullish() })
+      .strictObject({
+        address: emailAddress.describe('Address for the From of mail from this mailbox'),
+        displayName: displayName.nullish(),
+      })
       .nullable()
       .optional()
       .meta({
@@ -132,69 +143,95 @@ export const addAddressInput = z
 export const mailboxEventsQuery = listLogQuery.omit({ subject: true });
 
 const mailboxAddress = z.object({
-  id: z.string(),
-  address: z.string(),
-  source: z.enum(['serviceHosted', 'customDomain']),
-  domainId: z.string().nullable(),
-  displayName: z.string().nullable(),
+  id: z.string().describe('Id of the address'),
+  address: z.string().describe('Email address'),
+  source: z
+    .enum(['serviceHosted', 'customDomain'])
+    .describe('serviceHosted: on the domain of the service; customDomain: on a verified domain'),
+  domainId: z.string().nullable().describe('Verified domain; null for the domain of the service'),
+  displayName: z.string().nullable().describe('Display name; null without one'),
 });
 
-const mailboxFilters = z.object({ allow: z.array(z.string()), block: z.array(z.string()) });
+const mailboxFilters = z.object({
+  allow: z
+    .array(z.string())
+    .describe('Wanted addresses and domains; empty: all senders are wanted'),
+  block: z.array(z.string()).describe('Unwanted addresses and domains'),
+});
 
 export const mailboxOutput = z
   .object({
-    id: z.string(),
-    namespaceId: z.string(),
-    slug: z.string(),
-    displayName: z.string().nullable(),
-    status: z.enum(['active', 'paused', 'deleted']),
-    primaryAddress: z.string(),
-    createdAt: z.string(),
-    description: z.string().nullable(),
-    metadata: z.record(z.string(), z.string()),
-    addresses: z.array(mailboxAddress),
-    defaultFrom: z.object({ address: z.string(), displayName: z.string().nullable() }),
-    filters: mailboxFilters,
-    updatedAt: z.string(),
+    id: z.string().describe('Id of the mailbox'),
+    namespaceId: z.string().describe('Namespace of the mailbox'),
+    slug: z.string().describe('Slug, the usual local part of the address'),
+    displayName: z.string().nullable().describe('Display name of the address; null without one'),
+    status: z
+      .enum(['active', 'paused', 'deleted'])
+      .describe('State of the mailbox; a paused mailbox neither sends nor receives'),
+    primaryAddress: z.string().describe('First address of the mailbox'),
+    createdAt: z.string().describe('Time of creation'),
+    description: z.string().nullable().describe('Description of the mailbox; null without one'),
+    metadata: z.record(z.string(), z.string()).describe('Texts of your own by name'),
+    addresses: z.array(mailboxAddress).describe('All addresses of the mailbox'),
+    defaultFrom: z
+      .object({
+        address: z.string().describe('Address'),
+        displayName: z.string().nullable().describe('Display name; null without one'),
+      })
+      .describe('From of mail from this mailbox'),
+    filters: mailboxFilters.describe('Filters of senders; unwanted mail goes to `spam`'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'Mailbox', description: 'An address that receives mail' });
 
 export const listNamespacesQuery = z.strictObject(pageQuery);
 
 export const createNamespaceInput = z
-  .strictObject({ name: headerText(100).min(1) })
+  .strictObject({ name: headerText(100).min(1).describe('Name of the namespace') })
   .meta({ examples: [{ name: 'Agents' }] });
 
 export const namespaceOutput = z
   .object({
-    id: z.string(),
-    organizationId: z.string(),
-    name: z.string(),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    id: z.string().describe('Id of the namespace'),
+    organizationId: z.string().describe('Organization of the namespace'),
+    name: z.string().describe('Name of the namespace'),
+    createdAt: z.string().describe('Time of creation'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'MailboxNamespace', description: 'A group of mailboxes' });
 
 const domainId = idOf('domain', 'is not a domain id');
 
-export const enableCatchAllInput = z.strictObject({ domainId, mailboxId }).meta({
-  examples: [
-    { domainId: 'dom_06dq2k0qz8h3v5m1r9t4w7xy', mailboxId: 'mbx_06dq2k0qz8h3v5m1r9t4w7xy' },
-  ],
-});
+export const enableCatchAllInput = z
+  .strictObject({
+    domainId: domainId.describe('Verified domain whose unknown addresses get mail'),
+    mailboxId: mailboxId.describe('Mailbox that gets this mail'),
+  })
+  .meta({
+    examples: [
+      { domainId: 'dom_06dq2k0qz8h3v5m1r9t4w7xy', mailboxId: 'mbx_06dq2k0qz8h3v5m1r9t4w7xy' },
+    ],
+  });
 
 export const disableCatchAllInput = z
-  .strictObject({ domainId })
+  .strictObject({ domainId: domainId.describe('Domain whose unknown addresses get no more mail') })
   .meta({ examples: [{ domainId: 'dom_06dq2k0qz8h3v5m1r9t4w7xy' }] });
 
-export const catchAllOutput = z.object({ success: z.boolean() });
+export const catchAllOutput = z.object({
+  success: z.boolean().describe('True: the change is done'),
+});
 
 /** Event data of mail in a mailbox. */
 export const mailboxMessageData = z
   .object({
-    mailboxId: z.string(),
-    threadId: z.string().nullable(),
-    message: z.looseObject({ id: z.string(), subject: z.string().nullable() }),
+    mailboxId: z.string().describe('Mailbox of the message'),
+    threadId: z.string().nullable().describe('Thread of the message; null without one'),
+    message: z
+      .looseObject({
+        id: z.string().describe('Id of the message'),
+        subject: z.string().nullable().describe('Subject line; null without one'),
+      })
+      .describe('The message'),
   })
   .meta({ id: 'MailboxMessage', description: 'A message in a mailbox' });
 

@@ -51,63 +51,81 @@ export const domainStatsQuery = z.strictObject({
 
 export const usageOutput = z
   .object({
-    usage: z.object({
-      periodStart: z.string(),
-      periodEnd: z.string().meta({ description: 'The first moment of the next month' }),
-      emailCount: z.number().meta({ description: 'Accepted emails, one for each recipient' }),
-      totalMessages: z.number().meta({ description: 'Messages accepted and received' }),
-    }),
-    billing: z.object({
-      currency: z.literal('USD'),
-      planName: z.string(),
-      includedEmails: z.number().nullable().meta({ description: 'Null: without end' }),
-      usedEmails: z.number(),
-      overageEmails: z.number(),
-      overageCost: z.string().meta({
-        description: 'With six decimals; `0` for a plan that includes emails without end',
-      }),
-    }),
+    usage: z
+      .object({
+        periodStart: z.string().describe('First moment of the month (UTC)'),
+        periodEnd: z.string().meta({ description: 'The first moment of the next month' }),
+        emailCount: z.number().meta({ description: 'Accepted emails, one for each recipient' }),
+        totalMessages: z.number().meta({ description: 'Messages accepted and received' }),
+      })
+      .describe('Mail of the month'),
+    billing: z
+      .object({
+        currency: z.literal('USD').describe('Currency of the cost, ISO 4217'),
+        planName: z.string().describe('Name of the plan'),
+        includedEmails: z.number().nullable().meta({ description: 'Null: without end' }),
+        usedEmails: z.number().describe('Accepted emails, one for each recipient'),
+        overageEmails: z.number().describe('Emails beyond the included number'),
+        overageCost: z.string().meta({
+          description: 'With six decimals; `0` for a plan that includes emails without end',
+        }),
+      })
+      .describe('Emails against the plan'),
   })
   .meta({ id: 'Usage', description: 'Emails of an organization in a month' });
 
 export const channelStatsOutput = z
   .object({
-    email: z.object({
-      sent: z.number().meta({ description: 'Outbound messages accepted in the range' }),
-      deliveryRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
-      uniqueOpenedMessages: z.number(),
-      openTrackingEligibleDeliveredMessages: z.number(),
-      uniqueMessageOpenRate: z.number(),
-      uniqueClickedMessages: z.number(),
-      clickTrackingEligibleDeliveredMessages: z.number(),
-      uniqueMessageClickRate: z.number(),
-      bounceRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
-    }),
+    email: z
+      .object({
+        sent: z.number().meta({ description: 'Outbound messages accepted in the range' }),
+        deliveryRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
+        uniqueOpenedMessages: z
+          .number()
+          .describe('Delivered messages that were opened at least once'),
+        openTrackingEligibleDeliveredMessages: z
+          .number()
+          .describe('Delivered messages with open tracking'),
+        uniqueMessageOpenRate: z
+          .number()
+          .describe('Share of delivered messages with open tracking that were opened, from 0 to 1'),
+        uniqueClickedMessages: z.number().describe('Delivered messages with at least one click'),
+        clickTrackingEligibleDeliveredMessages: z
+          .number()
+          .describe('Delivered messages with click tracking'),
+        uniqueMessageClickRate: z
+          .number()
+          .describe('Share of delivered messages with click tracking that were clicked, from 0 to 1'),
+        bounceRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
+      })
+      .describe('Results of email'),
   })
   .meta({ id: 'ChannelStats', description: 'Results of the messages accepted in a range' });
 
 const counts = {
   emails: z.number().meta({ description: 'Accepted, one for each recipient' }),
   attempted: z.number().meta({ description: 'Sent, bounced or given up; without waiting mail' }),
-  sent: z.number(),
-  delivered: z.number(),
-  bounced: z.number(),
-  failed: z.number(),
-  complained: z.number(),
+  sent: z.number().describe('Emails that a server accepted'),
+  delivered: z.number().describe('Emails that count as delivered'),
+  bounced: z.number().describe('Emails that bounced'),
+  failed: z.number().describe('Emails that were given up'),
+  complained: z.number().describe('Emails that were reported as spam'),
 };
 
 export const timeseriesOutput = z
   .object({
-    timezone: z.string(),
-    interval: z.enum(['day', 'hour']),
-    items: z.array(
-      z.object({
-        start: z.string(),
-        messages: z.number().meta({ description: 'Outbound messages accepted' }),
-        ...counts,
-        inbound: z.number().meta({ description: 'Messages received' }),
-      }),
-    ),
+    timezone: z.string().describe('Time zone of the buckets (IANA)'),
+    interval: z.enum(['day', 'hour']).describe('Length of a bucket'),
+    items: z
+      .array(
+        z.object({
+          start: z.string().describe('Beginning of the bucket'),
+          messages: z.number().meta({ description: 'Outbound messages accepted' }),
+          ...counts,
+          inbound: z.number().meta({ description: 'Messages received' }),
+        }),
+      )
+      .describe('Buckets, oldest first'),
   })
   .meta({
     id: 'Timeseries',
@@ -116,14 +134,18 @@ export const timeseriesOutput = z
 
 export const domainStatsOutput = z
   .object({
-    items: z.array(
-      z.object({
-        domain: z.string().meta({ description: '`*`: all domains without a counter of their own' }),
-        ...counts,
-        deliveryRate: z.number(),
-        bounceRate: z.number(),
-      }),
-    ),
+    items: z
+      .array(
+        z.object({
+          domain: z
+            .string()
+            .meta({ description: '`*`: all domains without a counter of their own' }),
+          ...counts,
+          deliveryRate: z.number().describe('Rate over attempted mail, from 0 to 1'),
+          bounceRate: z.number().describe('Rate over attempted mail, from 0 to 1'),
+        }),
+      )
+      .describe('Recipient domains, the largest first'),
   })
   .meta({
     id: 'DomainStats',

@@ -27,9 +27,16 @@ export const senderFields = fieldTable({
   name: optionalText(
     headerText(longestName).min(1).meta({ description: 'Display name of the sender' }),
   ),
-  domainId: computed(z.string().nullable()),
-  verificationStatus: computed(z.enum(['pending', 'verified'])),
-  verifiedAt: computed(z.string().nullable()),
+  domainId: computed(
+    z
+      .string()
+      .nullable()
+      .describe('Domain of the address; null if it is not a domain of this organization'),
+  ),
+  verificationStatus: computed(
+    z.enum(['pending', 'verified']).describe('Whether the address is proven'),
+  ),
+  verifiedAt: computed(z.string().nullable().describe('Time of the proof; null before')),
   verificationToken: computed(
     z.null().meta({ description: 'Never shown: it is mailed to the address' }),
   ),
@@ -38,32 +45,46 @@ export const senderFields = fieldTable({
       .enum(['provisioning', 'active', 'failed'])
       .meta({ description: 'provisioning: a token is mailed to the address' }),
   ),
-  providerFailureCode: computed(z.enum(['token-expired', 'token-undeliverable']).nullable()),
+  providerFailureCode: computed(
+    z
+      .enum(['token-expired', 'token-undeliverable'])
+      .nullable()
+      .describe('Reason why the proof failed; null without one'),
+  ),
   isDefault: {
-    ...flag(z.boolean()),
+    ...flag(z.boolean().describe('Whether it is the default sender')),
     create: z.boolean().optional().meta({
       description: 'Make it the default sender: the From of mail without one (default: the first)',
     }),
     update: z.boolean().optional().meta({ description: 'Make it the default sender' }),
   },
   replyToEmails: json({
-    shown: z.array(z.string()).nullable(),
+    shown: z
+      .array(z.string())
+      .nullable()
+      .describe('Addresses that replies go to; null: the address of the sender'),
     create: replyToEmails.nullish(),
     update: replyToEmails.nullable().optional(),
   }),
   deliverability: computed(
-    z.object({
-      bounceRate: z.number(),
-      complaintRate: z.number(),
-      windowSends: z.number(),
-      sendingStatus: z.enum(['enabled', 'held', 'paused']),
-    }),
+    z
+      .object({
+        bounceRate: z.number().describe('Share of attempted emails that bounced, from 0 to 1'),
+        complaintRate: z
+          .number()
+          .describe('Share of attempted emails that were reported as spam, from 0 to 1'),
+        windowSends: z.number().describe('Number of attempted emails'),
+        sendingStatus: z
+          .enum(['enabled', 'held', 'paused'])
+          .describe('held: the domain waits for a review; paused: the whole organization does'),
+      })
+      .describe('Results of the last 24 hours'),
   ),
   series: computed(
     z.array(z.number()).meta({ description: 'Daily sends of 14 days, oldest first' }),
   ),
   isActive: {
-    ...flag(z.boolean(), true),
+    ...flag(z.boolean().describe('Whether it may send'), true),
     create: null,
     update: z.boolean().optional().meta({ description: 'Allow it to send, or not' }),
   },

@@ -22,11 +22,14 @@ export const draftNoun = noun('draft', 'draft');
 const mailboxId = idOf('mailbox', 'is not a mailbox id');
 const messageId = idOf('message', 'is not a message id');
 
-export const mailboxOfMail = z.strictObject({ id: mailboxId });
-export const answerPath = z.strictObject({ id: mailboxId, messageId });
+export const mailboxOfMail = z.strictObject({ id: mailboxId.describe('Id of the mailbox') });
+export const answerPath = z.strictObject({
+  id: mailboxId.describe('Id of the mailbox'),
+  messageId: messageId.describe('Message to answer or to forward'),
+});
 export const draftPath = z.strictObject({
-  id: mailboxId,
-  draftId: idOf(draftNoun, 'is not the id of a draft'),
+  id: mailboxId.describe('Id of the mailbox'),
+  draftId: idOf(draftNoun, 'is not the id of a draft').describe('Id of the draft'),
 });
 
 /**
@@ -39,9 +42,9 @@ const addresses = z.array(address).max(mostRecipients, tooMany);
 
 const subject = headerText(998);
 const content = {
-  text: bodyText.nullish(),
-  html: bodyText.nullish(),
-  attachments: attachmentList.nullish(),
+  text: bodyText.nullish().describe('Plain text of the mail'),
+  html: bodyText.nullish().describe('HTML of the mail'),
+  attachments: attachmentList.nullish().describe('Files to attach, 40 MB in all once encoded'),
 };
 
 interface Content {
@@ -73,7 +76,11 @@ function fewRecipients({ to, cc, bcc }: Addressed, context: z.RefinementCtx): vo
 }
 
 export const replyInput = z
-  .strictObject({ cc: addresses.nullish(), bcc: addresses.nullish(), ...content })
+  .strictObject({
+    cc: addresses.nullish().describe('Addresses for Cc'),
+    bcc: addresses.nullish().describe('Addresses for Bcc, hidden from all recipients'),
+    ...content,
+  })
   .superRefine(needsContent)
   .superRefine(fitAttachments)
   .superRefine(fewRecipients)
@@ -81,9 +88,11 @@ export const replyInput = z
 
 export const forwardInput = z
   .strictObject({
-    to: addresses.refine((list) => list.length > 0, 'needs at least one recipient'),
-    cc: addresses.nullish(),
-    bcc: addresses.nullish(),
+    to: addresses
+      .refine((list) => list.length > 0, 'needs at least one recipient')
+      .describe('Addresses for To'),
+    cc: addresses.nullish().describe('Addresses for Cc'),
+    bcc: addresses.nullish().describe('Addresses for Bcc, hidden from all recipients'),
     ...content,
   })
   .superRefine(fitAttachments)
@@ -92,10 +101,12 @@ export const forwardInput = z
 
 export const newMessageInput = z
   .strictObject({
-    to: addresses.refine((list) => list.length > 0, 'needs at least one recipient'),
-    cc: addresses.nullish(),
-    bcc: addresses.nullish(),
-    subject,
+    to: addresses
+      .refine((list) => list.length > 0, 'needs at least one recipient')
+      .describe('Addresses for To'),
+    cc: addresses.nullish().describe('Addresses for Cc'),
+    bcc: addresses.nullish().describe('Addresses for Bcc, hidden from all recipients'),
+    subject: subject.describe('Subject line'),
     ...content,
   })
   .superRefine(needsContent)
@@ -106,10 +117,10 @@ export const newMessageInput = z
   });
 
 const draftFields = {
-  to: addresses.nullish(),
-  cc: addresses.nullish(),
-  bcc: addresses.nullish(),
-  subject: subject.nullish(),
+  to: addresses.nullish().describe('Addresses for To'),
+  cc: addresses.nullish().describe('Addresses for Cc'),
+  bcc: addresses.nullish().describe('Addresses for Bcc, hidden from all recipients'),
+  subject: subject.nullish().describe('Subject line'),
   ...content,
 };
 
@@ -157,25 +168,30 @@ export const listDraftsQuery = z.strictObject({
 
 export const draftOutput = z
   .object({
-    id: z.string(),
-    mailboxId: z.string(),
-    threadId: z.string(),
-    inReplyToMessageId: z.string().nullable(),
+    id: z.string().describe('Id of the draft'),
+    mailboxId: z.string().describe('Mailbox of the draft'),
+    threadId: z.string().describe('Thread of the draft'),
+    inReplyToMessageId: z
+      .string()
+      .nullable()
+      .describe('Message that the draft answers; null for new mail'),
     ...unsentFields,
     contentOmitted: z.boolean().meta({
       description: 'In lists, text and html of a draft over 64 KB are null',
     }),
-    attachments: z.array(
-      z.object({
-        filename: z.string(),
-        contentType: z.string().nullable(),
-        size: z.int().meta({ description: 'Size in bytes' }),
-      }),
-    ),
+    attachments: z
+      .array(
+        z.object({
+          filename: z.string().describe('File name'),
+          contentType: z.string().nullable().describe('Media type; null if not given'),
+          size: z.int().meta({ description: 'Size in bytes' }),
+        }),
+      )
+      .describe('Attached files'),
     ...authors,
     actionId: z.string().nullable().meta({ description: 'Proposal to send the draft' }),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: z.string().describe('Time of creation'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'Draft', description: 'A mail that is not sent yet' });
 
@@ -185,14 +201,18 @@ export const draftPage = cursorPageOf(draftOutput);
 export const shownDraftOutput = draftOutput
   .extend({
     ...pictureFields,
-    attachments: z.array(picturedFile),
+    attachments: z.array(picturedFile).describe('Attached files'),
     digest: z.string().meta({ description: 'Digest of the mail that would leave now' }),
   })
   .meta({ id: 'ShownDraft', description: 'A draft, with the mail that would leave' });
 
 export const approveActionInput = z
   .strictObject({
-    note: z.string().max(2_000).nullish(),
+    note: z
+      .string()
+      .max(2_000)
+      .nullish()
+      .describe('Note on the decision, for the key that proposed it'),
     edits: z
       .strictObject(draftFields)
       .superRefine(fitAttachments)
@@ -210,22 +230,33 @@ export const replyResultOutput = z
       description: 'Null for the operator at the command line, and if nothing was done',
     }),
     messageId: z.string().nullable().meta({ description: 'Null until the mail is sent' }),
-    threadId: z.string().nullable(),
+    threadId: z.string().nullable().describe('Thread of the mail; null until it has one'),
     status: z.enum(['sent', 'proposed', 'skipped']).meta({
       description:
         'sent: handed to delivery; proposed: waits for approval by a person; skipped: no ' +
         'recipient was left',
     }),
-    waitReason: z.enum(waitReasons).nullable(),
-    reviewExpectedAt: z.string().nullable(),
-    skippedRecipients: z.array(
-      z.object({
-        address: z.string(),
-        reason: z.enum(skippedReasons),
-        unsubscribeGroupId: z.string().nullable(),
-      }),
-    ),
-    createdAt: z.string(),
+    waitReason: z
+      .enum(waitReasons)
+      .nullable()
+      .describe('Reason why delivery waits; null if it does not'),
+    reviewExpectedAt: z
+      .string()
+      .nullable()
+      .describe('Expected time of the decision on a proposal; null without one'),
+    skippedRecipients: z
+      .array(
+        z.object({
+          address: z.string().describe('Address as it was given'),
+          reason: z.enum(skippedReasons).describe('Reason of the block; malformed: not an address'),
+          unsubscribeGroupId: z
+            .string()
+            .nullable()
+            .describe('Group of the unsubscribe; null for a block of all mail'),
+        }),
+      )
+      .describe('Recipients that get nothing'),
+    createdAt: z.string().describe('Time of the request'),
   })
   .meta({ id: 'ReplyResult', description: 'Outcome of a mail from a mailbox' });
 

@@ -25,20 +25,26 @@ const mailboxId = idOf('mailbox', 'is not a mailbox id');
 const threadId = idOf('thread', 'is not a thread id');
 const messageId = idOf('message', 'is not a message id');
 
-export const mailboxOfThreads = z.strictObject({ id: mailboxId });
-export const threadPath = z.strictObject({ id: mailboxId, threadId });
+export const mailboxOfThreads = z.strictObject({ id: mailboxId.describe('Id of the mailbox') });
+export const threadPath = z.strictObject({
+  id: mailboxId.describe('Id of the mailbox'),
+  threadId: threadId.describe('Id of the thread'),
+});
 export const notePath = z.strictObject({
-  id: mailboxId,
-  threadId,
-  noteId: idOf(noteNoun, 'is not a note id'),
+  id: mailboxId.describe('Id of the mailbox'),
+  threadId: threadId.describe('Id of the thread'),
+  noteId: idOf(noteNoun, 'is not a note id').describe('Id of the note'),
 });
 export const attachmentPath = z.strictObject({
-  id: mailboxId,
-  messageId,
-  n: attachmentNumber,
+  id: mailboxId.describe('Id of the mailbox'),
+  messageId: messageId.describe('Id of the message'),
+  n: attachmentNumber.describe('Number of the attachment in the message, from 1'),
 });
 
-export const extractsPath = z.strictObject({ id: mailboxId, messageId });
+export const extractsPath = z.strictObject({
+  id: mailboxId.describe('Id of the mailbox'),
+  messageId: messageId.describe('Id of the message'),
+});
 
 const cursorQuery = {
   limit: wholeNumber(1, 100).default(20).meta({ description: 'Items per page, at most 100' }),
@@ -96,7 +102,9 @@ export const updateThreadInput = z
 
 const labelList = (text: z.ZodString) =>
   z
-    .strictObject({ labels: z.array(text).min(1).max(mostLabels) })
+    .strictObject({
+      labels: z.array(text).min(1).max(mostLabels).describe('Labels to add or to remove'),
+    })
     .meta({ examples: [{ labels: ['urgent'] }] });
 
 export const addLabelsInput = labelList(
@@ -105,13 +113,13 @@ export const addLabelsInput = labelList(
 export const removeLabelsInput = labelList(headerText(labelCharacters));
 
 const standing = {
-  id: z.string(),
-  folder,
-  priority,
-  labels: z.array(z.string()),
-  read: z.boolean(),
-  starred: z.boolean(),
-  snoozedUntil: z.string().nullable(),
+  id: z.string().describe('Id of the thread'),
+  folder: folder.describe('Folder of the thread'),
+  priority: priority.describe('Priority of the thread'),
+  labels: z.array(z.string()).describe('Labels of the thread'),
+  read: z.boolean().describe('Whether all messages are read'),
+  starred: z.boolean().describe('Whether the thread has a star'),
+  snoozedUntil: z.string().nullable().describe('End of the snooze; null without one'),
 };
 
 export const standingOutput = z
@@ -121,39 +129,46 @@ export const standingOutput = z
 export const threadOutput = z
   .object({
     ...standing,
-    subject: z.string().nullable(),
+    subject: z.string().nullable().describe('Subject line; null without one'),
     preview: z.string().nullable().meta({ description: 'Beginning of its newest message' }),
     from: z
-      .object({ address: z.string(), displayName: z.string().nullable() })
+      .object({
+        address: z.string().describe('Address of the sender'),
+        displayName: z.string().nullable().describe('Display name of the sender; null without one'),
+      })
       .nullable()
       .meta({ description: 'Sender of the newest incoming message' }),
-    messageCount: z.int(),
-    hasAttachments: z.boolean(),
-    hasDraft: z.boolean(),
-    lastActivityAt: z.string(),
+    messageCount: z.int().describe('Number of messages'),
+    hasAttachments: z.boolean().describe('Whether a message has an attachment'),
+    hasDraft: z.boolean().describe('Whether a draft waits in the thread'),
+    lastActivityAt: z.string().describe('Time of the newest message'),
   })
   .meta({ id: 'Thread', description: 'Messages of a mailbox that belong together' });
 
 export const threadMessageOutput = message
   .extend({
-    threadId: z.string(),
-    threadPosition: z.int().min(0),
-    kind: z.enum(['person', 'auto-reply', 'list', 'bounce', 'sent']),
-    preview: z.string().nullable(),
+    threadId: z.string().describe('Thread of the message'),
+    threadPosition: z.int().min(0).describe('Place in the thread, from 0'),
+    kind: z
+      .enum(['person', 'auto-reply', 'list', 'bounce', 'sent'])
+      .describe('Kind of the sender: a person, a program, a list, a bounce, or this mailbox'),
+    preview: z.string().nullable().describe('Beginning of the text; null without text'),
     newContent: z.string().nullable().meta({
       description: 'Text without quotes: 64 KB of a message, 4 MB of a page',
     }),
     newContentTruncated: z
       .boolean()
       .meta({ description: '`GET /v1/messages/{id}/email` has the whole text' }),
-    attachments: z.array(
-      z.object({
-        n: z.int().meta({ description: 'Its number, from 1, in the path of attachments' }),
-        filename: z.string().nullable(),
-        contentType: z.string(),
-        size: z.int(),
-      }),
-    ),
+    attachments: z
+      .array(
+        z.object({
+          n: z.int().meta({ description: 'Its number, from 1, in the path of attachments' }),
+          filename: z.string().nullable().describe('File name; null without one'),
+          contentType: z.string().describe('Media type'),
+          size: z.int().describe('Size in bytes'),
+        }),
+      )
+      .describe('Attached files'),
   })
   .meta({ id: 'ThreadMessage', description: 'A message in a thread' });
 
@@ -183,26 +198,28 @@ export const updateNoteInput = z
   .meta({ examples: [{ pinned: true }] });
 
 const author = z.object({
-  kind: z.enum(['user', 'key', 'installation']),
-  id: z.string().nullable(),
-  displayName: z.string().nullable(),
+  kind: z
+    .enum(['user', 'key', 'installation'])
+    .describe('Kind of the author: a person, a key or an installation of an extension'),
+  id: z.string().nullable().describe('Id of the key or installation; null for the operator'),
+  displayName: z.string().nullable().describe('Name of the author at that time; null without one'),
 });
 
 /** Author fields of notes and drafts. */
 export const authors = {
-  author,
+  author: author.describe('Author of the first version'),
   editedBy: author.nullable().meta({ description: 'Last editor; null until the first change' }),
 };
 
 export const noteOutput = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Id of the note'),
     ...authors,
-    body: z.string(),
+    body: z.string().describe('Text of the note'),
     color: noteColor,
-    pinned: z.boolean(),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    pinned: z.boolean().describe('Whether it stands above all unpinned notes'),
+    createdAt: z.string().describe('Time of creation'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'ThreadNote', description: 'A note on a thread; never mailed' });
 

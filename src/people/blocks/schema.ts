@@ -52,15 +52,15 @@ export const liftBlocksInput = z.strictObject({
 
 export const blockOutput = z
   .object({
-    id: z.string(),
-    address: z.string(),
-    reason,
+    id: z.string().describe('Id of the block'),
+    address: z.string().describe('Blocked address'),
+    reason: reason.describe('Reason of the block'),
     unsubscribeGroupId: z.string().nullable().meta({ description: 'Null: blocks all mail' }),
     messageId: z
       .string()
       .nullable()
       .meta({ description: 'Message that bounced or caused the complaint' }),
-    createdAt: z.string(),
+    createdAt: z.string().describe('Time of creation'),
   })
   .meta({ id: 'Block', description: 'An address that gets no mail' });
 

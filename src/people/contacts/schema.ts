@@ -42,41 +42,60 @@ const text = z.string().nullable();
 const externalId = headerText(200).min(1);
 
 const identities = z
-  .array(z.strictObject({ channel: z.literal('email'), identifier: emailAddress }))
+  .array(
+    z.strictObject({
+      channel: z.literal('email').describe('Always `email`'),
+      identifier: emailAddress.describe('Email address'),
+    }),
+  )
   .max(mostIdentities);
 
 const profileInput = z.strictObject({
-  firstName: line.nullish(),
-  lastName: line.nullish(),
-  company: line.nullish(),
-  jobTitle: line.nullish(),
+  firstName: line.nullish().describe('First name'),
+  lastName: line.nullish().describe('Last name'),
+  company: line.nullish().describe('Company'),
+  jobTitle: line.nullish().describe('Job title'),
   location: z
     .strictObject({
-      country: line.nullish(),
-      state: line.nullish(),
-      city: line.nullish(),
-      timezone: line.nullish(),
+      country: line.nullish().describe('Country'),
+      state: line.nullish().describe('State or province'),
+      city: line.nullish().describe('City'),
+      timezone: line.nullish().describe('Time zone (IANA), such as Europe/Paris'),
     })
-    .nullish(),
+    .nullish()
+    .describe('Place of the contact'),
   customFields: storedMap(
     z.record(z.string().min(1).max(100), z.string().max(longestField)),
     mostFields,
-  ).nullish(),
-  source: line.nullish(),
+  )
+    .nullish()
+    .describe('Texts of your own by name, at most 50'),
+  source: line.nullish().describe('Origin of the contact, such as a form'),
 });
 
 const timeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 22:00');
 
 const preferencesInput = z.strictObject({
-  preferredChannels: z.array(z.literal('email')).max(1).nullish(),
-  language: line.nullish(),
-  timezone: line.nullish(),
+  preferredChannels: z
+    .array(z.literal('email'))
+    .max(1)
+    .nullish()
+    .describe('Channels, the preferred one first'),
+  language: line.nullish().describe('Language, such as en'),
+  timezone: line.nullish().describe('Time zone of the quiet hours (IANA)'),
   notifications: z
     .strictObject({
-      email: z.boolean().nullish(),
-      quiet_hours: z.strictObject({ start: timeOfDay, end: timeOfDay }).nullish(),
+      email: z.boolean().nullish().describe('Whether the contact wants campaigns by email'),
+      quiet_hours: z
+        .strictObject({
+          start: timeOfDay.describe('Begin, such as 22:00'),
+          end: timeOfDay.describe('End, such as 07:00'),
+        })
+        .nullish()
+        .describe('Hours without campaigns'),
     })
-    .nullish(),
+    .nullish()
+    .describe('Wanted notifications'),
 });
 
 const metadata = storedMap(
@@ -105,10 +124,18 @@ const fields = {
     .nullable()
     .optional()
     .meta({ description: 'Your own id of the contact, unique in the organization' }),
-  profile: profileInput.nullable().optional(),
-  preferences: preferencesInput.nullable().optional(),
+  profile: profileInput
+    .nullable()
+    .optional()
+    .describe('Facts about the contact; an update replaces them whole'),
+  preferences: preferencesInput
+    .nullable()
+    .optional()
+    .describe('Wishes of the contact; an update replaces them whole'),
   tags: tags.optional().meta({ description: 'Tags of the contact' }),
-  metadata: metadata.optional(),
+  metadata: metadata
+    .optional()
+    .describe('Values of your own by name, at most 50; an update replaces them whole'),
 };
 
 const bothSay = 'repeats email: give one of them';
@@ -176,20 +203,20 @@ export const importQuery = z.strictObject({
 });
 
 export const exportQuery = z.strictObject({
-  format: z.enum(['csv', 'ndjson']).default('csv'),
+  format: z.enum(['csv', 'ndjson']).default('csv').describe('Format of the file'),
 });
 
 const counted = {
-  created: z.number(),
-  updated: z.number(),
-  unchanged: z.number(),
-  rejected: z.number(),
+  created: z.number().describe('Contacts that were created'),
+  updated: z.number().describe('Contacts that were changed'),
+  unchanged: z.number().describe('Contacts that had these values already'),
+  rejected: z.number().describe('Rows that were refused'),
 };
 
 export const importCounts = z
   .object({
     id: z.string().meta({ description: 'Id of its entry in the audit' }),
-    format: z.string(),
+    format: z.string().describe('Format of the file'),
     ...counted,
     pending: z
       .number()
@@ -205,13 +232,20 @@ export const importOutput = z
     map: z
       .record(z.string(), z.string())
       .meta({ description: 'Field that each column fills; `custom` is a custom field' }),
-    dryRun: z.boolean(),
+    dryRun: z.boolean().describe('Whether nothing was changed'),
     ...counted,
     pending: z.number().optional().meta({
       description: 'Contacts that now wait for a confirmation; with `requireConfirmation` only',
     }),
     rows: z
-      .array(z.object({ row: z.number(), line: z.number(), field: text, reason: z.string() }))
+      .array(
+        z.object({
+          row: z.number().describe('Number of the data row, from 1'),
+          line: z.number().describe('Number of the line in the file'),
+          field: text.describe('Field at fault; null for the whole row'),
+          reason: z.string().describe('Reason of the refusal'),
+        }),
+      )
       .meta({
         description:
           'Rejected rows, the first 1,000; `line` is in the file, `row` counts data rows from 1',
@@ -256,46 +290,67 @@ export const listContactsQuery = z.strictObject({
 
 export const contactOutput = z
   .object({
-    id: z.string(),
-    name: text,
-    displayName: text,
-    avatar: text,
+    id: z.string().describe('Id of the contact'),
+    name: text.describe('Name of the contact; null without one'),
+    displayName: text.describe('Name to show; null without one'),
+    avatar: text.describe('URL of a picture; null without one'),
     status: z.enum(contactStatuses).meta({
       description:
         '`bounced`, `complained` and `unsubscribed` follow from the block of the first email',
     }),
-    statusReason: text,
-    externalId: text,
-    identities: z.array(
-      z.object({
-        id: z.string(),
-        channel: z.literal('email'),
-        identifier: z.string(),
-        verified: z.boolean().meta({ description: 'Proven by mail from that address' }),
-      }),
-    ),
-    profile: z.object({
-      firstName: text,
-      lastName: text,
-      company: text,
-      jobTitle: text,
-      location: z.object({ country: text, state: text, city: text, timezone: text }),
-      customFields: z.record(z.string(), z.string()),
-      source: text,
-    }),
-    preferences: z.object({
-      preferredChannels: z.array(z.string()),
-      language: text,
-      timezone: text,
-      notifications: z.object({
-        email: z.boolean(),
-        quiet_hours: z.object({ start: z.string(), end: z.string() }).nullable(),
-      }),
-    }),
-    tags: z.array(z.string()),
-    metadata: z.record(z.string(), z.unknown()),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    statusReason: text.describe('Reason of the status; null without one'),
+    externalId: text.describe('Your own id of the contact; null without one'),
+    identities: z
+      .array(
+        z.object({
+          id: z.string().describe('Id of the address'),
+          channel: z.literal('email').describe('Always `email`'),
+          identifier: z.string().describe('Email address'),
+          verified: z.boolean().meta({ description: 'Proven by mail from that address' }),
+        }),
+      )
+      .describe('Addresses; the first gets the mail'),
+    profile: z
+      .object({
+        firstName: text.describe('First name'),
+        lastName: text.describe('Last name'),
+        company: text.describe('Company'),
+        jobTitle: text.describe('Job title'),
+        location: z
+          .object({
+            country: text.describe('Country'),
+            state: text.describe('State or province'),
+            city: text.describe('City'),
+            timezone: text.describe('Time zone (IANA)'),
+          })
+          .describe('Place of the contact'),
+        customFields: z.record(z.string(), z.string()).describe('Texts of your own by name'),
+        source: text.describe('Origin of the contact'),
+      })
+      .describe('Facts about the contact'),
+    preferences: z
+      .object({
+        preferredChannels: z.array(z.string()).describe('Channels, the preferred one first'),
+        language: text.describe('Language; null if unknown'),
+        timezone: text.describe('Time zone of the quiet hours (IANA); null if unknown'),
+        notifications: z
+          .object({
+            email: z.boolean().describe('Whether the contact wants campaigns by email'),
+            quiet_hours: z
+              .object({
+                start: z.string().describe('Begin, such as 22:00'),
+                end: z.string().describe('End, such as 07:00'),
+              })
+              .nullable()
+              .describe('Hours without campaigns; null without any'),
+          })
+          .describe('Wanted notifications'),
+      })
+      .describe('Wishes of the contact'),
+    tags: z.array(z.string()).describe('Tags of the contact'),
+    metadata: z.record(z.string(), z.unknown()).describe('Values of your own by name'),
+    createdAt: z.string().describe('Time of creation'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'Contact', description: 'A person who gets mail' });
 

@@ -47,17 +47,18 @@ const steps = z.array(line).max(mostSteps);
 
 const contextInput = z
   .strictObject({
-    customerData: values.nullish(),
-    previousConversations: steps.nullish(),
-    sessionVariables: values.nullish(),
+    customerData: values.nullish().describe('Facts about the customer'),
+    previousConversations: steps.nullish().describe('Earlier conversations, as ids or names'),
+    sessionVariables: values.nullish().describe('Values of the session'),
     workflowState: z
       .strictObject({
-        currentStep: line.nullish(),
-        completedSteps: steps.nullish(),
-        pendingSteps: steps.nullish(),
-        workflowData: values.nullish(),
+        currentStep: line.nullish().describe('Present step'),
+        completedSteps: steps.nullish().describe('Steps that are done'),
+        pendingSteps: steps.nullish().describe('Steps that are left'),
+        workflowData: values.nullish().describe('Values of the workflow'),
       })
-      .nullish(),
+      .nullish()
+      .describe('State of a workflow of your own'),
   })
   .refine((context) => Buffer.byteLength(JSON.stringify(context)) <= longestContext, {
     message: 'is longer than 32 KB of JSON',
@@ -85,8 +86,15 @@ const fields = {
     .max(mostCategories)
     .optional()
     .meta({ description: 'Categories of the conversation' }),
-  metadata,
-  context: contextInput.nullable().optional(),
+  metadata: metadata.describe(
+    'Values of your own by name, at most 50; an update replaces them whole',
+  ),
+  context: contextInput
+    .nullable()
+    .optional()
+    .describe(
+      'Facts for programs that answer, at most 32 KB of JSON; an update replaces them whole',
+    ),
   isInternal: z.boolean().optional().meta({ description: 'Mark it as internal' }),
   isPrivate: z.boolean().optional().meta({ description: 'Mark it as private' }),
 };
@@ -139,51 +147,64 @@ const json = z.record(z.string(), z.unknown());
 
 export const conversationOutput = z
   .object({
-    id: z.string(),
-    title: orNull,
-    externalId: orNull,
-    status: z.enum(conversationStatuses),
-    primaryChannel: z.literal('email'),
-    channels: z.array(z.literal('email')),
+    id: z.string().describe('Id of the conversation'),
+    title: orNull.describe('Title; null without one'),
+    externalId: orNull.describe('Your own id of the conversation; null without one'),
+    status: z
+      .enum(conversationStatuses)
+      .describe('State of the conversation; waiting: for an answer of the contact'),
+    primaryChannel: z.literal('email').describe('Always `email`'),
+    channels: z.array(z.literal('email')).describe('Channels of the messages'),
     priority: z.number().meta({ description: 'From 0 to 100' }),
-    urgency: z.enum(urgencies),
-    tags: z.array(z.string()),
+    urgency: z.enum(urgencies).describe('Urgency as it was given'),
+    tags: z.array(z.string()).describe('Tags of the conversation'),
     isTest: z.boolean().meta({ description: 'Created with a test key' }),
-    messageCount: z.number(),
+    messageCount: z.number().describe('Number of messages'),
     lastActivityAt: orNull.meta({ description: 'Time of its newest message' }),
-    createdAt: z.string(),
-    description: orNull,
-    parentConversationId: orNull,
-    statusReason: orNull,
-    complexity: z.enum(complexities).nullable(),
-    categories: z.array(z.string()),
-    metadata: json,
-    context: z.object({
-      customerData: json,
-      previousConversations: z.array(z.string()),
-      sessionVariables: json,
-      workflowState: z.object({
-        currentStep: orNull,
-        completedSteps: z.array(z.string()),
-        pendingSteps: z.array(z.string()),
-        workflowData: json,
-      }),
-    }),
-    isInternal: z.boolean(),
-    isPrivate: z.boolean(),
+    createdAt: z.string().describe('Time of creation'),
+    description: orNull.describe('Description; null without one'),
+    parentConversationId: orNull.describe('Conversation that it continues; null without one'),
+    statusReason: orNull.describe('Reason of the status; null without one'),
+    complexity: z
+      .enum(complexities)
+      .nullable()
+      .describe('Complexity as it was given; null without one'),
+    categories: z.array(z.string()).describe('Categories of the conversation'),
+    metadata: json.describe('Values of your own by name'),
+    context: z
+      .object({
+        customerData: json.describe('Facts about the customer'),
+        previousConversations: z
+          .array(z.string())
+          .describe('Earlier conversations, as ids or names'),
+        sessionVariables: json.describe('Values of the session'),
+        workflowState: z
+          .object({
+            currentStep: orNull.describe('Present step; null without one'),
+            completedSteps: z.array(z.string()).describe('Steps that are done'),
+            pendingSteps: z.array(z.string()).describe('Steps that are left'),
+            workflowData: json.describe('Values of the workflow'),
+          })
+          .describe('State of a workflow of your own'),
+      })
+      .describe('Facts for programs that answer'),
+    isInternal: z.boolean().describe('Whether it is marked as internal'),
+    isPrivate: z.boolean().describe('Whether it is marked as private'),
     contacts: z
       .array(
         z.object({
-          id: z.string(),
-          name: orNull,
-          displayName: orNull,
-          identities: z.array(
-            z.object({
-              channel: z.literal('email'),
-              identifier: z.string(),
-              verified: z.boolean(),
-            }),
-          ),
+          id: z.string().describe('Id of the contact'),
+          name: orNull.describe('Name of the contact; null without one'),
+          displayName: orNull.describe('Name to show; null without one'),
+          identities: z
+            .array(
+              z.object({
+                channel: z.literal('email').describe('Always `email`'),
+                identifier: z.string().describe('Email address'),
+                verified: z.boolean().describe('Proven by mail from that address'),
+              }),
+            )
+            .describe('Addresses of the contact'),
         }),
       )
       .meta({ description: 'Contacts in its messages; 20 at most' }),
@@ -191,11 +212,14 @@ export const conversationOutput = z
     lastHumanActivityAt: orNull.meta({
       description: 'Time of its newest message by a person: no auto-reply, no service key',
     }),
-    resolvedAt: orNull,
-    archivedAt: orNull,
-    resolutionType: z.enum(resolutionTypes).nullable(),
-    resolutionNotes: orNull,
-    updatedAt: z.string(),
+    resolvedAt: orNull.describe('Time of the resolution; null before'),
+    archivedAt: orNull.describe('Time of the archival; null before'),
+    resolutionType: z
+      .enum(resolutionTypes)
+      .nullable()
+      .describe('Kind of resolution; null without one'),
+    resolutionNotes: orNull.describe('Notes on the resolution; null without any'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'Conversation', description: 'Messages that belong together' });
 

@@ -36,8 +36,8 @@ const field = z
   );
 
 const activity = z.strictObject({
-  campaignId: idOf({ prefix: 'camp' }, 'is not a campaign id'),
-  withinDays: z.int().min(1).max(mostDays),
+  campaignId: idOf({ prefix: 'camp' }, 'is not a campaign id').describe('Campaign of the activity'),
+  withinDays: z.int().min(1).max(mostDays).describe('Age of the activity in days, at most'),
 });
 
 /** Ways to compare a field. */
@@ -106,17 +106,22 @@ const node: z.ZodType<ContactQuery> = z
     get not() {
       return node.optional();
     },
-    tag: contactTag.optional(),
-    status: z.enum(contactStatuses).optional(),
-    field: field.optional(),
-    is: z.string().max(longestField).optional(),
-    contains: z.string().min(1).max(longestField).optional(),
-    before: day.optional(),
-    after: day.optional(),
-    exists: z.boolean().optional(),
-    opened: activity.optional(),
-    clicked: activity.optional(),
-    received: activity.optional(),
+    tag: contactTag.optional().describe('Contacts with this tag'),
+    status: z.enum(contactStatuses).optional().describe('Contacts with this status'),
+    field: field.optional().describe('Field to compare'),
+    is: z.string().max(longestField).optional().describe('Text that equals the field'),
+    contains: z
+      .string()
+      .min(1)
+      .max(longestField)
+      .optional()
+      .describe('Text that the field contains'),
+    before: day.optional().describe('Day; the field is earlier'),
+    after: day.optional().describe('Day; the field is later'),
+    exists: z.boolean().optional().describe('Whether the field has a value'),
+    opened: activity.optional().describe('Contacts that opened a mail of the campaign'),
+    clicked: activity.optional().describe('Contacts that clicked in a mail of the campaign'),
+    received: activity.optional().describe('Contacts that received a mail of the campaign'),
   })
   .superRefine((value, context) => {
     const problem = problemOf(value);
