@@ -917,40 +917,65 @@ export type Receipt = {
 };
 /** An address that receives mail */
 export type Mailbox = {
+  /** Id of the mailbox */
   id: string;
+  /** Namespace of the mailbox */
   namespaceId: string;
+  /** Slug, the usual local part of the address */
   slug: string;
+  /** Display name of the address; null without one */
   displayName: string | null;
+  /** State of the mailbox; a paused mailbox neither sends nor receives */
   status: 'active' | 'paused' | 'deleted';
+  /** First address of the mailbox */
   primaryAddress: string;
+  /** Time of creation */
   createdAt: string;
+  /** Description of the mailbox; null without one */
   description: string | null;
+  /** Texts of your own by name */
   metadata: {
     [name: string]: string;
   };
+  /** All addresses of the mailbox */
   addresses: Array<{
+    /** Id of the address */
     id: string;
+    /** Email address */
     address: string;
+    /** serviceHosted: on the domain of the service; customDomain: on a verified domain */
     source: 'serviceHosted' | 'customDomain';
+    /** Verified domain; null for the domain of the service */
     domainId: string | null;
+    /** Display name; null without one */
     displayName: string | null;
   }>;
+  /** From of mail from this mailbox */
   defaultFrom: {
+    /** Address */
     address: string;
+    /** Display name; null without one */
     displayName: string | null;
   };
+  /** Filters of senders; unwanted mail goes to `spam` */
   filters: {
+    /** Wanted addresses and domains; empty: all senders are wanted */
     allow: Array<string>;
+    /** Unwanted addresses and domains */
     block: Array<string>;
   };
+  /** Time of the last change */
   updatedAt: string;
 };
 /** An event */
 export type Event = {
   /** The `webhook-id` of its deliveries */
   id: string;
+  /** Kind of the event */
   type: string;
+  /** Time of the event */
   timestamp: string;
+  /** Organization in which the event happened */
   organizationId: string;
   /** Data of the kind: GET /v1/events/kinds */
   data: {
@@ -963,9 +988,11 @@ export type ReplyResult = {
   actionId: string | null;
   /** Null until the mail is sent */
   messageId: string | null;
+  /** Thread of the mail; null until it has one */
   threadId: string | null;
   /** sent: handed to delivery; proposed: waits for approval by a person; skipped: no recipient was left */
   status: 'sent' | 'proposed' | 'skipped';
+  /** Reason why delivery waits; null if it does not */
   waitReason:
     | 'rate'
     | 'daily-quota'
@@ -975,93 +1002,147 @@ export type ReplyResult = {
     | 'retry'
     | 'campaign-paused'
     | null;
+  /** Expected time of the decision on a proposal; null without one */
   reviewExpectedAt: string | null;
+  /** Recipients that get nothing */
   skippedRecipients: Array<{
+    /** Address as it was given */
     address: string;
+    /** Reason of the block; malformed: not an address */
     reason: 'bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'malformed';
+    /** Group of the unsubscribe; null for a block of all mail */
     unsubscribeGroupId: string | null;
   }>;
+  /** Time of the request */
   createdAt: string;
 };
 /** A mail that is not sent yet */
 export type Draft = {
+  /** Id of the draft */
   id: string;
+  /** Mailbox of the draft */
   mailboxId: string;
+  /** Thread of the draft */
   threadId: string;
+  /** Message that the draft answers; null for new mail */
   inReplyToMessageId: string | null;
+  /** Addresses in To */
   to: Array<string>;
+  /** Addresses in Cc */
   cc: Array<string>;
+  /** Addresses in Bcc */
   bcc: Array<string>;
+  /** Subject line; null without one */
   subject: string | null;
+  /** Plain text; null without any */
   text: string | null;
+  /** HTML; null without any */
   html: string | null;
   /** In lists, text and html of a draft over 64 KB are null */
   contentOmitted: boolean;
+  /** Attached files */
   attachments: Array<{
+    /** File name */
     filename: string;
+    /** Media type; null if not given */
     contentType: string | null;
     /** Size in bytes */
     size: number;
   }>;
+  /** Author of the first version */
   author: {
+    /** Kind of the author: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
+    /** Id of the key or installation; null for the operator */
     id: string | null;
+    /** Name of the author at that time; null without one */
     displayName: string | null;
   };
   /** Last editor; null until the first change */
   editedBy: {
+    /** Kind of the author: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
+    /** Id of the key or installation; null for the operator */
     id: string | null;
+    /** Name of the author at that time; null without one */
     displayName: string | null;
   } | null;
   /** Proposal to send the draft */
   actionId: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** A draft, with the mail that would leave */
 export type ShownDraft = {
+  /** Id of the draft */
   id: string;
+  /** Mailbox of the draft */
   mailboxId: string;
+  /** Thread of the draft */
   threadId: string;
+  /** Message that the draft answers; null for new mail */
   inReplyToMessageId: string | null;
+  /** Addresses in To */
   to: Array<string>;
+  /** Addresses in Cc */
   cc: Array<string>;
+  /** Addresses in Bcc */
   bcc: Array<string>;
+  /** Subject line; null without one */
   subject: string | null;
+  /** Plain text; null without any */
   text: string | null;
+  /** HTML; null without any */
   html: string | null;
   /** In lists, text and html of a draft over 64 KB are null */
   contentOmitted: boolean;
+  /** Attached files */
   attachments: Array<{
     /** Its number in the mail, from 1 */
     n: number;
+    /** File name */
     filename: string;
+    /** Media type; null if not given */
     contentType: string | null;
     /** Id by which the HTML shows it inline */
     contentId: string | null;
     /** Bytes */
     size: number;
   }>;
+  /** Author of the first version */
   author: {
+    /** Kind of the author: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
+    /** Id of the key or installation; null for the operator */
     id: string | null;
+    /** Name of the author at that time; null without one */
     displayName: string | null;
   };
   /** Last editor; null until the first change */
   editedBy: {
+    /** Kind of the author: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
+    /** Id of the key or installation; null for the operator */
     id: string | null;
+    /** Name of the author at that time; null without one */
     displayName: string | null;
   } | null;
   /** Proposal to send the draft */
   actionId: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
+  /** Sender of the mail */
   from: {
+    /** Address of the sender */
     email: string;
+    /** Display name of the sender; null without one */
     name: string | null;
   };
+  /** Addresses that replies go to */
   replyTo: Array<string>;
   /** Sentences on what the HTML has beside its words: hidden words, pictures of other servers, forms, words of style sheets, parts for Outlook */
   notes: Array<string>;
@@ -1070,29 +1151,42 @@ export type ShownDraft = {
 };
 /** An action or a proposal in a mailbox */
 export type MailboxAction = {
+  /** Id of the action */
   id: string;
+  /** Mailbox of the action */
   mailboxId: string;
+  /** Type of the action */
   type: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
+  /** State of the action; a proposal begins as proposed */
   state: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
+  /** Key or installation that acted */
   actor: {
+    /** Kind of the actor: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
     /** Null for the operator at the command line */
     id: string | null;
+    /** Name of the actor at that time; null without one */
     displayName: string | null;
   };
   /** Id of the sent message; null until it is sent */
   messageId: string | null;
+  /** Thread of the action; null without one */
   threadId: string | null;
   /** For a send: from, to, cc, bcc, subject, preview and the number of attachments; for a proposal also replyTo */
   summary: {
     [name: string]: unknown;
   };
+  /** Time of the action or proposal */
   createdAt: string;
+  /** Time of the decision; null without one */
   decidedAt: string | null;
+  /** Person who decided; null without a decision */
   decidedBy: {
+    /** Kind of the actor: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
     /** Null for the operator at the command line */
     id: string | null;
+    /** Name of the actor at that time; null without one */
     displayName: string | null;
   } | null;
   /** Note on the decision */
@@ -1101,7 +1195,9 @@ export type MailboxAction = {
   expiresAt: string | null;
   /** Reason for which an approved proposal could not be sent, or expired early */
   failure: {
+    /** Kind of the error */
     _tag: string;
+    /** Sentence on the error */
     message: string;
   } | null;
   /** Digest of the proposed MIME (`…/raw`): `sha256:` and hexadecimal digits. It is sent without Bcc, and after Date, Message-ID, DKIM-Signature and X-Service-Token */
@@ -1111,19 +1207,30 @@ export type MailboxAction = {
 };
 /** Counts of the events of a mailbox */
 export type MailboxActivity = {
+  /** Actions of keys and installations */
   actions: {
+    /** Number of actions by type */
     byType: Array<{
+      /** Type of the actions */
       type: string;
+      /** Number of actions */
       count: number;
     }>;
+    /** Number of actions by state */
     byState: Array<{
+      /** State of the actions */
       state: string;
+      /** Number of actions */
       count: number;
     }>;
   };
+  /** Events of the mailbox */
   events: {
+    /** Number of events by kind */
     byType: Array<{
+      /** Kind of the events */
       type: string;
+      /** Number of events */
       count: number;
     }>;
   };
@@ -1132,29 +1239,42 @@ export type MailboxActivity = {
 };
 /** An action, with the mail of a proposal */
 export type ShownMailboxAction = {
+  /** Id of the action */
   id: string;
+  /** Mailbox of the action */
   mailboxId: string;
+  /** Type of the action */
   type: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
+  /** State of the action; a proposal begins as proposed */
   state: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
+  /** Key or installation that acted */
   actor: {
+    /** Kind of the actor: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
     /** Null for the operator at the command line */
     id: string | null;
+    /** Name of the actor at that time; null without one */
     displayName: string | null;
   };
   /** Id of the sent message; null until it is sent */
   messageId: string | null;
+  /** Thread of the action; null without one */
   threadId: string | null;
   /** For a send: from, to, cc, bcc, subject, preview and the number of attachments; for a proposal also replyTo */
   summary: {
     [name: string]: unknown;
   };
+  /** Time of the action or proposal */
   createdAt: string;
+  /** Time of the decision; null without one */
   decidedAt: string | null;
+  /** Person who decided; null without a decision */
   decidedBy: {
+    /** Kind of the actor: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
     /** Null for the operator at the command line */
     id: string | null;
+    /** Name of the actor at that time; null without one */
     displayName: string | null;
   } | null;
   /** Note on the decision */
@@ -1163,7 +1283,9 @@ export type ShownMailboxAction = {
   expiresAt: string | null;
   /** Reason for which an approved proposal could not be sent, or expired early */
   failure: {
+    /** Kind of the error */
     _tag: string;
+    /** Sentence on the error */
     message: string;
   } | null;
   /** Digest of the proposed MIME (`…/raw`): `sha256:` and hexadecimal digits. It is sent without Bcc, and after Date, Message-ID, DKIM-Signature and X-Service-Token */
@@ -1172,23 +1294,36 @@ export type ShownMailboxAction = {
   editedDigest: string | null;
   /** Mail of the proposal; null once it is decided */
   content: {
+    /** Sender of the mail */
     from: {
+      /** Address of the sender */
       email: string;
+      /** Display name of the sender; null without one */
       name: string | null;
     };
+    /** Addresses that replies go to */
     replyTo: Array<string>;
     /** Sentences on what the HTML has beside its words: hidden words, pictures of other servers, forms, words of style sheets, parts for Outlook */
     notes: Array<string>;
+    /** Addresses in To */
     to: Array<string>;
+    /** Addresses in Cc */
     cc: Array<string>;
+    /** Addresses in Bcc */
     bcc: Array<string>;
+    /** Subject line */
     subject: string;
+    /** Plain text; null without any */
     text: string | null;
+    /** HTML; null without any */
     html: string | null;
+    /** Attached files */
     attachments: Array<{
       /** Its number in the mail, from 1 */
       n: number;
+      /** File name */
       filename: string;
+      /** Media type; null if not given */
       contentType: string | null;
       /** Id by which the HTML shows it inline */
       contentId: string | null;
@@ -1201,32 +1336,51 @@ export type ShownMailboxAction = {
 };
 /** A group of mailboxes */
 export type MailboxNamespace = {
+  /** Id of the namespace */
   id: string;
+  /** Organization of the namespace */
   organizationId: string;
+  /** Name of the namespace */
   name: string;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** Messages of a mailbox that belong together */
 export type Thread = {
+  /** Id of the thread */
   id: string;
+  /** Folder of the thread */
   folder: 'inbox' | 'sent' | 'archive' | 'spam' | 'trash' | 'drafts';
+  /** Priority of the thread */
   priority: 'high' | 'normal' | 'low';
+  /** Labels of the thread */
   labels: Array<string>;
+  /** Whether all messages are read */
   read: boolean;
+  /** Whether the thread has a star */
   starred: boolean;
+  /** End of the snooze; null without one */
   snoozedUntil: string | null;
+  /** Subject line; null without one */
   subject: string | null;
   /** Beginning of its newest message */
   preview: string | null;
   /** Sender of the newest incoming message */
   from: {
+    /** Address of the sender */
     address: string;
+    /** Display name of the sender; null without one */
     displayName: string | null;
   } | null;
+  /** Number of messages */
   messageCount: number;
+  /** Whether a message has an attachment */
   hasAttachments: boolean;
+  /** Whether a draft waits in the thread */
   hasDraft: boolean;
+  /** Time of the newest message */
   lastActivityAt: string;
 };
 /** A message in a thread */
@@ -1349,92 +1503,142 @@ export type ThreadMessage = {
   createdAt: string;
   /** Time of the last change */
   updatedAt: string;
+  /** Thread of the message */
   threadId: string;
+  /** Place in the thread, from 0 */
   threadPosition: number;
+  /** Kind of the sender: a person, a program, a list, a bounce, or this mailbox */
   kind: 'person' | 'auto-reply' | 'list' | 'bounce' | 'sent';
+  /** Beginning of the text; null without text */
   preview: string | null;
   /** Text without quotes: 64 KB of a message, 4 MB of a page */
   newContent: string | null;
   /** `GET /v1/messages/{id}/email` has the whole text */
   newContentTruncated: boolean;
+  /** Attached files */
   attachments: Array<{
     /** Its number, from 1, in the path of attachments */
     n: number;
+    /** File name; null without one */
     filename: string | null;
+    /** Media type */
     contentType: string;
+    /** Size in bytes */
     size: number;
   }>;
 };
 /** State of a thread */
 export type ThreadStanding = {
+  /** Id of the thread */
   id: string;
+  /** Folder of the thread */
   folder: 'inbox' | 'sent' | 'archive' | 'spam' | 'trash' | 'drafts';
+  /** Priority of the thread */
   priority: 'high' | 'normal' | 'low';
+  /** Labels of the thread */
   labels: Array<string>;
+  /** Whether all messages are read */
   read: boolean;
+  /** Whether the thread has a star */
   starred: boolean;
+  /** End of the snooze; null without one */
   snoozedUntil: string | null;
 };
 /** A note on a thread; never mailed */
 export type ThreadNote = {
+  /** Id of the note */
   id: string;
+  /** Author of the first version */
   author: {
+    /** Kind of the author: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
+    /** Id of the key or installation; null for the operator */
     id: string | null;
+    /** Name of the author at that time; null without one */
     displayName: string | null;
   };
   /** Last editor; null until the first change */
   editedBy: {
+    /** Kind of the author: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
+    /** Id of the key or installation; null for the operator */
     id: string | null;
+    /** Name of the author at that time; null without one */
     displayName: string | null;
   } | null;
+  /** Text of the note */
   body: string;
   /** Colour */
   color: 'yellow' | 'green' | 'blue' | 'purple' | 'pink' | 'red' | 'orange' | 'gray' | null;
+  /** Whether it stands above all unpinned notes */
   pinned: boolean;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** A sending domain */
 export type Domain = {
+  /** Id of the domain */
   id: string;
+  /** Organization of the domain */
   organizationId: string;
+  /** Domain name in A-labels */
   domain: string;
+  /** Result of the last check; temporary-failure: DNS did not answer */
   status: 'pending' | 'verified' | 'failed' | 'temporary-failure';
   /** Proof of the domain by this key */
   dkim: {
+    /** Name of the key in DNS */
     selector: string;
+    /** Signature algorithm */
     algorithm: 'rsa-sha256' | 'ed25519-sha256';
+    /** Public key, base64 */
     publicKey: string;
   };
   /** All keys in use or waiting to be published */
   dkimKeys: Array<{
+    /** Name of the key in DNS */
     selector: string;
+    /** Signature algorithm */
     algorithm: 'rsa-sha256' | 'ed25519-sha256';
+    /** Public key, base64 */
     publicKey: string;
     /** Found in DNS: mail is signed with the key */
     published: boolean;
   }>;
   /** Host of the envelope sender */
   returnPath: string;
+  /** DNS records to publish, with the last check of each */
   dnsRecords: Array<DnsRecord>;
+  /** Receiver of mail for unknown addresses */
   catchAll: {
+    /** Whether unknown addresses get mail */
     enabled: boolean;
+    /** Mailbox that gets this mail; null without one */
     mailboxId: string | null;
   };
   /** held: mail from the domain is accepted and waits until the operator resumes it */
   sendingStatus: 'enabled' | 'held';
+  /** Time at which its mail was held; null if it is not */
   heldAt: string | null;
+  /** Reason of the hold; null without one */
   holdReason: string | null;
+  /** Time of the first verification; null before */
   verifiedAt: string | null;
+  /** Time of the last check of DNS; null before the first */
   lastCheckedAt: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 export type DnsRecord = {
+  /** Purpose of the record */
   purpose: 'dkim' | 'spf' | 'return-path' | 'dmarc' | 'mx' | 'tracking';
+  /** Type of the record */
   type: 'TXT' | 'MX' | 'CNAME';
+  /** Name of the record */
   name: string;
   /** Value to publish; an MX value starts with its preference */
   value: string;
@@ -1448,6 +1652,7 @@ export type DnsRecord = {
   error: string | null;
   /** Kind of the problem in `error`, and the next step */
   diagnosis: {
+    /** Kind of the problem */
     code:
       | 'missing'
       | 'doubled-name'
@@ -1488,6 +1693,7 @@ export type DnsRecord = {
       | 'dnssec-bogus'
       | 'no-domain'
       | 'unanswered';
+    /** Next step */
     remedy: string;
   } | null;
   /** Effect of publishing `value` on the present record */
@@ -1615,24 +1821,36 @@ export type Sender = {
   email: string;
   /** Display name of the sender */
   name: string | null;
+  /** Domain of the address; null if it is not a domain of this organization */
   domainId: string | null;
+  /** Whether the address is proven */
   verificationStatus: 'pending' | 'verified';
+  /** Time of the proof; null before */
   verifiedAt: string | null;
   /** Never shown: it is mailed to the address */
   verificationToken: null;
   /** provisioning: a token is mailed to the address */
   providerLifecycle: 'provisioning' | 'active' | 'failed';
+  /** Reason why the proof failed; null without one */
   providerFailureCode: 'token-expired' | 'token-undeliverable' | null;
+  /** Whether it is the default sender */
   isDefault: boolean;
+  /** Addresses that replies go to; null: the address of the sender */
   replyToEmails: Array<string> | null;
+  /** Results of the last 24 hours */
   deliverability: {
+    /** Share of attempted emails that bounced, from 0 to 1 */
     bounceRate: number;
+    /** Share of attempted emails that were reported as spam, from 0 to 1 */
     complaintRate: number;
+    /** Number of attempted emails */
     windowSends: number;
+    /** held: the domain waits for a review; paused: the whole organization does */
     sendingStatus: 'enabled' | 'held' | 'paused';
   };
   /** Daily sends of 14 days, oldest first */
   series: Array<number>;
+  /** Whether it may send */
   isActive: boolean;
   /** Time of creation, ISO 8601 in UTC */
   createdAt: string;
@@ -1641,18 +1859,25 @@ export type Sender = {
 };
 /** The newest plan of a domain, and its results */
 export type Warming = {
+  /** Domain of the plan */
   domain: {
+    /** Id of the domain */
     id: string;
+    /** Domain name in A-labels */
     domain: string;
   };
+  /** Newest plan of the domain */
   plan: WarmingPlan;
   /** The last 100, the newest last */
   batches: Array<WarmingWindow>;
   /** The last 200, the newest last */
   decisions: Array<WarmingDecision>;
   evidence: WarmingEvidence;
+  /** Holds beside the plan */
   holds: {
+    /** Time at which the organization was paused; null if it is not */
     workspacePausedAt: string | null;
+    /** Reason of the pause; null without one */
     workspacePauseReason: string | null;
     /** held: the domain waits for a review; paused: the whole organization does */
     sendingStatus: 'enabled' | 'held' | 'paused';
@@ -1660,42 +1885,64 @@ export type Warming = {
 };
 /** Growth of a domain's volume */
 export type WarmingPlan = {
+  /** Id of the plan */
   id: string;
+  /** State of the plan */
   status: 'active' | 'paused' | 'held' | 'completed' | 'cancelled';
   /** History of the domain at receivers; recorded, it changes no number */
   identity: 'new' | 'migrating' | 'returning';
+  /** Recipients of the first window of 24 hours */
   initialDailyRecipients: number;
+  /** Growth from window to window, in percent */
   dailyGrowthPercent: number;
+  /** Recipients of a window at which the plan is completed */
   targetDailyRecipients: number;
   direct: 'count' | 'defer';
+  /** Reason of the hold; null without one */
   holdReason: string | null;
+  /** Time of the hold; null without one */
   heldAt: string | null;
+  /** Time of the pause; null without one */
   pausedAt: string | null;
+  /** Time of completion; null before */
   completedAt: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** A window of 24 hours */
 export type WarmingWindow = {
+  /** Id of the window */
   id: string;
+  /** Number of the window, from 1 */
   sequence: number;
+  /** State of the window */
   state: 'scheduled' | 'open' | 'closed' | 'cancelled';
+  /** Beginning of the window */
   startsAt: string;
+  /** End of the window */
   endsAt: string;
   /** Volume that campaigns may reserve */
   allowanceRecipients: number;
+  /** Growth of the plan in percent, as of the window */
   dailyGrowthPercent: number;
+  /** Target of the plan, as of the window */
   targetDailyRecipients: number;
   /** Reserved by campaigns */
   reservedRecipients: number;
   /** All sends from the domain, direct ones too */
   acceptedRecipients: number;
+  /** Time of cancellation; null if it was not cancelled */
   cancelledAt: string | null;
+  /** Time of creation */
   createdAt: string;
 };
 /** A decision on a plan, with its actor */
 export type WarmingDecision = {
+  /** Id of the decision */
   id: string;
+  /** Kind of the decision */
   kind:
     | 'plan-created'
     | 'window-opened'
@@ -1705,42 +1952,60 @@ export type WarmingDecision = {
     | 'resumed'
     | 'completed'
     | 'cancelled';
+  /** Window that it concerns; null without one */
   batchId: string | null;
   /** Id of the key; `svc` for the operator, `system` for the service itself */
   actor: string;
+  /** Reason as it was given; null without one */
   note: string | null;
+  /** Time of the decision */
   createdAt: string;
 };
 /** Results of the mail of the domain */
 export type WarmingEvidence = {
+  /** Time of the count */
   observedAt: string;
+  /** Length of the counted period in hours */
   windowHours: number;
   /** Minimum of sends for a verdict */
   minimumSends: number;
+  /** Emails that were attempted */
   sent: number;
+  /** Emails that bounced */
   bounced: number;
+  /** Emails that were reported as spam */
   complained: number;
   /** The oldest first, the running hour last */
   hourly: Array<{
+    /** Emails that were attempted */
     sent: number;
+    /** Emails that bounced */
     bounced: number;
+    /** Emails that were reported as spam */
     complained: number;
   }>;
+  /** Bounce rate that holds the plan, from 0 to 1 */
   bounceThreshold: number;
+  /** Complaint rate that holds the plan, from 0 to 1 */
   complaintThreshold: number;
   /** Every window is safe unless it is unhealthy */
   verdict: 'healthy' | 'insufficient-evidence' | 'unhealthy';
+  /** Threshold that was passed; null without one */
   thresholdReason: string | null;
 };
 /** An address that gets no mail */
 export type Block = {
+  /** Id of the block */
   id: string;
+  /** Blocked address */
   address: string;
+  /** Reason of the block */
   reason: 'bounce' | 'complaint' | 'unsubscribe' | 'manual';
   /** Null: blocks all mail */
   unsubscribeGroupId: string | null;
   /** Message that bounced or caused the complaint */
   messageId: string | null;
+  /** Time of creation */
   createdAt: string;
 };
 /** A kind of mail that recipients can leave */
@@ -1764,12 +2029,15 @@ export type UnsubscribeGroup = {
 };
 /** A contact that was asked to confirm */
 export type UnsubscribeGroupMember = {
+  /** Id of the contact */
   contactId: string;
   /** A `pending` contact gets no campaign of the group */
   status: 'pending' | 'confirmed';
+  /** Time of the confirmation; null before */
   confirmedAt: string | null;
   /** Mails with a link to confirm so far, at most 3 */
   mails: number;
+  /** Time of the last mail with a link; null before the first */
   lastMailAt: string | null;
   /** End of the link in the last mail */
   linkExpiresAt: string | null;
@@ -1777,16 +2045,20 @@ export type UnsubscribeGroupMember = {
   nextMailAt: string | null;
   /** Reason why the due mail waits, as of a campaign run */
   waitReason: 'rate' | 'daily-quota' | null;
+  /** Time at which the contact was added */
   createdAt: string;
 };
 /** A contact after the request */
 export type AddedUnsubscribeGroupMember = {
+  /** Id of the contact */
   contactId: string;
   /** A `pending` contact gets no campaign of the group */
   status: 'pending' | 'confirmed';
+  /** Time of the confirmation; null before */
   confirmedAt: string | null;
   /** Mails with a link to confirm so far, at most 3 */
   mails: number;
+  /** Time of the last mail with a link; null before the first */
   lastMailAt: string | null;
   /** End of the link in the last mail */
   linkExpiresAt: string | null;
@@ -1794,6 +2066,7 @@ export type AddedUnsubscribeGroupMember = {
   nextMailAt: string | null;
   /** Reason why the due mail waits, as of a campaign run */
   waitReason: 'rate' | 'daily-quota' | null;
+  /** Time at which the contact was added */
   createdAt: string;
   /** `asked`: a mail is due now; `recent`: the last one is less than an hour old; `limit`: there were three; `confirmed`: it is confirmed already; `blocked`: its address gets no mail */
   result: 'asked' | 'recent' | 'limit' | 'confirmed' | 'blocked';
@@ -2013,126 +2286,204 @@ export type ContactImportReport = {
   map: {
     [name: string]: string;
   };
+  /** Whether nothing was changed */
   dryRun: boolean;
+  /** Contacts that were created */
   created: number;
+  /** Contacts that were changed */
   updated: number;
+  /** Contacts that had these values already */
   unchanged: number;
+  /** Rows that were refused */
   rejected: number;
   /** Contacts that now wait for a confirmation; with `requireConfirmation` only */
   pending?: number;
   /** Rejected rows, the first 1,000; `line` is in the file, `row` counts data rows from 1 */
   rows: Array<{
+    /** Number of the data row, from 1 */
     row: number;
+    /** Number of the line in the file */
     line: number;
+    /** Field at fault; null for the whole row */
     field: string | null;
+    /** Reason of the refusal */
     reason: string;
   }>;
 };
 /** A person who gets mail */
 export type Contact = {
+  /** Id of the contact */
   id: string;
+  /** Name of the contact; null without one */
   name: string | null;
+  /** Name to show; null without one */
   displayName: string | null;
+  /** URL of a picture; null without one */
   avatar: string | null;
   /** `bounced`, `complained` and `unsubscribed` follow from the block of the first email */
   status: 'active' | 'unsubscribed' | 'bounced' | 'complained' | 'archived';
+  /** Reason of the status; null without one */
   statusReason: string | null;
+  /** Your own id of the contact; null without one */
   externalId: string | null;
+  /** Addresses; the first gets the mail */
   identities: Array<{
+    /** Id of the address */
     id: string;
+    /** Always `email` */
     channel: 'email';
+    /** Email address */
     identifier: string;
     /** Proven by mail from that address */
     verified: boolean;
   }>;
+  /** Facts about the contact */
   profile: {
+    /** First name */
     firstName: string | null;
+    /** Last name */
     lastName: string | null;
+    /** Company */
     company: string | null;
+    /** Job title */
     jobTitle: string | null;
+    /** Place of the contact */
     location: {
+      /** Country */
       country: string | null;
+      /** State or province */
       state: string | null;
+      /** City */
       city: string | null;
+      /** Time zone (IANA) */
       timezone: string | null;
     };
+    /** Texts of your own by name */
     customFields: {
       [name: string]: string;
     };
+    /** Origin of the contact */
     source: string | null;
   };
+  /** Wishes of the contact */
   preferences: {
+    /** Channels, the preferred one first */
     preferredChannels: Array<string>;
+    /** Language; null if unknown */
     language: string | null;
+    /** Time zone of the quiet hours (IANA); null if unknown */
     timezone: string | null;
+    /** Wanted notifications */
     notifications: {
+      /** Whether the contact wants campaigns by email */
       email: boolean;
+      /** Hours without campaigns; null without any */
       quiet_hours: {
+        /** Begin, such as 22:00 */
         start: string;
+        /** End, such as 07:00 */
         end: string;
       } | null;
     };
   };
+  /** Tags of the contact */
   tags: Array<string>;
+  /** Values of your own by name */
   metadata: {
     [name: string]: unknown;
   };
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** Messages that belong together */
 export type Conversation = {
+  /** Id of the conversation */
   id: string;
+  /** Title; null without one */
   title: string | null;
+  /** Your own id of the conversation; null without one */
   externalId: string | null;
+  /** State of the conversation; waiting: for an answer of the contact */
   status: 'active' | 'waiting' | 'resolved' | 'archived';
+  /** Always `email` */
   primaryChannel: 'email';
+  /** Channels of the messages */
   channels: Array<'email'>;
   /** From 0 to 100 */
   priority: number;
+  /** Urgency as it was given */
   urgency: 'low' | 'normal' | 'high' | 'urgent';
+  /** Tags of the conversation */
   tags: Array<string>;
   /** Created with a test key */
   isTest: boolean;
+  /** Number of messages */
   messageCount: number;
   /** Time of its newest message */
   lastActivityAt: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Description; null without one */
   description: string | null;
+  /** Conversation that it continues; null without one */
   parentConversationId: string | null;
+  /** Reason of the status; null without one */
   statusReason: string | null;
+  /** Complexity as it was given; null without one */
   complexity: 'simple' | 'moderate' | 'complex' | null;
+  /** Categories of the conversation */
   categories: Array<string>;
+  /** Values of your own by name */
   metadata: {
     [name: string]: unknown;
   };
+  /** Facts for programs that answer */
   context: {
+    /** Facts about the customer */
     customerData: {
       [name: string]: unknown;
     };
+    /** Earlier conversations, as ids or names */
     previousConversations: Array<string>;
+    /** Values of the session */
     sessionVariables: {
       [name: string]: unknown;
     };
+    /** State of a workflow of your own */
     workflowState: {
+      /** Present step; null without one */
       currentStep: string | null;
+      /** Steps that are done */
       completedSteps: Array<string>;
+      /** Steps that are left */
       pendingSteps: Array<string>;
+      /** Values of the workflow */
       workflowData: {
         [name: string]: unknown;
       };
     };
   };
+  /** Whether it is marked as internal */
   isInternal: boolean;
+  /** Whether it is marked as private */
   isPrivate: boolean;
   /** Contacts in its messages; 20 at most */
   contacts: Array<{
+    /** Id of the contact */
     id: string;
+    /** Name of the contact; null without one */
     name: string | null;
+    /** Name to show; null without one */
     displayName: string | null;
+    /** Addresses of the contact */
     identities: Array<{
+      /** Always `email` */
       channel: 'email';
+      /** Email address */
       identifier: string;
+      /** Proven by mail from that address */
       verified: boolean;
     }>;
   }>;
@@ -2140,10 +2491,15 @@ export type Conversation = {
   startedAt: string | null;
   /** Time of its newest message by a person: no auto-reply, no service key */
   lastHumanActivityAt: string | null;
+  /** Time of the resolution; null before */
   resolvedAt: string | null;
+  /** Time of the archival; null before */
   archivedAt: string | null;
+  /** Kind of resolution; null without one */
   resolutionType: 'automated' | 'manual' | 'abandoned' | null;
+  /** Notes on the resolution; null without any */
   resolutionNotes: string | null;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** Contacts that belong together */
@@ -2170,24 +2526,41 @@ export type ContactQuery = {
   all?: Array<ContactQuery>;
   any?: Array<ContactQuery>;
   not?: ContactQuery;
+  /** Contacts with this tag */
   tag?: string;
+  /** Contacts with this status */
   status?: 'active' | 'unsubscribed' | 'bounced' | 'complained' | 'archived';
+  /** Field to compare */
   field?: string;
+  /** Text that equals the field */
   is?: string;
+  /** Text that the field contains */
   contains?: string;
+  /** Day; the field is earlier */
   before?: string;
+  /** Day; the field is later */
   after?: string;
+  /** Whether the field has a value */
   exists?: boolean;
+  /** Contacts that opened a mail of the campaign */
   opened?: {
+    /** Campaign of the activity */
     campaignId: string;
+    /** Age of the activity in days, at most */
     withinDays: number;
   };
+  /** Contacts that clicked in a mail of the campaign */
   clicked?: {
+    /** Campaign of the activity */
     campaignId: string;
+    /** Age of the activity in days, at most */
     withinDays: number;
   };
+  /** Contacts that received a mail of the campaign */
   received?: {
+    /** Campaign of the activity */
     campaignId: string;
+    /** Age of the activity in days, at most */
     withinDays: number;
   };
 };
@@ -2281,17 +2654,23 @@ export type CampaignPreview = {
   html: string | null;
   text: string | null;
   warnings: Array<TemplateWarning>;
+  /** Sender of the mail */
   from: {
+    /** Address of the sender */
     email: string;
+    /** Display name of the sender; null without one */
     name: string | null;
   };
+  /** Addresses that replies go to */
   replyTo: Array<string>;
   /** Sentences on what the HTML has beside its words: hidden words, pictures of other servers, forms, words of style sheets, parts for Outlook */
   notes: Array<string>;
   attachments: Array<{
     /** Its number in the mail, from 1 */
     n: number;
+    /** File name */
     filename: string;
+    /** Media type; null if not given */
     contentType: string | null;
     /** Id by which the HTML shows it inline */
     contentId: string | null;
@@ -2677,7 +3056,9 @@ export type InstallationVersionChange = {
   changedAt: string;
 };
 export type EventKind = {
+  /** Name of the kind */
   type: string;
+  /** Meaning of the kind */
   summary: string;
   /** JSON Schema (draft 2020-12) of `data` */
   schema: {
@@ -2852,17 +3233,24 @@ export type Organization = {
 };
 /** A change with its time and its actor */
 export type AuditEntry = {
+  /** Id of the entry */
   id: string;
+  /** Organization of the entry */
   organizationId: string;
+  /** Time of the action */
   createdAt: string;
+  /** Caller that acted */
   actor: {
     /** A key, an installation of an extension, the operator at the command line, or the service itself */
     type: 'key' | 'installation' | 'operator' | 'service';
+    /** Key of the caller; null without one */
     keyId: string | null;
     /** Name at that time */
     keyName: string | null;
+    /** Role of the key; null without one */
     role: string | null;
   };
+  /** Action, as the noun and the verb */
   action:
     | 'action.approved'
     | 'action.rejected'
@@ -2991,7 +3379,9 @@ export type AuditEntry = {
     | 'webhook.disabled'
     | 'webhook.secret-rotated'
     | 'webhook.updated';
+  /** Resource that changed */
   resource: {
+    /** Type of the resource */
     type: string;
     /** Null for a change of many resources at once */
     id: string | null;
@@ -3003,7 +3393,9 @@ export type AuditEntry = {
 };
 /** Emails of an organization in a month */
 export type Usage = {
+  /** Mail of the month */
   usage: {
+    /** First moment of the month (UTC) */
     periodStart: string;
     /** The first moment of the next month */
     periodEnd: string;
@@ -3012,12 +3404,17 @@ export type Usage = {
     /** Messages accepted and received */
     totalMessages: number;
   };
+  /** Emails against the plan */
   billing: {
+    /** Currency of the cost, ISO 4217 */
     currency: 'USD';
+    /** Name of the plan */
     planName: string;
     /** Null: without end */
     includedEmails: number | null;
+    /** Accepted emails, one for each recipient */
     usedEmails: number;
+    /** Emails beyond the included number */
     overageEmails: number;
     /** With six decimals; `0` for a plan that includes emails without end */
     overageCost: string;
@@ -3025,16 +3422,23 @@ export type Usage = {
 };
 /** Results of the messages accepted in a range */
 export type ChannelStats = {
+  /** Results of email */
   email: {
     /** Outbound messages accepted in the range */
     sent: number;
     /** Rate over attempted mail, from 0 to 1 */
     deliveryRate: number;
+    /** Delivered messages that were opened at least once */
     uniqueOpenedMessages: number;
+    /** Delivered messages with open tracking */
     openTrackingEligibleDeliveredMessages: number;
+    /** Share of delivered messages with open tracking that were opened, from 0 to 1 */
     uniqueMessageOpenRate: number;
+    /** Delivered messages with at least one click */
     uniqueClickedMessages: number;
+    /** Delivered messages with click tracking */
     clickTrackingEligibleDeliveredMessages: number;
+    /** Share of delivered messages with click tracking that were clicked, from 0 to 1 */
     uniqueMessageClickRate: number;
     /** Rate over attempted mail, from 0 to 1 */
     bounceRate: number;
@@ -3042,9 +3446,13 @@ export type ChannelStats = {
 };
 /** Mail by the day or hour of its acceptance, whenever its outcome came */
 export type Timeseries = {
+  /** Time zone of the buckets (IANA) */
   timezone: string;
+  /** Length of a bucket */
   interval: 'day' | 'hour';
+  /** Buckets, oldest first */
   items: Array<{
+    /** Beginning of the bucket */
     start: string;
     /** Outbound messages accepted */
     messages: number;
@@ -3052,10 +3460,15 @@ export type Timeseries = {
     emails: number;
     /** Sent, bounced or given up; without waiting mail */
     attempted: number;
+    /** Emails that a server accepted */
     sent: number;
+    /** Emails that count as delivered */
     delivered: number;
+    /** Emails that bounced */
     bounced: number;
+    /** Emails that were given up */
     failed: number;
+    /** Emails that were reported as spam */
     complained: number;
     /** Messages received */
     inbound: number;
@@ -3063,6 +3476,7 @@ export type Timeseries = {
 };
 /** Mail by recipient domain and day (UTC) of its acceptance. The first 200 domains of a day have a counter each */
 export type DomainStats = {
+  /** Recipient domains, the largest first */
   items: Array<{
     /** `*`: all domains without a counter of their own */
     domain: string;
@@ -3070,12 +3484,19 @@ export type DomainStats = {
     emails: number;
     /** Sent, bounced or given up; without waiting mail */
     attempted: number;
+    /** Emails that a server accepted */
     sent: number;
+    /** Emails that count as delivered */
     delivered: number;
+    /** Emails that bounced */
     bounced: number;
+    /** Emails that were given up */
     failed: number;
+    /** Emails that were reported as spam */
     complained: number;
+    /** Rate over attempted mail, from 0 to 1 */
     deliveryRate: number;
+    /** Rate over attempted mail, from 0 to 1 */
     bounceRate: number;
   }>;
 };
@@ -3222,10 +3643,15 @@ export type DeletedMessage = {
 };
 /** A message in a mailbox */
 export type MailboxMessage = {
+  /** Mailbox of the message */
   mailboxId: string;
+  /** Thread of the message; null without one */
   threadId: string | null;
+  /** The message */
   message: {
+    /** Id of the message */
     id: string;
+    /** Subject line; null without one */
     subject: string | null;
     [name: string]: unknown;
   };
@@ -3234,32 +3660,51 @@ export type MailboxMessage = {
 export type ContactImport = {
   /** Id of its entry in the audit */
   id: string;
+  /** Format of the file */
   format: string;
+  /** Contacts that were created */
   created: number;
+  /** Contacts that were changed */
   updated: number;
+  /** Contacts that had these values already */
   unchanged: number;
+  /** Rows that were refused */
   rejected: number;
   /** Contacts that now wait for a confirmation */
   pending?: number;
 };
 /** A plan and its domain */
 export type WarmingRecord = {
+  /** Id of the plan */
   id: string;
+  /** State of the plan */
   status: 'active' | 'paused' | 'held' | 'completed' | 'cancelled';
   /** History of the domain at receivers; recorded, it changes no number */
   identity: 'new' | 'migrating' | 'returning';
+  /** Recipients of the first window of 24 hours */
   initialDailyRecipients: number;
+  /** Growth from window to window, in percent */
   dailyGrowthPercent: number;
+  /** Recipients of a window at which the plan is completed */
   targetDailyRecipients: number;
   direct: 'count' | 'defer';
+  /** Reason of the hold; null without one */
   holdReason: string | null;
+  /** Time of the hold; null without one */
   heldAt: string | null;
+  /** Time of the pause; null without one */
   pausedAt: string | null;
+  /** Time of completion; null before */
   completedAt: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
+  /** Domain of the plan */
   domain: {
+    /** Id of the domain */
     id: string;
+    /** Domain name in A-labels */
     domain: string;
   };
 };
@@ -3684,7 +4129,9 @@ export type WebhookEvent =
       organizationId: string;
       /** The resource as of the event */
       data: {
+        /** Id of the deleted resource */
         id: string;
+        /** Always true */
         deleted: true;
       };
     }
@@ -4016,10 +4463,15 @@ export class Svc {
       id: string,
       messageId: string,
       body: {
+        /** Addresses for Cc */
         cc?: Array<string> | null;
+        /** Addresses for Bcc, hidden from all recipients */
         bcc?: Array<string> | null;
+        /** Plain text of the mail */
         text?: string | null;
+        /** HTML of the mail */
         html?: string | null;
+        /** Files to attach, 40 MB in all once encoded */
         attachments?: Array<{
           /** File name that the reader sees */
           filename: string;
@@ -4037,10 +4489,15 @@ export class Svc {
       id: string,
       messageId: string,
       body: {
+        /** Addresses for Cc */
         cc?: Array<string> | null;
+        /** Addresses for Bcc, hidden from all recipients */
         bcc?: Array<string> | null;
+        /** Plain text of the mail */
         text?: string | null;
+        /** HTML of the mail */
         html?: string | null;
+        /** Files to attach, 40 MB in all once encoded */
         attachments?: Array<{
           /** File name that the reader sees */
           filename: string;
@@ -4058,11 +4515,17 @@ export class Svc {
       id: string,
       messageId: string,
       body: {
+        /** Addresses for To */
         to: Array<string>;
+        /** Addresses for Cc */
         cc?: Array<string> | null;
+        /** Addresses for Bcc, hidden from all recipients */
         bcc?: Array<string> | null;
+        /** Plain text of the mail */
         text?: string | null;
+        /** HTML of the mail */
         html?: string | null;
+        /** Files to attach, 40 MB in all once encoded */
         attachments?: Array<{
           /** File name that the reader sees */
           filename: string;
@@ -4120,14 +4583,15 @@ export class Svc {
         displayName?: string | null;
         /** Description of the mailbox */
         description?: string | null;
-        metadata?: {
-          [name: string]: string;
-        } | null;
+        /** Texts of your own by name, at most 50 */
+        metadata?: unknown;
         /** Namespace of the mailbox */
         namespaceId?: string | null;
         /** Addresses and domains, a domain also for its subdomains: `block` lists unwanted senders; if `allow` has an entry, only its senders are wanted. Mail from all others goes to `spam`. Replaced whole */
         filters?: {
+          /** Wanted addresses and domains; empty: all senders are wanted */
           allow?: Array<string>;
+          /** Unwanted addresses and domains */
           block?: Array<string>;
         } | null;
       },
@@ -4143,16 +4607,18 @@ export class Svc {
         displayName?: string | null;
         /** Description of the mailbox */
         description?: string | null;
-        metadata?: {
-          [name: string]: string;
-        } | null;
+        /** Texts of your own by name, at most 50; an update replaces them whole */
+        metadata?: unknown;
         /** Addresses and domains, a domain also for its subdomains: `block` lists unwanted senders; if `allow` has an entry, only its senders are wanted. Mail from all others goes to `spam`. Replaced whole */
         filters?: {
+          /** Wanted addresses and domains; empty: all senders are wanted */
           allow?: Array<string>;
+          /** Unwanted addresses and domains */
           block?: Array<string>;
         };
         /** One of its addresses, or a verified sender; null: its primary address */
         defaultFrom?: {
+          /** Address for the From of mail from this mailbox */
           address: string;
           /** Display name of the address */
           displayName?: string | null;
@@ -4210,6 +4676,7 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Events of this page */
       items: Array<Event>;
       /** Null on the last page; a page before may be short, or empty */
       nextCursor: string | null;
@@ -4218,12 +4685,19 @@ export class Svc {
     send(
       id: string,
       body: {
+        /** Addresses for To */
         to: Array<string>;
+        /** Addresses for Cc */
         cc?: Array<string> | null;
+        /** Addresses for Bcc, hidden from all recipients */
         bcc?: Array<string> | null;
+        /** Subject line */
         subject: string;
+        /** Plain text of the mail */
         text?: string | null;
+        /** HTML of the mail */
         html?: string | null;
+        /** Files to attach, 40 MB in all once encoded */
         attachments?: Array<{
           /** File name that the reader sees */
           filename: string;
@@ -4241,15 +4715,23 @@ export class Svc {
       id: string,
       actionId: string,
       body?: {
+        /** Note on the decision, for the key that proposed it */
         note?: string | null;
         /** Fields to send in place of the proposed ones */
         edits?: {
+          /** Addresses for To */
           to?: Array<string> | null;
+          /** Addresses for Cc */
           cc?: Array<string> | null;
+          /** Addresses for Bcc, hidden from all recipients */
           bcc?: Array<string> | null;
+          /** Subject line */
           subject?: string | null;
+          /** Plain text of the mail */
           text?: string | null;
+          /** HTML of the mail */
           html?: string | null;
+          /** Files to attach, 40 MB in all once encoded */
           attachments?: Array<{
             /** File name that the reader sees */
             filename: string;
@@ -4345,12 +4827,19 @@ export class Svc {
     create(
       id: string,
       body: {
+        /** Addresses for To */
         to?: Array<string> | null;
+        /** Addresses for Cc */
         cc?: Array<string> | null;
+        /** Addresses for Bcc, hidden from all recipients */
         bcc?: Array<string> | null;
+        /** Subject line */
         subject?: string | null;
+        /** Plain text of the mail */
         text?: string | null;
+        /** HTML of the mail */
         html?: string | null;
+        /** Files to attach, 40 MB in all once encoded */
         attachments?: Array<{
           /** File name that the reader sees */
           filename: string;
@@ -4372,12 +4861,19 @@ export class Svc {
       id: string,
       draftId: string,
       body: {
+        /** Addresses for To */
         to?: Array<string> | null;
+        /** Addresses for Cc */
         cc?: Array<string> | null;
+        /** Addresses for Bcc, hidden from all recipients */
         bcc?: Array<string> | null;
+        /** Subject line */
         subject?: string | null;
+        /** Plain text of the mail */
         text?: string | null;
+        /** HTML of the mail */
         html?: string | null;
+        /** Files to attach, 40 MB in all once encoded */
         attachments?: Array<{
           /** File name that the reader sees */
           filename: string;
@@ -4482,6 +4978,7 @@ export class Svc {
     /** Create a namespace of mailboxes. Permission: `mailboxes:write`. */
     create(
       body: {
+        /** Name of the namespace */
         name: string;
       },
       options?: KeyedOptions,
@@ -4577,6 +5074,7 @@ export class Svc {
       id: string,
       threadId: string,
       body: {
+        /** Labels to add or to remove */
         labels: Array<string>;
       },
       options?: KeyedOptions,
@@ -4586,6 +5084,7 @@ export class Svc {
       id: string,
       threadId: string,
       body: {
+        /** Labels to add or to remove */
         labels: Array<string>;
       },
       options?: RequestOptions,
@@ -4707,6 +5206,7 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** DNS records of the domain */
       items: Array<DnsRecord>;
     }>;
     /** Show the registrar of a domain, and where its records are edited. RDAP names the registrar. The name servers name the DNS host, with a link to its page of records. Permission: `domains:read`. */
@@ -4714,22 +5214,29 @@ export class Svc {
       id: string,
       options?: RequestOptions,
     ): Promise<{
+      /** Domain name in A-labels */
       domain: string;
       /** Null if RDAP does not name it */
       registrar: {
+        /** Name of the registrar */
         name: string;
+        /** Number of the registrar at IANA; null if unknown */
         ianaId: string | null;
+        /** Page of the registrar; null if unknown */
         url: string | null;
       } | null;
       /** Null if DNS names no name server */
       dnsHost: {
         /** Null for name servers that we do not know */
         name: string | null;
+        /** Host names of the name servers */
         nameServers: Array<string>;
         /** Page that edits the records */
         recordsUrl: string | null;
       } | null;
+      /** Source of the answer; none: nothing was found */
       source: 'rdap' | 'name-servers' | 'none';
+      /** Time of the look-up */
       checkedAt: string;
     }>;
     /** Create new DKIM keys for a domain. The new keys are used once a check finds them in DNS; until then the old ones sign. The old records stay in `dnsRecords` for 7 days after that, with `keepUntil`. Permission: `domains:write`. */
@@ -4870,20 +5377,25 @@ export class Svc {
     /** Deliver mail for unknown addresses of a domain to a mailbox. Permission: `mailboxes:configure`. */
     enable(
       body: {
+        /** Verified domain whose unknown addresses get mail */
         domainId: string;
+        /** Mailbox that gets this mail */
         mailboxId: string;
       },
       options?: KeyedOptions,
     ): Promise<{
+      /** True: the change is done */
       success: boolean;
     }>;
     /** Disable the catch-all of a domain. Succeeds also without a catch-all. Permission: `mailboxes:configure`. */
     disable(
       body: {
+        /** Domain whose unknown addresses get no more mail */
         domainId: string;
       },
       options?: KeyedOptions,
     ): Promise<{
+      /** True: the change is done */
       success: boolean;
     }>;
   };
@@ -5122,6 +5634,7 @@ export class Svc {
       },
       options?: KeyedOptions,
     ): Promise<{
+      /** Contacts of the request */
       items: Array<AddedUnsubscribeGroupMember>;
     }>;
     /** Remove members from a double opt-in group; others are ignored. They get no campaign of the group until they confirm again. Permission: `contacts:write`. */
@@ -5565,6 +6078,7 @@ export class Svc {
     /** Export all contacts, the oldest first. Writes CSV, in which a value that a spreadsheet would take for a formula begins with an apostrophe, or one contact on each line as JSON. An import reads both. Permission: `contacts:read`. */
     export(
       query?: {
+        /** Format of the file */
         format?: 'csv' | 'ndjson';
       },
       options?: RequestOptions,
@@ -5614,7 +6128,9 @@ export class Svc {
         email?: string;
         /** All addresses; the first gets the mail */
         identities?: Array<{
+          /** Always `email` */
           channel: 'email';
+          /** Email address */
           identifier: string;
         }>;
         /** Name of the contact */
@@ -5627,36 +6143,56 @@ export class Svc {
         status?: 'active' | 'archived';
         /** Your own id of the contact, unique in the organization */
         externalId?: string | null;
+        /** Facts about the contact; an update replaces them whole */
         profile?: {
+          /** First name */
           firstName?: string | null;
+          /** Last name */
           lastName?: string | null;
+          /** Company */
           company?: string | null;
+          /** Job title */
           jobTitle?: string | null;
+          /** Place of the contact */
           location?: {
+            /** Country */
             country?: string | null;
+            /** State or province */
             state?: string | null;
+            /** City */
             city?: string | null;
+            /** Time zone (IANA), such as Europe/Paris */
             timezone?: string | null;
           } | null;
-          customFields?: {
-            [name: string]: string;
-          } | null;
+          /** Texts of your own by name, at most 50 */
+          customFields?: unknown;
+          /** Origin of the contact, such as a form */
           source?: string | null;
         } | null;
+        /** Wishes of the contact; an update replaces them whole */
         preferences?: {
+          /** Channels, the preferred one first */
           preferredChannels?: Array<'email'> | null;
+          /** Language, such as en */
           language?: string | null;
+          /** Time zone of the quiet hours (IANA) */
           timezone?: string | null;
+          /** Wanted notifications */
           notifications?: {
+            /** Whether the contact wants campaigns by email */
             email?: boolean | null;
+            /** Hours without campaigns */
             quiet_hours?: {
+              /** Begin, such as 22:00 */
               start: string;
+              /** End, such as 07:00 */
               end: string;
             } | null;
           } | null;
         } | null;
         /** Tags of the contact */
         tags?: Array<string>;
+        /** Values of your own by name, at most 50; an update replaces them whole */
         metadata?: {
           [name: string]: string | number | boolean | null;
         };
@@ -5673,7 +6209,9 @@ export class Svc {
         email?: string;
         /** All addresses; the first gets the mail */
         identities?: Array<{
+          /** Always `email` */
           channel: 'email';
+          /** Email address */
           identifier: string;
         }>;
         /** Name of the contact */
@@ -5686,36 +6224,56 @@ export class Svc {
         status?: 'active' | 'archived';
         /** Your own id of the contact, unique in the organization */
         externalId?: string | null;
+        /** Facts about the contact; an update replaces them whole */
         profile?: {
+          /** First name */
           firstName?: string | null;
+          /** Last name */
           lastName?: string | null;
+          /** Company */
           company?: string | null;
+          /** Job title */
           jobTitle?: string | null;
+          /** Place of the contact */
           location?: {
+            /** Country */
             country?: string | null;
+            /** State or province */
             state?: string | null;
+            /** City */
             city?: string | null;
+            /** Time zone (IANA), such as Europe/Paris */
             timezone?: string | null;
           } | null;
-          customFields?: {
-            [name: string]: string;
-          } | null;
+          /** Texts of your own by name, at most 50 */
+          customFields?: unknown;
+          /** Origin of the contact, such as a form */
           source?: string | null;
         } | null;
+        /** Wishes of the contact; an update replaces them whole */
         preferences?: {
+          /** Channels, the preferred one first */
           preferredChannels?: Array<'email'> | null;
+          /** Language, such as en */
           language?: string | null;
+          /** Time zone of the quiet hours (IANA) */
           timezone?: string | null;
+          /** Wanted notifications */
           notifications?: {
+            /** Whether the contact wants campaigns by email */
             email?: boolean | null;
+            /** Hours without campaigns */
             quiet_hours?: {
+              /** Begin, such as 22:00 */
               start: string;
+              /** End, such as 07:00 */
               end: string;
             } | null;
           } | null;
         } | null;
         /** Tags of the contact */
         tags?: Array<string>;
+        /** Values of your own by name, at most 50; an update replaces them whole */
         metadata?: {
           [name: string]: string | number | boolean | null;
         };
@@ -5807,19 +6365,27 @@ export class Svc {
         tags?: Array<string>;
         /** Categories of the conversation */
         categories?: Array<string>;
+        /** Values of your own by name, at most 50; an update replaces them whole */
         metadata?: {
           [name: string]: string | number | boolean | null;
         };
+        /** Facts for programs that answer, at most 32 KB of JSON; an update replaces them whole */
         context?: {
-          customerData?: {
-            [name: string]: string | number | boolean | null;
-          } | null;
+          /** Facts about the customer */
+          customerData?: unknown;
+          /** Earlier conversations, as ids or names */
           previousConversations?: Array<string> | null;
+          /** Values of the session */
           sessionVariables?: unknown;
+          /** State of a workflow of your own */
           workflowState?: {
+            /** Present step */
             currentStep?: string | null;
+            /** Steps that are done */
             completedSteps?: Array<string> | null;
+            /** Steps that are left */
             pendingSteps?: Array<string> | null;
+            /** Values of the workflow */
             workflowData?: unknown;
           } | null;
         } | null;
@@ -5854,19 +6420,27 @@ export class Svc {
         tags?: Array<string>;
         /** Categories of the conversation */
         categories?: Array<string>;
+        /** Values of your own by name, at most 50; an update replaces them whole */
         metadata?: {
           [name: string]: string | number | boolean | null;
         };
+        /** Facts for programs that answer, at most 32 KB of JSON; an update replaces them whole */
         context?: {
-          customerData?: {
-            [name: string]: string | number | boolean | null;
-          } | null;
+          /** Facts about the customer */
+          customerData?: unknown;
+          /** Earlier conversations, as ids or names */
           previousConversations?: Array<string> | null;
+          /** Values of the session */
           sessionVariables?: unknown;
+          /** State of a workflow of your own */
           workflowState?: {
+            /** Present step */
             currentStep?: string | null;
+            /** Steps that are done */
             completedSteps?: Array<string> | null;
+            /** Steps that are left */
             pendingSteps?: Array<string> | null;
+            /** Values of the workflow */
             workflowData?: unknown;
           } | null;
         } | null;
@@ -6620,12 +7194,14 @@ export class Svc {
       },
       options?: RequestOptions,
     ): List<{
+      /** Events of this page */
       items: Array<Event>;
       /** Null on the last page; a page before may be short, or empty */
       nextCursor: string | null;
     }>;
     /** List the kinds of events, each with the schema of its data and a sample. Permission: `webhooks:read`. */
     listKinds(options?: RequestOptions): Promise<{
+      /** All kinds of events */
       items: Array<EventKind>;
     }>;
     /** Follows the events; goes on after a cut. */

@@ -95,7 +95,9 @@ export const channelStatsOutput = z
           .describe('Delivered messages with click tracking'),
         uniqueMessageClickRate: z
           .number()
-          .describe('Share of delivered messages with click tracking that were clicked, from 0 to 1'),
+          .describe(
+            'Share of delivered messages with click tracking that were clicked, from 0 to 1',
+          ),
         bounceRate: z.number().meta({ description: 'Rate over attempted mail, from 0 to 1' }),
       })
       .describe('Results of email'),
