@@ -16,17 +16,19 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../src/platform/errors.ts';
-import { parseAddress } from '../../src/platform/net/address.ts';
+import { foldAddress, parseAddress } from '../../src/platform/net/address.ts';
 import type { SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
-import { type Answer, collectData, type Taken } from './data.ts';
+import { type Answer, type Taken, collectData } from './data.ts';
 import { SmtpRefusal } from './errors.ts';
 import type { SubmissionLimits } from './limits.ts';
-import { withMachineAuthor } from './machine-author.ts';
 import { MailCollector } from './mail-collector.ts';
-import { logRefusedSubmission, type RefusedProgram } from './mail-log.ts';
+import { type RefusedProgram, logRefusedSubmission } from './mail-log.ts';
 import type { Session, Sessions } from './sessions.ts';
 import type { Login } from './submission-connection.ts';
 import { replyOf, submissionReplies } from './submission-replies.ts';
+import { findSendingDomain } from '../../src/identity/domains/queries.ts';
+import { findDefaultSender, findSenderByEmail } from '../../src/identity/senders/queries.ts';
+import { completeAuthor } from '../../src/outbound/sending/hand-in/piped-mail.ts';
 
 /** Context shared by the mails of a listener. */
 export interface Submission {
@@ -121,4 +123,37 @@ export function receiveMail(
   };
   const take = (raw: Buffer) => submit(submission, session, about, collector, raw);
   collectData(sessions, session, stream, collector, take, told);
+}
+
+// The author of a submitted mail that names a user of the client's machine, such as
+// `root@localhost` of Django's SERVER_EMAIL. As with sendmail, the default sender takes that place.
+
+/** A mail with a permitted author. */
+interface AuthoredMail {
+  raw: Buffer;
+  /** From as it was submitted, if the default sender took its place; else null. */
+  replacedFrom: string | null;
+}
+
+/**
+ * Replaces a From without a domain, of `localhost` or of the name that the client gave in EHLO. A
+ * name that is a sending domain of the organization, or the domain of a sender, stays.
+ * @throws ForbiddenError without a default sender
+ */
+async function withMachineAuthor(
+  app: App,
+  { organizationId }: Caller,
+  raw: Buffer,
+  clientName: string,
+): Promise<AuthoredMail> {
+  const { db } = app.store;
+  const name = clientName.toLowerCase().replace(/\.$/, '');
+  const isOwn = (await findSendingDomain(db, organizationId, name)) !== undefined;
+  const sender = (await findDefaultSender(db, organizationId)) ?? null;
+  const found = completeAuthor(raw, isOwn ? [] : [name], sender);
+  if (found === null) return { raw, replacedFrom: null };
+  const { email } = found;
+  const known =
+    email === null ? undefined : await findSenderByEmail(db, organizationId, foldAddress(email));
+  return known ? { raw, replacedFrom: null } : { raw: found.complete(), replacedFrom: found.from };
 }

@@ -1,6 +1,16 @@
 // The kind of events on the service itself, for the organization of the operator.
 import { eventKind } from '../history/events/kinds.ts';
-import { findingOutput } from './schema.ts';
+import { z } from 'zod';
+
+// The shape of a finding in events.
+
+const findingOutput = z.object({
+  check: z.string(),
+  status: z.enum(['warn', 'fail']),
+  found: z.string(),
+  remedy: z.string().nullable(),
+  command: z.string().nullable(),
+});
 
 export const serviceFinding = eventKind({
   type: 'service.finding',

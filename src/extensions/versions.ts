@@ -4,6 +4,8 @@
 //   state      moved by   to         also
 //   (none)     publish    offered
 //   offered    withdraw   withdrawn  not installed and not upgraded to any more; installations keep it
+import * as queries from './queries.ts';
+import semver from 'semver';
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../core/api/cursor.ts';
 import type { Caller, SendMode } from '../core/api/route.ts';
 import type { App } from '../core/app.ts';
@@ -12,15 +14,13 @@ import { ConflictError, ResourceNotFoundError, ValidationError } from '../platfo
 import { isoTime } from '../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../platform/store/db.ts';
 import { getVisible, lockOwn } from './extensions.ts';
-import { latestOf, precedenceOf } from './precedence.ts';
-import * as queries from './queries.ts';
 import {
   type ExtensionVersion,
+  type ListVersions,
+  type ListedVersion,
+  type PublishVersion,
   extensionNoun,
   inOrder,
-  type ListedVersion,
-  type ListVersions,
-  type PublishVersion,
   versionNoun,
 } from './schema.ts';
 
@@ -170,4 +170,34 @@ export function withdrawVersion(
     await record(app, trx, caller, change);
     return present({ ...row, withdrawn_at: now }, changed);
   });
+}
+
+// Semantic versions (SemVer 2.0.0): their form, their order, and the version that is installed
+// without a choice.
+
+/** A version, as far as the order needs it; ids ascend in the order of publication. */
+interface Ordered {
+  id: string;
+  /** Without build metadata. */
+  precedence: string;
+}
+
+/**
+ * Returns the version without the build metadata, which does not count in the order; null unless
+ * `text` is a version exactly in the form of SemVer 2.0.0.
+ */
+export function precedenceOf(text: string): string | null {
+  const parsed = semver.parse(text);
+  if (!parsed) return null;
+  const build = parsed.build.length > 0 ? `+${parsed.build.join('.')}` : '';
+  return parsed.version + build === text ? parsed.version : null;
+}
+
+/** Returns the highest release, or else the last published prerelease; null for an empty list. */
+export function latestOf<Version extends Ordered>(versions: readonly Version[]): Version | null {
+  const releases = versions.filter(({ precedence }) => semver.prerelease(precedence) === null);
+  const [highest] = releases.sort((a, b) => semver.rcompare(a.precedence, b.precedence));
+  if (highest) return highest;
+  const [last] = versions.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  return last ?? null;
 }

@@ -13,7 +13,7 @@ import {
 } from '../../src/extensions/extensions.ts';
 import type { Installation } from '../../src/extensions/installation-schema.ts';
 import { install } from '../../src/extensions/installations.ts';
-import { latestOf, precedenceOf } from '../../src/extensions/precedence.ts';
+import { latestOf, precedenceOf } from '../../src/extensions/versions.ts';
 import type { Extension, ExtensionVersion } from '../../src/extensions/schema.ts';
 import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
 import { withdrawVersion } from '../../src/extensions/versions.ts';

@@ -14,7 +14,7 @@ import {
   enableInstallation,
   rotateCredentials,
 } from '../../src/extensions/standing.ts';
-import { uninstall } from '../../src/extensions/uninstall.ts';
+import { uninstall } from '../../src/extensions/installation-routes.ts';
 import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
 import { eventToRecord, record } from '../../src/history/events/record.ts';
 import { contactCreated } from '../../src/people/contacts/events.ts';

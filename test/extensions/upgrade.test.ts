@@ -22,7 +22,7 @@ import {
   grantableEvents,
   grantablePermissions,
 } from '../../src/extensions/schema.ts';
-import { uninstall } from '../../src/extensions/uninstall.ts';
+import { uninstall } from '../../src/extensions/installation-routes.ts';
 import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
 import { withdrawVersion } from '../../src/extensions/versions.ts';
 import { eventToRecord, record } from '../../src/history/events/record.ts';

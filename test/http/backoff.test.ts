@@ -1,6 +1,6 @@
 // Retry-After of requests refused for lack of capacity.
 import { expect, it } from 'vitest';
-import { createBackoff } from '../../daemon/http/backoff.ts';
+import { createBackoff } from '../../daemon/http/workload.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 

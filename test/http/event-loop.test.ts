@@ -1,7 +1,7 @@
 // The watch over the event loop (specification 7, 503): its start and end of shedding, exempt
 // requests, and the answer to refused ones. The test sets the delay.
 import { afterEach, describe, expect, it } from 'vitest';
-import { createBackoff } from '../../daemon/http/backoff.ts';
+import { createBackoff } from '../../daemon/http/workload.ts';
 import {
   loopDelayLimitMs,
   measureLoopDelay,

@@ -9,7 +9,7 @@ import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
 import type { Permission } from '../../src/core/api/permission.ts';
 import type { Install, Installed } from '../../src/extensions/installation-schema.ts';
 import { disableInstallation, enableInstallation } from '../../src/extensions/standing.ts';
-import { uninstall } from '../../src/extensions/uninstall.ts';
+import { uninstall } from '../../src/extensions/installation-routes.ts';
 import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
 import type { EventType } from '../../src/history/events/names.ts';
 import { record } from '../../src/history/events/record.ts';

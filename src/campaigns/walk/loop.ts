@@ -6,28 +6,37 @@
 //   ------------+------------------------------------------------------------
 //   scheduled   | starts it (start.ts)
 //   running     | walks a page, or finds that it waits or is held (page.ts)
-//   held        | checks whether the cause has ended (unwalked.ts)
-//   cancelled   | cancels some of the queued mail (unwalked.ts)
+//   held        | checks whether the cause has ended (below)
+//   cancelled   | cancels some of the queued mail (below)
 //
 // The first turn of a daemon also frees mail that was queued before the run was resumed. Turns go
 // by time and end between two contacts (run-turns.ts). After an error the run waits (trouble.ts).
 import type { App } from '../../core/app.ts';
-import { releaseRun } from '../../outbound/queue/desk/runs.ts';
+import { cancelRun, releaseRun } from '../../outbound/queue/desk/runs.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
 import { createDueLoop } from '../../platform/store/changes/due-loop.ts';
 import {
+  type DueRun,
   bringRunLeasesToPresent,
   bringRunsToPresent,
-  type DueRun,
   findNextDueRun,
+  putOffRun,
   selectDueRuns,
 } from '../../run-ledger/walk-queries.ts';
 import { endOldLeases, endOwnLeases, keepRun, leaseMs, momentOf, takeLease } from './lease.ts';
 import { walkPage } from './page.ts';
 import { RunTurns, Turn } from './run-turns.ts';
 import { startRun } from './start.ts';
-import { waitAfter } from './trouble.ts';
-import { cancelSome, inspectHeld } from './unwalked.ts';
+import { CapacityError } from '../../platform/errors.ts';
+import { OverdueError } from '../../platform/store/aside.ts';
+import { lookPauseMs } from '../../run-ledger/next-look.ts';
+import type { RunTrouble } from '../../run-ledger/schema.ts';
+import { byService } from '../../history/events/record.ts';
+import { type RunState, lockRun, updateRun } from '../../run-ledger/queries.ts';
+import { moveRun } from '../setup/moves.ts';
+import { cancelledAtOnce } from '../setup/runs.ts';
+import { endsByItself, findHold } from './holds.ts';
+import { snapshotsOf } from './walked-run.ts';
 
 /** Due runs among which a step chooses. */
 const mostRead = 100;
@@ -157,4 +166,69 @@ export function campaignLoop(app: App): CampaignLoop {
       await endOwnLeases(app, worker);
     },
   };
+}
+
+// A turn that throws puts its run off, so that the other runs continue. The run says why, until
+// a turn succeeds.
+//
+//   waitReason | error                                                        | tried again after
+//   -----------+--------------------------------------------------------------+------------------
+//   audience   | a read of the audience took too long, of a single contact   | 15 s
+//   capacity   | workers or searches are busy                                 | 5 s
+//   error      | any other error; the log has it                              | 5 s
+
+const pauseMs = 5_000;
+
+function troubleOf(error: unknown): RunTrouble {
+  if (error instanceof OverdueError) return 'audience';
+  return error instanceof CapacityError ? 'capacity' : 'error';
+}
+
+/** Puts a run off after an error of the turn. Logs each trouble once. */
+async function waitAfter(app: App, run: DueRun, error: unknown): Promise<void> {
+  const trouble = troubleOf(error);
+  if (trouble !== run.wait_reason) {
+    const known = { err: error, runId: run.id, waitReason: trouble };
+    const message = 'a campaign run cannot go on: trying again';
+    if (trouble === 'error') app.log.error(known, message);
+    else app.log.warn(known, message);
+  }
+  const dueAt = app.clock.now() + (trouble === 'audience' ? lookPauseMs(app.clock) : pauseMs);
+  const isToGoOn = run.status === 'scheduled' || run.status === 'running';
+  await app.store.write((trx) => putOffRun(trx, run, dueAt, isToGoOn ? trouble : null), 'quiet');
+}
+
+// Turns of runs that are not walked: held runs, until their cause has ended, and cancelled runs,
+// until all of their queued mail is cancelled.
+
+type Leased = Pick<RunState, 'id' | 'organization_id'>;
+
+/**
+ * Resumes a held run if the cause has ended, or checks again later. A second cause replaces
+ * an ended cause.
+ */
+async function inspectHeld(app: App, worker: string, leased: Leased): Promise<void> {
+  const { id } = leased;
+  const snapshots = await snapshotsOf(app, leased);
+  await app.store.write(async (trx) => {
+    const run = await lockRun(trx, id);
+    if (run?.status !== 'held' || run.worker !== worker) return;
+    const { hold } = await findHold(app, trx, run, snapshots);
+    if (!hold) {
+      await moveRun(app, trx, run, 'running', {}, byService(run.organization_id));
+      return;
+    }
+    const due_at = endsByItself(hold.hold_reason) ? app.clock.now() + lookPauseMs(app.clock) : null;
+    await updateRun(trx, id, { ...hold, due_at });
+  });
+}
+
+/** Cancels some of the mail of a cancelled run that has not left. */
+async function cancelSome(app: App, worker: string, { id }: Leased): Promise<void> {
+  await app.store.write(async (trx) => {
+    const run = await lockRun(trx, id);
+    if (run?.status !== 'cancelled' || run.worker !== worker) return;
+    const isDone = (await cancelRun(app, trx, id, cancelledAtOnce)) < cancelledAtOnce;
+    if (isDone) await updateRun(trx, id, { due_at: null, worker: null, leased_until: null });
+  });
 }

@@ -3,22 +3,25 @@
 import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
-import { isTimezone } from '../../platform/runtime/calendar.ts';
+import { dayAfter, dayIn, isTimezone, minuteIn, timeIn } from '../../platform/runtime/calendar.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { RunState } from '../../run-ledger/queries.ts';
-import { findOtherRetries, findOtherRuns } from '../../run-ledger/walk-queries.ts';
-import { judgeContacts, type Question, type Recipient } from '../audience/judge.ts';
+import {
+  findOtherRetries,
+  findOtherRuns,
+  selectNotSkipped,
+} from '../../run-ledger/walk-queries.ts';
+import { type Question, type Recipient, judgeContacts } from '../audience/judge.ts';
 import { readCandidates, readMatches } from '../audience/read-ahead.ts';
 import {
-  dispatchedRun,
   type PreparationEnds,
   type Prepared,
+  dispatchedRun,
   prepareDispatch,
 } from '../mail/dispatch.ts';
-import { endOfQuietHours } from './quiet-hours.ts';
-import { readFailed } from './retried.ts';
 import type { Room } from './run-waits.ts';
 import type { Snapshots } from './walked-run.ts';
+import { findMessageRows } from '../../outbound/messages/queries.ts';
 
 /** A message that was prepared for a contact as it was then. */
 export interface PreparedFor {
@@ -165,4 +168,73 @@ export function quietUntil(
   if (!quietHours) return null;
   const known = timezone !== null && isTimezone(timezone);
   return endOfQuietHours(quietHours, known ? timezone : timezoneOfOrganization, now);
+}
+
+// The contacts of a run that repeats an earlier run: contacts of the earlier run for which no
+// message could be made, or with a failed message. Bounced and complained messages did not fail.
+
+interface Asked {
+  after: string | null;
+  until: string;
+  limit: number;
+}
+
+/**
+ * Reads a page of the ledger of the repeated run. All failed contacts up to `reached` are in `ids`;
+ * it is `until` at the end.
+ */
+async function readFailed(
+  db: Db,
+  runId: string,
+  { after, until, limit }: Asked,
+): Promise<{ ids: string[]; reached: string }> {
+  const rows = await selectNotSkipped(db, runId, { after: after ?? '', until, limit });
+  const messageIds = rows.flatMap(({ message_id }) => message_id ?? []);
+  const messages = messageIds.length > 0 ? await findMessageRows(db, messageIds) : [];
+  const failed = new Set(messages.flatMap(({ id, status }) => (status === 'failed' ? id : [])));
+  const found = rows.filter(
+    ({ outcome, message_id }) => outcome === 'failed' || failed.has(message_id ?? ''),
+  );
+  return {
+    ids: found.map(({ contact_id }) => contact_id),
+    reached: rows.length < limit ? until : (rows.at(-1)?.contact_id ?? until),
+  };
+}
+
+// Quiet hours of a contact: the time of day, in the contact's zone, at which it wants no mail. They
+// may pass midnight. Their end is a time of day too, also on a day with a change of clocks.
+
+/** Longest delay of a message by quiet hours. */
+const mostDelayMs = 24 * 3_600_000;
+const minutesOfHour = 60;
+
+/** Times of day as `HH:MM`. */
+interface QuietHours {
+  start: string;
+  end: string;
+}
+
+function minuteOf(timeOfDay: string): number {
+  const [hours = 0, minutes = 0] = timeOfDay.split(':').map(Number);
+  return hours * minutesOfHour + minutes;
+}
+
+/**
+ * Returns the end of the quiet hours in which `now` lies, in ms since 1970; null outside of them.
+ * Equal start and end mean no quiet hours.
+ */
+export function endOfQuietHours(
+  { start, end }: QuietHours,
+  timezone: string,
+  now: number,
+): number | null {
+  const [from, to, minute] = [minuteOf(start), minuteOf(end), minuteIn(timezone, now)];
+  const isSinceYesterday = from > to && minute < to;
+  const isWithin = from < to ? from <= minute && minute < to : from > to && minute >= from;
+  if (!(isWithin || isSinceYesterday)) return null;
+  const today = dayIn(timezone, now);
+  const day = from > to && !isSinceYesterday ? dayAfter(today) : today;
+  const endsAt = timeIn(timezone, day, to);
+  // Clocks that are set back show the end twice: the first end counts.
+  return endsAt > now ? Math.min(now + mostDelayMs, endsAt) : null;
 }

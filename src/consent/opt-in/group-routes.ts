@@ -4,6 +4,7 @@ import { area } from '../../core/api/area.ts';
 import { nounRoutes } from '../../core/api/noun-routes.ts';
 import {
   createGroup,
+  deleteEmptyGroup,
   getGroup,
   listGroups,
   updateGroup,
@@ -15,7 +16,10 @@ import {
   unsubscribeGroupNoun,
   updateGroupInput,
 } from '../../people/unsubscribe-groups/schema.ts';
-import { deleteGroup } from './delete-group.ts';
+import type { Deleted } from '../../core/api/resource-schema.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import { deleteConfirmations } from './queries.ts';
 
 const at = area('unsubscribe-groups', {
   about: 'Kinds of mail that recipients can leave by one click (RFC 8058)',
@@ -42,3 +46,20 @@ export const unsubscribeGroupRoutes = nounRoutes(at, '/v1/unsubscribe-groups', {
     run: deleteGroup,
   },
 });
+
+// Deletes unsubscribe groups with their members (src/people/unsubscribe-groups has the groups).
+
+/** Confirmations deleted per transaction. */
+const rowsPerTransaction = 5_000;
+
+/**
+ * Deletes a group with all confirmations; the blocks stay in force. The group exists until the last
+ * transaction, so a repeated request completes an interrupted deletion.
+ * @throws ResourceNotFoundError.
+ */
+export async function deleteGroup(app: App, caller: Caller, id: string): Promise<Deleted> {
+  await getGroup(app, caller, id);
+  const step = () => app.store.write((trx) => deleteConfirmations(trx, id, rowsPerTransaction));
+  while ((await step()) === rowsPerTransaction);
+  return deleteEmptyGroup(app, caller, id);
+}

@@ -4,18 +4,17 @@ import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { Details } from '../../history/audit/audit.ts';
 import { record } from '../../history/events/record.ts';
-import { ConflictError, ValidationError } from '../../platform/errors.ts';
+import { ConflictError, type FieldErrors, ValidationError } from '../../platform/errors.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
 import { compileFiles } from './compile-files.ts';
-import { filesOfInput, inFieldsOf } from './input-files.ts';
 import { presentTemplate } from './present.ts';
 import { type TemplateRow, templates } from './queries.ts';
 import {
   type CreateTemplate,
   type DuplicateTemplate,
+  type Template,
   longestName,
   longestSlug,
-  type Template,
   templateNoun,
 } from './schema.ts';
 import { slugTaken } from './templates.ts';
@@ -109,4 +108,44 @@ export async function duplicateTemplate(
   if (copy !== null) return copy;
   if (slug !== undefined) throw slugTaken(slug);
   throw new ConflictError('template', `${row.slug} has ${mostCopies} copies: give a slug`);
+}
+
+// The files of a new template from the body of the request: all of them, or subject and content.
+
+/** Fields of the body by the file that they become. */
+const fieldOfFile = {
+  'body.html': 'html',
+  'body.mjml': 'mjml',
+  'body.txt': 'text',
+} as const;
+
+/** Returns `template.yaml`. JSON texts are YAML too. */
+function settingsFile({ subject, preheader, brand }: CreateTemplate): string {
+  return Object.entries({ subject, preheader, brand })
+    .flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${JSON.stringify(value)}\n`]))
+    .join('');
+}
+
+/** Returns the files of a template that is created from this body. */
+function filesOfInput(input: CreateTemplate): TemplateFiles {
+  if (input.files !== undefined) return input.files;
+  const files: Record<string, string> = { 'template.yaml': settingsFile(input) };
+  for (const [path, field] of Object.entries(fieldOfFile)) {
+    const content = input[field];
+    if (content !== undefined) files[path] = content;
+  }
+  return files;
+}
+
+/** Returns the error with the fields of the body in place of the files that were made from them. */
+function inFieldsOf(input: CreateTemplate, error: ValidationError): ValidationError {
+  if (input.files !== undefined || error.fieldErrors === undefined) return error;
+  const fields: FieldErrors = {};
+  for (const [name, messages] of Object.entries(error.fieldErrors)) {
+    const path = name.replace(/^files\./, '');
+    const field = path === 'template.yaml' ? 'subject' : fieldOfFile[path as 'body.html'];
+    fields[field ?? name] = [...(fields[field ?? name] ?? []), ...messages];
+  }
+  const [first = ''] = Object.keys(fields);
+  return new ValidationError(`${first}: ${fields[first]?.[0]}`, fields);
 }

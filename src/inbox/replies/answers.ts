@@ -6,9 +6,9 @@ import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
 import { answerSubject, forwardSubject } from '../../mail/mime/headers/subject.ts';
 import type { InboundEnvelope } from '../../outbound/messages/contents/projection.ts';
 import { withLongText } from '../../outbound/messages/made-text.ts';
-import { findRecipients, type MessageRow } from '../../outbound/messages/queries.ts';
+import { type MessageRow, findRecipients } from '../../outbound/messages/queries.ts';
 import { ConflictError } from '../../platform/errors.ts';
-import { parseAddress } from '../../platform/net/address.ts';
+import { foldAddress, parseAddress } from '../../platform/net/address.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import { groupReads } from '../../platform/store/group.ts';
@@ -17,11 +17,11 @@ import { type Found, findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
 import type { Mail } from './mail.ts';
 import { originalOf } from './original.ts';
-import { ownAddressTest } from './own-addresses.ts';
 import { type Answered, answerRecipients } from './recipients.ts';
 import type { ForwardInput, NewMessage, ReplyInput, ReplyResult } from './schema.ts';
 import { requireActive, sendMail } from './send.ts';
 import { defaultFrom, ownAddressOf } from './senders.ts';
+import { receiversOf } from '../../identity/mailboxes/receivers.ts';
 
 /**
  * Returns the From of an answer: the address of the mailbox that the message has, or the default
@@ -191,4 +191,29 @@ export async function sendNew(
   };
   const path = mailPath(mailboxId);
   return sendMail(app, caller, mailboxId, mail, { path, body, key });
+}
+
+// Tells by which addresses mail reaches a mailbox, so that no answer goes to the mailbox that
+// writes it.
+
+/**
+ * Returns the test for addresses of the mailbox: own addresses, addresses of a domain that has it
+ * as catch-all, and addresses by which this message came.
+ */
+async function ownAddressTest(
+  app: App,
+  { mailbox, addresses, message }: Pick<Found, 'mailbox' | 'addresses' | 'message'>,
+  candidates: readonly string[],
+): Promise<(address: string) => boolean> {
+  const isNamed = (email: string) => ownAddressOf(addresses, email) !== undefined;
+  const open = [...new Set(candidates)].filter((email) => !isNamed(email));
+  const receivers = await Promise.all(open.map((email) => receiversOf(app)(email)));
+  const reached = open.filter((_, index) => {
+    const found = receivers[index];
+    return (found?.own ?? found?.catchAll)?.id === mailbox.id;
+  });
+  const envelope =
+    message.direction === 'inbound' ? fromJson<InboundEnvelope>(message.inbound_envelope) : null;
+  const own = new Set([...reached, ...(envelope?.recipients ?? [])].map(foldAddress));
+  return (email) => isNamed(email) || own.has(foldAddress(email));
 }

@@ -1,13 +1,11 @@
 // The HTTP operations on the threads of a mailbox (specification 4.4).
-
 import { area } from '../../core/api/area.ts';
 import { fileOutput } from '../../core/api/file-schema.ts';
 import { cursorPageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
 import { extractsOutput } from '../../outbound/messages/expecting/schema.ts';
 import { ConflictError, ExternalServiceError } from '../../platform/errors.ts';
-import { readMailboxAttachment } from './attachments.ts';
-import { readExtracts } from './extracts.ts';
+import { getMailboxMessage, readMailboxAttachment } from './attachments.ts';
 import { addLabels, removeLabels } from './marks/labels.ts';
 import { createNote, deleteNote, listNotes, updateNote } from './marks/notes.ts';
 import { listThreadMessages } from './messages.ts';
@@ -23,15 +21,19 @@ import {
   noteNoun,
   noteOutput,
   notePath,
-  threadPath as params,
   removeLabelsInput,
   standingOutput,
   threadMessageOutput,
   threadOutput,
+  threadPath as params,
   updateNoteInput,
   updateThreadInput,
 } from './schema.ts';
 import { deleteThread, getThread, listThreads, updateThread } from './threads.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import type { Extracts } from '../../mail/mime/extracts/extracts.ts';
+import { extractsOf } from '../../outbound/messages/expecting/extracts.ts';
 
 const at = area('mailboxes');
 const threadsPath = '/v1/mailboxes/{id}/threads';
@@ -173,3 +175,17 @@ export const noteRoutes = {
       deleteNote(app, caller, { mailboxId: id, threadId, noteId }),
   }),
 };
+
+// The codes and links of a message in a mailbox.
+
+/**
+ * Finds the codes and links of a message in a mailbox.
+ * @throws ResourceNotFoundError (mailbox, message); CapacityError if the parse worker is full.
+ */
+async function readExtracts(
+  app: App,
+  { organizationId }: Caller,
+  { id, messageId }: { id: string; messageId: string },
+): Promise<Extracts> {
+  return extractsOf(app, await getMailboxMessage(app, organizationId, id, messageId));
+}

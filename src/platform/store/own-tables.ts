@@ -1,13 +1,11 @@
 // Declarations of a room on the room's own tables, typed by their rows: `const own =
 // ownTables<DeliveryTables>()`. A statement with an unknown or forgotten column, a wrong type or a
 // column of another table does not compile.
-
 import { type ChangeCounter, changeCounter } from './changes/change-counter.ts';
 import { type ToPresent, toPresent } from './changes/to-present.ts';
-import { addingTo, Counter } from './counter.ts';
-import type { Db } from './db.ts';
-import { type Locked, lockerOf } from './locks.ts';
-import { bulkInsert, columnsOf, type RowClass } from './rows/bulk-insert.ts';
+import { Counter, addingTo } from './counter.ts';
+import { type Db, type Untyped, engineOf, isOneOf } from './db.ts';
+import { type RowClass, bulkInsert, columnsOf } from './rows/bulk-insert.ts';
 import { type IdsEnding, idsEndingIn } from './rows/ids-ending.ts';
 import { type OwnedRow, rowsOf } from './rows/rows.ts';
 import { type Build, compiledOnce } from './rows/statement.ts';
@@ -171,4 +169,35 @@ class OwnTables<Tables> {
 /** Returns the declarations on the tables of a room. */
 export function ownTables<Tables>(): OwnTables<Tables> {
   return new OwnTables<Tables>();
+}
+
+// Order of locks (docs/making/store.md): a transaction that changes several rows of a kind locks
+// them first, in a single select in the order of their ids, to avoid deadlocks. SQLite has a single
+// writer at a time and needs no locks.
+
+/** Column that orders the rows of a table, and column that selects the rows. */
+interface Locked<Column extends string> {
+  id?: Column;
+  by?: Column;
+}
+
+/**
+ * Returns a function that locks rows of a table until the transaction ends: rows with a column `by`
+ * among the ids, in the order of `id`. On SQLite it does nothing.
+ */
+function lockerOf(
+  table: string,
+  { id = 'id', by = id }: Locked<string> = {},
+): (db: Db, ids: readonly string[]) => Promise<void> {
+  const lock = compiledOnce<Untyped, [readonly string[]], unknown>((db, ids) =>
+    db
+      .selectFrom(table)
+      .select(id)
+      .where(by, ...isOneOf(db, ids))
+      .orderBy(id)
+      .forUpdate(),
+  );
+  return async (db, ids) => {
+    if (ids.length > 0 && engineOf(db) === 'postgres') await lock(db, [ids]);
+  };
 }

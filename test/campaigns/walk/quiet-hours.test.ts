@@ -1,7 +1,7 @@
 // The end of quiet hours by zone, over midnight, and on days on which the clocks change.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { endOfQuietHours } from '../../../src/campaigns/walk/quiet-hours.ts';
+import { endOfQuietHours } from '../../../src/campaigns/walk/prepare-page.ts';
 import { minuteIn } from '../../../src/platform/runtime/calendar.ts';
 
 const night = { start: '22:00', end: '07:00' };

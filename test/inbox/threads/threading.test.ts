@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createMailbox, updateMailbox } from '../../../src/identity/mailboxes/mailboxes.ts';
 import { createProjector } from '../../../src/inbox/receiving/projector.ts';
 import { threadKeys } from '../../../src/inbox/threads/placing/keys.ts';
-import { mergeThreads } from '../../../src/inbox/threads/placing/merge.ts';
+import { mergeThreads } from '../../../src/inbox/threads/placing/place.ts';
 import { findThreadMessages } from '../../../src/inbox/threads/queries.ts';
 import { deleteMessage } from '../../../src/outbound/messages/messages.ts';
 import { stores } from '../../support/command.ts';

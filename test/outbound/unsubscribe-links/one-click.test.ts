@@ -4,7 +4,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../../daemon/http/server.ts';
-import { deleteGroup } from '../../../src/consent/opt-in/delete-group.ts';
+import { deleteGroup } from '../../../src/consent/opt-in/group-routes.ts';
 import { listLog } from '../../../src/history/events/log.ts';
 import { listDomains } from '../../../src/identity/domains/domains.ts';
 import { deleteMessage, getMessage } from '../../../src/outbound/messages/messages.ts';

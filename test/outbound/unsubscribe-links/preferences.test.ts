@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../src/access/keys/roles.ts';
 import { createOrganization } from '../../../src/access/organizations/organizations.ts';
-import { deleteGroup } from '../../../src/consent/opt-in/delete-group.ts';
+import { deleteGroup } from '../../../src/consent/opt-in/group-routes.ts';
 import { leavingPage } from '../../../src/consent/unsubscribe-page/serve.ts';
 import { createBrand, deleteBrand, updateBrand } from '../../../src/content/brands/brands.ts';
 import type { CreateBrand } from '../../../src/content/brands/schema.ts';

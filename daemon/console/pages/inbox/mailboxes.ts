@@ -1,14 +1,51 @@
 // Mailboxes as a mail program shows them: folders, threads, search. thread.ts shows a thread,
-// drafts.ts mail in writing, activity.ts the actions of keys.
+// drafts.ts mail in writing. The first page here has the actions of keys.
 import { mailboxRoutes } from '../../../../src/identity/mailboxes/routes.ts';
 import { threadRoutes } from '../../../../src/inbox/threads/routes.ts';
 import type { Thread } from '../../../../src/inbox/threads/schema.ts';
-import { html, type Part, together } from '../../html.ts';
+import { type Part, html, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
 import { choice, field, filters, form, link, state, table, time, written } from '../../parts.ts';
-import { activityPage } from './activity.ts';
 import { draftPages } from './drafts.ts';
 import { folders, threadPages } from './thread.ts';
+import { mailboxActionRoutes } from '../../../../src/inbox/approvals/routes.ts';
+import { actionColumns, actionStates, actionTypes } from './review.ts';
+
+// Actions of keys and installations in a mailbox.
+
+const activityPage: Page = {
+  path: '/mailboxes/:id/activity',
+  needs: 'mailboxes:read',
+  async show(asked) {
+    const { ask, params } = asked;
+    const { state: wanted, type, cursor } = asked.query;
+    const query = { state: wanted, type, cursor };
+    const [activity, found] = await Promise.all([
+      ask(mailboxActionRoutes.activity, { params }),
+      ask(mailboxActionRoutes.list, { params, query }),
+    ]);
+    const counts = activity.actions.byType.map(({ type: name, count }) => `${count} ${name}`);
+    return {
+      title: 'Activity of keys',
+      live: 'announce',
+      body: together(
+        html`<p>${counts.join(', ') || 'No key acted here.'} ${activity.pendingApprovals > 0 && html`${activity.pendingApprovals} ${state('proposed')}`}</p>`,
+        filters(html`
+          ${choice({ name: 'state', label: 'State', options: actionStates, value: wanted })}
+          ${choice({ name: 'type', label: 'Type', options: actionTypes, value: type })}
+        `),
+        table(
+          asked,
+          found,
+          [...actionColumns, ['Decided', ({ decidedAt }) => decidedAt && time(decidedAt)]],
+          'No action fits. "svc keys create --send-mode approval" makes a key that proposes.',
+        ),
+      ),
+      command: `svc mailboxes activity ${params['id']}`,
+      request: `GET /v1/mailboxes/${params['id']}/actions`,
+    };
+  },
+};
 
 const flags = ['true', 'false'];
 

@@ -1,12 +1,12 @@
 // Decodes the bytes of texts and encoded words of received mail by the label of their charset.
 // Bytes without a usable label are read like a header: UTF-8 if valid, else
 // Windows-1252; HTML by the sniffing of the HTML standard. Pure and linear; never fails.
-import { isUtf8 } from 'node:buffer';
 import libmime from 'libmime';
+import { isUtf8 } from 'node:buffer';
 import { decode as decodeKnown } from 'libmime/lib/charset.js';
 import { decodeJohab } from './johab.ts';
 import { eucOfIso2022Kr, gbkOfHz } from './shifted.ts';
-import { sniffHtmlCharset } from './sniff-html.ts';
+import { readTokens } from '../html/tokens.ts';
 
 export interface DecodedText {
   text: string;
@@ -131,4 +131,36 @@ export function withKnownCharsets(value: string): string {
     const utf8 = Buffer.from(decoder(bytesOfWord(encoding, text)));
     return `=?utf-8?B?${utf8.toString('base64')}?=`;
   });
+}
+
+// Finds the charset that an HTML document declares in a `<meta>`: the prescan of the HTML standard
+// (13.2.3.2).
+
+/**
+ * Bytes that the prescan reads. Some programs write a long comment first, so it is more than the
+ * 1,024 of the standard.
+ */
+const prescanBytes = 4096;
+const inContent = /charset[\s]{0,20}=[\s]{0,20}["']?([^\s"';]{1,60})/i;
+
+/**
+ * Returns the label declared, or null. A label of UTF-16 means UTF-8, because the reader of the
+ * label found ASCII.
+ */
+function sniffHtmlCharset(bytes: Buffer): string | null {
+  const start = bytes.toString('latin1', 0, prescanBytes);
+  if (!/charset/i.test(start)) return null;
+  let found: string | null = null;
+  readTokens(start, {
+    open(name, attributes) {
+      if (name !== 'meta' || found !== null) return;
+      const isPragma = attributes.get('http-equiv')?.trim().toLowerCase() === 'content-type';
+      const content = isPragma ? inContent.exec(attributes.get('content') ?? '')?.[1] : undefined;
+      const label = attributes.get('charset') ?? content;
+      if (label) found = label;
+    },
+    close() {},
+    text() {},
+  });
+  return found !== null && /^utf-?16/i.test(found) ? 'utf-8' : found;
 }

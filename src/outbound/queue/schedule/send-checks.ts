@@ -26,10 +26,10 @@ import type { Allowances } from '../../../access/admission/quota.ts';
 import { pausedCheck, quotaCheck } from '../../../access/admission/send-checks.ts';
 import type { ClaimedOrigin } from '../../../access/keys/constraints.ts';
 import {
+  type SendRight,
   constraintsCheck,
   revokedKeyCheck,
   rightsCheck,
-  type SendRight,
 } from '../../../access/keys/send-checks.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { Refuse, SendCheck } from '../../../core/api/send-check.ts';
@@ -42,14 +42,14 @@ import {
   originCheck,
   senderCheck,
 } from '../../../identity/senders/send-check.ts';
-import type { ServiceError } from '../../../platform/errors.ts';
+import { type ServiceError, ValidationError } from '../../../platform/errors.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import type { MessageRow } from '../../messages/queries.ts';
 import { namedCheck } from '../../messages/send-check.ts';
 import type { SendPayload } from '../../messages/send-schema.ts';
 import type { Tracking } from '../../tracking/content.ts';
 import { publicLinkCheck } from '../../tracking/send-check.ts';
-import { timeCheck } from './time-check.ts';
+import { isoTime } from '../../../platform/runtime/clock.ts';
 
 /** A send as the checks see it, at either time. */
 interface CheckedSend {
@@ -192,3 +192,32 @@ async function prepareAll<Send>(
   }
   return prepared;
 }
+
+// Check of the scheduled time of a send. Runs after the idempotency key: a repeat after the
+// scheduled time still gets the first answer.
+
+/** Returns the same date of the next year. */
+function aYearAfter(now: number): number {
+  const date = new Date(now);
+  return date.setUTCFullYear(date.getUTCFullYear() + 1);
+}
+
+/** Refuses a time in the past or beyond a year; returns null for a valid time. */
+function untimely(scheduledFor: number, now: number): ValidationError | null {
+  const refuse = (problem: string) => ValidationError.of('scheduledFor', problem);
+  if (!(scheduledFor >= now)) return refuse(`is past: the time is ${isoTime(now)}`);
+  const latest = aYearAfter(now);
+  if (scheduledFor > latest) {
+    return refuse(`must be within a year, by ${isoTime(latest)} at the latest`);
+  }
+  return null;
+}
+
+const timeCheck: SendCheck<'accepting', { scheduledFor: number | undefined }> = {
+  name: 'time',
+  asked: 'accepting',
+  prepare: ({ clock }) => {
+    const now = clock.now();
+    return ({ scheduledFor }) => (scheduledFor === undefined ? null : untimely(scheduledFor, now));
+  },
+};

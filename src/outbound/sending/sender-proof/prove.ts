@@ -1,13 +1,13 @@
 // Mails the token, and takes it back (the state table is in src/identity/senders/proof.ts).
-
+import * as queries from '../../../identity/senders/queries.ts';
 import { openAllowances } from '../../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../../access/keys/constraints.ts';
 import { findOrganizations, lockOrganization } from '../../../access/organizations/queries.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import {
-  byService,
   type ChangeAuthor,
+  byService,
   eventToRecord,
   record,
 } from '../../../history/events/record.ts';
@@ -19,7 +19,6 @@ import {
   refusedProof,
   startProof,
 } from '../../../identity/senders/proof.ts';
-import * as queries from '../../../identity/senders/queries.ts';
 import type { Sender } from '../../../identity/senders/schema.ts';
 import { presentSender } from '../../../identity/senders/senders.ts';
 import {
@@ -31,9 +30,9 @@ import {
 import { hashOfToken } from '../../../platform/runtime/tokens.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { proofUrl } from '../../queue/carrier/proof-link.ts';
-import { acceptAll } from '../accept.ts';
+import { type AcceptRequest, acceptAll } from '../accept.ts';
 import { recentOf } from '../send.ts';
-import { proofRequest } from './mail.ts';
+import { serviceMail } from '../service-mail.ts';
 
 const operation = 'proving an address by mail';
 
@@ -172,4 +171,35 @@ async function prove(
   const event = eventToRecord(senderVerified, sender);
   await record(app, trx, by, { subject: id, action: 'sender.verified', details: { email }, event });
   return sender;
+}
+
+// The mail that asks an address for proof. The stored content has a link without the token: the
+// token is put into the copy that leaves (src/outbound/queue/carrier/proof-link.ts), so that no
+// reader of the message can prove the address.
+
+interface ProofMail {
+  /** Caller that asks for the proof. */
+  caller: Caller;
+  senderId: string;
+  email: string;
+  /** Name of the organization that added the sender. */
+  asker: string;
+  /** The link, without a token. */
+  url: string;
+}
+
+/** Returns the request that puts the mail into the queue. */
+function proofRequest({ caller, senderId, email, asker, url }: ProofMail): AcceptRequest {
+  return serviceMail({
+    ...{ caller, url, to: { email }, onBehalfOf: email, name: asker },
+    words: (name) => ({
+      subject: 'Please confirm that you send mail from this address',
+      opening: `${name} wants to send mail from ${email}.`,
+      purpose: 'allow it',
+      button: `Allow mail from ${email}`,
+      command: `Or run this command, with the last part of that link as its token:\nsvc senders verify ${senderId} --token TOKEN`,
+      closing:
+        'The link works for 7 days. If you did not ask for this, do nothing: without your answer no mail is sent from your address.',
+    }),
+  });
 }
