@@ -5,8 +5,8 @@ import type { App } from '../../src/core/app.ts';
 import { CapacityError, TimeoutError } from '../../src/platform/errors.ts';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 import { FairShare } from '../../src/platform/runtime/fairness/fair-share.ts';
-import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.ts';
 import type { Random } from '../../src/platform/runtime/random.ts';
+import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.ts';
 
 export interface Workload {
   /**

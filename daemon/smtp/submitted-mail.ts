@@ -7,7 +7,10 @@ import type { Authenticator } from '../../src/access/keys/authenticator.ts';
 import { refusedAtDoor } from '../../src/access/keys/constraints.ts';
 import type { Caller } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
+import { findSendingDomain } from '../../src/identity/domains/queries.ts';
+import { findDefaultSender, findSenderByEmail } from '../../src/identity/senders/queries.ts';
 import { handIn } from '../../src/outbound/sending/hand-in/hand-in.ts';
+import { completeAuthor } from '../../src/outbound/sending/hand-in/piped-mail.ts';
 import { isScheduledRaw } from '../../src/outbound/sending/hand-in/raw-content.ts';
 import {
   InternalError,
@@ -18,17 +21,14 @@ import {
 } from '../../src/platform/errors.ts';
 import { foldAddress, parseAddress } from '../../src/platform/net/address.ts';
 import type { SharedPool } from '../../src/platform/runtime/fairness/shared-pool.ts';
-import { type Answer, type Taken, collectData } from './data.ts';
+import { type Answer, collectData, type Taken } from './data.ts';
 import { SmtpRefusal } from './errors.ts';
 import type { SubmissionLimits } from './limits.ts';
 import { MailCollector } from './mail-collector.ts';
-import { type RefusedProgram, logRefusedSubmission } from './mail-log.ts';
+import { logRefusedSubmission, type RefusedProgram } from './mail-log.ts';
 import type { Session, Sessions } from './sessions.ts';
 import type { Login } from './submission-connection.ts';
 import { replyOf, submissionReplies } from './submission-replies.ts';
-import { findSendingDomain } from '../../src/identity/domains/queries.ts';
-import { findDefaultSender, findSenderByEmail } from '../../src/identity/senders/queries.ts';
-import { completeAuthor } from '../../src/outbound/sending/hand-in/piped-mail.ts';
 
 /** Context shared by the mails of a listener. */
 export interface Submission {

@@ -1,6 +1,7 @@
 // The kind of events on the service itself, for the organization of the operator.
-import { eventKind } from '../history/events/kinds.ts';
+
 import { z } from 'zod';
+import { eventKind } from '../history/events/kinds.ts';
 
 // The shape of a finding in events.
 

@@ -9,12 +9,12 @@ import {
   selectScheduled,
   selectUnverified,
 } from '../identity/domains/queries.ts';
+import { findGoneRecords } from '../identity/domains/verification.ts';
 import { selectExpiringHosts } from '../outbound/tracking/custom/queries.ts';
-import { ResourceNotFoundError, messageOf } from '../platform/errors.ts';
+import { messageOf, ResourceNotFoundError } from '../platform/errors.ts';
+import { within } from '../platform/runtime/clock.ts';
 import type { Db } from '../platform/store/db.ts';
 import { type Check, type Found, fail, ok, skipped, warn } from './finding.ts';
-import { findGoneRecords } from '../identity/domains/verification.ts';
-import { within } from '../platform/runtime/clock.ts';
 
 const mostNamed = 5;
 const dayMs = 24 * 3600_000;

@@ -1,14 +1,29 @@
 // The HTTP operations on installations of extensions (specification 4.9).
+
+import { keysChanged } from '../access/keys/changes.ts';
 import { ownInstallationPath } from '../access/keys/constraints.ts';
+import { switchInstallationKey } from '../access/keys/installation-keys.ts';
 import { area } from '../core/api/area.ts';
 import { type Deleted, deleted, idPath } from '../core/api/resource-schema.ts';
+import type { Caller } from '../core/api/route.ts';
+import type { App } from '../core/app.ts';
+import { eventToRecord, record } from '../history/events/record.ts';
+import { expireProposalsOf } from '../inbox/approvals/actions.ts';
 import { ConflictError } from '../platform/errors.ts';
+import { isoTime } from '../platform/runtime/clock.ts';
 import {
-  installInput,
+  deleteInstallationEndpoint,
+  emptyInstallationEndpoint,
+  endpointsChanged,
+} from '../webhooks/endpoints/installation-endpoints.ts';
+import { extensionInstallationDisabled } from './events.ts';
+import { installations, lockInstallation } from './installation-queries.ts';
+import {
   installationNoun,
   installationOutput,
   installationPage,
   installedOutput,
+  installInput,
   listInstallationsQuery,
   listVersionChangesQuery,
   updateInstallationInput,
@@ -23,23 +38,9 @@ import {
   listInstallations,
   updateInstallation,
 } from './installations.ts';
+import { presentInstallation, withoutUrl } from './present-installation.ts';
 import { disableInstallation, enableInstallation, rotateCredentials } from './standing.ts';
 import { listVersionChanges, upgradeInstallation } from './upgrade.ts';
-import { keysChanged } from '../access/keys/changes.ts';
-import { switchInstallationKey } from '../access/keys/installation-keys.ts';
-import type { Caller } from '../core/api/route.ts';
-import type { App } from '../core/app.ts';
-import { eventToRecord, record } from '../history/events/record.ts';
-import { expireProposalsOf } from '../inbox/approvals/actions.ts';
-import { isoTime } from '../platform/runtime/clock.ts';
-import {
-  deleteInstallationEndpoint,
-  emptyInstallationEndpoint,
-  endpointsChanged,
-} from '../webhooks/endpoints/installation-endpoints.ts';
-import { extensionInstallationDisabled } from './events.ts';
-import { installations, lockInstallation } from './installation-queries.ts';
-import { presentInstallation, withoutUrl } from './present-installation.ts';
 
 const at = area('extensions', { noun: installationNoun });
 const path = '/v1/extension-installations';

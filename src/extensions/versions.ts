@@ -4,7 +4,7 @@
 //   state      moved by   to         also
 //   (none)     publish    offered
 //   offered    withdraw   withdrawn  not installed and not upgraded to any more; installations keep it
-import * as queries from './queries.ts';
+
 import semver from 'semver';
 import { type CursorPage, cutPage, positionOfId, readCursor } from '../core/api/cursor.ts';
 import type { Caller, SendMode } from '../core/api/route.ts';
@@ -14,13 +14,14 @@ import { ConflictError, ResourceNotFoundError, ValidationError } from '../platfo
 import { isoTime } from '../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../platform/store/db.ts';
 import { getVisible, lockOwn } from './extensions.ts';
+import * as queries from './queries.ts';
 import {
   type ExtensionVersion,
-  type ListVersions,
-  type ListedVersion,
-  type PublishVersion,
   extensionNoun,
   inOrder,
+  type ListedVersion,
+  type ListVersions,
+  type PublishVersion,
   versionNoun,
 } from './schema.ts';
 

@@ -13,10 +13,9 @@ import {
 } from '../../src/extensions/extensions.ts';
 import type { Installation } from '../../src/extensions/installation-schema.ts';
 import { install } from '../../src/extensions/installations.ts';
-import { latestOf, precedenceOf } from '../../src/extensions/versions.ts';
 import type { Extension, ExtensionVersion } from '../../src/extensions/schema.ts';
 import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
-import { withdrawVersion } from '../../src/extensions/versions.ts';
+import { latestOf, precedenceOf, withdrawVersion } from '../../src/extensions/versions.ts';
 import { eventTypes } from '../../src/history/events/names.ts';
 import { stores } from '../support/command.ts';
 import { eachApi } from '../support/each-app.ts';

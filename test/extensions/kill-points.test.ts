@@ -6,6 +6,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';
+import { uninstall } from '../../src/extensions/installation-routes.ts';
 import type { Installed } from '../../src/extensions/installation-schema.ts';
 import { install } from '../../src/extensions/installations.ts';
 import type { ExtensionVersion } from '../../src/extensions/schema.ts';
@@ -14,7 +15,6 @@ import {
   enableInstallation,
   rotateCredentials,
 } from '../../src/extensions/standing.ts';
-import { uninstall } from '../../src/extensions/installation-routes.ts';
 import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
 import { eventToRecord, record } from '../../src/history/events/record.ts';
 import { contactCreated } from '../../src/people/contacts/events.ts';

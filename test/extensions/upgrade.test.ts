@@ -9,6 +9,7 @@ import { operatorOf } from '../../src/access/keys/roles.ts';
 import type { CreateKey } from '../../src/access/keys/schema.ts';
 import { createOrganization } from '../../src/access/organizations/organizations.ts';
 import { deleteExtension, publishExtension } from '../../src/extensions/extensions.ts';
+import { uninstall } from '../../src/extensions/installation-routes.ts';
 import type {
   Installation,
   Installed,
@@ -22,7 +23,6 @@ import {
   grantableEvents,
   grantablePermissions,
 } from '../../src/extensions/schema.ts';
-import { uninstall } from '../../src/extensions/installation-routes.ts';
 import { upgradeInstallation } from '../../src/extensions/upgrade.ts';
 import { withdrawVersion } from '../../src/extensions/versions.ts';
 import { eventToRecord, record } from '../../src/history/events/record.ts';

@@ -1,13 +1,13 @@
 // The watch over the event loop (specification 7, 503): its start and end of shedding, exempt
 // requests, and the answer to refused ones. The test sets the delay.
 import { afterEach, describe, expect, it } from 'vitest';
-import { createBackoff } from '../../daemon/http/workload.ts';
 import {
   loopDelayLimitMs,
   measureLoopDelay,
   stallReporter,
   watchEventLoop,
 } from '../../daemon/http/event-loop.ts';
+import { createBackoff } from '../../daemon/http/workload.ts';
 import { nameTurn } from '../../src/platform/runtime/fairness/loop-turns.ts';
 import { createMetrics } from '../../src/platform/runtime/metrics.ts';
 import { seededRandom } from '../../src/platform/runtime/random.ts';

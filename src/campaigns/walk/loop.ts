@@ -12,30 +12,30 @@
 // The first turn of a daemon also frees mail that was queued before the run was resumed. Turns go
 // by time and end between two contacts (run-turns.ts). After an error the run waits (trouble.ts).
 import type { App } from '../../core/app.ts';
+import { byService } from '../../history/events/record.ts';
 import { cancelRun, releaseRun } from '../../outbound/queue/desk/runs.ts';
+import { CapacityError } from '../../platform/errors.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
+import { OverdueError } from '../../platform/store/aside.ts';
 import { createDueLoop } from '../../platform/store/changes/due-loop.ts';
+import { lookPauseMs } from '../../run-ledger/next-look.ts';
+import { lockRun, type RunState, updateRun } from '../../run-ledger/queries.ts';
+import type { RunTrouble } from '../../run-ledger/schema.ts';
 import {
-  type DueRun,
   bringRunLeasesToPresent,
   bringRunsToPresent,
+  type DueRun,
   findNextDueRun,
   putOffRun,
   selectDueRuns,
 } from '../../run-ledger/walk-queries.ts';
+import { moveRun } from '../setup/moves.ts';
+import { cancelledAtOnce } from '../setup/runs.ts';
+import { endsByItself, findHold } from './holds.ts';
 import { endOldLeases, endOwnLeases, keepRun, leaseMs, momentOf, takeLease } from './lease.ts';
 import { walkPage } from './page.ts';
 import { RunTurns, Turn } from './run-turns.ts';
 import { startRun } from './start.ts';
-import { CapacityError } from '../../platform/errors.ts';
-import { OverdueError } from '../../platform/store/aside.ts';
-import { lookPauseMs } from '../../run-ledger/next-look.ts';
-import type { RunTrouble } from '../../run-ledger/schema.ts';
-import { byService } from '../../history/events/record.ts';
-import { type RunState, lockRun, updateRun } from '../../run-ledger/queries.ts';
-import { moveRun } from '../setup/moves.ts';
-import { cancelledAtOnce } from '../setup/runs.ts';
-import { endsByItself, findHold } from './holds.ts';
 import { snapshotsOf } from './walked-run.ts';
 
 /** Due runs among which a step chooses. */

@@ -3,6 +3,7 @@
 import { drawTokens } from '../../access/admission/draw-tokens.ts';
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
+import { findMessageRows } from '../../outbound/messages/queries.ts';
 import { dayAfter, dayIn, isTimezone, minuteIn, timeIn } from '../../platform/runtime/calendar.ts';
 import type { Db } from '../../platform/store/db.ts';
 import type { RunState } from '../../run-ledger/queries.ts';
@@ -11,17 +12,16 @@ import {
   findOtherRuns,
   selectNotSkipped,
 } from '../../run-ledger/walk-queries.ts';
-import { type Question, type Recipient, judgeContacts } from '../audience/judge.ts';
+import { judgeContacts, type Question, type Recipient } from '../audience/judge.ts';
 import { readCandidates, readMatches } from '../audience/read-ahead.ts';
 import {
+  dispatchedRun,
   type PreparationEnds,
   type Prepared,
-  dispatchedRun,
   prepareDispatch,
 } from '../mail/dispatch.ts';
 import type { Room } from './run-waits.ts';
 import type { Snapshots } from './walked-run.ts';
-import { findMessageRows } from '../../outbound/messages/queries.ts';
 
 /** A message that was prepared for a contact as it was then. */
 export interface PreparedFor {

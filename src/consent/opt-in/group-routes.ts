@@ -2,6 +2,9 @@
 // members.
 import { area } from '../../core/api/area.ts';
 import { nounRoutes } from '../../core/api/noun-routes.ts';
+import type { Deleted } from '../../core/api/resource-schema.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
 import {
   createGroup,
   deleteEmptyGroup,
@@ -16,9 +19,6 @@ import {
   unsubscribeGroupNoun,
   updateGroupInput,
 } from '../../people/unsubscribe-groups/schema.ts';
-import type { Deleted } from '../../core/api/resource-schema.ts';
-import type { Caller } from '../../core/api/route.ts';
-import type { App } from '../../core/app.ts';
 import { deleteConfirmations } from './queries.ts';
 
 const at = area('unsubscribe-groups', {

@@ -12,9 +12,9 @@ import { type TemplateRow, templates } from './queries.ts';
 import {
   type CreateTemplate,
   type DuplicateTemplate,
-  type Template,
   longestName,
   longestSlug,
+  type Template,
   templateNoun,
 } from './schema.ts';
 import { slugTaken } from './templates.ts';

@@ -3,10 +3,11 @@
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { getMailboxRow } from '../../identity/mailboxes/mailbox-rows.ts';
+import { receiversOf } from '../../identity/mailboxes/receivers.ts';
 import { answerSubject, forwardSubject } from '../../mail/mime/headers/subject.ts';
 import type { InboundEnvelope } from '../../outbound/messages/contents/projection.ts';
 import { withLongText } from '../../outbound/messages/made-text.ts';
-import { type MessageRow, findRecipients } from '../../outbound/messages/queries.ts';
+import { findRecipients, type MessageRow } from '../../outbound/messages/queries.ts';
 import { ConflictError } from '../../platform/errors.ts';
 import { foldAddress, parseAddress } from '../../platform/net/address.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
@@ -21,7 +22,6 @@ import { type Answered, answerRecipients } from './recipients.ts';
 import type { ForwardInput, NewMessage, ReplyInput, ReplyResult } from './schema.ts';
 import { requireActive, sendMail } from './send.ts';
 import { defaultFrom, ownAddressOf } from './senders.ts';
-import { receiversOf } from '../../identity/mailboxes/receivers.ts';
 
 /**
  * Returns the From of an answer: the address of the mailbox that the message has, or the default

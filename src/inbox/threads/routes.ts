@@ -3,6 +3,10 @@ import { area } from '../../core/api/area.ts';
 import { fileOutput } from '../../core/api/file-schema.ts';
 import { cursorPageOf } from '../../core/api/pagination.ts';
 import { deleted } from '../../core/api/resource-schema.ts';
+import type { Caller } from '../../core/api/route.ts';
+import type { App } from '../../core/app.ts';
+import type { Extracts } from '../../mail/mime/extracts/extracts.ts';
+import { extractsOf } from '../../outbound/messages/expecting/extracts.ts';
 import { extractsOutput } from '../../outbound/messages/expecting/schema.ts';
 import { ConflictError, ExternalServiceError } from '../../platform/errors.ts';
 import { getMailboxMessage, readMailboxAttachment } from './attachments.ts';
@@ -21,19 +25,15 @@ import {
   noteNoun,
   noteOutput,
   notePath,
+  threadPath as params,
   removeLabelsInput,
   standingOutput,
   threadMessageOutput,
   threadOutput,
-  threadPath as params,
   updateNoteInput,
   updateThreadInput,
 } from './schema.ts';
 import { deleteThread, getThread, listThreads, updateThread } from './threads.ts';
-import type { Caller } from '../../core/api/route.ts';
-import type { App } from '../../core/app.ts';
-import type { Extracts } from '../../mail/mime/extracts/extracts.ts';
-import { extractsOf } from '../../outbound/messages/expecting/extracts.ts';
 
 const at = area('mailboxes');
 const threadsPath = '/v1/mailboxes/{id}/threads';

@@ -2,18 +2,18 @@
 // and attachments; counts and discards the bytes of attachments. header-fields.ts reads the headers
 // of the mail and of the parts, so mailparser gets only the Content-* fields.
 import { Readable } from 'node:stream';
-import { type HeaderBlock, findBodyStart, readHeaderBlock } from '../mime/headers/header-fields.ts';
+import { findBodyStart, type HeaderBlock, readHeaderBlock } from '../mime/headers/header-fields.ts';
+import { readParameters } from '../mime/headers/header-values.ts';
 import {
   type MailAttachment,
   type ParsingError,
-  type ReportPart,
   parseLimits,
+  type ReportPart,
 } from '../mime/parsed-mail.ts';
 import { AttachmentCollector, type AttachmentEvent } from './attachment-collector.ts';
 import { type ByteWatcher, createLenientParser } from './lenient-parser.ts';
-import { type SplitFindings, type SplitNode, contentFields } from './lenient-splitter.ts';
-import { type TextBody, type TextNode, joinTexts, partNumberOf } from './text.ts';
-import { readParameters } from '../mime/headers/header-values.ts';
+import { contentFields, type SplitFindings, type SplitNode } from './lenient-splitter.ts';
+import { joinTexts, partNumberOf, type TextBody, type TextNode } from './text.ts';
 
 const carriageReturn = 0x0d;
 

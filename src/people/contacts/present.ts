@@ -2,9 +2,9 @@
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import { type ActiveBlockRow, findActiveBlocks } from '../blocks/queries.ts';
-import { type ContactRow, type IdentityRow, findIdentities } from './queries.ts';
-import type { Contact, ContactStatus, PreferencesInput, ProfileInput } from './schema.ts';
 import { reasonsByWeight } from '../blocks/schema.ts';
+import { type ContactRow, findIdentities, type IdentityRow } from './queries.ts';
+import type { Contact, ContactStatus, PreferencesInput, ProfileInput } from './schema.ts';
 
 function presentProfile(profile: ProfileInput | null): Contact['profile'] {
   const { firstName, lastName, company, jobTitle, location, customFields, source } = profile ?? {};

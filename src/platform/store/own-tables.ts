@@ -3,9 +3,9 @@
 // column of another table does not compile.
 import { type ChangeCounter, changeCounter } from './changes/change-counter.ts';
 import { type ToPresent, toPresent } from './changes/to-present.ts';
-import { Counter, addingTo } from './counter.ts';
-import { type Db, type Untyped, engineOf, isOneOf } from './db.ts';
-import { type RowClass, bulkInsert, columnsOf } from './rows/bulk-insert.ts';
+import { addingTo, Counter } from './counter.ts';
+import { type Db, engineOf, isOneOf, type Untyped } from './db.ts';
+import { bulkInsert, columnsOf, type RowClass } from './rows/bulk-insert.ts';
 import { type IdsEnding, idsEndingIn } from './rows/ids-ending.ts';
 import { type OwnedRow, rowsOf } from './rows/rows.ts';
 import { type Build, compiledOnce } from './rows/statement.ts';

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readHeaderBlock } from '../../../src/mail/mime/headers/header-fields.ts';
-import { runParser } from '../../../src/mail/parse/body.ts';
-import { readPlainBody } from '../../../src/mail/parse/body.ts';
+import { readPlainBody, runParser } from '../../../src/mail/parse/body.ts';
 import { joinTexts } from '../../../src/mail/parse/text.ts';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);

@@ -1,15 +1,15 @@
 // Mailboxes as a mail program shows them: folders, threads, search. thread.ts shows a thread,
 // drafts.ts mail in writing. The first page here has the actions of keys.
 import { mailboxRoutes } from '../../../../src/identity/mailboxes/routes.ts';
+import { mailboxActionRoutes } from '../../../../src/inbox/approvals/routes.ts';
 import { threadRoutes } from '../../../../src/inbox/threads/routes.ts';
 import type { Thread } from '../../../../src/inbox/threads/schema.ts';
-import { type Part, html, together } from '../../html.ts';
+import { html, type Part, together } from '../../html.ts';
 import type { Asked, Form, Page, View } from '../../page.ts';
 import { choice, field, filters, form, link, state, table, time, written } from '../../parts.ts';
 import { draftPages } from './drafts.ts';
-import { folders, threadPages } from './thread.ts';
-import { mailboxActionRoutes } from '../../../../src/inbox/approvals/routes.ts';
 import { actionColumns, actionStates, actionTypes } from './review.ts';
+import { folders, threadPages } from './thread.ts';
 
 // Actions of keys and installations in a mailbox.
 

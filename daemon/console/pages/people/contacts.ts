@@ -1,16 +1,36 @@
 // Contacts, their import, and a single contact. contact-fields.ts has the fields
 // of a contact.
+
+import { importRoutes } from '../../../../src/consent/opt-in/import-routes.ts';
 import { forgetRoutes } from '../../../../src/outbound/messages/forget/contact-routes.ts';
 import { contactRoutes } from '../../../../src/people/contacts/routes.ts';
-import { type Contact, type ImportReport, contactStatuses } from '../../../../src/people/contacts/schema.ts';
+import {
+  type Contact,
+  contactStatuses,
+  type ImportReport,
+} from '../../../../src/people/contacts/schema.ts';
 import { startOfDayIn } from '../../../../src/platform/runtime/calendar.ts';
 import { withQuery } from '../../api.ts';
-import { type Part, html, together } from '../../html.ts';
-import type { Asked, Form, Page, View } from '../../page.ts';
-import { type Column, addressesIn, button, choice, facts, field, filters, form, inWords, link, state, table, time, written } from '../../parts.ts';
-import { profileFacts, profileFields, profileForm, profileIn } from './contact-fields.ts';
-import { importRoutes } from '../../../../src/consent/opt-in/import-routes.ts';
+import { html, type Part, together } from '../../html.ts';
 import { chunksOf, importPage } from '../../imports.ts';
+import type { Asked, Form, Page, View } from '../../page.ts';
+import {
+  addressesIn,
+  button,
+  type Column,
+  choice,
+  facts,
+  field,
+  filters,
+  form,
+  inWords,
+  link,
+  state,
+  table,
+  time,
+  written,
+} from '../../parts.ts';
+import { profileFacts, profileFields, profileForm, profileIn } from './contact-fields.ts';
 
 // The import of contacts.
 

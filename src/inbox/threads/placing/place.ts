@@ -9,28 +9,28 @@
 //   wanted   | without a known parent: the threads of its topic, outside of spam and trash
 //   unwanted | a thread in spam that the ids name; later mail finds it by its own id only
 import type { Db } from '../../../platform/store/db.ts';
+import { moveActionsOfThread } from '../../approvals/copy-queries.ts';
 import type { Folder } from '../folders.ts';
+import { copyLabels } from '../marks/label-queries.ts';
+import { moveNotes } from '../marks/note-queries.ts';
+import {
+  deleteThread,
+  findThread,
+  moveDrafts,
+  moveThreadMessages,
+  type ThreadRow,
+} from '../queries.ts';
+import { restateThread } from '../restate.ts';
 import type { ThreadKeys } from './keys.ts';
 import {
-  type Reference,
   findReferences,
   insertReferences,
   insertShared,
   moveReferences,
   putReferences,
+  type Reference,
 } from './reference-queries.ts';
-import { type Arriving, Participants, mergeable, withoutStrangers } from './strangers.ts';
-import { moveActionsOfThread } from '../../approvals/copy-queries.ts';
-import { copyLabels } from '../marks/label-queries.ts';
-import { moveNotes } from '../marks/note-queries.ts';
-import {
-  type ThreadRow,
-  deleteThread,
-  findThread,
-  moveDrafts,
-  moveThreadMessages,
-} from '../queries.ts';
-import { restateThread } from '../restate.ts';
+import { type Arriving, mergeable, Participants, withoutStrangers } from './strangers.ts';
 
 const topicMs = 7 * 86_400_000;
 

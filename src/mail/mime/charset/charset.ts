@@ -1,12 +1,13 @@
 // Decodes the bytes of texts and encoded words of received mail by the label of their charset.
 // Bytes without a usable label are read like a header: UTF-8 if valid, else
 // Windows-1252; HTML by the sniffing of the HTML standard. Pure and linear; never fails.
-import libmime from 'libmime';
+
 import { isUtf8 } from 'node:buffer';
+import libmime from 'libmime';
 import { decode as decodeKnown } from 'libmime/lib/charset.js';
+import { readTokens } from '../html/tokens.ts';
 import { decodeJohab } from './johab.ts';
 import { eucOfIso2022Kr, gbkOfHz } from './shifted.ts';
-import { readTokens } from '../html/tokens.ts';
 
 export interface DecodedText {
   text: string;

@@ -11,6 +11,7 @@
 import type { App } from '../../../core/app.ts';
 import { CapacityError } from '../../../platform/errors.ts';
 import { sleep } from '../../../platform/runtime/clock.ts';
+import { mailLogOf } from '../../../platform/runtime/mail-log.ts';
 import { keepLease } from '../../../platform/store/changes/lease.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { groupWrites } from '../../../platform/store/group.ts';
@@ -18,7 +19,6 @@ import { renewLeases } from '../../deliveries/claim-queries.ts';
 import type { ClaimedMessage } from '../claiming/claim.ts';
 import { type Settlement, settleAll } from '../settling/settle.ts';
 import type { AttemptMessage } from './attempter.ts';
-import { mailLogOf } from '../../../platform/runtime/mail-log.ts';
 
 const settleBatch = 128;
 /** A crash delays deliveries by at most this. */

@@ -26,10 +26,10 @@ import type { Allowances } from '../../../access/admission/quota.ts';
 import { pausedCheck, quotaCheck } from '../../../access/admission/send-checks.ts';
 import type { ClaimedOrigin } from '../../../access/keys/constraints.ts';
 import {
-  type SendRight,
   constraintsCheck,
   revokedKeyCheck,
   rightsCheck,
+  type SendRight,
 } from '../../../access/keys/send-checks.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { Refuse, SendCheck } from '../../../core/api/send-check.ts';
@@ -43,13 +43,13 @@ import {
   senderCheck,
 } from '../../../identity/senders/send-check.ts';
 import { type ServiceError, ValidationError } from '../../../platform/errors.ts';
+import { isoTime } from '../../../platform/runtime/clock.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import type { MessageRow } from '../../messages/queries.ts';
 import { namedCheck } from '../../messages/send-check.ts';
 import type { SendPayload } from '../../messages/send-schema.ts';
 import type { Tracking } from '../../tracking/content.ts';
 import { publicLinkCheck } from '../../tracking/send-check.ts';
-import { isoTime } from '../../../platform/runtime/clock.ts';
 
 /** A send as the checks see it, at either time. */
 interface CheckedSend {

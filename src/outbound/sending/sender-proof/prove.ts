@@ -1,13 +1,13 @@
 // Mails the token, and takes it back (the state table is in src/identity/senders/proof.ts).
-import * as queries from '../../../identity/senders/queries.ts';
+
 import { openAllowances } from '../../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../../access/keys/constraints.ts';
 import { findOrganizations, lockOrganization } from '../../../access/organizations/queries.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import {
-  type ChangeAuthor,
   byService,
+  type ChangeAuthor,
   eventToRecord,
   record,
 } from '../../../history/events/record.ts';
@@ -19,6 +19,7 @@ import {
   refusedProof,
   startProof,
 } from '../../../identity/senders/proof.ts';
+import * as queries from '../../../identity/senders/queries.ts';
 import type { Sender } from '../../../identity/senders/schema.ts';
 import { presentSender } from '../../../identity/senders/senders.ts';
 import {
