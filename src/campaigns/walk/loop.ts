@@ -10,7 +10,7 @@
 //   cancelled   | cancels some of the queued mail (below)
 //
 // The first turn of a daemon also frees mail that was queued before the run was resumed. Turns go
-// by time and end between two contacts (run-turns.ts). After an error the run waits (trouble.ts).
+// by time and end between two contacts (run-turns.ts). After an error the run waits (below).
 import type { App } from '../../core/app.ts';
 import { byService } from '../../history/events/record.ts';
 import { cancelRun, releaseRun } from '../../outbound/queue/desk/runs.ts';
