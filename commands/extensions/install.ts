@@ -74,7 +74,8 @@ export default class ExtensionsInstall extends BaseCommand {
       }
       const scope = given({ mailboxIds: flags.mailbox, namespaceId: flags.namespace });
       const body = {
-        ...{ extensionId, acceptPermissions: accept ?? [] },
+        extensionId,
+        acceptPermissions: accept ?? [],
         ...given({ version, sendMode: flags['send-mode'], webhookUrl: flags['webhook-url'] }),
         ...(Object.keys(scope).length > 0 && { scope }),
       };

@@ -62,7 +62,9 @@ export default class ExtensionsUpgrade extends BaseCommand {
       }
       // The shown change is made, even if another version is published in between.
       return ask({
-        ...{ version: toVersion.id, acceptPermissions: added, expectedVersion: fromVersion.id },
+        version: toVersion.id,
+        acceptPermissions: added,
+        expectedVersion: fromVersion.id,
       });
     });
     await print(flags, upgraded, () => viewOf(upgraded));

@@ -30,7 +30,8 @@ export default updateCommand({
   args: versionArgs,
   // Without the flags it asks for nothing.
   more: ({ permission, event }, data) => ({
-    ...{ permissions: permission ?? [], events: event ?? [] },
+    permissions: permission ?? [],
+    events: event ?? [],
     ...data,
   }),
   route: extensionVersionRoutes.publish,

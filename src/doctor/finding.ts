@@ -59,9 +59,15 @@ export const ok = (found: string): Found => ({ status: 'ok', found, remedy: null
 export const skipped = (found: string): Found => ({ ...ok(found), status: 'skipped' });
 
 export const warn = (found: string, remedy: string, command: string | null = null): Found => ({
-  ...{ status: 'warn', found, remedy, command },
+  status: 'warn',
+  found,
+  remedy,
+  command,
 });
 
 export const fail = (found: string, remedy: string, command: string | null = null): Found => ({
-  ...{ status: 'fail', found, remedy, command },
+  status: 'fail',
+  found,
+  remedy,
+  command,
 });

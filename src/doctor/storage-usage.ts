@@ -50,7 +50,10 @@ export async function storageUsage({ store }: App): Promise<StorageUsage> {
     const fileBytes = of(blobs, id)?.bytes ?? 0;
     const templateBytes = of(objects, id)?.bytes ?? 0;
     return {
-      ...{ organizationId: id, name, contentBytes, fileBytes },
+      organizationId: id,
+      name,
+      contentBytes,
+      fileBytes,
       files: of(blobs, id)?.count ?? 0,
       templateBytes,
       totalBytes: contentBytes + fileBytes + templateBytes,

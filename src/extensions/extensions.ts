@@ -112,9 +112,16 @@ export async function createExtension(
   const { organizationId } = caller;
   const now = app.clock.now();
   const row: queries.ExtensionRow = {
-    ...{ id: app.newId(extensionNoun), organization_id: organizationId, name, runtime },
-    ...{ display_name: displayName, description, is_public: 0, latest_version_id: null },
-    ...{ created_at: now, updated_at: now },
+    id: app.newId(extensionNoun),
+    organization_id: organizationId,
+    name,
+    runtime,
+    display_name: displayName,
+    description,
+    is_public: 0,
+    latest_version_id: null,
+    created_at: now,
+    updated_at: now,
   };
   await app.store.write(async (trx) => {
     // Locks the organization, so that concurrent creations are counted in series.

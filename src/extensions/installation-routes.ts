@@ -173,7 +173,8 @@ export async function uninstall(app: App, caller: Caller, id: string): Promise<D
     const disabledAt = shown.disabledAt ?? isoTime(app.clock.now());
     const ended = withoutUrl({ ...shown, name, status: 'disabled', disabledAt });
     await record(app, trx, caller, {
-      ...{ subject: id, action: installationNoun.deleted },
+      subject: id,
+      action: installationNoun.deleted,
       details: { name, version: shown.version.version },
       // A disabled installation has reported the end before.
       event: row.status === 'disabled' ? null : eventToRecord(extensionInstallationDisabled, ended),

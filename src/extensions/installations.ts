@@ -211,29 +211,45 @@ export async function install(app: App, caller: Caller, input: Install): Promise
       throw new ConflictError(installationNoun.name, text);
     }
     const key = await makeInstallationKey(app, trx, caller, {
-      ...{ installationId: id, name },
+      installationId: id,
+      name,
       ...rights.key,
     });
     const endpoint =
       url === null
         ? null
         : await createInstallationEndpoint(app, trx, organizationId, {
-            ...{ installationId: id, name, url, rights: rights.endpoint },
+            installationId: id,
+            name,
+            url,
+            rights: rights.endpoint,
           });
     const row: queries.InstallationRow = {
-      ...{ id, organization_id: organizationId, extension_id: extension.id },
-      ...{ version_id: version.id, key_id: key.id, endpoint_id: endpoint?.id ?? null },
-      ...{ status: 'active', send_mode: sendMode, ...columnsOf(scope) },
+      id,
+      organization_id: organizationId,
+      extension_id: extension.id,
+      version_id: version.id,
+      key_id: key.id,
+      endpoint_id: endpoint?.id ?? null,
+      status: 'active',
+      send_mode: sendMode,
+      ...columnsOf(scope),
       created_by: JSON.stringify(authorOf(caller)),
-      ...{ created_at: now, updated_at: now, disabled_at: null },
+      created_at: now,
+      updated_at: now,
+      disabled_at: null,
     };
     await queries.installations.insert(trx, row);
     const shown = await presentInstallation(trx, row);
     await record(app, trx, caller, {
-      ...{ subject: id, action: installationNoun.created },
+      subject: id,
+      action: installationNoun.created,
       details: {
-        ...{ extensionId: extension.id, name: extension.name, version: version.version },
-        ...{ grants: namesOf(grants), ...settingsOf(row) },
+        extensionId: extension.id,
+        name: extension.name,
+        version: version.version,
+        grants: namesOf(grants),
+        ...settingsOf(row),
       },
       event: eventToRecord(extensionInstallationCreated, withoutUrl(shown)),
     });

@@ -36,16 +36,24 @@ export async function presentInstallations(
     const { name } = extension;
     const named = keyNames.get(row.key_id) ?? name;
     return {
-      ...{ id: row.id, organizationId: row.organization_id, extensionId: row.extension_id },
-      ...{ name, displayName: named === name ? null : named },
+      id: row.id,
+      organizationId: row.organization_id,
+      extensionId: row.extension_id,
+      name,
+      displayName: named === name ? null : named,
       version: { id: version.id, version: version.version },
-      ...{ runtime: version.runtime, status: row.status, createdAt: isoTime(row.created_at) },
+      runtime: version.runtime,
+      status: row.status,
+      createdAt: isoTime(row.created_at),
       events: fromJson<string[]>(version.events),
       permissions: fromJson<string[]>(version.permissions),
-      ...{ sendMode: row.send_mode, scope: scopeOf(row) },
+      sendMode: row.send_mode,
+      scope: scopeOf(row),
       webhook: endpoint ? { endpointId: endpoint.id, url: endpoint.url } : null,
-      ...{ updatedAt: isoTime(row.updated_at), disabledAt: isoTime(row.disabled_at) },
-      ...{ keyId: row.key_id, createdBy: fromJson<Installation['createdBy']>(row.created_by) },
+      updatedAt: isoTime(row.updated_at),
+      disabledAt: isoTime(row.disabled_at),
+      keyId: row.key_id,
+      createdBy: fromJson<Installation['createdBy']>(row.created_by),
     };
   });
 }

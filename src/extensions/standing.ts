@@ -137,7 +137,8 @@ export async function rotateCredentials(app: App, caller: Caller, id: string): P
     const changed = await installations.update(trx, organizationId, id, change);
     const shown = await presentInstallation(trx, changed);
     await record(app, trx, caller, {
-      ...{ subject: id, action: 'extension-installation.rotated' },
+      subject: id,
+      action: 'extension-installation.rotated',
       details: { name: shown.name, keyId: key.id },
     });
     const { webhook } = shown;

@@ -169,17 +169,24 @@ async function store(app: App, trx: Db, caller: Caller, { row, from, to, differe
   const columns = { version_id: to.id, updated_at: now };
   const changed = await queries.installations.update(trx, organizationId, row.id, columns);
   const change: queries.VersionChangeRow = {
-    ...{ id: app.newId(versionChangeNoun), organization_id: organizationId },
-    ...{ installation_id: row.id, extension_id: row.extension_id },
-    ...{ from_version_id: from.id, from_version: from.version },
-    ...{ to_version_id: to.id, to_version: to.version },
-    ...{ added: JSON.stringify(difference.added), removed: JSON.stringify(difference.removed) },
-    ...{ changed_by: JSON.stringify(authorOf(caller)), changed_at: now },
+    id: app.newId(versionChangeNoun),
+    organization_id: organizationId,
+    installation_id: row.id,
+    extension_id: row.extension_id,
+    from_version_id: from.id,
+    from_version: from.version,
+    to_version_id: to.id,
+    to_version: to.version,
+    added: JSON.stringify(difference.added),
+    removed: JSON.stringify(difference.removed),
+    changed_by: JSON.stringify(authorOf(caller)),
+    changed_at: now,
   };
   await queries.versionChanges.insert(trx, change);
   const installation = await presentInstallation(trx, changed);
   await record(app, trx, caller, {
-    ...{ subject: row.id, action: 'extension-installation.upgraded' },
+    subject: row.id,
+    action: 'extension-installation.upgraded',
     details: { from: from.version, to: to.version, ...difference },
     event: eventToRecord(extensionInstallationUpgraded, installation, { from: from.version }),
   });
@@ -188,8 +195,10 @@ async function store(app: App, trx: Db, caller: Caller, { row, from, to, differe
 
 function presentChange(row: queries.VersionChangeRow): VersionChange {
   return {
-    ...{ id: row.id, organizationId: row.organization_id },
-    ...{ installationId: row.installation_id, extensionId: row.extension_id },
+    id: row.id,
+    organizationId: row.organization_id,
+    installationId: row.installation_id,
+    extensionId: row.extension_id,
     fromVersion: { id: row.from_version_id, version: row.from_version },
     toVersion: { id: row.to_version_id, version: row.to_version },
     permissionDiff: {

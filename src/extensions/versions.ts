@@ -79,13 +79,18 @@ export function publishVersion(
       throw new ConflictError(versionNoun.name, text);
     }
     const row: queries.VersionRow = {
-      ...{ id: app.newId(versionNoun), extension_id: extensionId },
-      ...{ organization_id: caller.organizationId, version, precedence },
+      id: app.newId(versionNoun),
+      extension_id: extensionId,
+      organization_id: caller.organizationId,
+      version,
+      precedence,
       permissions: JSON.stringify(permissions.toSorted(inOrder)),
       events: JSON.stringify(events.toSorted(inOrder)),
       send_modes: JSON.stringify(sendModes),
-      ...{ runtime: input.runtime ?? extension.runtime, changelog },
-      ...{ withdrawn_at: null, created_at: app.clock.now() },
+      runtime: input.runtime ?? extension.runtime,
+      changelog,
+      withdrawn_at: null,
+      created_at: app.clock.now(),
     };
     if (!(await queries.insertVersion(trx, row))) {
       const text =

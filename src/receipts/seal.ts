@@ -198,7 +198,9 @@ async function growTree(
   const { signature } = signHead(organizationId, { size, root, at: isoTime(sealedAt), keyId }, key);
   const sealed: TreeRow = {
     organization_id: organizationId,
-    ...{ size, root, signature },
+    size,
+    root,
+    signature,
     sealed_to: last.id,
     sealed_at: sealedAt,
     key_id: keyId,

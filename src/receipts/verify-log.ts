@@ -136,8 +136,13 @@ export async function verifyLog(
   const tree = await findTree(app.store.db, organizationId);
   const state: LogState = {
     organizationId,
-    ...{ sound: 0, changed: [], deleted: 0, erased: 0, unsealed: 0 },
-    ...{ head: tree ? headOf(tree) : null, problems: [] },
+    sound: 0,
+    changed: [],
+    deleted: 0,
+    erased: 0,
+    unsealed: 0,
+    head: tree ? headOf(tree) : null,
+    problems: [],
   };
   const size = tree?.size ?? 0;
   const tiles = await SealedTiles.of(app, organizationId, size);

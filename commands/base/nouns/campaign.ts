@@ -164,7 +164,10 @@ export async function campaignMailShown({
   const { fileShown, wordsShown } = await import('../review/view.ts');
   const head = {
     from: from.name === null ? from.email : `${from.name} <${from.email}>`,
-    ...{ replyTo, subject, preheader, attached: attachments.map(fileShown) },
+    replyTo,
+    subject,
+    preheader,
+    attached: attachments.map(fileShown),
   };
   return [card(head, Object.keys(head)), ...wordsShown({ text, html }, notes)];
 }

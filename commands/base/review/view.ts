@@ -89,7 +89,11 @@ export function proposalShown(
     who: `${inWords(action.actor.displayName)} (${action.actor.id})`,
     what: `${verbs[action.type] ?? action.type}, proposed ${action.createdAt}`,
     from: from && (from.name === null ? from.email : `${from.name} <${from.email}>`),
-    ...{ replyTo, to, cc, bcc, subject },
+    replyTo,
+    to,
+    cc,
+    bcc,
+    subject,
     attached: attachments.map(fileShown),
     digest: action.digest,
   };

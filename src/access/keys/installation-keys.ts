@@ -52,11 +52,21 @@ export async function makeInstallationKey(
   const { plaintext, ...text } = makeKey(app.random, caller.isTest ? 'test' : 'live');
   const id = app.newId('key');
   const row: queries.KeyRow = {
-    ...{ id, organization_id: caller.organizationId, name, description: null },
+    id,
+    organization_id: caller.organizationId,
+    name,
+    description: null,
     ...text,
-    ...{ role_name: installationRole, owner: 'service', ...columnsOf(rights) },
-    ...{ installation_id: installationId, lineage: id, replaced_by: null },
-    ...{ is_active: 1, expires_at: null, last_used_at: null, created_at: app.clock.now() },
+    role_name: installationRole,
+    owner: 'service',
+    ...columnsOf(rights),
+    installation_id: installationId,
+    lineage: id,
+    replaced_by: null,
+    is_active: 1,
+    expires_at: null,
+    last_used_at: null,
+    created_at: app.clock.now(),
   };
   await requireNoMoreThan(trx, caller, row, named);
   await queries.keys.insert(trx, row);
@@ -104,7 +114,9 @@ export async function replaceInstallationKey(
   await queries.keys.insert(trx, {
     ...old,
     ...text,
-    ...{ id, created_at: app.clock.now(), last_used_at: null },
+    id,
+    created_at: app.clock.now(),
+    last_used_at: null,
   });
   queries.keyChanges.note(trx);
   return { id, plaintext };

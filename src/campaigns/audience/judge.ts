@@ -139,7 +139,13 @@ function judge(row: ForRunRow, facts: Facts): Judged {
   const quietHours = notifications?.quiet_hours ?? null;
   const ofProfile = () => fromJson<ProfileInput>(row.profile)?.location?.timezone ?? null;
   return {
-    ...{ contactId, skip: null, email, name: row.name, updatedAt, addressKey, quietHours },
+    contactId,
+    skip: null,
+    email,
+    name: row.name,
+    updatedAt,
+    addressKey,
+    quietHours,
     timezone: timezone ?? ofProfile(),
   };
 }

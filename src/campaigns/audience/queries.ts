@@ -78,7 +78,9 @@ function isIncluded(
   const asked = askedOf(organizationId, audience);
   const conditions = [
     ...includingConditions(db, organizationId, {
-      ...{ ids: contactIds, tags: uniqueTags(includeTags), queries: asked },
+      ids: contactIds,
+      tags: uniqueTags(includeTags),
+      queries: asked,
     }),
     ...(groupIds.length > 0 ? [isMember(db, groupIds, contactId)] : []),
   ];
@@ -100,7 +102,9 @@ export async function countFatesIn(
   const counted = sql<{ total: number }>`select count(*) as total from (${ids}) included`;
   const total = (await counted.execute(db)).rows[0]?.total ?? 0;
   const question = {
-    ...{ organizationId, unsubscribeGroupId: groupId, excludeTags: audience.excludeTags },
+    organizationId,
+    unsubscribeGroupId: groupId,
+    excludeTags: audience.excludeTags,
     isPending: (id: RawBuilder<unknown>) => isPending(groupId ?? '', id),
   };
   const isSmall = total <= mostJudgedEach;
@@ -115,7 +119,8 @@ export async function countFatesIn(
     isSmall
       ? { ids, range }
       : {
-          ...{ ids: sql.join(special, sql` union `), range },
+          ids: sql.join(special, sql` union `),
+          range,
           where: isIncluded(db, organizationId, audience),
         },
   );

@@ -124,15 +124,29 @@ async function pictureOfRun(
 ): Promise<Omit<CampaignPreview, keyof FilledWords>> {
   const { email, name } = mailing.from;
   const attachments = content.attachments.map(({ filename, contentType, contentId, data }, at) => ({
-    ...{ n: at + 1, filename, contentType, contentId, size: data.length },
+    n: at + 1,
+    filename,
+    contentType,
+    contentId,
+    size: data.length,
   }));
   const picture = await pictureOf(app, organizationId, {
-    ...{ from: { email, name: name || null }, replyTo: mailing.replyTo ?? [] },
-    ...{ to: [], cc: [], bcc: [], subject, text, html, attachments },
+    from: { email, name: name || null },
+    replyTo: mailing.replyTo ?? [],
+    to: [],
+    cc: [],
+    bcc: [],
+    subject,
+    text,
+    html,
+    attachments,
   });
   const frozen = JSON.stringify([mailing, merge, snapshot, content.digest]);
   return {
-    ...{ from: picture.from, replyTo: picture.replyTo, notes: picture.notes, attachments },
+    from: picture.from,
+    replyTo: picture.replyTo,
+    notes: picture.notes,
+    attachments,
     digest: `sha256:${hash('sha256', frozen)}`,
   };
 }
@@ -180,7 +194,8 @@ export async function testCampaignMail(
         from: drafted.mailing.from,
         email: {
           ...withoutSource(email),
-          ...{ subject: testMark + subject, text: text ?? '' },
+          subject: testMark + subject,
+          text: text ?? '',
           ...(html !== null && { html }),
         },
         ...(conversationId !== null && { conversationId }),

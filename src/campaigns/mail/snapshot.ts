@@ -96,7 +96,10 @@ export async function draftRunContent(
       priority: email.priority ?? merge?.compiled.priority ?? null,
       unsubscribeGroupId: email.unsubscribeGroupId ?? null,
       inReplyToMessageId: email.inReplyToMessageId ?? null,
-      ...{ conversationId, metadata: metadata ?? null, tracking, template },
+      conversationId,
+      metadata: metadata ?? null,
+      tracking,
+      template,
       contactPaths: merge ? contactPathsIn(merge.compiled) : [],
     },
     snapshot: {
@@ -106,7 +109,11 @@ export async function draftRunContent(
         html: email.html ?? null,
         text: email.text ?? null,
         attachments: content.attachments.map(({ filename, contentType, data }) => ({
-          ...{ filename, content: null, mediaId: null, contentType, size: data.length },
+          filename,
+          content: null,
+          mediaId: null,
+          contentType,
+          size: data.length,
         })),
         publicationId,
         inputContractId: merge?.compiled.contract ? publicationId : null,
@@ -119,7 +126,8 @@ export async function draftRunContent(
         tracking,
         footer: { enabled: email.footer?.enabled ?? false },
       },
-      ...{ conversationId, metadata: metadata ?? null },
+      conversationId,
+      metadata: metadata ?? null,
     },
   };
 }
@@ -223,7 +231,9 @@ const noContent = { html: null, text: null, attachments: [] };
 function inlineTemplate(email: CampaignEmail): CompiledTemplate {
   const { subject = '', html = null, text = null } = email;
   return {
-    ...{ subject, html, text },
+    subject,
+    html,
+    text,
     preheader: null,
     partials: {},
     textPartials: {},

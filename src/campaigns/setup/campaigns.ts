@@ -57,7 +57,10 @@ function settingsOf(row: CampaignRow) {
   const { transactional, conversationId, from, audience } = factsOf(row);
   const { contactIds, ...lists } = audience;
   return {
-    ...{ name: row.name, transactional, conversationId, from: from?.email ?? null },
+    name: row.name,
+    transactional,
+    conversationId,
+    from: from?.email ?? null,
     audience: { ...lists, contacts: contactIds.length },
   };
 }

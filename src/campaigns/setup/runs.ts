@@ -132,7 +132,10 @@ async function storeRun(app: App, caller: Caller, asked: Asked): Promise<Run> {
         subject: row.id,
         action: runNoun.created,
         details: {
-          ...{ campaignId, campaign: campaign.name, scheduledFor: run.scheduledFor, retryOf },
+          campaignId,
+          campaign: campaign.name,
+          scheduledFor: run.scheduledFor,
+          retryOf,
           ...(onlyNew && { onlyNew }),
         },
       });
@@ -160,7 +163,11 @@ export async function createRun(
   const { scheduledFor = null, idempotencyKey = null, onlyNew = false } = input;
   const body = { scheduledFor, onlyNew };
   return storeRun(app, caller, {
-    ...{ campaignId, scheduledFor, idempotencyKey, onlyNew, retryOf: null },
+    campaignId,
+    scheduledFor,
+    idempotencyKey,
+    onlyNew,
+    retryOf: null,
     fingerprint: fingerprint('POST', `/v1/campaigns/${campaignId}/runs`, body),
   });
 }
@@ -223,7 +230,11 @@ export async function retryRun(
   const { campaignId, runId } = place;
   const path = `/v1/campaigns/${campaignId}/runs/${runId}/retry`;
   const asked: Asked = {
-    ...{ campaignId, scheduledFor: null, idempotencyKey, onlyNew: false, retryOf: runId },
+    campaignId,
+    scheduledFor: null,
+    idempotencyKey,
+    onlyNew: false,
+    retryOf: runId,
     fingerprint: fingerprint('POST', path, {}),
   };
   const { db } = app.store;

@@ -96,7 +96,11 @@ export async function preparePage(
   });
   return {
     ...(await matched(app, first, cutAt(read, run, recipients[prepared.length]?.contactId))),
-    ...{ run, snapshots, room, tokens, timezone },
+    run,
+    snapshots,
+    room,
+    tokens,
+    timezone,
     prepared: new Map(parts),
   };
 }

@@ -164,9 +164,15 @@ function ledgerRow(
     Partial<Pick<RecipientRow, 'reason' | 'message_id' | 'address_key'>>,
 ): RecipientRow {
   return {
-    ...{ run_id: run.id, contact_id, created_at },
-    ...{ reason: null, message_id: null, address_key: null },
-    ...{ opened_at: null, clicked_at: null, unsubscribed_at: null },
+    run_id: run.id,
+    contact_id,
+    created_at,
+    reason: null,
+    message_id: null,
+    address_key: null,
+    opened_at: null,
+    clicked_at: null,
+    unsubscribed_at: null,
     ...more,
   };
 }
@@ -184,8 +190,12 @@ async function judgePage(
   const judged = new Map(found.map((one) => [one.contactId, one]));
   const now = app.clock.now();
   const outcome: Outcome = {
-    ...{ going: [], skipped: [], failed: [] },
-    ...{ last: null, cut: null, usedTokens: 0 },
+    going: [],
+    skipped: [],
+    failed: [],
+    last: null,
+    cut: null,
+    usedTokens: 0,
   };
   const { going, skipped, failed } = outcome;
   /** Returns the cut before a recipient; null if it is ended. */

@@ -25,7 +25,11 @@ export function confirmRequest({
   url,
 }: ConfirmMail): AcceptRequest {
   return serviceMail({
-    ...{ caller, url, to: { contactId }, onBehalfOf, name: group },
+    caller,
+    url,
+    to: { contactId },
+    onBehalfOf,
+    name: group,
     words: (name) => ({
       subject: `Please confirm: ${name}`,
       opening: `Do you want “${name}” from ${domainOf(sender)}?`,

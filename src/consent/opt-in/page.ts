@@ -14,7 +14,10 @@ export interface ConfirmPageNames {
 
 const dayOf = (at: number) =>
   new Date(at).toLocaleDateString('en-GB', {
-    ...{ day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' },
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
   });
 
 function wordsOf(state: PageState, { group, sender, address }: ConfirmPageNames): PageWords {

@@ -32,7 +32,9 @@ export function readConfirmToken(app: App, token: string): Asked | null {
   const [organizationId, groupId, contactId, mailedAt, ...address] = parts;
   if (!organizationId || !groupId || !contactId || !mailedAt || address.length === 0) return null;
   return {
-    ...{ organizationId, groupId, contactId },
+    organizationId,
+    groupId,
+    contactId,
     mailedAt: Number(mailedAt),
     address: address.join(' '),
   };

@@ -118,8 +118,14 @@ export async function keepPending(
   objects: readonly PackedObject[],
 ): Promise<void> {
   const rows = objects.map(({ oid, type, size, content }) => ({
-    ...{ repository_id: id, oid, organization_id: organizationId, type, size, content },
-    ...{ position: null, closes_history: 0 },
+    repository_id: id,
+    oid,
+    organization_id: organizationId,
+    type,
+    size,
+    content,
+    position: null,
+    closes_history: 0,
   }));
   await insertObjects(trx, rows);
 }

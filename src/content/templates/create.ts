@@ -39,9 +39,18 @@ async function store(
   const first = await prepareWorkspace(app, caller, id, files);
   const now = app.clock.now();
   const rest = {
-    ...{ id, organization_id: organizationId, ...words, status: 'draft' as const },
-    ...{ family_id: null, version_id: null, version_number: null, next_version: 1 },
-    ...{ published_at: null, archived_at: null, created_at: now, updated_at: now },
+    id,
+    organization_id: organizationId,
+    ...words,
+    status: 'draft' as const,
+    family_id: null,
+    version_id: null,
+    version_number: null,
+    next_version: 1,
+    published_at: null,
+    archived_at: null,
+    created_at: now,
+    updated_at: now,
   };
   return app.store.write(async (trx) => {
     for (const slug of slugs) {

@@ -8,10 +8,20 @@ function valuesOf({ id, name, displayName, externalId, tags, ...contact }: Conta
   const { firstName, lastName, company, jobTitle, location, customFields } = contact.profile;
   const { language, timezone } = contact.preferences;
   return {
-    ...{ id, name, displayName, firstName, lastName, company, jobTitle },
+    id,
+    name,
+    displayName,
+    firstName,
+    lastName,
+    company,
+    jobTitle,
     email: contact.identities[0]?.identifier ?? null,
-    ...{ externalId, language, timezone: timezone ?? location.timezone, location },
-    ...{ tags, customFields },
+    externalId,
+    language,
+    timezone: timezone ?? location.timezone,
+    location,
+    tags,
+    customFields,
   };
 }
 

@@ -49,26 +49,36 @@ function sayingAs<Shown extends z.ZodType>({ description }: z.ZodType, shown: Sh
 /** A required text field, never null. */
 export function text<Schema extends z.ZodType<string>>(schema: Schema) {
   return {
-    ...{ shown: sayingAs(schema, z.string()), create: schema, update: schema.optional() },
-    ...{ absent: '', read: same<string>, write: same<string> },
+    shown: sayingAs(schema, z.string()),
+    create: schema,
+    update: schema.optional(),
+    absent: '',
+    read: same<string>,
+    write: same<string>,
   };
 }
 
 /** An optional text field, null if absent. */
 export function optionalText<Schema extends z.ZodType<string>>(schema: Schema) {
   return {
-    ...{ shown: sayingAs(schema, z.string().nullable()), create: schema.nullish() },
-    ...{ update: schema.nullable().optional(), absent: null as string | null },
-    ...{ read: same<string | null>, write: same<string | null> },
+    shown: sayingAs(schema, z.string().nullable()),
+    create: schema.nullish(),
+    update: schema.nullable().optional(),
+    absent: null as string | null,
+    read: same<string | null>,
+    write: same<string | null>,
   };
 }
 
 /** Yes or no, stored as 1 or 0; `usually` without one in the input. */
 export function flag<Schema extends z.ZodType<boolean>>(schema: Schema, usually = false) {
   return {
-    ...{ shown: sayingAs(schema, z.boolean()), create: schema.optional() },
+    shown: sayingAs(schema, z.boolean()),
+    create: schema.optional(),
     update: schema.optional(),
-    ...{ absent: Number(usually), read: (value: number) => value === 1, write: Number },
+    absent: Number(usually),
+    read: (value: number) => value === 1,
+    write: Number,
   };
 }
 
@@ -79,8 +89,10 @@ export function json<Shown extends z.ZodType, Create extends Input, Update exten
   update: Update;
 }) {
   return {
-    ...{ ...schemas, absent: null as string | null },
-    ...{ read: (value: string | null) => fromJson<unknown>(value), write: toJson },
+    ...schemas,
+    absent: null as string | null,
+    read: (value: string | null) => fromJson<unknown>(value),
+    write: toJson,
   };
 }
 
@@ -182,8 +194,11 @@ export function fieldTable<Of extends Fields>(fields: Of) {
         stored ? read(row, name) : (given as Record<string, unknown> | undefined)?.[name],
       ]);
       return {
-        ...{ id: row.id, organizationId: row.organization_id, ...Object.fromEntries(values) },
-        ...{ createdAt: isoTime(row.created_at), updatedAt: isoTime(row.updated_at) },
+        id: row.id,
+        organizationId: row.organization_id,
+        ...Object.fromEntries(values),
+        createdAt: isoTime(row.created_at),
+        updatedAt: isoTime(row.updated_at),
       } as Shown<Of>;
     },
 

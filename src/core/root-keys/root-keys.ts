@@ -70,7 +70,11 @@ async function insertFirst(
 ): Promise<void> {
   const now = clock.now();
   await insertRootKey(trx, {
-    ...{ id, added_at: now, used_from: 0, replaced_at: null, rows_done_at: now },
+    id,
+    added_at: now,
+    used_from: 0,
+    replaced_at: null,
+    rows_done_at: now,
   });
 }
 

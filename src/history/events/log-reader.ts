@@ -243,7 +243,12 @@ export async function startReader(app: App, organizationId: string, start: Start
   const base = (await selectOldestRunning(store.db)) ?? 0;
   const filter = { types, subject, since };
   const reader: Reader = {
-    ...{ app, organizationId, overlapMs: overlap, base, from: null, reach },
+    app,
+    organizationId,
+    overlapMs: overlap,
+    base,
+    from: null,
+    reach,
     isWanted: (head) => fitsFilter(head, filter),
     floor: firstIdAt(
       'event',

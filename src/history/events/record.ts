@@ -111,7 +111,12 @@ export async function recordEvents(
   for (const sink of app.hooks.eventSinks) {
     if (!sink.wants(app, organizationId)) continue;
     const logged = rows.map(({ id, event_type: type, subject }) => ({
-      ...{ id, organizationId, type, subject, recipientId: null, timestamp },
+      id,
+      organizationId,
+      type,
+      subject,
+      recipientId: null,
+      timestamp,
     }));
     await sink.take(app, trx, logged);
   }

@@ -62,7 +62,9 @@ async function checkRecord(
     return { record, name, check: record.judge(values), isTemporary: false };
   }
   const check: RecordCheck = {
-    ...{ status: 'pending', found: [], error: answer.problem },
+    status: 'pending',
+    found: [],
+    error: answer.problem,
     diagnosis: null,
   };
   return { record, name, check, isTemporary: true };

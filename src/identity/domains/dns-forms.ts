@@ -92,7 +92,9 @@ function jsonOf(records: readonly Published[], { domain, isRelative }: FormOptio
   const shown = records.map(({ name, type, value }) => {
     const { priority, host } = exchangeOf(value);
     return {
-      ...{ name: isRelative ? relativeName(name, domain) : name, type, ttl },
+      name: isRelative ? relativeName(name, domain) : name,
+      type,
+      ttl,
       ...(type === 'MX' ? { priority, value: host } : { value }),
     };
   });

@@ -154,7 +154,14 @@ function toDnsRecord(record: ExpectedRecord, checks: Record<string, RecordCheck>
   };
   const { value, advice } = record.advise(found, status);
   return {
-    ...{ purpose, type, name, value, required, status, found, error },
+    purpose,
+    type,
+    name,
+    value,
+    required,
+    status,
+    found,
+    error,
     diagnosis: diagnosis ?? null,
     ...(advice !== null && { advice }),
     ...(keepUntil !== null && { keepUntil: isoTime(keepUntil) }),

@@ -22,7 +22,9 @@ export function toMailbox(
     description: row.description,
     metadata: JSON.parse(row.metadata),
     addresses: addresses.map(({ id, address, source, domain_id, display_name }) => ({
-      ...{ id, address, source },
+      id,
+      address,
+      source,
       domainId: domain_id,
       displayName: display_name,
     })),

@@ -37,9 +37,14 @@ export async function presentDraft(
     threadId: row.thread_id ?? '',
     inReplyToMessageId: row.in_reply_to_message_id,
     ...fromJson<Recipients>(row.recipients),
-    ...{ subject: row.subject, text: row.text, html: row.html, contentOmitted: false },
+    subject: row.subject,
+    text: row.text,
+    html: row.html,
+    contentOmitted: false,
     attachments: files.map(({ filename, content_type, size }) => ({
-      ...{ filename, contentType: content_type, size },
+      filename,
+      contentType: content_type,
+      size,
     })),
     ...presentAuthors(row),
     actionId: await proposalOf(db, row),
@@ -62,7 +67,11 @@ export async function showDraft(
 ): Promise<ShownDraft> {
   const draft = await presentDraft(app.store.db, row, files);
   const attachments = files.map(({ n, filename, content_type, content_id, size }) => ({
-    ...{ n, filename, contentType: content_type, contentId: content_id, size },
+    n,
+    filename,
+    contentType: content_type,
+    contentId: content_id,
+    size,
   }));
   const sender = await senderOf(app, caller, row);
   const picture = await pictureOf(app, caller.organizationId, { ...draft, ...sender, attachments });

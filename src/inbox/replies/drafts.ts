@@ -88,8 +88,12 @@ function changed(before: Given, wanted: Omit<UpdateDraft, 'attachments'>): Given
 
 function filesOf(draftId: string, attachments: readonly Attachment[]): DraftFileRow[] {
   return attachments.map(({ filename, content, contentType, contentId }, index) => ({
-    ...{ draft_id: draftId, n: index + 1, filename, content },
-    ...{ content_type: contentType ?? null, content_id: contentId ?? null },
+    draft_id: draftId,
+    n: index + 1,
+    filename,
+    content,
+    content_type: contentType ?? null,
+    content_id: contentId ?? null,
     size: Buffer.byteLength(content, 'base64'),
   }));
 }
@@ -220,8 +224,12 @@ export async function createDraft(
       mailbox_id: mailboxId,
       thread_id: answer.threadId ?? (await beginDraftThread(app, trx, begun)),
       in_reply_to_message_id: inReplyToMessageId ?? null,
-      ...{ state: 'open', ...authoredBy(caller), byte_count: bytes },
-      ...{ created_at: now, updated_at: now, ...content },
+      state: 'open',
+      ...authoredBy(caller),
+      byte_count: bytes,
+      created_at: now,
+      updated_at: now,
+      ...content,
     };
     await drafts.insert(trx, row);
     await replaceDraftFiles(trx, id, files);
@@ -266,7 +274,10 @@ export async function updateDraft(
     if (bytes > 0) await requireRoom(trx, at.mailboxId, { count: 0, bytes });
     if (given) await replaceDraftFiles(trx, row.id, given);
     const change = {
-      ...{ ...content, ...editedBy(caller), byte_count, state: 'open' },
+      ...content,
+      ...editedBy(caller),
+      byte_count,
+      state: 'open',
       // Makes `updatedAt` differ for two changes within a millisecond.
       updated_at: Math.max(app.clock.now(), row.updated_at + 1),
     };
@@ -301,7 +312,8 @@ function requireRecipients({ to, cc, bcc }: Recipients): void {
 
 function attachmentOf({ filename, content, content_type, content_id }: DraftFileRow): Attachment {
   return {
-    ...{ filename, content },
+    filename,
+    content,
     ...(content_type !== null && { contentType: content_type }),
     ...(content_id !== null && { contentId: content_id }),
   };
@@ -345,7 +357,9 @@ export async function sendDraft(
     answered && (await findAnswered(app, caller, { mailboxId: at.mailboxId, messageId: answered }));
   if (found) refuseAutoReply(caller, found.message.id, found.kind);
   const mail: Mail = {
-    ...{ ...recipients, text: row.text, html: row.html },
+    ...recipients,
+    text: row.text,
+    html: row.html,
     attachments: (await readDraftFiles(db, row.id)).map(attachmentOf),
     type: found ? 'reply' : 'sendMessage',
     threadId: row.thread_id,

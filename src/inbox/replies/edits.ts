@@ -31,7 +31,11 @@ function changed(mail: Editable, edits: Edits): Editable {
   const values = given.map((name) => [name, edits[name] ?? whenNull[name]]);
   const { to, cc, bcc, subject } = mail;
   return {
-    ...{ to, cc, bcc, subject, ...wordsAfter(mail, edits) },
+    to,
+    cc,
+    bcc,
+    subject,
+    ...wordsAfter(mail, edits),
     ...Object.fromEntries(values),
   };
 }
@@ -82,7 +86,7 @@ export async function withEdits(
   requireWhole(after, files.map(encodedSize));
   const [sifted] = await siftRecipients(app.store.db, [{ organizationId, mail: after }]);
   const { to = [], cc = [], bcc = [], skipped = [] } = sifted ?? {};
-  const unfrozen = { ...mail, ...after, ...{ to, cc, bcc } };
+  const unfrozen = { ...mail, ...after, to, cc, bcc };
   const another = await composed(app, organizationId, unfrozen, files);
   return { frozen: another, skipped, editedDigest: another.digest, changes };
 }

@@ -75,7 +75,9 @@ export async function freeze(
   const { to, cc, bcc } = sifted;
   const unfrozen: Unfrozen = {
     ...rest,
-    ...{ to, cc, bcc },
+    to,
+    cc,
+    bcc,
     from: { email: sender.email, name: sender.name },
     replyTo: sender.replyToEmails ?? [],
     ...threading,
@@ -109,7 +111,13 @@ export async function composed(
   const { from, replyTo, subject, inReplyTo, references } = unfrozen;
   const feedback = feedbackField(organizationId);
   const { header, body } = await compose({
-    ...{ from, replyTo, subject, html, text, inReplyTo, references },
+    from,
+    replyTo,
+    subject,
+    html,
+    text,
+    inReplyTo,
+    references,
     to: mailboxes(recipients.to),
     cc: mailboxes(recipients.cc),
     attachments: attachments.map(({ data: content, ...file }) => ({ ...file, content })),
@@ -128,7 +136,10 @@ export async function composed(
   }
   const described = attachments.map(
     ({ data, ...file }, index): ProposedFile => ({
-      ...{ n: index + 1, ...file, size: data.length, digest: sha256(data) },
+      n: index + 1,
+      ...file,
+      size: data.length,
+      digest: sha256(data),
     }),
   );
   return {
@@ -210,7 +221,10 @@ export function frozenContent(organizationId: string, frozen: Frozen): SendConte
       // Empty: the proposal has checked the From, and no other origins exist.
       origins: [],
       summary: {
-        ...{ subject, from, inReplyTo, references },
+        subject,
+        from,
+        inReplyTo,
+        references,
         replyTo: replyTo.map((email) => ({ email, name: null })),
         priority: null,
       },

@@ -53,7 +53,10 @@ export function summaryOf(mail: Summarized): Record<string, unknown> {
   return {
     from: shownAddress(from),
     ...(replyTo && { replyTo }),
-    ...{ to, cc, bcc, subject },
+    to,
+    cc,
+    bcc,
+    subject,
     preview: sentPreview(text),
     attachments: attachments.length,
   };

@@ -295,14 +295,21 @@ async function send(app: App, trx: Db, ready: readonly Ready[], answers: Answers
     await record(app, trx, caller, { subject: message.id, action: 'draft.sent', details });
   }
   const doings = gone.map(({ asked: { caller, mailboxId, mail }, sifted, message, threadId }) => ({
-    ...{ caller, mailboxId, type: mail.type, messageId: message.id, threadId },
+    caller,
+    mailboxId,
+    type: mail.type,
+    messageId: message.id,
+    threadId,
     summary: summaryOf({ ...mail, ...sifted }),
   }));
   const actionIds = await storeActions(app, trx, doings);
   for (const [index, { asked, sifted, message, threadId }] of gone.entries()) {
     const result: ReplyResult = {
       ...resultOf(app, asked.mail, sifted.skipped),
-      ...{ actionId: actionIds[index] ?? null, messageId: message.id, threadId, status: 'sent' },
+      actionId: actionIds[index] ?? null,
+      messageId: message.id,
+      threadId,
+      status: 'sent',
       waitReason: message.deliveries[0]?.scheduling?.waitReason ?? null,
       createdAt: message.createdAt,
     };
@@ -322,7 +329,9 @@ async function propose(app: App, trx: Db, { asked, sifted }: Ready): Promise<Ans
     if (draft) await proposeDraft(trx, draft, action.id);
     const result: ReplyResult = {
       ...resultOf(app, mail, sifted.skipped),
-      ...{ actionId: action.id, status: 'proposed', createdAt: action.createdAt },
+      actionId: action.id,
+      status: 'proposed',
+      createdAt: action.createdAt,
       reviewExpectedAt: isoTime(reviewExpectedAt),
     };
     return { result, messageId: null };

@@ -34,8 +34,12 @@ export function authorOf({ keyId, keyName, owner, installation }: Caller): Autho
 export function authoredBy(caller: Caller): AuthoredRow {
   const { kind, id, displayName } = authorOf(caller);
   return {
-    ...{ author_kind: kind, author_id: id, author_name: displayName },
-    ...{ editor_kind: null, editor_id: null, editor_name: null },
+    author_kind: kind,
+    author_id: id,
+    author_name: displayName,
+    editor_kind: null,
+    editor_id: null,
+    editor_name: null,
   };
 }
 

@@ -147,8 +147,13 @@ function keptOf({ sent: { mailboxId, message, recipients }, thread }: Placed): K
   const keys = threadKeys(message, recipients, new Map());
   const at = message.created_at;
   return {
-    ...{ mailboxId, keys, at, isSpam: false },
-    ...{ threadId: thread.id, messageId: null, sharing: [] },
+    mailboxId,
+    keys,
+    at,
+    isSpam: false,
+    threadId: thread.id,
+    messageId: null,
+    sharing: [],
   };
 }
 

@@ -122,7 +122,9 @@ function filterOf(app: App, mailboxId: string, query: ListThreads): ThreadFilter
     mailboxId,
     folders: folder ? [folder] : folders.filter((one) => !unlisted.includes(one)),
     label: label === undefined ? undefined : foldLabel(label),
-    ...{ unread, starred, snoozed },
+    unread,
+    starred,
+    snoozed,
     ...boundsOf(query),
     now: app.clock.now(),
   };

@@ -77,7 +77,10 @@ async function pageOfMessages(
   const field = names.find((name) => filter[name] !== undefined) ?? 'status';
   const total = (db: Db) => totalOf(db, filter);
   const found = await readFilteredPage(store, {
-    ...{ organizationId: filter.organizationId, field, rows, total },
+    organizationId: filter.organizationId,
+    field,
+    rows,
+    total,
   });
   return { ids: found.rows, total: found.total };
 }

@@ -181,7 +181,8 @@ async function filtered(store: Store, filter: ContactFilter, range: Range) {
   const { organizationId } = filter;
   const field = filter.status === undefined ? 'updatedSince' : 'status';
   const { rows, total } = await readFilteredPage(store, {
-    ...{ organizationId, field },
+    organizationId,
+    field,
     rows: (db) => listContactIds(db, filter, range),
     total: (db) => countContacts(db, filter),
   });

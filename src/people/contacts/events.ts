@@ -68,7 +68,10 @@ export const contactImported = eventKind({
   sample: {
     id: 'aud_06dq2k0qz8h3v5m1r9t4w7xy',
     format: 'mailchimp',
-    ...{ created: 120, updated: 3, unchanged: 12, rejected: 1 },
+    created: 120,
+    updated: 3,
+    unchanged: 12,
+    rejected: 1,
   },
 });
 

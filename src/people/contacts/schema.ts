@@ -168,7 +168,9 @@ export const updateContactInput = z
 export const importedContact = z
   .strictObject({
     emails: z.array(emailAddress).max(mostIdentities),
-    ...{ name: line.optional(), displayName: line.optional(), avatar: fields.avatar },
+    name: line.optional(),
+    displayName: line.optional(),
+    avatar: fields.avatar,
     externalId: externalId.optional(),
     profile: profileInput.optional(),
     preferences: preferencesInput.optional(),

@@ -155,7 +155,8 @@ export async function listConversations(
   // A status has a counter. Matches of a tag or a contact are counted row by row.
   const isFiltered = filter.tag !== undefined || filter.contactId !== undefined;
   const reading = {
-    ...{ organizationId, field: 'tag' },
+    organizationId,
+    field: 'tag',
     rows: (aside: Db) => selectConversations(aside, organizationId, filter, range),
     total: (aside: Db) => countConversations(aside, organizationId, filter),
   };

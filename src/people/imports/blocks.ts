@@ -153,7 +153,11 @@ export async function importBlocks(
   };
   const reasons = Object.fromEntries(blockReasons.map((one) => [one, 0]));
   const report: ImportReport = {
-    ...{ format, title, dryRun, encoding: encoding(), rows: 0 },
+    format,
+    title,
+    dryRun,
+    encoding: encoding(),
+    rows: 0,
     added: Object.assign(groups.added.group, { reasons: reasons as Record<BlockReason, number> }),
     existing: groups.existing.group,
     skipped: groups.skipped.group,

@@ -70,11 +70,23 @@ export async function createInstallationEndpoint(
   await holdRootKey(app, trx);
   const { plaintext, sealed } = makeSecret(app, id);
   const row: EndpointRow = {
-    ...{ id, organization_id: organizationId, name, url, ...columnsOf(rights) },
-    ...{ channels: JSON.stringify(['email']), headers: null },
-    ...{ status: 'active', disabled_reason: null, failing_since: null, cancel_before: null },
-    ...{ secret: sealed, previous_secret: null, previous_until: null },
-    ...{ installation_id: installationId, created_at: now, updated_at: now },
+    id,
+    organization_id: organizationId,
+    name,
+    url,
+    ...columnsOf(rights),
+    channels: JSON.stringify(['email']),
+    headers: null,
+    status: 'active',
+    disabled_reason: null,
+    failing_since: null,
+    cancel_before: null,
+    secret: sealed,
+    previous_secret: null,
+    previous_until: null,
+    installation_id: installationId,
+    created_at: now,
+    updated_at: now,
   };
   await endpoints.insert(trx, row);
   endpointChanges.note(trx);

@@ -122,8 +122,10 @@ async function one(asked: Asked, given: Form, problem: Part = null): Promise<Vie
   const values = isAgain
     ? given
     : {
-        ...{ name, description: description ?? '' },
-        ...{ public: group.public ? '1' : '', confirm: group.confirm ? '1' : '' },
+        name,
+        description: description ?? '',
+        public: group.public ? '1' : '',
+        confirm: group.confirm ? '1' : '',
       };
   const body = together(
     problem,

@@ -59,7 +59,10 @@ export async function importTemplates(
   const count = (result: ImportedTemplate['result']) =>
     results.filter((one) => one.result === result).length;
   return {
-    ...{ dryRun, created: count('created'), existing: count('exists'), refused: count('refused') },
+    dryRun,
+    created: count('created'),
+    existing: count('exists'),
+    refused: count('refused'),
     templates: results,
   };
 }

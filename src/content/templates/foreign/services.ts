@@ -96,8 +96,11 @@ const readers: Readonly<Record<ForeignService, (one: Fields) => Partial<ForeignT
     };
   },
   postmark: ({ Alias, Name, Subject, HtmlBody, TextBody }) => ({
-    ...{ name: textOf(Name) ?? textOf(Alias) ?? '', alias: textOf(Alias) },
-    ...{ subject: textOf(Subject), html: textOf(HtmlBody), text: textOf(TextBody) },
+    name: textOf(Name) ?? textOf(Alias) ?? '',
+    alias: textOf(Alias),
+    subject: textOf(Subject),
+    html: textOf(HtmlBody),
+    text: textOf(TextBody),
   }),
   mailgun(one) {
     const template = isFields(one.template) ? one.template : one;
@@ -122,12 +125,18 @@ const readers: Readonly<Record<ForeignService, (one: Fields) => Partial<ForeignT
     return { name, subject, html, text: textOf(content.Text) ?? textOf(content.TextPart) };
   },
   resend: ({ alias, name, subject, html, text, variables }) => ({
-    ...{ name: textOf(name) ?? textOf(alias) ?? '', alias: textOf(alias) },
+    name: textOf(name) ?? textOf(alias) ?? '',
+    alias: textOf(alias),
     fallbacks: fallbacksIn(variables),
-    ...{ subject: textOf(subject), html: textOf(html), text: textOf(text) },
+    subject: textOf(subject),
+    html: textOf(html),
+    text: textOf(text),
   }),
   listmonk: ({ name, subject, body }) => ({
-    ...{ name: textOf(name) ?? '', subject: textOf(subject), html: textOf(body), text: null },
+    name: textOf(name) ?? '',
+    subject: textOf(subject),
+    html: textOf(body),
+    text: null,
   }),
 };
 

@@ -93,7 +93,10 @@ function mergedDraft(
   return {
     overlay: overlayTo(onto, files),
     conflicts: conflicts.map(({ path, base, ours, theirs }) => ({
-      ...{ path, base, draft: ours, main: theirs },
+      path,
+      base,
+      draft: ours,
+      main: theirs,
     })),
     files,
   };
@@ -181,7 +184,9 @@ export async function pushFiles(
     assertMergeable(workspace);
     await compileFiles(app, caller.organizationId, files);
     const { oid, objects } = await prepareCommit(db, templateId, {
-      ...{ files, parents: [commit], message },
+      files,
+      parents: [commit],
+      message,
       author: commitAuthorOf(caller),
       at: app.clock.now(),
     });

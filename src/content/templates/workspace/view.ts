@@ -58,7 +58,10 @@ export function viewOf(row: WorkspaceRow, base: TemplateFiles): WorkspaceView {
       revision: String(row.revision),
       overlay: Object.fromEntries(shown),
       conflicts: conflicts.map(({ path, base: from, draft, main }) => ({
-        ...{ path, base: from, draft, main },
+        path,
+        base: from,
+        draft,
+        main,
       })),
       provenance: { references },
       mounts: [{ kind: 'project', root: '/project', access: 'read-write' }],

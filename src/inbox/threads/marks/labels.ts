@@ -69,7 +69,10 @@ export function addLabels(
     insertLabels(
       trx,
       [...byFolded(labels)].map(([folded, label]) => ({
-        ...{ thread_id: threadId, folded, label, mailbox_id: mailboxId },
+        thread_id: threadId,
+        folded,
+        label,
+        mailbox_id: mailboxId,
         last_activity_at: row.last_activity_at,
       })),
     ),

@@ -136,7 +136,8 @@ export function updateNote(
     const changed = Object.keys(changesOf(before, { ...before, ...change }));
     if (changed.length === 0) return toNote(before);
     const row = await notes.update(trx, organizationId, noteId, {
-      ...{ ...change, ...editedBy(caller) },
+      ...change,
+      ...editedBy(caller),
       updated_at: Math.max(app.clock.now(), before.updated_at + 1),
     });
     // The text of a note stays out of the audit log.

@@ -130,7 +130,12 @@ function endAtText(scan: Scan, start: number): void {
  */
 export function scanFields(raw: Buffer): Scan {
   const scan: Scan = {
-    ...{ spans: [], bodyStart: null, end: 0, malformedLines: 0, isUnseparated: false, cutBy: null },
+    spans: [],
+    bodyStart: null,
+    end: 0,
+    malformedLines: 0,
+    isUnseparated: false,
+    cutBy: null,
   };
   let current: FieldSpan | null = null;
   let start = 0;

@@ -39,8 +39,15 @@ export interface Looks {
 }
 
 export const plainLooks: Looks = {
-  ...{ hiding: null, isInvisible: false, isElsewhere: false, opacity: 1 },
-  ...{ fontSize: 16, lineHeight: null, color: black, background: white, isPreformatted: false },
+  hiding: null,
+  isInvisible: false,
+  isElsewhere: false,
+  opacity: 1,
+  fontSize: 16,
+  lineHeight: null,
+  color: black,
+  background: white,
+  isPreformatted: false,
 };
 
 /** Letters up to this size in pixels cannot be read. */
@@ -70,8 +77,13 @@ const headings = new Map(
 const fontSizes = [10, 13, 16, 18, 24, 32, 48];
 const sizeWords = new Map(
   Object.entries({
-    ...{ 'xx-small': 9, 'x-small': 10, small: 13, medium: 16, large: 18 },
-    ...{ 'x-large': 24, 'xx-large': 32 },
+    'xx-small': 9,
+    'x-small': 10,
+    small: 13,
+    medium: 16,
+    large: 18,
+    'x-large': 24,
+    'xx-large': 32,
   }),
 );
 const link: Color = [0, 0, 238, 1];

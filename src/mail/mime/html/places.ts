@@ -11,8 +11,21 @@ const growing = new Set(['table', 'tbody', 'thead', 'tfoot', 'tr', 'td', 'th', '
 
 /** Pixels of a unit; the window is 600 wide. */
 const units: Readonly<Record<string, number>> = {
-  ...{ '': 1, px: 1, pt: 4 / 3, pc: 16, in: 96, cm: 37.8, mm: 3.78, q: 0.94, rem: 16 },
-  ...{ vw: 6, vh: 6, vmin: 6, vmax: 6, ex: 8, ch: 8 },
+  '': 1,
+  px: 1,
+  pt: 4 / 3,
+  pc: 16,
+  in: 96,
+  cm: 37.8,
+  mm: 3.78,
+  q: 0.94,
+  rem: 16,
+  vw: 6,
+  vh: 6,
+  vmin: 6,
+  vmax: 6,
+  ex: 8,
+  ch: 8,
 };
 
 /** Returns a length in pixels, with `em` and `%` of the sizes given; NaN for other words. */

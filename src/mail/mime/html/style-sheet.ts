@@ -162,7 +162,9 @@ export class StyleSheet {
       const rules = this.#rules.get(key) ?? [];
       this.#rules.set(key, rules);
       rules.push({
-        ...{ compounds: selector.compounds, normal, important },
+        compounds: selector.compounds,
+        normal,
+        important,
         weight: selector.specificity * 2 * mostRules + this.#count,
         applies: applies === 'always' ? selector.applies : applies,
       });

@@ -80,7 +80,9 @@ export function readTokens(html: string, reader: TokenReader): void {
         reader.close(html.slice(from, to).toLowerCase());
       },
       onend: endText,
-      ...{ oncdata: endText, oncomment: endText, ondeclaration: endText },
+      oncdata: endText,
+      oncomment: endText,
+      ondeclaration: endText,
       onprocessinginstruction: endText,
     },
   );

@@ -89,7 +89,11 @@ export async function fillMerged(
 ): Promise<Filled> {
   const { compiled, data, brand, sender, footer, hasUnsubscribeGroup, makesText } = shared;
   const values = {
-    ...{ data, contact, brand, sender, footer },
+    data,
+    contact,
+    brand,
+    sender,
+    footer,
     unsubscribeUrl: hasUnsubscribeGroup ? recipientUrl(app) : null,
     viewUrl: viewUrl(app, message.id, message.createdAt),
     message: { id: message.id, createdAt: isoTime(message.createdAt) },

@@ -60,12 +60,19 @@ export async function expectMessage(
 ): Promise<ExpectedMessage> {
   const { organizationId } = caller;
   const search: Search = {
-    ...{ app, organizationId, subject, to: foldAddress(to), seen: new Set() },
+    app,
+    organizationId,
+    subject,
+    to: foldAddress(to),
+    seen: new Set(),
     since: since ?? app.clock.now() - lookBackMs,
   };
   if (subject !== undefined) await matchInWorker(search, subject, []);
   const wait = {
-    ...{ timeoutMs: withinMs, longestPauseMs: readAgainMs, eachMs: readEachMs, signal },
+    timeoutMs: withinMs,
+    longestPauseMs: readAgainMs,
+    eachMs: readEachMs,
+    signal,
     isEnough: (id: string | undefined) => id !== undefined,
   };
   const id = await readStoreUntil(app, wait, () => findNewest(search));

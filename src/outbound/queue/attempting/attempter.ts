@@ -96,7 +96,10 @@ export function createAttempter(
   return {
     attempt: (claimed, settle) => attemptMessage(equipment, claimed, settle),
     choice: {
-      ...{ lanes, shares: new Shares(app.clock), laneOf, soleLane },
+      lanes,
+      shares: new Shares(app.clock),
+      laneOf,
+      soleLane,
       needsAddress: dependsOnAddress(delivery),
     },
     reload() {

@@ -192,7 +192,11 @@ interface ProofMail {
 /** Returns the request that puts the mail into the queue. */
 function proofRequest({ caller, senderId, email, asker, url }: ProofMail): AcceptRequest {
   return serviceMail({
-    ...{ caller, url, to: { email }, onBehalfOf: email, name: asker },
+    caller,
+    url,
+    to: { email },
+    onBehalfOf: email,
+    name: asker,
     words: (name) => ({
       subject: 'Please confirm that you send mail from this address',
       opening: `${name} wants to send mail from ${email}.`,

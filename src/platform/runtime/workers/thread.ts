@@ -153,7 +153,8 @@ export class JobThread<Payload, Outcome, Part> {
     const { clock, deadlineMs } = this.#options;
     const place = this.#place;
     this.#cancelDeadline = watchWorker({
-      ...{ clock, thread: this.#thread },
+      clock,
+      thread: this.#thread,
       deadlineMs: this.#jobs.length === 1 ? deadlineMs : deadlineMs / 2,
       place: () => Atomics.load(place, 0),
       onOverdue: () => this.#drop(worker, true),
