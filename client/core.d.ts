@@ -1,4 +1,5 @@
 // Types that do not depend on the operations.
+import type { ApiErrorTag } from './index.js';
 
 export interface SvcOptions {
   /** Address of the daemon, such as `https://mail.example.com`. */
@@ -27,11 +28,11 @@ export interface KeyedOptions extends RequestOptions {
   idempotencyKey?: string;
 }
 
-export interface StreamOptions extends RequestOptions {
+export interface StreamOptions<Query> extends RequestOptions {
   /** Goes on after this event. */
   lastEventId?: string | null;
-  /** Fields of the query, such as `{ types: 'message.*' }`. */
-  query?: Record<string, string | number | boolean | undefined>;
+  /** Which events, such as `{ type: 'message.*' }`. */
+  query?: Query;
 }
 
 type ItemOf<Page> = Page extends { items: Array<infer Item> } ? Item : never;
@@ -42,20 +43,12 @@ export interface List<Page> extends PromiseLike<Page>, AsyncIterable<ItemOf<Page
   pages(): AsyncIterable<Page>;
 }
 
+/** The body of a request that is not JSON. */
+export type RawBody = NonNullable<RequestInit['body']>;
+
 /** Names of errors: those of the API, and those of the client. */
 export type SvcErrorTag =
-  | 'ValidationError'
-  | 'ResourceNotFoundError'
-  | 'UnauthorizedError'
-  | 'ForbiddenError'
-  | 'PaymentRequiredError'
-  | 'ConflictError'
-  | 'RateLimitedError'
-  | 'InternalError'
-  | 'WebhookEnqueueError'
-  | 'MalformedRequestError'
-  | 'CapacityError'
-  | 'TimeoutError'
+  | ApiErrorTag
   | 'ConnectionError'
   | 'UnexpectedAnswerError'
   | 'WebhookVerificationError'
@@ -72,6 +65,8 @@ export class SvcError extends Error {
   /** Kind and id of a missing resource. */
   readonly resource?: string;
   readonly id?: string;
+  /** Nearest operation, for a path of another service. */
+  readonly hint?: string;
   /** Seconds to wait, for a RateLimitedError. */
   readonly retryAfterSeconds?: number;
 }

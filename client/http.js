@@ -1,12 +1,27 @@
-// Requests of the client: retries, time-outs and errors. Plain JavaScript for Node 18 and newer, Deno, Bun and browsers.
+// Requests of the client: retries, time-outs and errors. Plain JavaScript for Node 20 and newer, Deno,
+// Bun and edge workers.
 
-/** An answer of 400 or more, or no usable answer at all. `_tag` is that of the API, or one of the client's own. */
+/** Messages of the errors that the API sends without one, as the commands word them. */
+const messages = {
+  ResourceNotFoundError: ({ resource, id, hint }) =>
+    `${resource} ${id} was not found${hint === undefined ? '' : `: ${hint}`}`,
+  PaymentRequiredError: ({ resource, currentUsage, limit }) =>
+    `${resource}: ${currentUsage} of ${limit} used`,
+  RateLimitedError: ({ operation, retryAfterSeconds }) =>
+    `${operation}: rate limit exceeded, retry after ${retryAfterSeconds} s`,
+};
+
+function messageOf(fields) {
+  const { _tag, message } = fields;
+  return message ?? messages[_tag]?.(fields) ?? `The API answered ${_tag}`;
+}
+
+/** An answer of 400 or more, or no usable answer. `_tag` is that of the API or of the client. */
 export class SvcError extends Error {
   constructor(fields, { status = null, requestId = null, cause } = {}) {
-    super(fields.message ?? `The API answered ${fields._tag}`, { cause });
+    super(messageOf(fields), { cause });
     this.name = 'SvcError';
     Object.assign(this, fields);
-    this._tag = fields._tag;
     this.status = status;
     this.requestId = requestId;
   }

@@ -1,5 +1,12 @@
 // Written by `npm run client` from the routes. Do not edit.
-import type { KeyedOptions, List, RequestOptions, StreamOptions, SvcOptions } from './core.js';
+import type {
+  KeyedOptions,
+  List,
+  RawBody,
+  RequestOptions,
+  StreamOptions,
+  SvcOptions,
+} from './core.js';
 
 export * from './core.js';
 export type SendPayload = {
@@ -966,21 +973,6 @@ export type Mailbox = {
   };
   /** Time of the last change */
   updatedAt: string;
-};
-/** An event */
-export type Event = {
-  /** The `webhook-id` of its deliveries */
-  id: string;
-  /** Kind of the event */
-  type: string;
-  /** Time of the event */
-  timestamp: string;
-  /** Organization in which the event happened */
-  organizationId: string;
-  /** Data of the kind: GET /v1/events/kinds */
-  data: {
-    [name: string]: unknown;
-  };
 };
 /** Outcome of a mail from a mailbox */
 export type ReplyResult = {
@@ -3500,7 +3492,7 @@ export type DomainStats = {
     bounceRate: number;
   }>;
 };
-export type MessageEventRecord = MessageEventData | DeletedMessage;
+export type MessageEventRecord = (MessageEventData & { deleted?: false }) | DeletedMessage;
 /** The message as it is now, with its status at the event */
 export type MessageEventData = {
   /** Id of the message */
@@ -3788,9 +3780,655 @@ export type TimeoutError = {
   /** Seconds to wait, as a whole number */
   retryAfterSeconds: number;
 };
-/** The body of a post to a webhook, by `type`. */
-export type WebhookEvent =
+export type MessagesListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** Only this channel */
+  channel?: 'email';
+  /** Only this direction */
+  direction?: 'outbound' | 'inbound';
+  /** Only this status */
+  status?:
+    | 'pending'
+    | 'scheduled'
+    | 'queued'
+    | 'processing'
+    | 'sent'
+    | 'delivered'
+    | 'read'
+    | 'failed'
+    | 'bounced'
+    | 'complained';
+  /** Only messages of this conversation */
+  conversationId?: string;
+  /** Only messages of this contact */
+  contactId?: string;
+  /** Only messages created at or after this time, ISO 8601 */
+  startDate?: string | Date;
+  /** Only messages created at or before this time; a bare date includes that day */
+  endDate?: string | Date;
+  /** Only messages created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only messages created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
+  /** Only messages with this address in `to`, `cc` or `bcc` */
+  recipient?: string;
+  /** Only messages from this address */
+  sender?: string;
+  /** Only messages with a subject that begins so, in any case of letters */
+  subject?: string;
+  /** Only messages with this tag */
+  tag?: string;
+};
+export type MessagesExpectQuery = {
+  /** Address of the recipient */
+  to: string;
+  /** RE2 pattern that a part of the subject matches, in any case of letters */
+  subject?: string;
+  /** Only mail created (default: the last minute) from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Longest wait in seconds, at most 25, and 3 less than the time limit of a request */
+  within?: string;
+};
+export type MessagesGetEmailQuery = {
+  /** Also give URLs that download the parts without a key */
+  includeStorageUrls?: boolean | 'true' | 'false';
+  /** Lifetime of the storage URLs in seconds, 60 to 604800 (default 3600) */
+  urlExpiresIn?: number;
+  /** Recipient whose copy the `raw` URL gives, of a sent message's (default: the first) */
+  recipient?: string;
+};
+export type MailboxesListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** Only this status */
+  status?: 'active' | 'paused';
+  /** Only mailboxes of this namespace */
+  namespaceId?: string;
+};
+export type MailboxesListEventsQuery = {
+  /** Only events of these kinds, such as `message.*,domain.failed` */
+  type?: string;
+  /** Only events from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only events before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
+  /** Order of the list: `asc` is oldest first */
+  order?: 'asc' | 'desc';
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before, with the same filters */
+  cursor?: string;
+};
+export type DraftsListQuery = {
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before */
+  cursor?: string;
+};
+export type MailboxesGetActivityQuery = {
+  /** Only actions and events from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only actions and events before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
+};
+export type MailboxesListActionsQuery = {
+  /** Only actions in this state */
+  state?: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
+  /** Only actions of this type */
+  type?: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
+  /** Only actions of this key or installation */
+  actor?: string;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before, with the same filters */
+  cursor?: string;
+};
+export type MailboxActionsListAllQuery = {
+  /** Only actions in this state */
+  state?: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
+  /** Only actions of this type */
+  type?: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
+  /** Only actions of this key or installation */
+  actor?: string;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before, with the same filters */
+  cursor?: string;
+};
+export type MailboxNamespacesListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
+export type ThreadsListQuery = {
+  /** Only threads with their last activity from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only threads with their last activity before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
+  /** Search words, all in one message: in its subject, its sender or its text. `"a phrase"`, `from:`, `subject:`, `has:attachment`, and a trailing `*`. A page before the last may be short */
+  q?: string;
+  /** Only this folder (default: all but `spam` and `trash`) */
+  folder?: 'inbox' | 'sent' | 'archive' | 'spam' | 'trash' | 'drafts';
+  /** Only threads with this label */
+  label?: string;
+  /** Only unread threads, or only read ones */
+  unread?: boolean | 'true' | 'false';
+  /** Only starred threads, or only others */
+  starred?: boolean | 'true' | 'false';
+  /** Only snoozed threads, or only others */
+  snoozed?: boolean | 'true' | 'false';
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before */
+  cursor?: string;
+};
+export type ThreadsListMessagesQuery = {
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before */
+  cursor?: string;
+};
+export type ThreadsListNotesQuery = {
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before */
+  cursor?: string;
+};
+export type DomainsListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
+export type DomainsListDmarcReportsQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** Number of days back: 30 (default), at most 90 */
+  days?: number;
+};
+export type SendersListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** Only senders with this status */
+  verificationStatus?: 'pending' | 'verified';
+  /** Only senders that may send, or may not */
+  isActive?: boolean | 'true' | 'false';
+  /** Only the default sender, or the others */
+  isDefault?: boolean | 'true' | 'false';
+};
+export type BlocksListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** Only blocks with this reason */
+  reason?: 'bounce' | 'complaint' | 'unsubscribe' | 'manual';
+  /** Only blocks of this address, in any case of letters */
+  address?: string;
+};
+export type UnsubscribeGroupsListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
+export type UnsubscribeGroupsListMembersQuery = {
+  /** Only members in this state */
+  status?: 'pending' | 'confirmed';
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before, with the same filters */
+  cursor?: string;
+};
+export type BrandsListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
+export type TemplatesListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** Only templates in this state */
+  status?: 'draft' | 'published' | 'archived';
+  /** Only templates for this channel */
+  channel?: 'email';
+  /** Only the template with this slug */
+  slug?: string;
+  /** Only templates of this family */
+  familyId?: string;
+};
+export type TemplatesListVersionsQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
+export type TemplatesListHistoryQuery = {
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before */
+  cursor?: string;
+};
+export type TemplatesDiffCommitsQuery = {
+  /** Older commit (default: the head of main) */
+  from?: string;
+  /** Newer commit (default: the draft) */
+  to?: string;
+};
+export type TemplatesListFamiliesQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
+export type ContactsImportQuery = {
+  /** Count the changes without applying them */
+  dryRun?: boolean | 'true' | 'false';
+  /** Field for a column, as COLUMN=FIELD; several times for several columns */
+  map?: string | Array<string>;
+  /** Id of a double opt-in group: each contact of the file that can get mail is asked to confirm it, unless it was asked before */
+  requireConfirmation?: string;
+};
+export type ContactsExportQuery = {
+  /** Format of the file */
+  format?: 'csv' | 'ndjson';
+};
+export type ContactsListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** Only contacts with this tag */
+  tag?: string;
+  /** Only contacts with this address, in any case of letters */
+  email?: string;
+  /** Only the contact with this id of your own */
+  externalId?: string;
+  /** Only this status */
+  status?: 'active' | 'unsubscribed' | 'bounced' | 'complained' | 'archived';
+  /** Only contacts with a name or first address that begins so; of frequent words, among the newest 5,000 */
+  q?: string;
+  /** Only contacts changed from this time on */
+  updatedSince?: string | Date;
+};
+export type ConversationsListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** Only this status */
+  status?: 'active' | 'waiting' | 'resolved' | 'archived';
+  /** Only conversations with this tag */
+  tag?: string;
+  /** Only the conversation with this id of your own */
+  externalId?: string;
+  /** Only conversations with this contact */
+  contactId?: string;
+};
+export type ContactGroupsListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
+export type ContactGroupsListMembersQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
+export type CampaignsListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
+export type CampaignsEstimateQuery = {
+  /** Time of the start, ISO 8601 with an offset (default: now) */
+  scheduledFor?: string | Date;
+};
+export type CampaignsListRunsQuery = {
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before, with the same filters */
+  cursor?: string;
+};
+export type CampaignsListRunRecipientsQuery = {
+  /** Only contacts with this outcome */
+  outcome?: 'dispatched' | 'failed' | 'skipped';
+  /** Only contacts that failed or were skipped for this reason */
+  reason?: string;
+  /** Only contacts whose message has this status now */
+  status?:
+    | 'pending'
+    | 'scheduled'
+    | 'queued'
+    | 'processing'
+    | 'sent'
+    | 'delivered'
+    | 'read'
+    | 'failed'
+    | 'bounced'
+    | 'complained';
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before, with the same filters */
+  cursor?: string;
+};
+export type ExtensionsListQuery = {
+  /** Only extensions created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only extensions created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before, with the same filters */
+  cursor?: string;
+};
+export type ExtensionsListVersionsQuery = {
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before, with the same filters */
+  cursor?: string;
+};
+export type ExtensionInstallationsListQuery = {
+  /** Only installations with this status */
+  status?: 'active' | 'failing' | 'disabled';
+  /** Only those of this extension */
+  extensionId?: string;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before, with the same filters */
+  cursor?: string;
+};
+export type ExtensionInstallationsListInstallationVersionChangesQuery = {
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before, with the same filters */
+  cursor?: string;
+};
+export type EventsListQuery = {
+  /** Only events of these kinds, such as `message.*,domain.failed` */
+  type?: string;
+  /** Only events of the message, or other resource, with this id */
+  subject?: string;
+  /** Only events from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only events before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
+  /** Order of the list: `asc` is oldest first */
+  order?: 'asc' | 'desc';
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before, with the same filters */
+  cursor?: string;
+};
+export type WebhooksListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
+export type WebhooksGetStatsQuery = {
+  /** Days, today included: 7, 30 (default) or 90 */
+  period?: 7 | 30 | 90;
+};
+export type WebhooksListDeliveriesQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+  status?: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
+  /** Only deliveries of these kinds, such as `message.*,domain.failed` */
+  eventType?: string;
+  /** Only deliveries created from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only deliveries created before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
+};
+export type ApiKeysListQuery = {
+  /** Page number, from 1 */
+  page?: number;
+  /** Items per page, at most 100 */
+  limit?: number;
+};
+export type AuditListQuery = {
+  /** Only this kind of change */
+  action?:
+    | 'action.approved'
+    | 'action.rejected'
+    | 'block.created'
+    | 'block.deleted'
+    | 'block.imported'
+    | 'brand.created'
+    | 'brand.deleted'
+    | 'brand.updated'
+    | 'campaign-run.cancelled'
+    | 'campaign-run.completed'
+    | 'campaign-run.created'
+    | 'campaign-run.deleted'
+    | 'campaign-run.failed'
+    | 'campaign-run.held'
+    | 'campaign-run.paused'
+    | 'campaign-run.resumed'
+    | 'campaign-run.started'
+    | 'campaign-run.updated'
+    | 'campaign.created'
+    | 'campaign.deleted'
+    | 'campaign.updated'
+    | 'contact-group.created'
+    | 'contact-group.deleted'
+    | 'contact-group.updated'
+    | 'contact.created'
+    | 'contact.deleted'
+    | 'contact.imported'
+    | 'contact.updated'
+    | 'conversation.archived'
+    | 'conversation.created'
+    | 'conversation.deleted'
+    | 'conversation.reopened'
+    | 'conversation.resolved'
+    | 'conversation.updated'
+    | 'domain.added'
+    | 'domain.catch-all-disabled'
+    | 'domain.catch-all-enabled'
+    | 'domain.deleted'
+    | 'domain.dkim-imported'
+    | 'domain.dkim-rotated'
+    | 'domain.resumed'
+    | 'domain.verified-by-force'
+    | 'draft.created'
+    | 'draft.deleted'
+    | 'draft.sent'
+    | 'draft.updated'
+    | 'extension-installation.created'
+    | 'extension-installation.deleted'
+    | 'extension-installation.disabled'
+    | 'extension-installation.enabled'
+    | 'extension-installation.rotated'
+    | 'extension-installation.updated'
+    | 'extension-installation.upgraded'
+    | 'extension-version.created'
+    | 'extension-version.deleted'
+    | 'extension-version.updated'
+    | 'extension-version.withdrawn'
+    | 'extension.created'
+    | 'extension.deleted'
+    | 'extension.published'
+    | 'extension.updated'
+    | 'key.created'
+    | 'key.revoked'
+    | 'key.rotated'
+    | 'key.updated'
+    | 'mailbox.created'
+    | 'mailbox.deleted'
+    | 'mailbox.paused'
+    | 'mailbox.resumed'
+    | 'mailbox.updated'
+    | 'message.cancelled'
+    | 'message.deleted'
+    | 'namespace.created'
+    | 'note.created'
+    | 'note.deleted'
+    | 'note.updated'
+    | 'organization.created'
+    | 'organization.onboarding-approved'
+    | 'organization.onboarding-reapplied'
+    | 'organization.onboarding-rejected'
+    | 'organization.paused'
+    | 'organization.resumed'
+    | 'organization.updated'
+    | 'queue.dropped'
+    | 'queue.flushed'
+    | 'queue.held'
+    | 'queue.released'
+    | 'queue.retried'
+    | 'sender.created'
+    | 'sender.deleted'
+    | 'sender.proof-ended'
+    | 'sender.proof-mailed'
+    | 'sender.updated'
+    | 'sender.verified'
+    | 'template-family.created'
+    | 'template-family.deleted'
+    | 'template-family.updated'
+    | 'template.archived'
+    | 'template.bundled'
+    | 'template.created'
+    | 'template.deleted'
+    | 'template.discarded'
+    | 'template.published'
+    | 'template.pushed'
+    | 'template.restored'
+    | 'template.saved'
+    | 'template.staged'
+    | 'template.updated'
+    | 'thread.deleted'
+    | 'thread.updated'
+    | 'tracking.disabled'
+    | 'tracking.enabled'
+    | 'unsubscribe-group.confirmed'
+    | 'unsubscribe-group.created'
+    | 'unsubscribe-group.deleted'
+    | 'unsubscribe-group.updated'
+    | 'warming.cancelled'
+    | 'warming.completed'
+    | 'warming.held'
+    | 'warming.paused'
+    | 'warming.resumed'
+    | 'warming.started'
+    | 'webhook.created'
+    | 'webhook.deleted'
+    | 'webhook.disabled'
+    | 'webhook.secret-rotated'
+    | 'webhook.updated';
+  /** Only changes to the resource with this id */
+  resource?: string;
+  /** Only changes from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+  /** Only changes before this time */
+  before?: string | Date;
+  /** The same as `before` */
+  until?: string | Date;
+  /** Items per page, at most 100 */
+  limit?: number;
+  /** `nextCursor` of the page before, with the same filters */
+  cursor?: string;
+};
+export type OrganizationsGetUsageQuery = {
+  /** Month (UTC) as `YYYY-MM` (default: `current`) */
+  period?: string | null;
+};
+export type AnalyticsGetChannelStatsQuery = {
+  /** A day in the organization's time zone, or an instant, rounded down to its hour. Default: 30 days ago */
+  startDate?: string | null | Date;
+  /** The last day (included whole), or an instant. Default: now */
+  endDate?: string | null | Date;
+};
+export type AnalyticsGetTimeseriesQuery = {
+  /** A day in the organization's time zone, or an instant, rounded down to its hour. Default: 30 days ago */
+  startDate?: string | null | Date;
+  /** The last day (included whole), or an instant. Default: now */
+  endDate?: string | null | Date;
+  /** At most 366 days, or 31 days by the hour */
+  interval?: 'day' | 'hour';
+};
+export type DomainsGetStatsQuery = {
+  /** A day in the organization's time zone, or an instant, rounded down to its hour. Default: 30 days ago */
+  startDate?: string | null | Date;
+  /** The last day (included whole), or an instant. Default: now */
+  endDate?: string | null | Date;
+  /** Number of domains, those with the most emails first */
+  limit?: number;
+};
+export type EventsStreamQuery = {
+  /** Only events of these kinds, such as `message.*,domain.failed` */
+  type?: string;
+  /** Only events of the message, or other resource, with this id */
+  subject?: string;
+  /** Only events from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+};
+export type MailboxesStreamEventsQuery = {
+  /** Only events of these kinds, such as `message.*,domain.failed` */
+  type?: string;
+  /** Only events from this time on */
+  after?: string | Date;
+  /** The same as `after` */
+  since?: string | Date;
+};
+/** An event, by `type`. */
+export type Event =
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'message.accepted';
       /** Time of the event, ISO 8601 in UTC */
@@ -3801,6 +4439,8 @@ export type WebhookEvent =
       data: MessageEventRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'message.scheduled';
       /** Time of the event, ISO 8601 in UTC */
@@ -3811,6 +4451,8 @@ export type WebhookEvent =
       data: MessageEventRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'message.deferred';
       /** Time of the event, ISO 8601 in UTC */
@@ -3821,6 +4463,8 @@ export type WebhookEvent =
       data: MessageEventRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'message.sent';
       /** Time of the event, ISO 8601 in UTC */
@@ -3831,6 +4475,8 @@ export type WebhookEvent =
       data: MessageEventRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'message.delivered';
       /** Time of the event, ISO 8601 in UTC */
@@ -3841,6 +4487,8 @@ export type WebhookEvent =
       data: MessageEventRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'message.opened';
       /** Time of the event, ISO 8601 in UTC */
@@ -3851,6 +4499,8 @@ export type WebhookEvent =
       data: MessageEventRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'message.clicked';
       /** Time of the event, ISO 8601 in UTC */
@@ -3861,6 +4511,8 @@ export type WebhookEvent =
       data: MessageEventRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'message.bounced';
       /** Time of the event, ISO 8601 in UTC */
@@ -3871,6 +4523,8 @@ export type WebhookEvent =
       data: MessageEventRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'message.complained';
       /** Time of the event, ISO 8601 in UTC */
@@ -3881,6 +4535,8 @@ export type WebhookEvent =
       data: MessageEventRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'message.failed';
       /** Time of the event, ISO 8601 in UTC */
@@ -3891,6 +4547,8 @@ export type WebhookEvent =
       data: MessageEventRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'message.cancelled';
       /** Time of the event, ISO 8601 in UTC */
@@ -3901,6 +4559,8 @@ export type WebhookEvent =
       data: MessageEventRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'message.unsubscribed';
       /** Time of the event, ISO 8601 in UTC */
@@ -3911,6 +4571,8 @@ export type WebhookEvent =
       data: MessageEventRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'mailbox.created';
       /** Time of the event, ISO 8601 in UTC */
@@ -3921,6 +4583,8 @@ export type WebhookEvent =
       data: Mailbox;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'mailbox.updated';
       /** Time of the event, ISO 8601 in UTC */
@@ -3931,6 +4595,8 @@ export type WebhookEvent =
       data: Mailbox;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'mailbox.paused';
       /** Time of the event, ISO 8601 in UTC */
@@ -3941,6 +4607,8 @@ export type WebhookEvent =
       data: Mailbox;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'mailbox.resumed';
       /** Time of the event, ISO 8601 in UTC */
@@ -3951,6 +4619,8 @@ export type WebhookEvent =
       data: Mailbox;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'mailbox.deleted';
       /** Time of the event, ISO 8601 in UTC */
@@ -3961,6 +4631,8 @@ export type WebhookEvent =
       data: Mailbox;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'mailbox.message.received';
       /** Time of the event, ISO 8601 in UTC */
@@ -3971,6 +4643,8 @@ export type WebhookEvent =
       data: MailboxMessage;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'mailbox.message.sent';
       /** Time of the event, ISO 8601 in UTC */
@@ -3981,6 +4655,8 @@ export type WebhookEvent =
       data: MailboxMessage;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'mailbox.action.proposed';
       /** Time of the event, ISO 8601 in UTC */
@@ -3991,6 +4667,8 @@ export type WebhookEvent =
       data: MailboxAction;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'mailbox.action.approved';
       /** Time of the event, ISO 8601 in UTC */
@@ -4001,6 +4679,8 @@ export type WebhookEvent =
       data: MailboxAction;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'mailbox.action.rejected';
       /** Time of the event, ISO 8601 in UTC */
@@ -4011,6 +4691,8 @@ export type WebhookEvent =
       data: MailboxAction;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'domain.verified';
       /** Time of the event, ISO 8601 in UTC */
@@ -4021,6 +4703,8 @@ export type WebhookEvent =
       data: Domain;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'domain.failing';
       /** Time of the event, ISO 8601 in UTC */
@@ -4031,6 +4715,8 @@ export type WebhookEvent =
       data: Domain;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'domain.failed';
       /** Time of the event, ISO 8601 in UTC */
@@ -4041,6 +4727,8 @@ export type WebhookEvent =
       data: Domain;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'domain.held';
       /** Time of the event, ISO 8601 in UTC */
@@ -4051,6 +4739,8 @@ export type WebhookEvent =
       data: Domain;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'domain.resumed';
       /** Time of the event, ISO 8601 in UTC */
@@ -4061,6 +4751,8 @@ export type WebhookEvent =
       data: Domain;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'sender.verified';
       /** Time of the event, ISO 8601 in UTC */
@@ -4071,6 +4763,8 @@ export type WebhookEvent =
       data: Sender;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'workspace.warning';
       /** Time of the event, ISO 8601 in UTC */
@@ -4081,6 +4775,8 @@ export type WebhookEvent =
       data: Organization;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'workspace.paused';
       /** Time of the event, ISO 8601 in UTC */
@@ -4091,6 +4787,8 @@ export type WebhookEvent =
       data: Organization;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'workspace.resumed';
       /** Time of the event, ISO 8601 in UTC */
@@ -4101,6 +4799,8 @@ export type WebhookEvent =
       data: Organization;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'contact.created';
       /** Time of the event, ISO 8601 in UTC */
@@ -4111,6 +4811,8 @@ export type WebhookEvent =
       data: Contact;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'contact.updated';
       /** Time of the event, ISO 8601 in UTC */
@@ -4121,6 +4823,8 @@ export type WebhookEvent =
       data: Contact;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'contact.deleted';
       /** Time of the event, ISO 8601 in UTC */
@@ -4136,6 +4840,8 @@ export type WebhookEvent =
       };
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'contact.imported';
       /** Time of the event, ISO 8601 in UTC */
@@ -4146,6 +4852,8 @@ export type WebhookEvent =
       data: ContactImport;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'contact.unsubscribed';
       /** Time of the event, ISO 8601 in UTC */
@@ -4156,6 +4864,8 @@ export type WebhookEvent =
       data: Contact;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'conversation.created';
       /** Time of the event, ISO 8601 in UTC */
@@ -4166,6 +4876,8 @@ export type WebhookEvent =
       data: Conversation;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'conversation.updated';
       /** Time of the event, ISO 8601 in UTC */
@@ -4176,6 +4888,8 @@ export type WebhookEvent =
       data: Conversation;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'template.published';
       /** Time of the event, ISO 8601 in UTC */
@@ -4186,6 +4900,8 @@ export type WebhookEvent =
       data: Template;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'warming.held';
       /** Time of the event, ISO 8601 in UTC */
@@ -4196,6 +4912,8 @@ export type WebhookEvent =
       data: WarmingRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'warming.completed';
       /** Time of the event, ISO 8601 in UTC */
@@ -4206,6 +4924,8 @@ export type WebhookEvent =
       data: WarmingRecord;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'campaign.run.started';
       /** Time of the event, ISO 8601 in UTC */
@@ -4216,6 +4936,8 @@ export type WebhookEvent =
       data: CampaignRunSummary;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'campaign.run.completed';
       /** Time of the event, ISO 8601 in UTC */
@@ -4226,6 +4948,8 @@ export type WebhookEvent =
       data: CampaignRunSummary;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'campaign.run.held';
       /** Time of the event, ISO 8601 in UTC */
@@ -4236,6 +4960,8 @@ export type WebhookEvent =
       data: CampaignRunSummary;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'campaign.run.failed';
       /** Time of the event, ISO 8601 in UTC */
@@ -4246,6 +4972,8 @@ export type WebhookEvent =
       data: CampaignRunSummary;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'extension.installation.created';
       /** Time of the event, ISO 8601 in UTC */
@@ -4256,6 +4984,8 @@ export type WebhookEvent =
       data: ExtensionInstallation;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'extension.installation.upgraded';
       /** Time of the event, ISO 8601 in UTC */
@@ -4266,6 +4996,8 @@ export type WebhookEvent =
       data: ExtensionInstallation;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'extension.installation.disabled';
       /** Time of the event, ISO 8601 in UTC */
@@ -4276,6 +5008,8 @@ export type WebhookEvent =
       data: ExtensionInstallation;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'service.finding';
       /** Time of the event, ISO 8601 in UTC */
@@ -4292,6 +5026,8 @@ export type WebhookEvent =
       };
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'webhook.disabled';
       /** Time of the event, ISO 8601 in UTC */
@@ -4302,6 +5038,8 @@ export type WebhookEvent =
       data: Webhook;
     }
   | {
+      /** The `webhook-id` of its deliveries */
+      id: string;
       /** Kind of the event */
       type: 'webhook.test';
       /** Time of the event, ISO 8601 in UTC */
@@ -4313,8 +5051,23 @@ export type WebhookEvent =
         [name: string]: unknown;
       };
     };
-/** An event of a stream, by `type`. */
-export type StreamedEvent = WebhookEvent & { id: string };
+/** Names of the errors of the API. */
+export type ApiErrorTag =
+  | 'MalformedRequestError'
+  | 'ValidationError'
+  | 'ResourceNotFoundError'
+  | 'UnauthorizedError'
+  | 'PaymentRequiredError'
+  | 'ForbiddenError'
+  | 'FlagDisabledError'
+  | 'ConflictError'
+  | 'RateLimitedError'
+  | 'ExternalServiceError'
+  | 'BillingProviderError'
+  | 'InternalError'
+  | 'WebhookEnqueueError'
+  | 'CapacityError'
+  | 'TimeoutError';
 /**
  * Returns the event of a post whose signature is valid. `body` is the body as it came.
  * @throws SvcError `WebhookVerificationError`
@@ -4324,13 +5077,17 @@ export function verifyWebhook(
   headers: Headers | Record<string, string | string[] | undefined>,
   secret: string | readonly string[],
   options?: { toleranceSeconds?: number; now?: number },
-): Promise<WebhookEvent>;
+): Promise<Event>;
 /** The client of the API. */
 export class Svc {
   constructor(options: SvcOptions);
   readonly messages: {
     /** Send an email message. Accepts the message durably and returns it as `pending`; follow it by its events. Repeats with the same `Idempotency-Key` and content return the original message. Permission: `messages:send`. */
-    send(body: SendPayload, options?: KeyedOptions): Promise<Message>;
+    send(body: SendPayload & { dryRun: true }, options?: KeyedOptions): Promise<DryRunResult>;
+    /** Send an email message. Accepts the message durably and returns it as `pending`; follow it by its events. Repeats with the same `Idempotency-Key` and content return the original message. Permission: `messages:send`. */
+    send(body: SendPayload & { dryRun?: false }, options?: KeyedOptions): Promise<Message>;
+    /** Send an email message. Accepts the message durably and returns it as `pending`; follow it by its events. Repeats with the same `Idempotency-Key` and content return the original message. Permission: `messages:send`. */
+    send(body: SendPayload, options?: KeyedOptions): Promise<Message | DryRunResult>;
     /** Send up to 100 messages. Answers with one result for each entry, in order: the `message`, or the `error` of this send as if it had been sent alone. Each entry is checked by itself, its fields too; a refused entry does not stop the others. All accepted entries are stored at once. Counts as one request for each entry. A repeat with the same `Idempotency-Key` and content returns the same results; if no entry was accepted, the key is free again. Permission: `messages:send`. */
     sendBatch(body: Array<SendPayload>, options?: KeyedOptions): Promise<Array<BatchResult>>;
     /** Send an email message later. Accepts the message as `scheduled` and sends it at `scheduledFor`. It draws on the rate limit and the daily quota then, not now, and waits for them instead of failing: `scheduling` of its deliveries gives the reason (`waitReason`) and the time. Repeats with the same `idempotencyKey` and content return the original message. Permission: `messages:send`. */
@@ -4343,52 +5100,7 @@ export class Svc {
     cancel(id: string, options?: KeyedOptions): Promise<Message>;
     /** List messages, newest first. Permission: `messages:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** Only this channel */
-        channel?: 'email';
-        /** Only this direction */
-        direction?: 'outbound' | 'inbound';
-        /** Only this status */
-        status?:
-          | 'pending'
-          | 'scheduled'
-          | 'queued'
-          | 'processing'
-          | 'sent'
-          | 'delivered'
-          | 'read'
-          | 'failed'
-          | 'bounced'
-          | 'complained';
-        /** Only messages of this conversation */
-        conversationId?: string;
-        /** Only messages of this contact */
-        contactId?: string;
-        /** Only messages created at or after this time, ISO 8601 */
-        startDate?: string;
-        /** Only messages created at or before this time; a bare date includes that day */
-        endDate?: string;
-        /** Only messages created from this time on */
-        after?: string;
-        /** The same as `after` */
-        since?: string;
-        /** Only messages created before this time */
-        before?: string;
-        /** The same as `before` */
-        until?: string;
-        /** Only messages with this address in `to`, `cc` or `bcc` */
-        recipient?: string;
-        /** Only messages from this address */
-        sender?: string;
-        /** Only messages with a subject that begins so, in any case of letters */
-        subject?: string;
-        /** Only messages with this tag */
-        tag?: string;
-      },
+      query?: MessagesListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -4408,21 +5120,7 @@ export class Svc {
       };
     }>;
     /** Wait for a mail to an address, and get it with text, codes and links. Answers with the newest sent, captured or received message that matches, once there is one. Answers 404 if none comes in time: ask again. The pattern is matched anywhere in the subject (RE2, which has no lookaround and no backreferences). Permission: `messages:read`. */
-    expect(
-      query: {
-        /** Address of the recipient */
-        to: string;
-        /** RE2 pattern that a part of the subject matches, in any case of letters */
-        subject?: string;
-        /** Only mail created (default: the last minute) from this time on */
-        after?: string;
-        /** The same as `after` */
-        since?: string;
-        /** Longest wait in seconds, at most 25, and 3 less than the time limit of a request */
-        within?: string;
-      },
-      options?: RequestOptions,
-    ): Promise<ExpectedMessage>;
+    expect(query: MessagesExpectQuery, options?: RequestOptions): Promise<ExpectedMessage>;
     /** Get a message with its recipients and deliveries. Permission: `messages:read`. */
     get(id: string, options?: RequestOptions): Promise<Message>;
     /** Delete a message for good; its unsent deliveries are cancelled. Permission: `messages:delete`. */
@@ -4438,14 +5136,7 @@ export class Svc {
     /** Get the email projection of a message. Permission: `messages:read`. */
     getEmail(
       id: string,
-      query?: {
-        /** Also give URLs that download the parts without a key */
-        includeStorageUrls?: boolean | 'true' | 'false';
-        /** Lifetime of the storage URLs in seconds, 60 to 604800 (default 3600) */
-        urlExpiresIn?: number;
-        /** Recipient whose copy the `raw` URL gives, of a sent message's (default: the first) */
-        recipient?: string;
-      },
+      query?: MessagesGetEmailQuery,
       options?: RequestOptions,
     ): Promise<EmailProjection>;
     /** Find the one-time codes and the links of a message. At most 10 codes of 4 to 8 digits, and at most 100 links, of the HTML if it has any, else of the text. Permission: `messages:read`. */
@@ -4542,16 +5233,7 @@ export class Svc {
   readonly mailboxes: {
     /** List mailboxes, newest first. Permission: `mailboxes:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** Only this status */
-        status?: 'active' | 'paused';
-        /** Only mailboxes of this namespace */
-        namespaceId?: string;
-      },
+      query?: MailboxesListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -4656,24 +5338,7 @@ export class Svc {
     /** List the events of a mailbox. Permission: `mailboxes:read`. */
     listEvents(
       id: string,
-      query?: {
-        /** Only events of these kinds, such as `message.*,domain.failed` */
-        type?: string;
-        /** Only events from this time on */
-        after?: string;
-        /** The same as `after` */
-        since?: string;
-        /** Only events before this time */
-        before?: string;
-        /** The same as `before` */
-        until?: string;
-        /** Order of the list: `asc` is oldest first */
-        order?: 'asc' | 'desc';
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before, with the same filters */
-        cursor?: string;
-      },
+      query?: MailboxesListEventsQuery,
       options?: RequestOptions,
     ): List<{
       /** Events of this page */
@@ -4748,33 +5413,13 @@ export class Svc {
     /** Count the actions of keys and the events of a mailbox. Permission: `mailboxes:read`. */
     getActivity(
       id: string,
-      query?: {
-        /** Only actions and events from this time on */
-        after?: string;
-        /** The same as `after` */
-        since?: string;
-        /** Only actions and events before this time */
-        before?: string;
-        /** The same as `before` */
-        until?: string;
-      },
+      query?: MailboxesGetActivityQuery,
       options?: RequestOptions,
     ): Promise<MailboxActivity>;
     /** List the actions of keys in a mailbox, newest first. Permission: `mailboxes:read`. */
     listActions(
       id: string,
-      query?: {
-        /** Only actions in this state */
-        state?: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
-        /** Only actions of this type */
-        type?: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
-        /** Only actions of this key or installation */
-        actor?: string;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before, with the same filters */
-        cursor?: string;
-      },
+      query?: MailboxesListActionsQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -4804,18 +5449,16 @@ export class Svc {
     /** Find the one-time codes and the links of a message in a mailbox. Found as by `svc messages expect`: at most 10 codes of 4 to 8 digits, and at most 100 links, of the HTML if it has any, else of the text. Permission: `mailboxes:read`. */
     getExtracts(id: string, messageId: string, options?: RequestOptions): Promise<MailExtracts>;
     /** Follows the events; goes on after a cut. */
-    streamEvents(id: string, options?: StreamOptions): AsyncIterable<StreamedEvent>;
+    streamEvents(
+      id: string,
+      options?: StreamOptions<MailboxesStreamEventsQuery>,
+    ): AsyncIterable<Event>;
   };
   readonly drafts: {
     /** List the drafts of a mailbox, newest first. Permission: `mailboxes:read`. */
     list(
       id: string,
-      query?: {
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before */
-        cursor?: string;
-      },
+      query?: DraftsListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -4915,18 +5558,7 @@ export class Svc {
   readonly mailboxActions: {
     /** List the actions of keys in all mailboxes, newest first. A key bound to mailboxes sees the actions in its own. `state=proposed` lists the proposals that wait for a decision. Permission: `mailboxes:read`. */
     listAll(
-      query?: {
-        /** Only actions in this state */
-        state?: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed' | 'expired';
-        /** Only actions of this type */
-        type?: 'sendMessage' | 'reply' | 'forward' | 'label' | 'move' | 'note';
-        /** Only actions of this key or installation */
-        actor?: string;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before, with the same filters */
-        cursor?: string;
-      },
+      query?: MailboxActionsListAllQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -4951,12 +5583,7 @@ export class Svc {
   readonly mailboxNamespaces: {
     /** List the namespaces of mailboxes, newest first. Permission: `mailboxes:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-      },
+      query?: MailboxNamespacesListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -4988,32 +5615,7 @@ export class Svc {
     /** List the threads of a mailbox, latest activity first. Without `folder` it lists all folders except `spam` and `trash`. A thread with new activity moves ahead of the cursor, so that a walk lists each thread at most once. Permission: `mailboxes:read`. */
     list(
       id: string,
-      query?: {
-        /** Only threads with their last activity from this time on */
-        after?: string;
-        /** The same as `after` */
-        since?: string;
-        /** Only threads with their last activity before this time */
-        before?: string;
-        /** The same as `before` */
-        until?: string;
-        /** Search words, all in one message: in its subject, its sender or its text. `"a phrase"`, `from:`, `subject:`, `has:attachment`, and a trailing `*`. A page before the last may be short */
-        q?: string;
-        /** Only this folder (default: all but `spam` and `trash`) */
-        folder?: 'inbox' | 'sent' | 'archive' | 'spam' | 'trash' | 'drafts';
-        /** Only threads with this label */
-        label?: string;
-        /** Only unread threads, or only read ones */
-        unread?: boolean | 'true' | 'false';
-        /** Only starred threads, or only others */
-        starred?: boolean | 'true' | 'false';
-        /** Only snoozed threads, or only others */
-        snoozed?: boolean | 'true' | 'false';
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before */
-        cursor?: string;
-      },
+      query?: ThreadsListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -5056,12 +5658,7 @@ export class Svc {
     listMessages(
       id: string,
       threadId: string,
-      query?: {
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before */
-        cursor?: string;
-      },
+      query?: ThreadsListMessagesQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -5093,12 +5690,7 @@ export class Svc {
     listNotes(
       id: string,
       threadId: string,
-      query?: {
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before */
-        cursor?: string;
-      },
+      query?: ThreadsListNotesQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -5151,12 +5743,7 @@ export class Svc {
   readonly domains: {
     /** List sending domains, newest first. Permission: `domains:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-      },
+      query?: DomainsListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -5262,14 +5849,7 @@ export class Svc {
     /** List the DMARC reports on a domain, newest first. Each report shows mail in the name of the domain (RFC 7489), as a receiver counted it and sent it to the `rua` address of its DMARC record. Stored for 90 days. Permission: `domains:read`. */
     listDmarcReports(
       id: string,
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** Number of days back: 30 (default), at most 90 */
-        days?: number;
-      },
+      query?: DomainsListDmarcReportsQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -5361,17 +5941,7 @@ export class Svc {
       options?: KeyedOptions,
     ): Promise<Warming>;
     /** Show the mail of a range by recipient domain. Permission: `analytics:read`. */
-    getStats(
-      query?: {
-        /** A day in the organization's time zone, or an instant, rounded down to its hour. Default: 30 days ago */
-        startDate?: string | null;
-        /** The last day (included whole), or an instant. Default: now */
-        endDate?: string | null;
-        /** Number of domains, those with the most emails first */
-        limit?: number;
-      },
-      options?: RequestOptions,
-    ): Promise<DomainStats>;
+    getStats(query?: DomainsGetStatsQuery, options?: RequestOptions): Promise<DomainStats>;
   };
   readonly catchAll: {
     /** Deliver mail for unknown addresses of a domain to a mailbox. Permission: `mailboxes:configure`. */
@@ -5402,18 +5972,7 @@ export class Svc {
   readonly senders: {
     /** List sender identities, newest first. Permission: `senders:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** Only senders with this status */
-        verificationStatus?: 'pending' | 'verified';
-        /** Only senders that may send, or may not */
-        isActive?: boolean | 'true' | 'false';
-        /** Only the default sender, or the others */
-        isDefault?: boolean | 'true' | 'false';
-      },
+      query?: SendersListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -5488,16 +6047,7 @@ export class Svc {
   readonly blocks: {
     /** List blocked addresses, newest first. Permission: `blocks:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** Only blocks with this reason */
-        reason?: 'bounce' | 'complaint' | 'unsubscribe' | 'manual';
-        /** Only blocks of this address, in any case of letters */
-        address?: string;
-      },
+      query?: BlocksListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -5542,12 +6092,7 @@ export class Svc {
   readonly unsubscribeGroups: {
     /** List unsubscribe groups, newest first. Permission: `contacts:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-      },
+      query?: UnsubscribeGroupsListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -5610,14 +6155,7 @@ export class Svc {
     /** List the members of a double opt-in group, newest contact first. Permission: `contacts:read`. */
     listMembers(
       id: string,
-      query?: {
-        /** Only members in this state */
-        status?: 'pending' | 'confirmed';
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before, with the same filters */
-        cursor?: string;
-      },
+      query?: UnsubscribeGroupsListMembersQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -5653,12 +6191,7 @@ export class Svc {
   readonly brands: {
     /** List brands, newest first. Permission: `brands:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-      },
+      query?: BrandsListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -5758,20 +6291,7 @@ export class Svc {
   readonly templates: {
     /** List templates, newest first. Permission: `templates:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** Only templates in this state */
-        status?: 'draft' | 'published' | 'archived';
-        /** Only templates for this channel */
-        channel?: 'email';
-        /** Only the template with this slug */
-        slug?: string;
-        /** Only templates of this family */
-        familyId?: string;
-      },
+      query?: TemplatesListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -5872,12 +6392,7 @@ export class Svc {
     /** List the published versions of a template, newest first. Permission: `templates:read`. */
     listVersions(
       id: string,
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-      },
+      query?: TemplatesListVersionsQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -5966,23 +6481,13 @@ export class Svc {
     /** List the commits of a template. Newest first. Permission: `templates:read`. */
     listHistory(
       id: string,
-      query?: {
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before */
-        cursor?: string;
-      },
+      query?: TemplatesListHistoryQuery,
       options?: RequestOptions,
     ): List<TemplateHistory>;
     /** Compare two commits of a template, or one with the draft. A diff is cut off at 100 KB of a file and 1 MB in all; a differing part of more than 10,000 lines has none. Permission: `templates:read`. */
     diffCommits(
       id: string,
-      query?: {
-        /** Older commit (default: the head of main) */
-        from?: string;
-        /** Newer commit (default: the draft) */
-        to?: string;
-      },
+      query?: TemplatesDiffCommitsQuery,
       options?: RequestOptions,
     ): Promise<TemplateDiff>;
     /** Download the history of a template as a git bundle. For `git clone FILE`. Up to 32 MB; `git clone` of its URL has no limit. Permission: `templates:read`. */
@@ -5990,17 +6495,12 @@ export class Svc {
     /** Take commits of a template from a git bundle. Its main moves ours if it extends it and no staged file is in the way. Else it is pending: its files are merged into the draft, `conflicts` lists those that both changed, and a save makes the merge commit. Permission: `templates:write`. */
     uploadBundle(
       id: string,
-      body: BodyInit,
+      body: RawBody,
       options?: RequestOptions,
     ): Promise<TemplateWorkspaceView>;
     /** List template families, newest first. Permission: `templates:read`. */
     listFamilies(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-      },
+      query?: TemplatesListFamiliesQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -6064,45 +6564,15 @@ export class Svc {
   readonly contacts: {
     /** Import contacts from a file. Takes CSV with a header, or JSON Lines; the headers of exports of other services are known. A row updates the contact with its address or `externalId`, or creates one; empty fields stay unchanged, and tags are added. A row of somebody who gets no mail adds a block, for which the key needs `blocks:write` too. A column that speaks of consent without a known meaning is a 422 until `map` gives it one. Importing the same file again changes nothing. Permission: `contacts:write`. */
     import(
-      body: BodyInit,
-      query?: {
-        /** Count the changes without applying them */
-        dryRun?: boolean | 'true' | 'false';
-        /** Field for a column, as COLUMN=FIELD; several times for several columns */
-        map?: string | Array<string>;
-        /** Id of a double opt-in group: each contact of the file that can get mail is asked to confirm it, unless it was asked before */
-        requireConfirmation?: string;
-      },
+      body: RawBody,
+      query?: ContactsImportQuery,
       options?: KeyedOptions,
     ): Promise<ContactImportReport>;
     /** Export all contacts, the oldest first. Writes CSV, in which a value that a spreadsheet would take for a formula begins with an apostrophe, or one contact on each line as JSON. An import reads both. Permission: `contacts:read`. */
-    export(
-      query?: {
-        /** Format of the file */
-        format?: 'csv' | 'ndjson';
-      },
-      options?: RequestOptions,
-    ): Promise<Response>;
+    export(query?: ContactsExportQuery, options?: RequestOptions): Promise<Response>;
     /** List contacts, newest first. Permission: `contacts:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** Only contacts with this tag */
-        tag?: string;
-        /** Only contacts with this address, in any case of letters */
-        email?: string;
-        /** Only the contact with this id of your own */
-        externalId?: string;
-        /** Only this status */
-        status?: 'active' | 'unsubscribed' | 'bounced' | 'complained' | 'archived';
-        /** Only contacts with a name or first address that begins so; of frequent words, among the newest 5,000 */
-        q?: string;
-        /** Only contacts changed from this time on */
-        updatedSince?: string;
-      },
+      query?: ContactsListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -6312,20 +6782,7 @@ export class Svc {
   readonly conversations: {
     /** List conversations, newest first. Permission: `conversations:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** Only this status */
-        status?: 'active' | 'waiting' | 'resolved' | 'archived';
-        /** Only conversations with this tag */
-        tag?: string;
-        /** Only the conversation with this id of your own */
-        externalId?: string;
-        /** Only conversations with this contact */
-        contactId?: string;
-      },
+      query?: ConversationsListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -6514,12 +6971,7 @@ export class Svc {
   readonly contactGroups: {
     /** List contact groups, newest first. Permission: `contacts:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-      },
+      query?: ContactGroupsListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -6578,12 +7030,7 @@ export class Svc {
     /** List the contacts of a group, newest first. Permission: `contacts:read`. */
     listMembers(
       id: string,
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-      },
+      query?: ContactGroupsListMembersQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -6624,12 +7071,7 @@ export class Svc {
   readonly campaigns: {
     /** List campaigns, newest first. Permission: `campaigns:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-      },
+      query?: CampaignsListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -6830,10 +7272,7 @@ export class Svc {
     /** Count the contacts of a campaign by fate, and the time of a run. At the pace of plan, daily quota and warming. Mail that others send meanwhile is not known. Permission: `campaigns:read`. */
     estimate(
       id: string,
-      query?: {
-        /** Time of the start, ISO 8601 with an offset (default: now) */
-        scheduledFor?: string;
-      },
+      query?: CampaignsEstimateQuery,
       options?: RequestOptions,
     ): Promise<CampaignEstimate>;
     /** Show the mail of a campaign as a contact would get it. Without the links of its recipient. Stores nothing. Permission: `campaigns:read`. */
@@ -6870,12 +7309,7 @@ export class Svc {
     /** List the runs of a campaign, newest first. Permission: `campaigns:read`. */
     listRuns(
       id: string,
-      query?: {
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before, with the same filters */
-        cursor?: string;
-      },
+      query?: CampaignsListRunsQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -6929,28 +7363,7 @@ export class Svc {
     listRunRecipients(
       id: string,
       runId: string,
-      query?: {
-        /** Only contacts with this outcome */
-        outcome?: 'dispatched' | 'failed' | 'skipped';
-        /** Only contacts that failed or were skipped for this reason */
-        reason?: string;
-        /** Only contacts whose message has this status now */
-        status?:
-          | 'pending'
-          | 'scheduled'
-          | 'queued'
-          | 'processing'
-          | 'sent'
-          | 'delivered'
-          | 'read'
-          | 'failed'
-          | 'bounced'
-          | 'complained';
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before, with the same filters */
-        cursor?: string;
-      },
+      query?: CampaignsListRunRecipientsQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -6962,20 +7375,7 @@ export class Svc {
   readonly extensions: {
     /** List the extensions of the organization and the public ones, newest first. Permission: `extensions:read`. */
     list(
-      query?: {
-        /** Only extensions created from this time on */
-        after?: string;
-        /** The same as `after` */
-        since?: string;
-        /** Only extensions created before this time */
-        before?: string;
-        /** The same as `before` */
-        until?: string;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before, with the same filters */
-        cursor?: string;
-      },
+      query?: ExtensionsListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -7023,12 +7423,7 @@ export class Svc {
     /** List the versions of an extension, newest first. Permission: `extensions:read`. */
     listVersions(
       id: string,
-      query?: {
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before, with the same filters */
-        cursor?: string;
-      },
+      query?: ExtensionsListVersionsQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -7063,16 +7458,7 @@ export class Svc {
   readonly extensionInstallations: {
     /** List the installations of extensions, newest first. Permission: `extensions:read`. */
     list(
-      query?: {
-        /** Only installations with this status */
-        status?: 'active' | 'failing' | 'disabled';
-        /** Only those of this extension */
-        extensionId?: string;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before, with the same filters */
-        cursor?: string;
-      },
+      query?: ExtensionInstallationsListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -7155,12 +7541,7 @@ export class Svc {
     /** List the upgrades and rollbacks of an installation, newest first. They are kept for good, also after the installation was deleted. Permission: `extensions:read`. */
     listInstallationVersionChanges(
       id: string,
-      query?: {
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before, with the same filters */
-        cursor?: string;
-      },
+      query?: ExtensionInstallationsListInstallationVersionChangesQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -7172,26 +7553,7 @@ export class Svc {
   readonly events: {
     /** List the events of the organization. Lists the newest first, or the oldest first with `order`. `GET /v1/events/stream`, with the same filters, sends events as they happen, as server-sent events: `id` is the event, `event` its kind, `data` the object listed here. A `Last-Event-ID` header continues behind that event; `since` begins in the past. A comment is sent every 15 seconds. A key bound to mailboxes gets the events of its own there, with `mailboxes:read`; `GET /v1/mailboxes/{id}/events/stream` sends those of one mailbox. Permission: `webhooks:read`. */
     list(
-      query?: {
-        /** Only events of these kinds, such as `message.*,domain.failed` */
-        type?: string;
-        /** Only events of the message, or other resource, with this id */
-        subject?: string;
-        /** Only events from this time on */
-        after?: string;
-        /** The same as `after` */
-        since?: string;
-        /** Only events before this time */
-        before?: string;
-        /** The same as `before` */
-        until?: string;
-        /** Order of the list: `asc` is oldest first */
-        order?: 'asc' | 'desc';
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before, with the same filters */
-        cursor?: string;
-      },
+      query?: EventsListQuery,
       options?: RequestOptions,
     ): List<{
       /** Events of this page */
@@ -7205,17 +7567,12 @@ export class Svc {
       items: Array<EventKind>;
     }>;
     /** Follows the events; goes on after a cut. */
-    stream(options?: StreamOptions): AsyncIterable<StreamedEvent>;
+    stream(options?: StreamOptions<EventsStreamQuery>): AsyncIterable<Event>;
   };
   readonly webhooks: {
     /** List webhooks, newest first. Without those of installations, which `GET /v1/webhooks/{id}` shows. Permission: `webhooks:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-      },
+      query?: WebhooksListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -7297,32 +7654,13 @@ export class Svc {
     /** Count the deliveries of a webhook by day. Permission: `webhooks:read`. */
     getStats(
       id: string,
-      query?: {
-        /** Days, today included: 7, 30 (default) or 90 */
-        period?: 7 | 30 | 90;
-      },
+      query?: WebhooksGetStatsQuery,
       options?: RequestOptions,
     ): Promise<WebhookStats>;
     /** List the deliveries of a webhook, newest first. Permission: `webhooks:read`. */
     listDeliveries(
       id: string,
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-        status?: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
-        /** Only deliveries of these kinds, such as `message.*,domain.failed` */
-        eventType?: string;
-        /** Only deliveries created from this time on */
-        after?: string;
-        /** The same as `after` */
-        since?: string;
-        /** Only deliveries created before this time */
-        before?: string;
-        /** The same as `before` */
-        until?: string;
-      },
+      query?: WebhooksListDeliveriesQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -7372,12 +7710,7 @@ export class Svc {
   readonly apiKeys: {
     /** List API keys, newest first. Permission: `keys:read`. */
     list(
-      query?: {
-        /** Page number, from 1 */
-        page?: number;
-        /** Items per page, at most 100 */
-        limit?: number;
-      },
+      query?: ApiKeysListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -7492,162 +7825,12 @@ export class Svc {
       options?: KeyedOptions,
     ): Promise<Organization>;
     /** Show the emails sent in a month and their cost. Permission: `organization:read`. */
-    getUsage(
-      query?: {
-        /** Month (UTC) as `YYYY-MM` (default: `current`) */
-        period?: string | null;
-      },
-      options?: RequestOptions,
-    ): Promise<Usage>;
+    getUsage(query?: OrganizationsGetUsageQuery, options?: RequestOptions): Promise<Usage>;
   };
   readonly audit: {
     /** List the changes to an organization, newest first. Lists changes to the organization, its keys, webhooks, domains, senders, blocks and mailboxes, by keys, by the operator and by the service itself. Permission: `organization:read`. */
     list(
-      query?: {
-        /** Only this kind of change */
-        action?:
-          | 'action.approved'
-          | 'action.rejected'
-          | 'block.created'
-          | 'block.deleted'
-          | 'block.imported'
-          | 'brand.created'
-          | 'brand.deleted'
-          | 'brand.updated'
-          | 'campaign-run.cancelled'
-          | 'campaign-run.completed'
-          | 'campaign-run.created'
-          | 'campaign-run.deleted'
-          | 'campaign-run.failed'
-          | 'campaign-run.held'
-          | 'campaign-run.paused'
-          | 'campaign-run.resumed'
-          | 'campaign-run.started'
-          | 'campaign-run.updated'
-          | 'campaign.created'
-          | 'campaign.deleted'
-          | 'campaign.updated'
-          | 'contact-group.created'
-          | 'contact-group.deleted'
-          | 'contact-group.updated'
-          | 'contact.created'
-          | 'contact.deleted'
-          | 'contact.imported'
-          | 'contact.updated'
-          | 'conversation.archived'
-          | 'conversation.created'
-          | 'conversation.deleted'
-          | 'conversation.reopened'
-          | 'conversation.resolved'
-          | 'conversation.updated'
-          | 'domain.added'
-          | 'domain.catch-all-disabled'
-          | 'domain.catch-all-enabled'
-          | 'domain.deleted'
-          | 'domain.dkim-imported'
-          | 'domain.dkim-rotated'
-          | 'domain.resumed'
-          | 'domain.verified-by-force'
-          | 'draft.created'
-          | 'draft.deleted'
-          | 'draft.sent'
-          | 'draft.updated'
-          | 'extension-installation.created'
-          | 'extension-installation.deleted'
-          | 'extension-installation.disabled'
-          | 'extension-installation.enabled'
-          | 'extension-installation.rotated'
-          | 'extension-installation.updated'
-          | 'extension-installation.upgraded'
-          | 'extension-version.created'
-          | 'extension-version.deleted'
-          | 'extension-version.updated'
-          | 'extension-version.withdrawn'
-          | 'extension.created'
-          | 'extension.deleted'
-          | 'extension.published'
-          | 'extension.updated'
-          | 'key.created'
-          | 'key.revoked'
-          | 'key.rotated'
-          | 'key.updated'
-          | 'mailbox.created'
-          | 'mailbox.deleted'
-          | 'mailbox.paused'
-          | 'mailbox.resumed'
-          | 'mailbox.updated'
-          | 'message.cancelled'
-          | 'message.deleted'
-          | 'namespace.created'
-          | 'note.created'
-          | 'note.deleted'
-          | 'note.updated'
-          | 'organization.created'
-          | 'organization.onboarding-approved'
-          | 'organization.onboarding-reapplied'
-          | 'organization.onboarding-rejected'
-          | 'organization.paused'
-          | 'organization.resumed'
-          | 'organization.updated'
-          | 'queue.dropped'
-          | 'queue.flushed'
-          | 'queue.held'
-          | 'queue.released'
-          | 'queue.retried'
-          | 'sender.created'
-          | 'sender.deleted'
-          | 'sender.proof-ended'
-          | 'sender.proof-mailed'
-          | 'sender.updated'
-          | 'sender.verified'
-          | 'template-family.created'
-          | 'template-family.deleted'
-          | 'template-family.updated'
-          | 'template.archived'
-          | 'template.bundled'
-          | 'template.created'
-          | 'template.deleted'
-          | 'template.discarded'
-          | 'template.published'
-          | 'template.pushed'
-          | 'template.restored'
-          | 'template.saved'
-          | 'template.staged'
-          | 'template.updated'
-          | 'thread.deleted'
-          | 'thread.updated'
-          | 'tracking.disabled'
-          | 'tracking.enabled'
-          | 'unsubscribe-group.confirmed'
-          | 'unsubscribe-group.created'
-          | 'unsubscribe-group.deleted'
-          | 'unsubscribe-group.updated'
-          | 'warming.cancelled'
-          | 'warming.completed'
-          | 'warming.held'
-          | 'warming.paused'
-          | 'warming.resumed'
-          | 'warming.started'
-          | 'webhook.created'
-          | 'webhook.deleted'
-          | 'webhook.disabled'
-          | 'webhook.secret-rotated'
-          | 'webhook.updated';
-        /** Only changes to the resource with this id */
-        resource?: string;
-        /** Only changes from this time on */
-        after?: string;
-        /** The same as `after` */
-        since?: string;
-        /** Only changes before this time */
-        before?: string;
-        /** The same as `before` */
-        until?: string;
-        /** Items per page, at most 100 */
-        limit?: number;
-        /** `nextCursor` of the page before, with the same filters */
-        cursor?: string;
-      },
+      query?: AuditListQuery,
       options?: RequestOptions,
     ): List<{
       /** Items of this page */
@@ -7659,24 +7842,12 @@ export class Svc {
   readonly analytics: {
     /** Show the results of the messages of a time range. `sent` counts the messages accepted in the range. Rates are over attempted mail, each recipient by itself: a waiting message does not count. Permission: `analytics:read`. */
     getChannelStats(
-      query?: {
-        /** A day in the organization's time zone, or an instant, rounded down to its hour. Default: 30 days ago */
-        startDate?: string | null;
-        /** The last day (included whole), or an instant. Default: now */
-        endDate?: string | null;
-      },
+      query?: AnalyticsGetChannelStatsQuery,
       options?: RequestOptions,
     ): Promise<ChannelStats>;
     /** Show the mail of a range by day or hour. Permission: `analytics:read`. */
     getTimeseries(
-      query?: {
-        /** A day in the organization's time zone, or an instant, rounded down to its hour. Default: 30 days ago */
-        startDate?: string | null;
-        /** The last day (included whole), or an instant. Default: now */
-        endDate?: string | null;
-        /** At most 366 days, or 31 days by the hour */
-        interval?: 'day' | 'hour';
-      },
+      query?: AnalyticsGetTimeseriesQuery,
       options?: RequestOptions,
     ): Promise<Timeseries>;
   };

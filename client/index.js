@@ -56,11 +56,6 @@ function filled(path, args) {
   });
 }
 
-function newKey() {
-  if (globalThis.crypto?.randomUUID) return globalThis.crypto.randomUUID();
-  return Array.from({ length: 32 }, () => Math.floor(Math.random() * 16).toString(16)).join('');
-}
-
 /** Returns the method of an operation. */
 function methodOf(http, { method, path, body, query, takesKey, pagesBy, answer }) {
   return (...given) => {
@@ -69,9 +64,12 @@ function methodOf(http, { method, path, body, query, takesKey, pagesBy, answer }
     const content = body === null ? undefined : args.shift();
     const asked = query ? args.shift() : undefined;
     const { idempotencyKey, ...options } = args.shift() ?? {};
-    // One key for all tries, so that a repeat makes nothing twice. A dry run makes nothing.
-    const needsKey = takesKey && content?.dryRun !== true;
-    const key = needsKey ? (idempotencyKey ?? content?.idempotencyKey ?? newKey()) : undefined;
+    // All tries share a key, so that a repeat makes nothing twice. A dry run makes nothing.
+    const isDry = [content?.dryRun, asked?.dryRun].some((value) => String(value) === 'true');
+    const key =
+      takesKey && !isDry
+        ? (idempotencyKey ?? content?.idempotencyKey ?? crypto.randomUUID())
+        : undefined;
     const headers = {
       ...(key !== undefined && { 'idempotency-key': key }),
       ...(content !== undefined && { 'content-type': body ?? 'application/json' }),
@@ -82,7 +80,8 @@ function methodOf(http, { method, path, body, query, takesKey, pagesBy, answer }
         {
           ...{ method, path: target, query: search, headers },
           body: content === undefined || !isJson ? content : JSON.stringify(content),
-          isSafe: method === 'GET' || method === 'DELETE' || key !== undefined,
+          // A POST without a key changes nothing.
+          isSafe: ['GET', 'DELETE', 'POST'].includes(method),
         },
         options,
       );

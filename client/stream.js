@@ -69,6 +69,8 @@ export async function* follow(
         throw new SvcError({ _tag: 'UnexpectedAnswerError', message }, { status: answer.status });
       }
       for await (const event of eventsOf(answer, signal)) {
+        // A piece may hold many events: those after an abort are not given.
+        if (signal?.aborted) return;
         waitMs = Math.min(firstPauseMs, longest);
         if (event.id !== null) last = event.id;
         yield JSON.parse(event.data);

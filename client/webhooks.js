@@ -19,8 +19,9 @@ function bytesOf(base64) {
 }
 
 /**
- * Returns the event of a post whose signature is valid and not older than five minutes. `body` is the body as it came, before
- * any JSON was parsed. `secret` may be several, while one is replaced.
+ * Returns the event of a post whose signature is valid and not older than five minutes, with the
+ * `webhook-id` as its `id`. `body` is the body as it came, before any JSON was parsed. `secret` may
+ * be several, while a secret is replaced.
  * @throws SvcError `WebhookVerificationError`
  */
 export async function verifyWebhook(body, headers, secret, options = {}) {
@@ -38,7 +39,7 @@ export async function verifyWebhook(body, headers, secret, options = {}) {
   const text =
     typeof body === 'string' ? body : new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
   const content = encoder.encode(`${id}.${timestamp}.${text}`);
-  const { subtle } = globalThis.crypto ?? (await import('node:crypto')).webcrypto;
+  const { subtle } = globalThis.crypto;
   for (const one of [secret].flat()) {
     if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(one)) refuse('secret: expected whsec_ and base64');
     const algorithm = { name: 'HMAC', hash: 'SHA-256' };
@@ -47,7 +48,9 @@ export async function verifyWebhook(body, headers, secret, options = {}) {
       const [version, encoded = ''] = signature.split(',');
       if (version !== 'v1' || !/^[A-Za-z0-9+/]+=*$/.test(encoded)) continue;
       // The comparison of Web Crypto takes the same time for every signature.
-      if (await subtle.verify('HMAC', key, bytesOf(encoded), content)) return JSON.parse(text);
+      if (await subtle.verify('HMAC', key, bytesOf(encoded), content)) {
+        return { ...JSON.parse(text), id };
+      }
     }
   }
   return refuse('no signature matches this id, time and body with this secret');

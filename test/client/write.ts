@@ -47,6 +47,9 @@ const streams = [
   { resource: 'mailboxes', verb: 'streamEvents', path: '/v1/mailboxes/{id}/events/stream' },
 ];
 
+/** Schemas of the document that have a closer type here. */
+const eventName = 'Event';
+
 function referredName(ref: unknown): string {
   return String(ref).split('/').at(-1)?.replaceAll(/\W/g, '') ?? '';
 }
@@ -63,10 +66,25 @@ function typeOf(schema: Schema | undefined): string {
   if (constant !== undefined) return JSON.stringify(constant);
   if (Array.isArray(values)) return union(values.map((one) => JSON.stringify(one)));
   const either = (anyOf ?? oneOf) as Schema[] | undefined;
-  if (either) return union(either.map(typeOf));
+  if (either) return union(either.map((one) => aliveType(one, either)));
   if (Array.isArray(allOf)) return (allOf as Schema[]).map((one) => `(${typeOf(one)})`).join(' & ');
   if (Array.isArray(type)) return union(type.map((one) => typeOf({ ...schema, type: one })));
   return plainType(schema);
+}
+
+function resolved(schema: Schema): Schema {
+  const name =
+    String(schema.$ref ?? '')
+      .split('/')
+      .at(-1) ?? '';
+  return document.components.schemas[name] ?? schema;
+}
+
+/** Writes a member of a union. A member beside a deleted resource says that it is not deleted. */
+function aliveType(schema: Schema, union: Schema[]): string {
+  const isDeleted = (one: Schema) => resolved(one).properties?.deleted?.const === true;
+  const isAlive = union.some(isDeleted) && !isDeleted(schema);
+  return isAlive ? `(${typeOf(schema)} & { deleted?: false })` : typeOf(schema);
 }
 
 function plainType(schema: Schema): string {
@@ -135,6 +153,12 @@ function described(): Described[] {
   });
 }
 
+/** Returns the query of a stream. */
+function streamOf({ resource, verb, path }: (typeof streams)[number]) {
+  const queries = document.paths[path]?.get?.parameters ?? [];
+  return { resource, verb, queries: queries.filter((one) => one.in === 'query') };
+}
+
 function schemaOfAnswer({ responses }: Operation): Schema | undefined {
   const found = responses['201'] ?? responses['200'] ?? responses['202'];
   return found?.content?.['application/json']?.schema;
@@ -142,10 +166,7 @@ function schemaOfAnswer({ responses }: Operation): Schema | undefined {
 
 function outputOf(operation: Operation): string[] | undefined {
   const schema = schemaOfAnswer(operation);
-  const whole = schema?.$ref
-    ? document.components.schemas[String(schema.$ref).split('/').at(-1) ?? '']
-    : schema;
-  return Object.keys(whole?.properties ?? {});
+  return schema && Object.keys(resolved(schema).properties ?? {});
 }
 
 /** Writes the table of operations. */
@@ -176,26 +197,57 @@ function operationsFile(): string {
   ].join('\n');
 }
 
-function signature({ route, operation, queries, bodyType, pagesBy, answer }: Described): string {
+/** Writes the signatures of a method: several if a dry run has an answer of its own. */
+function signatures(described: Described): string[] {
+  const { operation, bodyType, answer } = described;
+  const body = bodyOf(operation, bodyType);
+  const type = answer === 'response' ? 'Response' : typeOf(schemaOfAnswer(operation));
+  const dry = dryAnswerOf(operation);
+  if (dry === null || body === null) return [signature(described, body, type)];
+  return [
+    signature(described, `${body} & { dryRun: true }`, dry),
+    signature(described, `${body} & { dryRun?: false }`, type),
+    signature(described, body, `${type} | ${dry}`),
+  ];
+}
+
+/** Returns the type of the 200 of an operation that answers 201 when it is no dry run. */
+function dryAnswerOf({ responses }: Operation): string | null {
+  const schema = responses['200']?.content?.['application/json']?.schema;
+  return schema && responses['201'] ? typeOf(schema) : null;
+}
+
+function signature(
+  { route, resource, verb, operation, queries, pagesBy }: Described,
+  body: string | null,
+  type: string,
+): string {
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => `${name}: string`);
   const isOptional = operation.requestBody?.required !== true;
-  const body = bodyOf(operation, bodyType);
   const parameters = [
     ...inPath,
     ...(body === null ? [] : [`body${isOptional ? '?' : ''}: ${body}`]),
     ...(queries.length > 0
-      ? [`query${isOptionalQuery(queries) ? '?' : ''}: ${queryType(queries)}`]
+      ? [`query${isOptionalQuery(queries) ? '?' : ''}: ${queryName(resource, verb)}`]
       : []),
     `options?: ${takesKey(route) ? 'KeyedOptions' : 'RequestOptions'}`,
   ];
-  const type = answer === 'response' ? 'Response' : typeOf(schemaOfAnswer(operation));
   const result = pagesBy ? `List<${type}>` : `Promise<${type}>`;
   return `(${parameters.join(', ')}): ${result}`;
 }
 
+/** Returns the name of the type of a query, such as `MessagesListQuery`. */
+function queryName(resource: string, verb: string): string {
+  return `${capital(resource)}${capital(verb)}Query`;
+}
+
+function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
 function bodyOf(operation: Operation, bodyType: string | null): string | null {
   if (bodyType === null) return null;
-  if (bodyType !== 'application/json') return 'BodyInit';
+  if (bodyType !== 'application/json') return 'RawBody';
   return typeOf(operation.requestBody?.content[bodyType]?.schema);
 }
 
@@ -206,43 +258,76 @@ function isOptionalQuery(queries: Described['queries']): boolean {
 function queryType(queries: Described['queries']): string {
   const fields = queries.map(
     ({ name, required, description, schema }) =>
-      `${comment(description)}${propertyName(name)}${required ? '' : '?'}: ${typeOf(schema)};`,
+      `${comment(description)}${propertyName(name)}${required ? '' : '?'}: ${inQuery(schema)};`,
   );
   return `{\n${fields.join('\n')}\n}`;
 }
 
+/** Writes the type of a field of a query: a time may be a Date. */
+function inQuery(schema: Schema): string {
+  const isTime = JSON.stringify(schema).includes('"date-time"');
+  return isTime ? `${typeOf(schema)} | Date` : typeOf(schema);
+}
+
+/** Writes the type of an event: `data` by `type`. */
+function eventType(): string {
+  const id = { type: 'string', description: 'The `webhook-id` of its deliveries' };
+  const members = Object.values(document.webhooks).map(({ post }) => {
+    const body = post.requestBody?.content['application/json']?.schema ?? {};
+    const { properties, required = [] } = resolved(body);
+    return typeOf({ ...body, properties: { id, ...properties }, required: ['id', ...required] });
+  });
+  return `/** An event, by \`type\`. */\nexport type ${eventName} = ${members.join(' | ')};`;
+}
+
+/** Writes the `_tag` of each error. */
+function tagsType(): string {
+  const tags = Object.values(document.components.schemas).flatMap(
+    ({ properties }) => properties?._tag?.const ?? [],
+  );
+  return `/** Names of the errors of the API. */\nexport type ApiErrorTag = ${union(tags.map((one) => JSON.stringify(one)))};`;
+}
+
 /** Writes the types. */
 function typesFile(): string {
-  const schemas = Object.entries(document.components.schemas).map(
-    ([name, schema]) =>
-      `${comment(schema.description)}export type ${referredName(name)} = ${typeOf(schema)};`,
-  );
+  const schemas = Object.entries(document.components.schemas)
+    .filter(([name]) => name !== eventName)
+    .map(
+      ([name, schema]) =>
+        `${comment(schema.description)}export type ${referredName(name)} = ${typeOf(schema)};`,
+    );
+  const queries = [...described(), ...streams.map(streamOf)]
+    .filter((one) => one.queries.length > 0)
+    .map(
+      ({ resource, verb, queries }) =>
+        `export type ${queryName(resource, verb)} = ${queryType(queries)};`,
+    );
   const byResource = Map.groupBy(described(), ({ resource }) => resource);
   const resources = [...byResource].map(([resource, all]) => {
     const methods = all.map((one) => {
       const words = [one.operation.summary, one.operation.description].filter(Boolean).join('. ');
-      return `${comment(words)}${one.verb}${signature(one)};`;
+      return signatures(one)
+        .map((two) => `${comment(words)}${one.verb}${two};`)
+        .join('\n');
     });
     const own = streams
       .filter((one) => one.resource === resource)
       .map(({ verb, path }) => {
         const id = path.includes('{id}') ? 'id: string, ' : '';
-        return `/** Follows the events; goes on after a cut. */\n${verb}(${id}options?: StreamOptions): AsyncIterable<StreamedEvent>;`;
+        return `/** Follows the events; goes on after a cut. */\n${verb}(${id}options?: StreamOptions<${queryName(resource, verb)}>): AsyncIterable<${eventName}>;`;
       });
     return `readonly ${resource}: {\n${[...methods, ...own].join('\n')}\n};`;
   });
-  const events = Object.values(document.webhooks).map(({ post }) =>
-    typeOf(post.requestBody?.content['application/json']?.schema),
-  );
   return [
     '// Written by `npm run client` from the routes. Do not edit.',
-    "import type { KeyedOptions, List, RequestOptions, StreamOptions, SvcOptions } from './core.js';",
+    "import type { KeyedOptions, List, RawBody, RequestOptions, StreamOptions, SvcOptions } from './core.js';",
     "export * from './core.js';",
     ...schemas,
-    `/** The body of a post to a webhook, by \`type\`. */\nexport type WebhookEvent = ${events.join(' | ')};`,
-    '/** An event of a stream, by `type`. */\nexport type StreamedEvent = WebhookEvent & { id: string };',
+    ...queries,
+    eventType(),
+    tagsType(),
     '/**\n * Returns the event of a post whose signature is valid. `body` is the body as it came.\n * @throws SvcError `WebhookVerificationError`\n */',
-    'export function verifyWebhook(body: string | Uint8Array, headers: Headers | Record<string, string | string[] | undefined>, secret: string | readonly string[], options?: { toleranceSeconds?: number; now?: number }): Promise<WebhookEvent>;',
+    'export function verifyWebhook(body: string | Uint8Array, headers: Headers | Record<string, string | string[] | undefined>, secret: string | readonly string[], options?: { toleranceSeconds?: number; now?: number }): Promise<Event>;',
     `/** The client of the API. */\nexport class Svc {\nconstructor(options: SvcOptions);\n${resources.join('\n')}\n}`,
     '',
   ].join('\n');
