@@ -211,7 +211,7 @@ function signatures(described: Described): string[] {
   ];
 }
 
-/** Returns the type of the 200 of an operation that answers 201 when it is no dry run. */
+/** Returns the type of the answer to a dry run (200) of an operation that otherwise answers 201. */
 function dryAnswerOf({ responses }: Operation): string | null {
   const schema = responses['200']?.content?.['application/json']?.schema;
   return schema && responses['201'] ? typeOf(schema) : null;
