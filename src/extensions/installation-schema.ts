@@ -29,8 +29,11 @@ const scope = z
     mailboxIds: z
       .array(idOf('mailbox', 'is not a mailbox id'))
       .max(mostMailboxes, `must not have more than ${mostMailboxes} entries`)
-      .optional(),
-    namespaceId: idOf('mailboxNamespace', 'is not a namespace id').nullish(),
+      .optional()
+      .describe('Mailboxes that it reaches'),
+    namespaceId: idOf('mailboxNamespace', 'is not a namespace id')
+      .nullish()
+      .describe('Namespace whose mailboxes it reaches'),
   })
   .refine(({ mailboxIds = [], namespaceId = null }) => mailboxIds.length === 0 || !namespaceId, {
     path: ['namespaceId'],
@@ -111,42 +114,67 @@ export const upgradeInput = z
   .meta({ examples: [{ version: '1.1.0', acceptPermissions: ['permission:contacts:read'] }] });
 
 const actor = z.object({
-  kind: z.enum(['user', 'key', 'installation']),
+  kind: z
+    .enum(['user', 'key', 'installation'])
+    .describe('Kind of the actor: a person, a key or an installation of an extension'),
   id: z.string().nullable().meta({ description: 'Null for the operator at the command line' }),
-  displayName: z.string().nullable(),
+  displayName: z.string().nullable().describe('Name of the actor at that time; null without one'),
 });
 
 const installation = {
-  id: z.string(),
-  organizationId: z.string(),
-  extensionId: z.string(),
-  name: z.string(),
-  displayName: z.string().nullable(),
-  version: versionRef,
-  runtime: z.enum(runtimes),
+  id: z.string().describe('Id of the installation'),
+  organizationId: z.string().describe('Organization of the installation'),
+  extensionId: z.string().describe('Installed extension'),
+  name: z.string().describe('Name of the extension'),
+  displayName: z.string().nullable().describe('Name to show; null without one'),
+  version: versionRef.describe('Installed version'),
+  runtime: z
+    .enum(runtimes)
+    .describe('webhook: events are posted to it; hosted: it reads the event stream'),
   status: z.enum(installationStatuses).meta({
     description: 'failing: its webhook was disabled for its failures; enable it once it works',
   }),
-  createdAt: z.string(),
-  events: z.array(z.string()),
-  permissions: z.array(z.string()),
-  sendMode: z.enum(sendModes),
-  scope: z.object({ mailboxIds: z.array(z.string()), namespaceId: z.string().nullable() }),
-  updatedAt: z.string(),
-  disabledAt: z.string().nullable(),
+  createdAt: z.string().describe('Time of the installation'),
+  events: z.array(z.string()).describe('Kinds of events that it may read'),
+  permissions: z
+    .array(z.string())
+    .describe('Permissions that were granted, such as `mailboxes:read`'),
+  sendMode: z
+    .enum(sendModes)
+    .describe('none: it never sends; approval: a person approves its mail; send: it sends at once'),
+  scope: z
+    .object({
+      mailboxIds: z.array(z.string()).describe('Mailboxes by id'),
+      namespaceId: z
+        .string()
+        .nullable()
+        .describe('Namespace whose mailboxes it reaches; null without one'),
+    })
+    .describe('Mailboxes that it reaches; empty: all'),
+  updatedAt: z.string().describe('Time of the last change'),
+  disabledAt: z
+    .string()
+    .nullable()
+    .describe('Time at which it was disabled; null if it is enabled'),
   keyId: z.string().meta({ description: 'Its key, as the audit names it' }),
-  createdBy: actor,
+  createdBy: actor.describe('Person who installed it'),
 };
 
 const webhook = {
-  endpointId: z.string(),
+  endpointId: z.string().describe('Webhook that gets the events'),
   url: z.string().meta({
     description: 'For readers without `extensions:write` its origin, followed by `/…`',
   }),
 };
 
 export const installationOutput = z
-  .object({ ...installation, webhook: z.object(webhook).nullable() })
+  .object({
+    ...installation,
+    webhook: z
+      .object(webhook)
+      .nullable()
+      .describe('Webhook of the installation; null for the runtime hosted'),
+  })
   .meta({ id: 'ExtensionInstallation', description: 'An extension with its grants' });
 
 export const installedOutput = z
@@ -158,7 +186,8 @@ export const installedOutput = z
         ...webhook,
         secret: z.string().meta({ description: 'Key of the signatures: shown only here' }),
       })
-      .nullable(),
+      .nullable()
+      .describe('Webhook of the installation; null for the runtime hosted'),
   })
   .meta({
     id: 'InstalledExtension',
@@ -167,19 +196,24 @@ export const installedOutput = z
 
 export const installationPage = cursorPageOf(installationOutput);
 
-const permissionDiff = z.object({ added: z.array(z.string()), removed: z.array(z.string()) });
+const permissionDiff = z.object({
+  added: z
+    .array(z.string())
+    .describe('Grants that the new version adds, as `permission:…` and `event:…`'),
+  removed: z.array(z.string()).describe('Grants that the new version no longer has'),
+});
 
 export const versionChangeOutput = z
   .object({
-    id: z.string(),
-    organizationId: z.string(),
-    installationId: z.string(),
-    extensionId: z.string(),
-    fromVersion: versionRef,
-    toVersion: versionRef,
-    permissionDiff,
-    changedBy: actor,
-    changedAt: z.string(),
+    id: z.string().describe('Id of the change'),
+    organizationId: z.string().describe('Organization of the installation'),
+    installationId: z.string().describe('Id of the installation'),
+    extensionId: z.string().describe('Id of the extension'),
+    fromVersion: versionRef.describe('Version before the change'),
+    toVersion: versionRef.describe('Version after the change'),
+    permissionDiff: permissionDiff.describe('Grants that changed'),
+    changedBy: actor.describe('Person who changed the version'),
+    changedAt: z.string().describe('Time of the change'),
   })
   .meta({ id: 'InstallationVersionChange', description: 'An upgrade or a rollback' });
 
@@ -189,11 +223,11 @@ export const listVersionChangesQuery = z.strictObject(cursorQuery);
 
 export const upgradeOutput = z
   .object({
-    installation: installationOutput,
-    fromVersion: versionRef,
-    toVersion: versionRef,
-    permissionDiff,
-    dryRun: z.boolean(),
+    installation: installationOutput.describe('The installation, as it is now'),
+    fromVersion: versionRef.describe('Version before the change'),
+    toVersion: versionRef.describe('Version after the change'),
+    permissionDiff: permissionDiff.describe('Grants that change'),
+    dryRun: z.boolean().describe('Whether nothing was changed'),
     versionChange: versionChangeOutput.nullable().meta({ description: 'Null in a dry run' }),
   })
   .meta({ id: 'ExtensionUpgrade', description: 'An upgrade, or what one would do' });

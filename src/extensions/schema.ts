@@ -54,26 +54,31 @@ export const updateExtensionInput = z
   })
   .meta({ examples: [{ displayName: 'Triage' }] });
 
-export const versionRef = z.object({ id: z.string(), version: z.string() });
+export const versionRef = z.object({
+  id: z.string().describe('Id of the version'),
+  version: z.string().describe('Number of the version, such as 1.4.0'),
+});
 
 export const extensionOutput = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Id of the extension'),
     organizationId: z
       .string()
       .nullable()
       .meta({ description: 'Null for an extension of another organization' }),
-    name: z.string(),
-    displayName: z.string().nullable(),
-    description: z.string().nullable(),
-    runtime: z.enum(runtimes),
+    name: z.string().describe('Unique name of the extension'),
+    displayName: z.string().nullable().describe('Name to show; null without one'),
+    description: z.string().nullable().describe('Description; null without one'),
+    runtime: z
+      .enum(runtimes)
+      .describe('webhook: events are posted to it; hosted: it reads the event stream'),
     isPublic: z.boolean().meta({ description: 'Whether all organizations may install it' }),
     latestVersion: versionRef.nullable().meta({
       description:
         'The highest version that is no prerelease, or else the last one; null before the first',
     }),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: z.string().describe('Time of creation'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'Extension', description: 'A program that organizations can install' });
 
@@ -159,16 +164,18 @@ export const publishVersionInput = z
   });
 
 const version = {
-  id: z.string(),
-  extensionId: z.string(),
-  version: z.string(),
+  id: z.string().describe('Id of the version'),
+  extensionId: z.string().describe('Id of the extension'),
+  version: z.string().describe('Number of the version (semver)'),
   permissions: z.array(z.string()).meta({ description: 'Sorted' }),
   events: z.array(z.string()).meta({ description: 'Sorted' }),
-  sendModes: z.array(z.enum(sendModes)),
-  runtime: z.enum(runtimes),
+  sendModes: z.array(z.enum(sendModes)).describe('Ways of sending that an installation may have'),
+  runtime: z
+    .enum(runtimes)
+    .describe('webhook: events are posted to it; hosted: it reads the event stream'),
   isLatest: z.boolean().meta({ description: 'Whether it is installed without a choice' }),
   withdrawnAt: z.string().nullable().meta({ description: 'Set once it is not offered any more' }),
-  createdAt: z.string(),
+  createdAt: z.string().describe('Time of the publication'),
 };
 
 export const listedVersionOutput = z
@@ -176,7 +183,10 @@ export const listedVersionOutput = z
   .meta({ id: 'ListedExtensionVersion', description: 'A version without its changelog' });
 
 export const versionOutput = z
-  .object({ ...version, changelog: z.string().nullable() })
+  .object({
+    ...version,
+    changelog: z.string().nullable().describe('Changes of the version; null without any'),
+  })
   .meta({ id: 'ExtensionVersion', description: 'A published version of an extension' });
 
 export const versionPage = cursorPageOf(listedVersionOutput);
@@ -195,7 +205,10 @@ export const namedVersion = z
     examples: ['1.4.0'],
   });
 
-export const versionPath = z.strictObject({ id: extensionId, version: namedVersion });
+export const versionPath = z.strictObject({
+  id: extensionId.describe('Id of the extension'),
+  version: namedVersion,
+});
 
 export type Extension = z.output<typeof extensionOutput>;
 export type ListExtensions = z.output<typeof listExtensionsQuery>;

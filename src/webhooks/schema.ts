@@ -87,7 +87,7 @@ export const createWebhookInput = z
     name: name.nullish(),
     url,
     events: patterns,
-    channels: channelList.optional(),
+    channels: channelList.optional().describe('Channels of the events (default: all)'),
     headers: headers.nullish(),
   })
   .meta({
@@ -99,7 +99,7 @@ export const updateWebhookInput = z
     name: name.nullable().optional(),
     url: url.optional(),
     events: patterns.optional(),
-    channels: channelList.optional(),
+    channels: channelList.optional().describe('Channels of the events'),
     headers: headers.nullable().optional(),
     status: z.enum(statuses).optional().meta({
       description: 'A disabled webhook gets no events, and its waiting deliveries are cancelled',
@@ -109,18 +109,20 @@ export const updateWebhookInput = z
 
 export const webhookOutput = z
   .object({
-    id: z.string(),
-    name: z.string().nullable(),
+    id: z.string().describe('Id of the webhook'),
+    name: z.string().nullable().describe('Name of the webhook; null without one'),
     url: z
       .string()
       .meta({ description: 'For readers without `webhooks:write` its origin, followed by `/…`' }),
-    events: z.array(z.string()),
-    channels: z.array(z.enum(channels)),
+    events: z.array(z.string()).describe('Kinds of events that are posted, such as `message.*`'),
+    channels: z.array(z.enum(channels)).describe('Channels of the events'),
     headers: z
       .record(z.string(), z.string())
       .meta({ description: 'Values are `***` for keys that may only read webhooks' }),
-    status: z.enum(shownStatuses),
-    disabledReason: z.string().nullable(),
+    status: z
+      .enum(shownStatuses)
+      .describe('disabled: by a person or after failures; suspended: with its installation'),
+    disabledReason: z.string().nullable().describe('Reason why it was disabled; null without one'),
     installationId: z
       .string()
       .nullable()
@@ -128,19 +130,21 @@ export const webhookOutput = z
     secret: z.string().nullable().meta({
       description: 'Key of the signatures: shown on creation and rotation, else null',
     }),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: z.string().describe('Time of creation'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'Webhook', description: 'An endpoint that receives events' });
 
 export const deliveryParams = z.strictObject({
-  id: idOf(webhookNoun, 'is not a webhook id'),
-  deliveryId: idOf('webhookDelivery', 'is not the id of a webhook delivery'),
+  id: idOf(webhookNoun, 'is not a webhook id').describe('Id of the webhook'),
+  deliveryId: idOf('webhookDelivery', 'is not the id of a webhook delivery').describe(
+    'Id of the delivery',
+  ),
 });
 
 export const listDeliveriesQuery = z.strictObject({
   ...pageQuery,
-  status: z.enum(deliveryStatuses).optional(),
+  status: z.enum(deliveryStatuses).optional().describe('Only deliveries with this status'),
   eventType: eventFilter
     .optional()
     .meta({ description: 'Only deliveries of these kinds, such as `message.*,domain.failed`' }),
@@ -148,20 +152,28 @@ export const listDeliveriesQuery = z.strictObject({
 });
 
 const delivery = {
-  id: z.string(),
-  endpointId: z.string(),
+  id: z.string().describe('Id of the delivery'),
+  endpointId: z.string().describe('Webhook of the delivery'),
   eventId: z.string().meta({ description: 'The `webhook-id` of its posts' }),
-  eventType: z.string(),
-  status: z.enum(deliveryStatuses),
+  eventType: z.string().describe('Kind of the event'),
+  status: z
+    .enum(deliveryStatuses)
+    .describe('pending: waits or is tried again; exhausted: given up; cancelled: no longer wanted'),
   attemptCount: z.number().meta({ description: 'Automatic attempts' }),
-  nextAttemptAt: z.string().nullable(),
-  lastAttemptAt: z.string().nullable(),
+  nextAttemptAt: z
+    .string()
+    .nullable()
+    .describe('Time of the next attempt; null if none is planned'),
+  lastAttemptAt: z
+    .string()
+    .nullable()
+    .describe('Time of the latest attempt; null before the first'),
   lastError: z
     .string()
     .nullable()
     .meta({ description: 'Error of the latest attempt, by hand too; null if it succeeded' }),
-  createdAt: z.string(),
-  updatedAt: z.string(),
+  createdAt: z.string().describe('Time of creation'),
+  updatedAt: z.string().describe('Time of the last change'),
 };
 
 export const deliveryOutput = z
@@ -174,14 +186,18 @@ export const deliveryWithAttemptsOutput = z
     attempts: z
       .array(
         z.object({
-          id: z.string(),
-          trigger: z.enum(['automatic', 'manual']),
-          at: z.string(),
-          durationMs: z.number(),
-          outcome: z.enum(['succeeded', 'failed']),
-          statusCode: z.number().nullable(),
-          errorClass: z.string().nullable(),
-          response: z.string().nullable(),
+          id: z.string().describe('Id of the attempt'),
+          trigger: z
+            .enum(['automatic', 'manual'])
+            .describe('automatic: by the schedule; manual: by a redelivery'),
+          at: z.string().describe('Time of the attempt'),
+          durationMs: z.number().describe('Duration in milliseconds'),
+          outcome: z
+            .enum(['succeeded', 'failed'])
+            .describe('succeeded: the endpoint answered with a status of 200 to 299'),
+          statusCode: z.number().nullable().describe('HTTP status of the answer; null without one'),
+          errorClass: z.string().nullable().describe('Kind of the error; null without one'),
+          response: z.string().nullable().describe('Beginning of the answer; null without one'),
         }),
       )
       .meta({ description: 'Oldest first' }),
@@ -203,15 +219,19 @@ export const testWebhookInput = z
   .meta({ examples: [{ data: { hello: 'world' } }] });
 
 export const testWebhookOutput = z
-  .object({ accepted: z.boolean(), eventId: z.string(), deliveryId: z.string() })
+  .object({
+    accepted: z.boolean().describe('True: the event is queued'),
+    eventId: z.string().describe('Id of the test event'),
+    deliveryId: z.string().describe('Id of the delivery'),
+  })
   .meta({ id: 'WebhookTest', description: 'A test event that waits to be posted' });
 
 export const redeliveryOutput = z
   .object({
-    accepted: z.boolean(),
-    deliveryId: z.string(),
-    attemptId: z.string(),
-    outcome: z.enum(['succeeded', 'failed']),
+    accepted: z.boolean().describe('True: the attempt was made'),
+    deliveryId: z.string().describe('Id of the delivery'),
+    attemptId: z.string().describe('Id of the attempt'),
+    outcome: z.enum(['succeeded', 'failed']).describe('Result of the attempt'),
   })
   .meta({ id: 'WebhookRedelivery', description: 'Outcome of an attempt by hand' });
 
@@ -230,7 +250,7 @@ export const replayInput = z
 
 export const replayOutput = z
   .object({
-    accepted: z.boolean(),
+    accepted: z.boolean().describe('True: the events are queued'),
     deliveries: z.number().meta({ description: 'Number of new deliveries; 10,000 may be pending' }),
     isComplete: z
       .boolean()
@@ -248,19 +268,21 @@ export const statsQuery = z.strictObject({
 });
 
 const counts = {
-  pending: z.number(),
-  delivered: z.number(),
-  exhausted: z.number(),
-  cancelled: z.number(),
+  pending: z.number().describe('Deliveries that wait or are tried again'),
+  delivered: z.number().describe('Deliveries that the endpoint accepted'),
+  exhausted: z.number().describe('Deliveries that were given up'),
+  cancelled: z.number().describe('Deliveries that are no longer wanted'),
 };
 
 export const webhookStatsOutput = z
   .object({
-    total: z.number(),
+    total: z.number().describe('Number of deliveries'),
     ...counts,
-    daily: z.array(z.object({ date: z.string(), ...counts })).meta({
-      description: "Calendar days of the organization's time zone, oldest first",
-    }),
+    daily: z
+      .array(z.object({ date: z.string().describe('Calendar day, such as 2026-01-05'), ...counts }))
+      .meta({
+        description: "Calendar days of the organization's time zone, oldest first",
+      }),
   })
   .meta({
     id: 'WebhookStats',

@@ -117,7 +117,9 @@ export const createKeyInput = z
       description: 'A test key reaches only simulator addresses and local mailboxes',
     }),
     expiresAt: instant.nullish().meta({ description: 'Time at which the key expires, ISO 8601' }),
-    constraints: constraintsInput.nullish(),
+    constraints: constraintsInput
+      .nullish()
+      .describe('Limits of the key: senders, networks and mailboxes'),
     sendMode: z.enum(['send', 'approval']).default('send').meta({
       description: 'Mail from its mailboxes goes at once, or once a person approves it',
     }),
@@ -162,33 +164,37 @@ export const rotateKeyInput = z
 
 export const keyOutput = z
   .object({
-    id: z.string(),
-    name: z.string().nullable(),
+    id: z.string().describe('Id of the key'),
+    name: z.string().nullable().describe('Name, for people; null without one'),
     key: z.string().nullable().meta({
       description: 'The plaintext; only in the answer to creation and rotation',
     }),
     start: z.string().meta({ description: 'First 14 characters of the plaintext' }),
-    description: z.string().nullable(),
-    createdAt: z.string(),
-    expiresAt: z.string().nullable(),
+    description: z.string().nullable().describe('Description; null without one'),
+    createdAt: z.string().describe('Time of creation'),
+    expiresAt: z.string().nullable().describe('Time of expiry; null without one'),
     lastUsedAt: z.string().nullable().meta({ description: 'Up to a minute late' }),
     isActive: z.boolean().meta({ description: 'False after the key was revoked or rotated' }),
-    permissions: z.record(z.string(), z.array(z.string())),
-    roleName: z.string(),
-    owner: z.enum(['person', 'service']),
+    permissions: z
+      .record(z.string(), z.array(z.string()))
+      .describe('Actions by resource; `"*": ["*"]` allows everything'),
+    roleName: z.string().describe('Role that the permissions come from'),
+    owner: z.enum(['person', 'service']).describe('Holder of the key: a person or a program'),
     constraints: z
       .object({
-        senders: z.array(z.string()).optional(),
-        domains: z.array(z.string()).optional(),
-        ipRanges: z.array(z.string()).optional(),
-        mailboxIds: z.array(z.string()).optional(),
-        namespaceId: z.string().optional(),
+        senders: z.array(z.string()).optional().describe('Allowed From addresses'),
+        domains: z.array(z.string()).optional().describe('Allowed From domains'),
+        ipRanges: z.array(z.string()).optional().describe('Networks that may use the key, as CIDR'),
+        mailboxIds: z.array(z.string()).optional().describe('Mailboxes that the key reaches'),
+        namespaceId: z.string().optional().describe('Namespace whose mailboxes the key reaches'),
       })
       .nullable()
       .meta({
         description: 'Limits of its use, of the mailboxes it reaches, and of its From addresses',
       }),
-    sendMode: z.enum(['send', 'approval']),
+    sendMode: z
+      .enum(['send', 'approval'])
+      .describe('send: mail is sent at once; approval: a person approves it'),
   })
   .meta({ id: 'ApiKey', description: 'A key of an organization' });
 

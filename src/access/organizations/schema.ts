@@ -84,33 +84,48 @@ export const listOrganizationsQuery = z.strictObject(pageQuery);
 
 export const organizationOutput = z
   .object({
-    id: z.string(),
-    name: z.string(),
-    plan: z.string(),
-    paymentMethodOnFile: z.boolean(),
+    id: z.string().describe('Id of the organization'),
+    name: z.string().describe('Name of the organization'),
+    plan: z.string().describe('Name of the plan'),
+    paymentMethodOnFile: z.boolean().describe('Whether a payment method is on file'),
     timezone: z
       .string()
       .meta({ description: 'Time zone of the days of statistics, by its IANA name' }),
-    sendingStatus: z.enum(['enabled', 'paused']),
-    pausedAt: z.string().nullable(),
-    pauseReason: z.string().nullable(),
-    onboarding: z.object({
-      status: z.enum(['approved', 'pending', 'rejected']).meta({
-        description: 'Unless it is approved, mail goes only to its own mailboxes and the simulator',
-      }),
-      generation: z.number().meta({ description: 'Number of the application, from 1' }),
-    }),
+    sendingStatus: z.enum(['enabled', 'paused']).describe('paused: every send is refused with 403'),
+    pausedAt: z.string().nullable().describe('Time of the pause; null without one'),
+    pauseReason: z.string().nullable().describe('Reason of the pause; null without one'),
+    onboarding: z
+      .object({
+        status: z.enum(['approved', 'pending', 'rejected']).meta({
+          description:
+            'Unless it is approved, mail goes only to its own mailboxes and the simulator',
+        }),
+        generation: z.number().meta({ description: 'Number of the application, from 1' }),
+      })
+      .describe('Review of the organization'),
     tracking: z
-      .object({ opens: z.boolean(), clicks: z.boolean() })
+      .object({
+        opens: z.boolean().describe('Whether opens are recorded'),
+        clicks: z.boolean().describe('Whether clicks are recorded'),
+      })
       .meta({ description: 'Tracking of messages that do not say otherwise' }),
     retention: z
-      .object({ messagesDays: z.number().nullable(), contentDays: z.number().nullable() })
+      .object({
+        messagesDays: z
+          .number()
+          .nullable()
+          .describe('Days until messages are deleted; null: never'),
+        contentDays: z
+          .number()
+          .nullable()
+          .describe('Days until the content of messages is deleted; null: with the message'),
+      })
       .meta({
         description:
           'Ages in days at which messages, and their content, are deleted; the shorter of this and ' +
           'the configuration counts. Null: the configuration alone',
       }),
-    createdAt: z.string(),
+    createdAt: z.string().describe('Time of creation'),
   })
   .meta({ id: 'Organization', description: 'A workspace: every other resource belongs to one' });
 

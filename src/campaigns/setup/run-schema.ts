@@ -8,7 +8,10 @@ import { messageStatuses } from '../../outbound/deliveries/status.ts';
 import { runOutcomes, runStatuses, runWaitReasons, skipReasons } from '../../run-ledger/schema.ts';
 import { campaignId, previewOutput, runNoun } from './schema.ts';
 
-export const runPath = z.strictObject({ id: campaignId, runId: idOf(runNoun, 'is not a run id') });
+export const runPath = z.strictObject({
+  id: campaignId.describe('Id of the campaign'),
+  runId: idOf(runNoun, 'is not a run id').describe('Id of the run'),
+});
 
 const time = z.string().nullable();
 
@@ -60,7 +63,7 @@ export const estimateOutput = z
       .enum(['rate', 'daily-quota', 'warming'])
       .nullable()
       .meta({ description: 'Limit that takes longest; null without one' }),
-    warnings: z.array(templateWarning),
+    warnings: z.array(templateWarning).describe('Advice on the content'),
     mail: previewOutput.nullable().meta({
       description:
         'The mail of a run that is made now, without values of a contact; null if it cannot be ' +
@@ -109,89 +112,123 @@ export const listRecipientsQuery = z.strictObject({
 });
 
 const contentSnapshot = z.object({
-  channel: z.literal('email'),
-  email: z.object({
-    subject: z.string().nullable(),
-    html: z.string().nullable(),
-    text: z.string().nullable(),
-    attachments: z.array(
-      z.object({
-        filename: z.string(),
-        content: z.string().nullable(),
-        mediaId: z.string().nullable(),
-        contentType: z.string(),
-        size: z.number(),
-      }),
-    ),
-    publicationId: z
-      .string()
-      .nullable()
-      .meta({ description: 'Id of the published version of the template' }),
-    inputContractId: z.string().nullable(),
-    templateId: z.string().nullable(),
-    templateSlug: z.string().nullable(),
-    templateData: z.record(z.string(), z.unknown()).nullable(),
-    inReplyToMessageId: z.string().nullable(),
-    replyTo: z.array(z.string()),
-    unsubscribeGroupId: z.string().nullable(),
-    tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }),
-    footer: z.object({ enabled: z.boolean() }),
-  }),
-  conversationId: z.string().nullable(),
-  metadata: z.record(z.string(), z.unknown()).nullable(),
+  channel: z.literal('email').describe('Always `email`'),
+  email: z
+    .object({
+      subject: z.string().nullable().describe('Subject line; null with a template'),
+      html: z.string().nullable().describe('HTML; null with a template, or without any'),
+      text: z.string().nullable().describe('Plain text; null with a template, or without any'),
+      attachments: z
+        .array(
+          z.object({
+            filename: z.string().describe('File name'),
+            content: z.string().nullable().describe('The file in base64; null if it is left out'),
+            mediaId: z.string().nullable().describe('Id of the stored file; null without one'),
+            contentType: z.string().describe('Media type'),
+            size: z.number().describe('Size in bytes'),
+          }),
+        )
+        .describe('Attached files'),
+      publicationId: z
+        .string()
+        .nullable()
+        .meta({ description: 'Id of the published version of the template' }),
+      inputContractId: z
+        .string()
+        .nullable()
+        .describe('Id of the input contract of the template; null without one'),
+      templateId: z.string().nullable().describe('Template; null for inline content'),
+      templateSlug: z.string().nullable().describe('Slug of the template; null for inline content'),
+      templateData: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .describe('Values for the template; null without any'),
+      inReplyToMessageId: z
+        .string()
+        .nullable()
+        .describe('Message that the mail answers; null without one'),
+      replyTo: z.array(z.string()).describe('Addresses that replies go to'),
+      unsubscribeGroupId: z.string().nullable().describe('Unsubscribe group; null without one'),
+      tracking: z
+        .object({
+          opens: z.boolean().describe('Whether opens are recorded'),
+          clicks: z.boolean().describe('Whether clicks are recorded'),
+        })
+        .describe('Tracking of the mail'),
+      footer: z
+        .object({ enabled: z.boolean().describe('Whether the mail has the footer') })
+        .describe('Footer of the mail'),
+    })
+    .describe('Content of the mail'),
+  conversationId: z
+    .string()
+    .nullable()
+    .describe('Conversation that all messages join; null without one'),
+  metadata: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('Values kept with each message; null without any'),
 });
 
 const audienceSnapshot = z.object({
-  includeTags: z.array(z.string()),
-  excludeTags: z.array(z.string()),
-  contactIds: z.array(z.string()),
-  groupIds: z.array(z.string()),
+  includeTags: z.array(z.string()).describe('Contacts with at least one of these tags'),
+  excludeTags: z.array(z.string()).describe('Contacts with such a tag are left out'),
+  contactIds: z.array(z.string()).describe('Contacts by id'),
+  groupIds: z.array(z.string()).describe('Contacts of these groups'),
 });
 
 const policySnapshot = z.object({
-  unsubscribeGroupId: z.string().nullable(),
+  unsubscribeGroupId: z
+    .string()
+    .nullable()
+    .describe('Unsubscribe group that recipients can leave; null without one'),
   pageSize: z.number().meta({ description: 'Contacts that one transaction judges' }),
 });
 
 const stats = z
   .object({
-    sent: z.number(),
-    delivered: z.number(),
-    bounced: z.number(),
-    complained: z.number(),
-    opened: z.number(),
-    clicked: z.number(),
-    unsubscribed: z.number(),
-    failed: z.number(),
+    sent: z.number().describe('Messages that a server accepted'),
+    delivered: z.number().describe('Messages that count as delivered'),
+    bounced: z.number().describe('Messages that bounced'),
+    complained: z.number().describe('Messages that were reported as spam'),
+    opened: z.number().describe('Messages that were opened'),
+    clicked: z.number().describe('Messages with a click'),
+    unsubscribed: z.number().describe('Messages whose recipient unsubscribed'),
+    failed: z.number().describe('Messages that were given up'),
   })
   .meta({ id: 'RunStats', description: 'Messages of a run by their fate' });
 
 /** A run without content and audience, which can be large: in lists and in events. */
 export const runSummary = z
   .object({
-    id: z.string(),
-    organizationId: z.string(),
-    campaignId: z.string(),
-    status: z.enum(runStatuses),
-    scheduledFor: time,
-    idempotencyKey: z.string().nullable(),
+    id: z.string().describe('Id of the run'),
+    organizationId: z.string().describe('Organization of the run'),
+    campaignId: z.string().describe('Campaign of the run'),
+    status: z.enum(runStatuses).describe('State of the run'),
+    scheduledFor: time.describe('Planned start; null: at once'),
+    idempotencyKey: z
+      .string()
+      .nullable()
+      .describe('Idempotency key of the request; null without one'),
     retryOf: z
       .string()
       .nullable()
       .meta({ description: 'Run whose failed contacts this one repeats' }),
     onlyNew: z.boolean().meta({ description: 'Leaves out contacts of earlier runs' }),
-    startedAt: time,
-    completedAt: time,
-    policySnapshot: policySnapshot.nullable(),
+    startedAt: time.describe('Time of the start; null before'),
+    completedAt: time.describe('Time of the end; null before'),
+    policySnapshot: policySnapshot
+      .nullable()
+      .describe('Rules as they were at the start; null before'),
     totalRecipients: z
       .number()
       .meta({ description: 'Judged contacts; until the run is completed, an estimate' }),
     dispatchedCount: z.number().meta({ description: 'Contacts with a message' }),
     failedCount: z.number().meta({ description: 'Contacts for whom no message could be made' }),
     skippedCount: z.number().meta({ description: 'Contacts that were left out' }),
-    failureReason: z.string().nullable(),
-    holdReason: z.string().nullable(),
-    holdDomainId: z.string().nullable(),
+    failureReason: z.string().nullable().describe('Reason of the failure; null without one'),
+    holdReason: z.string().nullable().describe('Reason of the hold or pause; null without one'),
+    holdDomainId: z.string().nullable().describe('Sending domain that is held; null without one'),
     holdDetail: z
       .string()
       .nullable()
@@ -202,7 +239,7 @@ export const runSummary = z
       .nullable()
       .meta({ description: 'Reason to wait before it starts, or while it is running' }),
     nextDispatchAt: time.meta({ description: 'End of that wait, as far as it is known' }),
-    stats,
+    stats: stats.describe('Messages of the run by their fate'),
     isTest: z.boolean().meta({ description: 'Whether a test key made it' }),
     createdBy: z
       .string()
@@ -210,8 +247,8 @@ export const runSummary = z
       .meta({ description: 'Id of the key that made it; null for the operator' }),
     actorEmail: z.string().nullable().meta({ description: 'Null: keys have no address' }),
     memberRole: z.string().nullable().meta({ description: 'Role of that key' }),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: z.string().describe('Time of creation'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'CampaignRunSummary', description: 'A run without its content and audience' });
 
@@ -233,17 +270,19 @@ export const runPage = cursorPageOf(runSummary);
 
 const recipientOutput = z
   .object({
-    contactId: z.string(),
-    outcome: z.enum(runOutcomes),
+    contactId: z.string().describe('Id of the contact'),
+    outcome: z
+      .enum(runOutcomes)
+      .describe('dispatched: a message was made; failed: none could be made; skipped: left out'),
     reason: z.string().nullable().meta({ description: 'Reason of a contact without a message' }),
-    messageId: z.string().nullable(),
+    messageId: z.string().nullable().describe('Message to the contact; null without one'),
     status: z
       .enum(messageStatuses)
       .nullable()
       .meta({ description: 'Status of the message now; null without one' }),
-    openedAt: time,
-    clickedAt: time,
-    createdAt: z.string(),
+    openedAt: time.describe('Time of the first open; null without one'),
+    clickedAt: time.describe('Time of the first click; null without one'),
+    createdAt: z.string().describe('Time at which the contact was judged'),
   })
   .meta({ id: 'RunRecipient', description: 'A contact that a run has judged' });
 

@@ -25,7 +25,12 @@ export const campaignId = idOf(campaignNoun, 'is not a campaign id');
 
 const name = headerText(longestName).min(1).meta({ description: 'Name, for people' });
 const from = z
-  .strictObject({ email: emailAddress, name: headerText(200).optional() })
+  .strictObject({
+    email: emailAddress.describe('Address of the sender'),
+    name: headerText(200)
+      .optional()
+      .describe('Display name (default: that of the sender identity)'),
+  })
   .meta({ description: 'A verified sender, or any address of a verified domain' });
 const metadata = storedMap(z.record(z.string().min(1).max(100), metadataValue), mostMetadata).meta({
   description: 'Kept with each message',
@@ -49,10 +54,10 @@ export const listCampaignsQuery = z.strictObject({ ...pageQuery });
 export const createCampaignInput = z
   .strictObject({
     name,
-    channel: z.literal('email').default('email'),
-    email: campaignEmailInput,
+    channel: z.literal('email').default('email').describe('Always `email`'),
+    email: campaignEmailInput.describe('Content: a subject with html or text, or a template'),
     from: from.nullish(),
-    audience: audienceInput,
+    audience: audienceInput.describe('Contacts that get the mail'),
     conversationId: conversationId.nullish(),
     metadata: metadata.nullish(),
     transactional: transactional.optional(),
@@ -103,13 +108,13 @@ export const renderCampaignInput = z
 
 export const previewOutput = z
   .object({
-    subject: z.string(),
-    preheader: z.string().nullable(),
-    html: z.string().nullable(),
-    text: z.string().nullable(),
-    warnings: z.array(templateWarning),
+    subject: z.string().describe('Subject line'),
+    preheader: z.string().nullable().describe('Preview line; null without one'),
+    html: z.string().nullable().describe('HTML; null without any'),
+    text: z.string().nullable().describe('Plain text; null without any'),
+    warnings: z.array(templateWarning).describe('Advice on the content'),
     ...pictureFields,
-    attachments: z.array(picturedFile),
+    attachments: z.array(picturedFile).describe('Attached files'),
     digest: z.string().meta({
       description: 'Digest of the content with which a run of now would be frozen',
     }),
@@ -118,30 +123,44 @@ export const previewOutput = z
 
 const email = z
   .object({
-    subject: z.string().optional(),
-    html: z.string().optional(),
-    text: z.string().optional(),
-    templateId: z.string().optional(),
-    templateSlug: z.string().optional(),
-    templateData: z.record(z.string(), z.unknown()).optional(),
-    replyTo: z.array(z.string()).optional(),
+    subject: z.string().optional().describe('Subject line'),
+    html: z.string().optional().describe('HTML'),
+    text: z.string().optional().describe('Plain text'),
+    templateId: z.string().optional().describe('Template by id'),
+    templateSlug: z.string().optional().describe('Template by slug'),
+    templateData: z.record(z.string(), z.unknown()).optional().describe('Values for the template'),
+    replyTo: z.array(z.string()).optional().describe('Addresses that replies go to'),
     attachments: z
       .array(
         z.object({
-          filename: z.string(),
-          content: z.string(),
-          contentType: z.string().optional(),
-          contentId: z.string().optional(),
+          filename: z.string().describe('File name'),
+          content: z.string().describe('The file in base64'),
+          contentType: z.string().optional().describe('Media type'),
+          contentId: z.string().optional().describe('Id by which the HTML shows the file'),
         }),
       )
-      .optional(),
-    unsubscribeGroupId: z.string().optional(),
+      .optional()
+      .describe('Attached files'),
+    unsubscribeGroupId: z
+      .string()
+      .optional()
+      .describe('Unsubscribe group that recipients can leave'),
     tracking: z
-      .object({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
-      .optional(),
-    footer: z.object({ enabled: z.boolean() }).optional(),
-    inReplyToMessageId: z.string().optional(),
-    priority: z.enum(['high', 'normal', 'low']).optional(),
+      .object({
+        opens: z.boolean().optional().describe('Whether opens are recorded'),
+        clicks: z.boolean().optional().describe('Whether clicks are recorded'),
+      })
+      .optional()
+      .describe('Tracking of the mail'),
+    footer: z
+      .object({ enabled: z.boolean().describe('Whether the mail has the footer') })
+      .optional()
+      .describe('Footer of the mail'),
+    inReplyToMessageId: z.string().optional().describe('Message that the mail answers'),
+    priority: z
+      .enum(['high', 'normal', 'low'])
+      .optional()
+      .describe('Importance that mail programs show'),
   })
   .meta({
     description:
@@ -150,29 +169,40 @@ const email = z
 
 export const campaignOutput = z
   .object({
-    id: z.string(),
-    organizationId: z.string(),
-    name: z.string(),
-    channel: z.literal('email'),
+    id: z.string().describe('Id of the campaign'),
+    organizationId: z.string().describe('Organization of the campaign'),
+    name: z.string().describe('Name, for people'),
+    channel: z.literal('email').describe('Always `email`'),
     email,
     from: z
-      .object({ email: z.string(), name: z.string().nullable() })
+      .object({
+        email: z.string().describe('Address of the sender'),
+        name: z.string().nullable().describe('Display name; null: that of the sender identity'),
+      })
       .nullable()
       .meta({ description: 'Null: the default sender' }),
-    audience: z.object({
-      includeTags: z.array(z.string()),
-      excludeTags: z.array(z.string()),
-      contactIds: z.array(z.string()).optional().meta({ description: 'Lists leave them out' }),
-      groupIds: z.array(z.string()),
-    }),
-    conversationId: z.string().nullable(),
-    metadata: z.record(z.string(), metadataValue).nullable(),
-    transactional: z.boolean(),
+    audience: z
+      .object({
+        includeTags: z.array(z.string()).describe('Contacts with at least one of these tags'),
+        excludeTags: z.array(z.string()).describe('Contacts with such a tag are left out'),
+        contactIds: z.array(z.string()).optional().meta({ description: 'Lists leave them out' }),
+        groupIds: z.array(z.string()).describe('Contacts of these groups'),
+      })
+      .describe('Contacts that get the mail'),
+    conversationId: z
+      .string()
+      .nullable()
+      .describe('Conversation that all messages join; null without one'),
+    metadata: z
+      .record(z.string(), metadataValue)
+      .nullable()
+      .describe('Values kept with each message; null without any'),
+    transactional: z.boolean().describe('Whether tags and groups need no unsubscribe group'),
     warnings: z.array(templateWarning).meta({
       description: 'Advice as of the last change: on its content, and what a run is refused for',
     }),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: z.string().describe('Time of creation'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'Campaign', description: 'Content and audience of mail to many contacts' });
 

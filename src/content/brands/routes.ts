@@ -23,7 +23,7 @@ import {
 
 const at = area('brands', { about: 'Looks of mail: CSS, logos and footers', noun: brandNoun });
 const path = '/v1/brands';
-const params = z.strictObject({ slug: brandSlug });
+const params = z.strictObject({ slug: brandSlug.describe('Slug of the brand') });
 
 export const brandRoutes = {
   list: at.get(path, {

@@ -59,27 +59,33 @@ const css = z
   .meta({ description: 'CSS for templates: inlined when a template is published' });
 
 const assetsInput = z.strictObject({
-  logoUrl: httpsUrl.nullable().optional(),
-  logoDarkUrl: httpsUrl.nullable().optional(),
-  iconUrl: httpsUrl.nullable().optional(),
+  logoUrl: httpsUrl.nullable().optional().describe('URL of the logo (https)'),
+  logoDarkUrl: httpsUrl.nullable().optional().describe('URL of the logo on dark ground (https)'),
+  iconUrl: httpsUrl.nullable().optional().describe('URL of the icon (https)'),
 });
 
 const addressInput = z.strictObject({
-  street1: line(200),
-  street2: line(200),
-  city: line(100),
-  region: line(100),
-  postalCode: line(40),
-  country: line(100),
+  street1: line(200).describe('Street and number'),
+  street2: line(200).describe('Second line of the street'),
+  city: line(100).describe('City'),
+  region: line(100).describe('State or province'),
+  postalCode: line(40).describe('Postal code'),
+  country: line(100).describe('Country'),
 });
 
 const footerInput = z.strictObject({
-  companyName: line(200),
-  address: addressInput.nullable().optional(),
+  companyName: line(200).describe('Name of the company'),
+  address: addressInput.nullable().optional().describe('Postal address'),
   socialLinks: z
-    .array(z.strictObject({ label: headerText(60).min(1), url: httpsUrl }))
+    .array(
+      z.strictObject({
+        label: headerText(60).min(1).describe('Text of the link'),
+        url: httpsUrl.describe('URL of the page (https)'),
+      }),
+    )
     .max(mostSocialLinks)
-    .optional(),
+    .optional()
+    .describe('Links to pages of the company'),
 });
 
 export const listBrandsQuery = z.strictObject({ ...pageQuery });
@@ -89,8 +95,8 @@ export const createBrandInput = z
     slug: brandSlug.meta({ description: 'Slug by which templates name the brand' }),
     name,
     css: css.nullish(),
-    assets: assetsInput.optional(),
-    footer: footerInput.optional(),
+    assets: assetsInput.optional().describe('Pictures of the brand'),
+    footer: footerInput.optional().describe('Footer of mail'),
   })
   .meta({
     examples: [
@@ -112,38 +118,53 @@ export const updateBrandInput = z
   .strictObject({
     name: name.optional(),
     css: css.nullable().optional(),
-    assets: assetsInput.optional(),
-    footer: footerInput.optional(),
+    assets: assetsInput.optional().describe('Pictures of the brand; fields that are left out stay'),
+    footer: footerInput.optional().describe('Footer of mail; fields that are left out stay'),
   })
   .meta({ examples: [{ name: 'Acme Inc', footer: { companyName: 'Acme Inc' } }] });
 
 const text = z.string().nullable();
 
 const address = z.object({
-  street1: text,
-  street2: text,
-  city: text,
-  region: text,
-  postalCode: text,
-  country: text,
+  street1: text.describe('Street and number; null without one'),
+  street2: text.describe('Second line of the street; null without one'),
+  city: text.describe('City; null without one'),
+  region: text.describe('State or province; null without one'),
+  postalCode: text.describe('Postal code; null without one'),
+  country: text.describe('Country; null without one'),
 });
 
 export const brandOutput = z
   .object({
-    id: z.string(),
-    slug: z.string(),
-    name: z.string(),
-    isDefault: z.boolean(),
-    css: text,
-    assets: z.object({ logoUrl: text, logoDarkUrl: text, iconUrl: text }),
-    footer: z.object({
-      companyName: text,
-      address: address.nullable(),
-      socialLinks: z.array(z.object({ label: z.string(), url: z.string() })),
-    }),
+    id: z.string().describe('Id of the brand'),
+    slug: z.string().describe('Slug that addresses the brand'),
+    name: z.string().describe('Name of the brand'),
+    isDefault: z.boolean().describe('Whether mail without a brand takes it'),
+    css: text.describe('Style sheet; null without one'),
+    assets: z
+      .object({
+        logoUrl: text.describe('URL of the logo; null without one'),
+        logoDarkUrl: text.describe('URL of the logo on dark ground; null without one'),
+        iconUrl: text.describe('URL of the icon; null without one'),
+      })
+      .describe('Pictures of the brand'),
+    footer: z
+      .object({
+        companyName: text.describe('Name of the company; null without one'),
+        address: address.nullable().describe('Postal address; null without one'),
+        socialLinks: z
+          .array(
+            z.object({
+              label: z.string().describe('Text of the link'),
+              url: z.string().describe('URL of the page'),
+            }),
+          )
+          .describe('Links to pages of the company'),
+      })
+      .describe('Footer of mail'),
     digest: z.string().meta({ description: '`sha256:` over name, slug, CSS, assets and footer' }),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: z.string().describe('Time of creation'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'Brand', description: 'The look of mail: CSS, logos and footer' });
 

@@ -9,27 +9,29 @@ import { familyNoun, templateNoun, templateOutput } from '../templates/schema.ts
 export const familyFields = fieldTable({
   name: text(headerText(200).min(1).meta({ description: 'Name of the family' })),
   members: computed(
-    z.array(
-      templateOutput.pick({
-        id: true,
-        name: true,
-        slug: true,
-        channel: true,
-        status: true,
-        isActive: true,
-        createdAt: true,
-        updatedAt: true,
-      }),
-    ),
+    z
+      .array(
+        templateOutput.pick({
+          id: true,
+          name: true,
+          slug: true,
+          channel: true,
+          status: true,
+          isActive: true,
+          createdAt: true,
+          updatedAt: true,
+        }),
+      )
+      .describe('Templates of the family'),
   ),
 });
 
 export const familyPath = z.strictObject({
-  familyId: idOf(familyNoun, 'is not a template family id'),
+  familyId: idOf(familyNoun, 'is not a template family id').describe('Id of the family'),
 });
 
 export const memberPath = familyPath.extend({
-  templateId: idOf(templateNoun, 'is not a template id'),
+  templateId: idOf(templateNoun, 'is not a template id').describe('Id of the template'),
 });
 
 export const listFamiliesQuery = z.strictObject({ ...pageQuery });

@@ -60,7 +60,7 @@ export const createTemplateInput = z
   .strictObject({
     name: name.optional().meta({ description: 'Name of the template (default: its slug)' }),
     slug,
-    channel: z.enum(channels).optional(),
+    channel: z.enum(channels).optional().describe('Always `email`'),
     description: description.nullish(),
     subject: z.string().max(longestLine).optional().meta({ description: 'Subject, with Liquid' }),
     preheader: z
@@ -139,7 +139,7 @@ export const renderTemplateInput = z
       .optional()
       .meta({ description: 'Unsubscribe group of the send: `unsubscribe_url` needs one' }),
     footer: z
-      .strictObject({ enabled: z.boolean() })
+      .strictObject({ enabled: z.boolean().describe('Whether the mail has the footer') })
       .optional()
       .meta({ description: 'Footer of the brand, as in a send' }),
     draft: z
@@ -151,43 +151,45 @@ export const renderTemplateInput = z
 
 export const templateOutput = z
   .object({
-    id: z.string(),
-    organizationId: z.string(),
-    name: z.string(),
-    slug: z.string(),
-    channel: z.enum(channels),
-    description: z.string().nullable(),
-    status: z.enum(templateStatuses),
+    id: z.string().describe('Id of the template'),
+    organizationId: z.string().describe('Organization of the template'),
+    name: z.string().describe('Name, for people'),
+    slug: z.string().describe('Slug that sends can name'),
+    channel: z.enum(channels).describe('Always `email`'),
+    description: z.string().nullable().describe('Description; null without one'),
+    status: z
+      .enum(templateStatuses)
+      .describe('State of the template; only a published template can be sent'),
     isActive: z.boolean().meta({ description: 'Whether it can be sent: it is published' }),
-    familyId: z.string().nullable(),
+    familyId: z.string().nullable().describe('Family of the template; null without one'),
     version: z
       .number()
       .nullable()
       .meta({ description: 'Number of the version that sends use; null before the first' }),
-    publishedAt: z.string().nullable(),
-    archivedAt: z.string().nullable(),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    publishedAt: z.string().nullable().describe('Time of the latest publication; null before'),
+    archivedAt: z.string().nullable().describe('Time of the archival; null if it is not archived'),
+    createdAt: z.string().describe('Time of creation'),
+    updatedAt: z.string().describe('Time of the last change'),
   })
   .meta({ id: 'Template', description: 'Stored content of mail, filled for each message' });
 
 export const templateVersionOutput = z
   .object({
-    id: z.string(),
-    templateId: z.string(),
-    version: z.number(),
+    id: z.string().describe('Id of the version'),
+    templateId: z.string().describe('Template of the version'),
+    version: z.number().describe('Number of the version, from 1'),
     commit: z.string().meta({ description: 'Commit of the workspace that was compiled' }),
     brand: z
       .string()
       .nullable()
       .meta({ description: 'Slug of the brand whose CSS is in the HTML' }),
     htmlBytes: z.number().meta({ description: 'Size of the compiled HTML' }),
-    warnings: z.array(templateWarning),
+    warnings: z.array(templateWarning).describe('Advice on the content'),
     createdBy: z
       .string()
       .nullable()
       .meta({ description: 'Id of the publishing key; null for the operator' }),
-    createdAt: z.string(),
+    createdAt: z.string().describe('Time of the publication'),
   })
   .meta({ id: 'TemplateVersion', description: 'A published commit of a template' });
 
@@ -195,11 +197,11 @@ export const listVersionsQuery = z.strictObject({ ...pageQuery });
 
 export const renderedOutput = z
   .object({
-    subject: z.string(),
-    preheader: z.string().nullable(),
-    html: z.string().nullable(),
-    text: z.string().nullable(),
-    warnings: z.array(templateWarning),
+    subject: z.string().describe('Subject line'),
+    preheader: z.string().nullable().describe('Preview line; null without one'),
+    html: z.string().nullable().describe('HTML; null without any'),
+    text: z.string().nullable().describe('Plain text; null without any'),
+    warnings: z.array(templateWarning).describe('Advice on the content'),
   })
   .meta({ id: 'RenderedTemplate', description: 'The content that a send would have' });
 

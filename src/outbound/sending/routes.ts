@@ -87,7 +87,7 @@ export const sendingRoutes = {
       'is the first one. All checks of a send apply. A message with deliveries in the ' +
       'queue is a conflict.',
     permission: 'messages:send',
-    params: z.strictObject({ id: messageId }),
+    params: z.strictObject({ id: messageId.describe('Id of the message') }),
     headers: idempotencyHeader,
     drawsOnSendRate: true,
     status: 201,
@@ -104,7 +104,7 @@ export const sendingRoutes = {
       'machine as a new message, whose `resendOf` is the first one. Leaves out recipients ' +
       'whose mail is still captured; if all are, it is a conflict. A copy is released once.',
     permission: 'messages:send',
-    params: z.strictObject({ id: messageId }),
+    params: z.strictObject({ id: messageId.describe('Id of the message') }),
     drawsOnSendRate: true,
     status: 201,
     output: message,
@@ -120,7 +120,7 @@ export const sendingRoutes = {
       'sent in part, or has an attempt in progress, is a conflict. Repeating the request ' +
       'changes nothing.',
     permission: 'messages:send',
-    params: z.strictObject({ id: messageId }),
+    params: z.strictObject({ id: messageId.describe('Id of the message') }),
     output: message,
     throws: [ConflictError],
     run: (app, { caller, params: { id } }) => cancelMessage(app, caller, id),

@@ -90,7 +90,7 @@ export const diffQuery = z.strictObject({
 
 const author = z.object({
   userId: z.string().nullable().meta({ description: 'The key; null for the operator' }),
-  via: z.enum(['api', 'cli', 'git']),
+  via: z.enum(['api', 'cli', 'git']).describe('Face through which the change came'),
 });
 
 const content = z.string().nullable().meta({ description: 'Null: there is no such file' });
@@ -98,10 +98,10 @@ const content = z.string().nullable().meta({ description: 'Null: there is no suc
 const workspaceOutput = z
   .object({
     projectId: z.string().meta({ description: 'Id of the template' }),
-    organizationId: z.string(),
+    organizationId: z.string().describe('Organization of the template'),
     ownerEpoch: z.number().meta({ description: 'Always 1: a workspace keeps its owner' }),
-    repositoryName: z.string(),
-    defaultBranch: z.string(),
+    repositoryName: z.string().describe('Name of the git repository'),
+    defaultBranch: z.string().describe('Name of the branch that is published'),
     baseCommit: z.string().meta({ description: 'Commit below the staged files' }),
     remoteHead: z.string().meta({ description: 'Head of main, as git clients see it' }),
     pendingRemoteHead: z
@@ -113,25 +113,48 @@ const workspaceOutput = z
       .record(z.string(), z.string())
       .meta({ description: 'Staged files by path; staged deletions are missing in `files` only' }),
     conflicts: z
-      .array(z.object({ path: z.string(), base: content, draft: content, main: content }))
+      .array(
+        z.object({
+          path: z.string().describe('Path of the file'),
+          base: content,
+          draft: content,
+          main: content,
+        }),
+      )
       .meta({ description: 'Files that the draft and main both changed: stage them, then save' }),
-    provenance: z.object({
-      references: z
-        .array(z.object({ kind: z.string(), digest: z.string(), locator: z.string() }))
-        .meta({ description: 'Sources of the staged files, such as a restored commit' }),
-    }),
-    mounts: z.array(z.object({ kind: z.string(), root: z.string(), access: z.string() })),
-    libraryManifestDigest: z.string(),
-    createdAt: z.string(),
-    updatedAt: z.string(),
-    createdBy: author,
-    updatedBy: author,
+    provenance: z
+      .object({
+        references: z
+          .array(
+            z.object({
+              kind: z.string().describe('Kind of the source'),
+              digest: z.string().describe('Digest of the source'),
+              locator: z.string().describe('Place of the source'),
+            }),
+          )
+          .meta({ description: 'Sources of the staged files, such as a restored commit' }),
+      })
+      .describe('Origin of the staged files'),
+    mounts: z
+      .array(
+        z.object({
+          kind: z.string().describe('Kind of the folder'),
+          root: z.string().describe('Path of the folder'),
+          access: z.string().describe('Access to the folder'),
+        }),
+      )
+      .describe('Folders of the workspace'),
+    libraryManifestDigest: z.string().describe('Digest of the libraries that templates may use'),
+    createdAt: z.string().describe('Time of creation'),
+    updatedAt: z.string().describe('Time of the last change'),
+    createdBy: author.describe('Caller that made the workspace'),
+    updatedBy: author.describe('Caller that changed it last'),
   })
   .meta({ id: 'TemplateWorkspace', description: 'The editable files of a template' });
 
 export const viewOutput = z
   .object({
-    workspace: workspaceOutput,
+    workspace: workspaceOutput.describe('State of the workspace'),
     files: z
       .record(z.string(), z.string())
       .meta({ description: 'All files by path: the head of main with the staged ones over it' }),
@@ -140,45 +163,56 @@ export const viewOutput = z
 
 export const restoreOutput = z
   .object({
-    view: viewOutput,
-    source: z.object({
-      digest: z.string().meta({ description: '`sha256:` of the content' }),
-      content: z.string().meta({ description: 'The body file of the commit' }),
-    }),
+    view: viewOutput.describe('Workspace with the restored files'),
+    source: z
+      .object({
+        digest: z.string().meta({ description: '`sha256:` of the content' }),
+        content: z.string().meta({ description: 'The body file of the commit' }),
+      })
+      .describe('Body file that was restored'),
   })
   .meta({ id: 'TemplateRestore', description: 'A workspace with the files of an earlier commit' });
 
 export const historyOutput = z
   .object({
-    items: z.array(
-      z.object({
-        commit: z.string(),
-        parents: z.array(z.string()),
-        message: z.string(),
-        author: z.object({ name: z.string(), email: z.string() }),
-        date: z.string(),
-        version: z
-          .number()
-          .nullable()
-          .meta({ description: 'Number of the newest version published from the commit' }),
-      }),
-    ),
+    items: z
+      .array(
+        z.object({
+          commit: z.string().describe('Hash of the commit'),
+          parents: z.array(z.string()).describe('Hashes of the parents'),
+          message: z.string().describe('Message of the commit'),
+          author: z
+            .object({
+              name: z.string().describe('Name of the author'),
+              email: z.string().describe('Address of the author'),
+            })
+            .describe('Author of the commit'),
+          date: z.string().describe('Time of the commit'),
+          version: z
+            .number()
+            .nullable()
+            .meta({ description: 'Number of the newest version published from the commit' }),
+        }),
+      )
+      .describe('Commits of this page'),
     nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
   })
   .meta({ id: 'TemplateHistory', description: 'Commits of a template, newest first' });
 
 export const diffOutput = z
   .object({
-    from: z.string(),
+    from: z.string().describe('Hash of the older commit'),
     to: z.string().nullable().meta({ description: 'Null for the draft' }),
-    files: z.array(
-      z.object({
-        path: z.string(),
-        status: z.enum(['added', 'deleted', 'modified']),
-        diff: z.string().meta({ description: 'Unified diff' }),
-        isTruncated: z.boolean(),
-      }),
-    ),
+    files: z
+      .array(
+        z.object({
+          path: z.string().describe('Path of the file'),
+          status: z.enum(['added', 'deleted', 'modified']).describe('Kind of the change'),
+          diff: z.string().meta({ description: 'Unified diff' }),
+          isTruncated: z.boolean().describe('Whether the diff was cut'),
+        }),
+      )
+      .describe('Changed files'),
   })
   .meta({ id: 'TemplateDiff', description: 'Changed files between two commits' });
 
