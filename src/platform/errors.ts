@@ -50,8 +50,10 @@ interface ErrorKind {
   headers?: readonly string[];
 }
 
-const text = { type: 'string' };
-const count = { type: 'number' };
+const described = (type: 'string' | 'number', description: string) => ({ type, description });
+const message = described('string', 'Sentence on the cause and the next step');
+const operation = described('string', 'Operation that was refused');
+const provider = described('string', 'Service that failed');
 const waitSeconds = {
   type: 'integer',
   minimum: 0,
@@ -106,7 +108,7 @@ function refusal<Tag extends string>(tag: Tag, reason: RefusalReason, kind: Erro
 
 /** The request is unreadable as HTTP with JSON. */
 export class MalformedRequestError extends refusal('MalformedRequestError', 'malformed', {
-  fields: { message: text },
+  fields: { message },
   answers: {
     400: ['MalformedRequest', 'The request is not valid HTTP or JSON'],
     413: ['TooLarge', 'The body is larger than the service accepts'],
@@ -131,11 +133,11 @@ export type FieldErrors = Record<string, string[]>;
 
 export class ValidationError extends refusal('ValidationError', 'validation', {
   fields: {
-    message: text,
+    message,
     fields: {
       type: 'object',
       description: 'Maps the dotted path of a field to its faults',
-      additionalProperties: { type: 'array', items: text },
+      additionalProperties: { type: 'array', items: { type: 'string' } },
       examples: [{ 'email.subject': ['is required for inline content'] }],
     },
   },
@@ -160,8 +162,8 @@ export class ValidationError extends refusal('ValidationError', 'validation', {
 
 export class ResourceNotFoundError extends refusal('ResourceNotFoundError', 'not-found', {
   fields: {
-    resource: text,
-    id: text,
+    resource: described('string', 'Type of the missing resource'),
+    id: described('string', 'Id or path of the request'),
     hint: { type: 'string', description: 'The nearest operation, for a path of another service' },
   },
   optional: ['hint'],
@@ -183,16 +185,19 @@ export class ResourceNotFoundError extends refusal('ResourceNotFoundError', 'not
 }
 
 export class UnauthorizedError extends refusal('UnauthorizedError', 'unauthorized', {
-  fields: { message: text },
+  fields: { message },
   answers: { 401: ['Unauthorized', 'The key is missing or not valid'] },
 }) {}
 
 export class PaymentRequiredError extends refusal('PaymentRequiredError', 'quota', {
   fields: {
-    resource: { type: 'string', examples: ['daily-emails'] },
-    currentUsage: count,
-    limit: count,
-    operation: text,
+    resource: {
+      ...described('string', 'Name of the limit that is reached'),
+      examples: ['daily-emails'],
+    },
+    currentUsage: described('number', 'Usage so far, in the unit of the limit'),
+    limit: described('number', 'Most that the plan allows'),
+    operation,
   },
   answers: { 402: ['PaymentRequired', 'A limit of the plan is reached'] },
 }) {
@@ -207,7 +212,7 @@ export class PaymentRequiredError extends refusal('PaymentRequiredError', 'quota
 }
 
 export class ForbiddenError extends refusal('ForbiddenError', 'forbidden', {
-  fields: { message: text },
+  fields: { message },
   answers: { 403: ['Forbidden', 'The key or the organization is not allowed to do this'] },
   sendAnswers: { 403: sendForbidden },
 }) {
@@ -220,12 +225,12 @@ export class ForbiddenError extends refusal('ForbiddenError', 'forbidden', {
 
 // The specification declares this error for a send. The service has no flags.
 kinds.set('FlagDisabledError', {
-  fields: { flag: text, message: text },
+  fields: { flag: described('string', 'Name of the flag'), message },
   sendAnswers: { 403: sendForbidden },
 });
 
 export class ConflictError extends refusal('ConflictError', 'conflict', {
-  fields: { message: text, resource: text },
+  fields: { message, resource: described('string', 'Type of the resource in conflict') },
   answers: { 409: ['Conflict', 'The request contradicts the state of the resource'] },
 }) {
   readonly resource: string;
@@ -236,7 +241,7 @@ export class ConflictError extends refusal('ConflictError', 'conflict', {
 }
 
 export class RateLimitedError extends refusal('RateLimitedError', 'rate', {
-  fields: { retryAfterSeconds: waitSeconds, operation: text },
+  fields: { retryAfterSeconds: waitSeconds, operation },
   answers: {
     429: ['RateLimited', 'The rate limit for sends refused the request; wait for `Retry-After`'],
   },
@@ -256,7 +261,7 @@ export class RateLimitedError extends refusal('RateLimitedError', 'rate', {
 
 /** A service that we depend on failed, so that the request could not be answered. */
 export class ExternalServiceError extends refusal('ExternalServiceError', 'external', {
-  fields: { provider: text, message: text },
+  fields: { provider, message },
   answers: { 502: badGateway },
   headers: [layerHeader],
 }) {
@@ -271,13 +276,13 @@ export class ExternalServiceError extends refusal('ExternalServiceError', 'exter
 
 // The specification declares this error for a send. The service bills nobody.
 kinds.set('BillingProviderError', {
-  fields: { provider: text, message: text },
+  fields: { provider, message },
   answers: { 502: badGateway },
 });
 
 /** A fault of the service or the store. */
 export class InternalError extends refusal('InternalError', 'internal', {
-  fields: { message: text },
+  fields: { message },
   answers: { 500: ['Internal', faultOfService] },
   sendAnswers: { 500: sendFailed },
   headers: [layerHeader],
@@ -291,7 +296,7 @@ export class InternalError extends refusal('InternalError', 'internal', {
 
 /** An event could not be queued for the webhook endpoints, so the change was not made. */
 export class WebhookEnqueueError extends refusal('WebhookEnqueueError', 'internal', {
-  fields: { message: text },
+  fields: { message },
   sendAnswers: { 500: sendFailed },
   headers: [layerHeader],
 }) {
@@ -300,7 +305,7 @@ export class WebhookEnqueueError extends refusal('WebhookEnqueueError', 'interna
 
 /** No capacity, or the store cannot take a write now: nothing was done; retry later. */
 export class CapacityError extends refusal('CapacityError', 'capacity-store', {
-  fields: { message: text, retryAfterSeconds: waitSeconds },
+  fields: { message, retryAfterSeconds: waitSeconds },
   answers: { 503: ['AtCapacity', 'No capacity now: nothing was done; repeat with backoff'] },
   headers: ['Retry-After'],
 }) {
@@ -319,7 +324,7 @@ export class CapacityError extends refusal('CapacityError', 'capacity-store', {
 
 /** The request outran `http.requestTimeoutSeconds`; it may still take effect. */
 export class TimeoutError extends refusal('TimeoutError', 'timeout', {
-  fields: { message: text, retryAfterSeconds: waitSeconds },
+  fields: { message, retryAfterSeconds: waitSeconds },
   answers: { 504: ['TimedOut', 'The request took too long; it may still take effect'] },
   headers: ['Retry-After', layerHeader],
 }) {

@@ -9,7 +9,10 @@ export const errorSchemas: Readonly<Record<string, JsonSchema>> = Object.fromEnt
     tag,
     {
       type: 'object',
-      properties: { _tag: { type: 'string', const: tag }, ...fields },
+      properties: {
+        _tag: { type: 'string', const: tag, description: 'Kind of the error' },
+        ...fields,
+      },
       required: ['_tag', ...Object.keys(fields).filter((name) => !optional.includes(name))],
     },
   ]),

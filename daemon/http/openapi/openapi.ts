@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 document (specification 9.1), derived from the routes (their schemas, permissions
 // and declared errors) and from plain-routes.ts. documents.ts serves it; docs.ts draws the page.
+import type { z } from 'zod';
 import { idempotencyHeader, takesKey } from '../../../src/core/api/idempotency.ts';
 import type { Route } from '../../../src/core/api/route.ts';
 import type { EventKind } from '../../../src/history/events/kinds.ts';
@@ -218,7 +219,9 @@ function operationOf(
         content: { 'application/json': { schema: book.schemaOf(route.body) } },
       },
     }),
-    ...(route.takes && { requestBody: { required: true, content: textOf(route.takes.types) } }),
+    ...(route.takes && {
+      requestBody: { required: true, content: contentOfTypes(route.takes.types) },
+    }),
     responses: responsesOf(route, book, responses),
   };
 }
@@ -229,11 +232,11 @@ function plainOperationOf(
   shared: Record<string, ResponseObject>,
 ): Operation {
   const parameters = parametersOf(plain, book);
-  const { permission, takes, answers } = plain;
+  const { permission, takes = [], form, answers } = plain;
   const responses: Operation['responses'] = {};
   for (const status of plain.errors) responses[status] = sharedError(status, false, shared);
   for (const [status, { description, types }] of Object.entries(answers)) {
-    const content = types.length > 0 && { content: textOf(types) };
+    const content = types.length > 0 && { content: contentOfTypes(types) };
     responses[status] = { description, headers: headerRefs(['X-Request-Id']), ...content };
   }
   const needs = permission === undefined ? 'Needs no key.' : `Permission: \`${permission}\`.`;
@@ -244,14 +247,24 @@ function plainOperationOf(
     tags: [plain.area],
     ...(permission === undefined && { security: [] as [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(takes && { requestBody: { required: true, content: textOf(takes) } }),
+    ...(takes.length > 0 && {
+      requestBody: {
+        required: true,
+        content: form ? formOf(form, takes, book) : contentOfTypes(takes),
+      },
+    }),
     responses,
   };
 }
 
-/** Returns plain text of these media types, which no schema describes further. */
-function textOf(types: readonly string[]): Content {
-  return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
+function formOf(form: z.ZodType, types: readonly string[], book: SchemaBook): Content {
+  return Object.fromEntries(types.map((type) => [type, { schema: book.schemaOf(form) }]));
+}
+
+/** Returns content of these media types, which no schema describes further. */
+function contentOfTypes(types: readonly string[]): Content {
+  const schemaOf = (type: string) => ({ type: type === 'application/json' ? 'object' : 'string' });
+  return Object.fromEntries(types.map((type) => [type, { schema: schemaOf(type) }]));
 }
 
 function parametersOf(
@@ -287,7 +300,7 @@ function deprecationHeaderNames({ deprecated }: Route): string[] {
 
 /** Returns the success content of a route: JSON, a stream of text, or a file. */
 function contentOf({ streams, sendsFile, output }: Route, book: SchemaBook): Content {
-  if (streams) return textOf(streams);
+  if (streams) return contentOfTypes(streams);
   if (sendsFile) {
     return { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
   }

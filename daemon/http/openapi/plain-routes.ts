@@ -11,6 +11,7 @@ import {
   streamQuery,
 } from '../../../src/history/events/schema.ts';
 import { mailboxPath } from '../../../src/identity/mailboxes/schema.ts';
+import { confirmForm, leaveForm, proofForm } from './link-forms.ts';
 
 /** A success, a redirect, or an error outside the common error objects. */
 interface PlainAnswer {
@@ -33,6 +34,8 @@ export interface PlainPath {
   headers?: z.ZodType;
   /** Media types of the body of the request. */
   takes?: readonly string[];
+  /** Fields of a body that is posted as a form. */
+  form?: z.ZodType;
   answers: Readonly<Record<number, PlainAnswer>>;
   /** Statuses of error objects. */
   errors: readonly number[];
@@ -296,6 +299,7 @@ export const plainPaths: readonly PlainPath[] = [
   {
     ...formOfLink,
     path: '/u/{token}',
+    form: leaveForm,
     name: 'unsubscribe',
     summary: 'Unsubscribe, or subscribe again',
     description: leaveNote,
@@ -320,6 +324,7 @@ export const plainPaths: readonly PlainPath[] = [
   {
     ...formOfLink,
     path: '/c/{token}',
+    form: confirmForm,
     name: 'confirmGroup',
     summary: 'Confirm a double opt-in group',
     description:
@@ -347,6 +352,7 @@ export const plainPaths: readonly PlainPath[] = [
   {
     ...formOfLink,
     path: '/verify/{token}',
+    form: proofForm,
     name: 'proveSender',
     summary: 'Prove a sender address',
     description: 'The form has `action=verify`. The sender is verified.',

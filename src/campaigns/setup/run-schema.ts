@@ -5,7 +5,13 @@ import { headerText } from '../../core/api/address-schema.ts';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
 import { idOf, instantAs } from '../../core/api/resource-schema.ts';
 import { messageStatuses } from '../../outbound/deliveries/status.ts';
-import { runOutcomes, runStatuses, runWaitReasons, skipReasons } from '../../run-ledger/schema.ts';
+import {
+  runOutcomes,
+  runStatuses,
+  runWaitReasons,
+  type SkipReason,
+  skipReasons,
+} from '../../run-ledger/schema.ts';
 import { campaignId, previewOutput, runNoun } from './schema.ts';
 
 export const runPath = z.strictObject({
@@ -48,12 +54,27 @@ export const estimateQuery = z.strictObject({
     .meta({ description: 'Time of the start, ISO 8601 with an offset (default: now)' }),
 });
 
+const skipped: Readonly<Record<SkipReason, string>> = {
+  excluded: 'Contacts with an excluded tag',
+  archived: 'Archived contacts',
+  'no-address': 'Contacts without an address',
+  blocked: 'Contacts whose address is blocked',
+  unsubscribed: 'Contacts that left the unsubscribe group, or all mail',
+  pending: 'Contacts that have not confirmed the double opt-in group',
+  preference: 'Contacts that want no campaigns by email',
+  duplicate: 'Contacts whose address already gets the mail',
+};
+
 export const estimateOutput = z
   .object({
     total: z.number().meta({ description: 'Contacts of the audience' }),
     dispatch: z.number().meta({ description: 'Contacts that would get a message' }),
     skipped: z
-      .object(Object.fromEntries(skipReasons.map((reason) => [reason, z.number()])))
+      .object(
+        Object.fromEntries(
+          skipReasons.map((reason) => [reason, z.number().describe(skipped[reason])]),
+        ),
+      )
       .meta({ description: 'Contacts that would be left out, by reason' }),
     firstAt: time.meta({ description: 'Time of the first message; null for none' }),
     lastAt: time.meta({
@@ -121,7 +142,7 @@ const contentSnapshot = z.object({
       attachments: z
         .array(
           z.object({
-            filename: z.string().describe('File name'),
+            filename: z.string().describe('Name of the file, such as invoice.pdf'),
             content: z.string().nullable().describe('The file in base64; null if it is left out'),
             mediaId: z.string().nullable().describe('Id of the stored file; null without one'),
             contentType: z.string().describe('Media type'),

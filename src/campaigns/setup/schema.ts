@@ -108,7 +108,7 @@ export const renderCampaignInput = z
 
 export const previewOutput = z
   .object({
-    subject: z.string().describe('Subject line'),
+    subject: z.string().describe('Subject line of the mail'),
     preheader: z.string().nullable().describe('Preview line; null without one'),
     html: z.string().nullable().describe('HTML; null without any'),
     text: z.string().nullable().describe('Plain text; null without any'),
@@ -123,9 +123,9 @@ export const previewOutput = z
 
 const email = z
   .object({
-    subject: z.string().optional().describe('Subject line'),
-    html: z.string().optional().describe('HTML'),
-    text: z.string().optional().describe('Plain text'),
+    subject: z.string().optional().describe('Subject line of the mail'),
+    html: z.string().optional().describe('HTML of the mail'),
+    text: z.string().optional().describe('Plain text of the mail'),
     templateId: z.string().optional().describe('Template by id'),
     templateSlug: z.string().optional().describe('Template by slug'),
     templateData: z.record(z.string(), z.unknown()).optional().describe('Values for the template'),
@@ -133,7 +133,7 @@ const email = z
     attachments: z
       .array(
         z.object({
-          filename: z.string().describe('File name'),
+          filename: z.string().describe('Name of the file, such as invoice.pdf'),
           content: z.string().describe('The file in base64'),
           contentType: z.string().optional().describe('Media type'),
           contentId: z.string().optional().describe('Id by which the HTML shows the file'),

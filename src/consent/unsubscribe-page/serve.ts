@@ -31,7 +31,8 @@ interface Wish {
   groupId: string | null;
 }
 
-const actions: ReadonlyMap<string, Omit<Wish, 'groupId'>> = new Map([
+/** Wishes of the page, by the `action` of the form. */
+export const leaveActions: ReadonlyMap<string, Omit<Wish, 'groupId'>> = new Map([
   ['leave', { leaves: true, scope: 'group' }],
   ['leave-all', { leaves: true, scope: 'all' }],
   ['return', { leaves: false, scope: 'group' }],
@@ -94,7 +95,7 @@ function wishOf(form: FormData): Wish | undefined {
   if (form.get('List-Unsubscribe') === 'One-Click') {
     return { leaves: true, scope: 'group', groupId: null };
   }
-  const wish = actions.get(String(form.get('action')));
+  const wish = leaveActions.get(String(form.get('action')));
   const group = form.get('group');
   return wish && { ...wish, groupId: group === null ? null : String(group) };
 }

@@ -67,10 +67,10 @@ const assetsInput = z.strictObject({
 const addressInput = z.strictObject({
   street1: line(200).describe('Street and number'),
   street2: line(200).describe('Second line of the street'),
-  city: line(100).describe('City'),
+  city: line(100).describe('Town of the address'),
   region: line(100).describe('State or province'),
-  postalCode: line(40).describe('Postal code'),
-  country: line(100).describe('Country'),
+  postalCode: line(40).describe('Code of the town, such as 75001'),
+  country: line(100).describe('Country of the address'),
 });
 
 const footerInput = z.strictObject({

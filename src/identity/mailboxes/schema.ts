@@ -175,7 +175,7 @@ export const mailboxOutput = z
     addresses: z.array(mailboxAddress).describe('All addresses of the mailbox'),
     defaultFrom: z
       .object({
-        address: z.string().describe('Address'),
+        address: z.string().describe('Address of the From field'),
         displayName: z.string().nullable().describe('Display name; null without one'),
       })
       .describe('From of mail from this mailbox'),

@@ -77,7 +77,11 @@ const plan = z
     targetDailyRecipients: z
       .number()
       .describe('Recipients of a window at which the plan is completed'),
-    direct: startWarmingInput.shape.direct.unwrap(),
+    direct: startWarmingInput.shape.direct
+      .unwrap()
+      .describe(
+        'count: direct sends above the allowance leave at once; defer: they wait for a later window',
+      ),
     holdReason: z.string().nullable().describe('Reason of the hold; null without one'),
     heldAt: time.describe('Time of the hold; null without one'),
     pausedAt: time.describe('Time of the pause; null without one'),

@@ -102,7 +102,7 @@ export const actionPage = cursorPageOf(mailboxActionOutput);
 /** A file of a mail that somebody decides on. */
 export const picturedFile = z.object({
   n: z.number().meta({ description: 'Its number in the mail, from 1' }),
-  filename: z.string().describe('File name'),
+  filename: z.string().describe('Name of the file, such as invoice.pdf'),
   contentType: z.string().nullable().describe('Media type; null if not given'),
   contentId: z.string().nullable().meta({ description: 'Id by which the HTML shows it inline' }),
   size: z.number().meta({ description: 'Bytes' }),

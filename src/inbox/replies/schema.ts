@@ -182,7 +182,7 @@ export const draftOutput = z
     attachments: z
       .array(
         z.object({
-          filename: z.string().describe('File name'),
+          filename: z.string().describe('Name of the file, such as invoice.pdf'),
           contentType: z.string().nullable().describe('Media type; null if not given'),
           size: z.int().meta({ description: 'Size in bytes' }),
         }),

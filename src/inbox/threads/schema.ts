@@ -93,7 +93,7 @@ export const updateThreadInput = z
     read: z.boolean().optional().meta({ description: 'Mark it as read, or as unread' }),
     starred: z.boolean().optional().meta({ description: 'Star it, or remove the star' }),
     folder: folder.optional().meta({ description: 'Folder to move it to' }),
-    priority: priority.optional().meta({ description: 'Priority' }),
+    priority: priority.optional().meta({ description: 'Importance of the thread' }),
     snoozedUntil: time.nullable().optional().meta({
       description: 'End of the snooze: the thread returns to `inbox` unread; null ends it now',
     }),

@@ -78,7 +78,8 @@ const attachment = z.strictObject({
     .max(255)
     .overwrite((id) => /^<([^<>]*)>$/.exec(id)?.[1] ?? id)
     .regex(/^[\w.@+-]+$/, 'may have only letters, digits and . _ @ + -')
-    .optional(),
+    .optional()
+    .describe('Id by which the HTML shows the file, as `cid:ID`'),
 });
 
 /** Attachments of a mail. `boundedAttachments` limits their total size. */

@@ -28,7 +28,7 @@ export const listBlocksQuery = z.strictObject({
 export const createBlockInput = z
   .strictObject({
     address: emailAddress.meta({ description: 'Address to block' }),
-    reason: reason.default('manual').meta({ description: 'Reason' }),
+    reason: reason.default('manual').meta({ description: 'Reason of the block' }),
   })
   .meta({ examples: [{ address: 'someone@example.com', reason: 'unsubscribe' }] });
 

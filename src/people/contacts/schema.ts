@@ -51,15 +51,15 @@ const identities = z
   .max(mostIdentities);
 
 const profileInput = z.strictObject({
-  firstName: line.nullish().describe('First name'),
-  lastName: line.nullish().describe('Last name'),
-  company: line.nullish().describe('Company'),
-  jobTitle: line.nullish().describe('Job title'),
+  firstName: line.nullish().describe('Given name'),
+  lastName: line.nullish().describe('Family name'),
+  company: line.nullish().describe('Employer of the contact'),
+  jobTitle: line.nullish().describe('Position in the company'),
   location: z
     .strictObject({
-      country: line.nullish().describe('Country'),
-      state: line.nullish().describe('State or province'),
-      city: line.nullish().describe('City'),
+      country: line.nullish().describe('Country of the contact'),
+      state: line.nullish().describe('State or province of the contact'),
+      city: line.nullish().describe('Town of the contact'),
       timezone: line.nullish().describe('Time zone (IANA), such as Europe/Paris'),
     })
     .nullish()
@@ -119,7 +119,10 @@ const fields = {
     .nullable()
     .optional()
     .meta({ description: 'URL of a picture' }),
-  status: z.enum(['active', 'archived']).optional().meta({ description: 'Status' }),
+  status: z
+    .enum(['active', 'archived'])
+    .optional()
+    .meta({ description: 'Set to archived, or back to active' }),
   externalId: externalId
     .nullable()
     .optional()
@@ -314,15 +317,15 @@ export const contactOutput = z
       .describe('Addresses; the first gets the mail'),
     profile: z
       .object({
-        firstName: text.describe('First name'),
-        lastName: text.describe('Last name'),
-        company: text.describe('Company'),
-        jobTitle: text.describe('Job title'),
+        firstName: text.describe('Given name'),
+        lastName: text.describe('Family name'),
+        company: text.describe('Employer of the contact'),
+        jobTitle: text.describe('Position in the company'),
         location: z
           .object({
-            country: text.describe('Country'),
-            state: text.describe('State or province'),
-            city: text.describe('City'),
+            country: text.describe('Country of the contact'),
+            state: text.describe('State or province of the contact'),
+            city: text.describe('Town of the contact'),
             timezone: text.describe('Time zone (IANA)'),
           })
           .describe('Place of the contact'),

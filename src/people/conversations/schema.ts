@@ -78,8 +78,12 @@ const fields = {
     .optional()
     .meta({ description: 'Conversation that it continues, which may be deleted later' }),
   priority: z.int().min(0).max(100).optional().meta({ description: 'Priority, 0 to 100' }),
-  urgency: z.enum(urgencies).optional().meta({ description: 'Urgency' }),
-  complexity: z.enum(complexities).nullable().optional().meta({ description: 'Complexity' }),
+  urgency: z.enum(urgencies).optional().meta({ description: 'Haste of the answer' }),
+  complexity: z
+    .enum(complexities)
+    .nullable()
+    .optional()
+    .meta({ description: 'Difficulty of the answer' }),
   tags: tags.meta({ description: 'Tags of the conversation' }),
   categories: z
     .array(line)

@@ -98,13 +98,13 @@ const day = z.iso.date();
 const node: z.ZodType<ContactQuery> = z
   .strictObject({
     get all() {
-      return z.array(node).min(1).optional();
+      return z.array(node).min(1).optional().describe('All of these conditions hold');
     },
     get any() {
-      return z.array(node).min(1).optional();
+      return z.array(node).min(1).optional().describe('At least one of these conditions holds');
     },
     get not() {
-      return node.optional();
+      return node.optional().describe('This condition does not hold');
     },
     tag: contactTag.optional().describe('Contacts with this tag'),
     status: z.enum(contactStatuses).optional().describe('Contacts with this status'),
