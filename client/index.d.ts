@@ -72,6 +72,7 @@ export type SendPayload = {
       content: string;
       /** Media type with parameters (RFC 2045 5.1); default: by the file name */
       contentType?: string;
+      /** Id by which the HTML shows the file, as `cid:ID` */
       contentId?: string;
     }>;
     /** Up to 50 header fields that the service does not set. `In-Reply-To` (a message id) and `References` (up to 50) continue a thread that began elsewhere */
@@ -415,6 +416,7 @@ export type DryRunResult = {
 export type TemplateWarning = {
   /** Short name of the rule, such as `image-without-alt` */
   code: string;
+  /** Sentence on the problem and the remedy */
   message: string;
   /** The file, if the warning is about one */
   path: string | null;
@@ -499,6 +501,7 @@ export type ScheduledPayload = {
       content: string;
       /** Media type with parameters (RFC 2045 5.1); default: by the file name */
       contentType?: string;
+      /** Id by which the HTML shows the file, as `cid:ID` */
       contentId?: string;
     }>;
     /** Up to 50 header fields that the service does not set. `In-Reply-To` (a message id) and `References` (up to 50) continue a thread that began elsewhere */
@@ -959,7 +962,7 @@ export type Mailbox = {
   }>;
   /** From of mail from this mailbox */
   defaultFrom: {
-    /** Address */
+    /** Address of the From field */
     address: string;
     /** Display name; null without one */
     displayName: string | null;
@@ -1034,7 +1037,7 @@ export type Draft = {
   contentOmitted: boolean;
   /** Attached files */
   attachments: Array<{
-    /** File name */
+    /** Name of the file, such as invoice.pdf */
     filename: string;
     /** Media type; null if not given */
     contentType: string | null;
@@ -1094,7 +1097,7 @@ export type ShownDraft = {
   attachments: Array<{
     /** Its number in the mail, from 1 */
     n: number;
-    /** File name */
+    /** Name of the file, such as invoice.pdf */
     filename: string;
     /** Media type; null if not given */
     contentType: string | null;
@@ -1313,7 +1316,7 @@ export type ShownMailboxAction = {
     attachments: Array<{
       /** Its number in the mail, from 1 */
       n: number;
-      /** File name */
+      /** Name of the file, such as invoice.pdf */
       filename: string;
       /** Media type; null if not given */
       contentType: string | null;
@@ -1889,6 +1892,7 @@ export type WarmingPlan = {
   dailyGrowthPercent: number;
   /** Recipients of a window at which the plan is completed */
   targetDailyRecipients: number;
+  /** count: direct sends above the allowance leave at once; defer: they wait for a later window */
   direct: 'count' | 'defer';
   /** Reason of the hold; null without one */
   holdReason: string | null;
@@ -2065,67 +2069,110 @@ export type AddedUnsubscribeGroupMember = {
 };
 /** The look of mail: CSS, logos and footer */
 export type Brand = {
+  /** Id of the brand */
   id: string;
+  /** Slug that addresses the brand */
   slug: string;
+  /** Name of the brand */
   name: string;
+  /** Whether mail without a brand takes it */
   isDefault: boolean;
+  /** Style sheet; null without one */
   css: string | null;
+  /** Pictures of the brand */
   assets: {
+    /** URL of the logo; null without one */
     logoUrl: string | null;
+    /** URL of the logo on dark ground; null without one */
     logoDarkUrl: string | null;
+    /** URL of the icon; null without one */
     iconUrl: string | null;
   };
+  /** Footer of mail */
   footer: {
+    /** Name of the company; null without one */
     companyName: string | null;
+    /** Postal address; null without one */
     address: {
+      /** Street and number; null without one */
       street1: string | null;
+      /** Second line of the street; null without one */
       street2: string | null;
+      /** City; null without one */
       city: string | null;
+      /** State or province; null without one */
       region: string | null;
+      /** Postal code; null without one */
       postalCode: string | null;
+      /** Country; null without one */
       country: string | null;
     } | null;
+    /** Links to pages of the company */
     socialLinks: Array<{
+      /** Text of the link */
       label: string;
+      /** URL of the page */
       url: string;
     }>;
   };
   /** `sha256:` over name, slug, CSS, assets and footer */
   digest: string;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** Stored content of mail, filled for each message */
 export type Template = {
+  /** Id of the template */
   id: string;
+  /** Organization of the template */
   organizationId: string;
+  /** Name, for people */
   name: string;
+  /** Slug that sends can name */
   slug: string;
+  /** Always `email` */
   channel: 'email';
+  /** Description; null without one */
   description: string | null;
+  /** State of the template; only a published template can be sent */
   status: 'draft' | 'published' | 'archived';
   /** Whether it can be sent: it is published */
   isActive: boolean;
+  /** Family of the template; null without one */
   familyId: string | null;
   /** Number of the version that sends use; null before the first */
   version: number | null;
+  /** Time of the latest publication; null before */
   publishedAt: string | null;
+  /** Time of the archival; null if it is not archived */
   archivedAt: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** The content that a send would have */
 export type RenderedTemplate = {
+  /** Subject line */
   subject: string;
+  /** Preview line; null without one */
   preheader: string | null;
+  /** HTML; null without any */
   html: string | null;
+  /** Plain text; null without any */
   text: string | null;
+  /** Advice on the content */
   warnings: Array<TemplateWarning>;
 };
 /** A published commit of a template */
 export type TemplateVersion = {
+  /** Id of the version */
   id: string;
+  /** Template of the version */
   templateId: string;
+  /** Number of the version, from 1 */
   version: number;
   /** Commit of the workspace that was compiled */
   commit: string;
@@ -2133,13 +2180,16 @@ export type TemplateVersion = {
   brand: string | null;
   /** Size of the compiled HTML */
   htmlBytes: number;
+  /** Advice on the content */
   warnings: Array<TemplateWarning>;
   /** Id of the publishing key; null for the operator */
   createdBy: string | null;
+  /** Time of the publication */
   createdAt: string;
 };
 /** A workspace with its files */
 export type TemplateWorkspaceView = {
+  /** State of the workspace */
   workspace: TemplateWorkspace;
   /** All files by path: the head of main with the staged ones over it */
   files: {
@@ -2150,10 +2200,13 @@ export type TemplateWorkspaceView = {
 export type TemplateWorkspace = {
   /** Id of the template */
   projectId: string;
+  /** Organization of the template */
   organizationId: string;
   /** Always 1: a workspace keeps its owner */
   ownerEpoch: number;
+  /** Name of the git repository */
   repositoryName: string;
+  /** Name of the branch that is published */
   defaultBranch: string;
   /** Commit below the staged files */
   baseCommit: string;
@@ -2169,6 +2222,7 @@ export type TemplateWorkspace = {
   };
   /** Files that the draft and main both changed: stage them, then save */
   conflicts: Array<{
+    /** Path of the file */
     path: string;
     /** Null: there is no such file */
     base: string | null;
@@ -2177,36 +2231,53 @@ export type TemplateWorkspace = {
     /** Null: there is no such file */
     main: string | null;
   }>;
+  /** Origin of the staged files */
   provenance: {
     /** Sources of the staged files, such as a restored commit */
     references: Array<{
+      /** Kind of the source */
       kind: string;
+      /** Digest of the source */
       digest: string;
+      /** Place of the source */
       locator: string;
     }>;
   };
+  /** Folders of the workspace */
   mounts: Array<{
+    /** Kind of the folder */
     kind: string;
+    /** Path of the folder */
     root: string;
+    /** Access to the folder */
     access: string;
   }>;
+  /** Digest of the libraries that templates may use */
   libraryManifestDigest: string;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
+  /** Caller that made the workspace */
   createdBy: {
     /** The key; null for the operator */
     userId: string | null;
+    /** Face through which the change came */
     via: 'api' | 'cli' | 'git';
   };
+  /** Caller that changed it last */
   updatedBy: {
     /** The key; null for the operator */
     userId: string | null;
+    /** Face through which the change came */
     via: 'api' | 'cli' | 'git';
   };
 };
 /** A workspace with the files of an earlier commit */
 export type TemplateRestore = {
+  /** Workspace with the restored files */
   view: TemplateWorkspaceView;
+  /** Body file that was restored */
   source: {
     /** `sha256:` of the content */
     digest: string;
@@ -2216,14 +2287,22 @@ export type TemplateRestore = {
 };
 /** Commits of a template, newest first */
 export type TemplateHistory = {
+  /** Commits of this page */
   items: Array<{
+    /** Hash of the commit */
     commit: string;
+    /** Hashes of the parents */
     parents: Array<string>;
+    /** Message of the commit */
     message: string;
+    /** Author of the commit */
     author: {
+      /** Name of the author */
       name: string;
+      /** Address of the author */
       email: string;
     };
+    /** Time of the commit */
     date: string;
     /** Number of the newest version published from the commit */
     version: number | null;
@@ -2233,14 +2312,19 @@ export type TemplateHistory = {
 };
 /** Changed files between two commits */
 export type TemplateDiff = {
+  /** Hash of the older commit */
   from: string;
   /** Null for the draft */
   to: string | null;
+  /** Changed files */
   files: Array<{
+    /** Path of the file */
     path: string;
+    /** Kind of the change */
     status: 'added' | 'deleted' | 'modified';
     /** Unified diff */
     diff: string;
+    /** Whether the diff was cut */
     isTruncated: boolean;
   }>;
 };
@@ -2252,15 +2336,23 @@ export type TemplateFamily = {
   organizationId: string;
   /** Name of the family */
   name: string;
+  /** Templates of the family */
   members: Array<{
+    /** Id of the template */
     id: string;
+    /** Name, for people */
     name: string;
+    /** Slug that sends can name */
     slug: string;
+    /** Always `email` */
     channel: 'email';
+    /** State of the template; only a published template can be sent */
     status: 'draft' | 'published' | 'archived';
     /** Whether it can be sent: it is published */
     isActive: boolean;
+    /** Time of creation */
     createdAt: string;
+    /** Time of the last change */
     updatedAt: string;
   }>;
   /** Time of creation, ISO 8601 in UTC */
@@ -2331,21 +2423,21 @@ export type Contact = {
   }>;
   /** Facts about the contact */
   profile: {
-    /** First name */
+    /** Given name */
     firstName: string | null;
-    /** Last name */
+    /** Family name */
     lastName: string | null;
-    /** Company */
+    /** Employer of the contact */
     company: string | null;
-    /** Job title */
+    /** Position in the company */
     jobTitle: string | null;
     /** Place of the contact */
     location: {
-      /** Country */
+      /** Country of the contact */
       country: string | null;
-      /** State or province */
+      /** State or province of the contact */
       state: string | null;
-      /** City */
+      /** Town of the contact */
       city: string | null;
       /** Time zone (IANA) */
       timezone: string | null;
@@ -2515,8 +2607,11 @@ export type ContactGroup = {
 };
 /** A condition on contacts: `all`, `any` or `not` of others, a tag, a status, a field that is compared, or a campaign that the contact opened, clicked or received */
 export type ContactQuery = {
+  /** All of these conditions hold */
   all?: Array<ContactQuery>;
+  /** At least one of these conditions holds */
   any?: Array<ContactQuery>;
+  /** This condition does not hold */
   not?: ContactQuery;
   /** Contacts with this tag */
   tag?: string;
@@ -2558,58 +2653,93 @@ export type ContactQuery = {
 };
 /** Content and audience of mail to many contacts */
 export type Campaign = {
+  /** Id of the campaign */
   id: string;
+  /** Organization of the campaign */
   organizationId: string;
+  /** Name, for people */
   name: string;
+  /** Always `email` */
   channel: 'email';
   /** Content as it was given. Lists leave out html, text, attachments and templateData */
   email: {
+    /** Subject line of the mail */
     subject?: string;
+    /** HTML of the mail */
     html?: string;
+    /** Plain text of the mail */
     text?: string;
+    /** Template by id */
     templateId?: string;
+    /** Template by slug */
     templateSlug?: string;
+    /** Values for the template */
     templateData?: {
       [name: string]: unknown;
     };
+    /** Addresses that replies go to */
     replyTo?: Array<string>;
+    /** Attached files */
     attachments?: Array<{
+      /** Name of the file, such as invoice.pdf */
       filename: string;
+      /** The file in base64 */
       content: string;
+      /** Media type */
       contentType?: string;
+      /** Id by which the HTML shows the file */
       contentId?: string;
     }>;
+    /** Unsubscribe group that recipients can leave */
     unsubscribeGroupId?: string;
+    /** Tracking of the mail */
     tracking?: {
+      /** Whether opens are recorded */
       opens?: boolean;
+      /** Whether clicks are recorded */
       clicks?: boolean;
     };
+    /** Footer of the mail */
     footer?: {
+      /** Whether the mail has the footer */
       enabled: boolean;
     };
+    /** Message that the mail answers */
     inReplyToMessageId?: string;
+    /** Importance that mail programs show */
     priority?: 'high' | 'normal' | 'low';
   };
   /** Null: the default sender */
   from: {
+    /** Address of the sender */
     email: string;
+    /** Display name; null: that of the sender identity */
     name: string | null;
   } | null;
+  /** Contacts that get the mail */
   audience: {
+    /** Contacts with at least one of these tags */
     includeTags: Array<string>;
+    /** Contacts with such a tag are left out */
     excludeTags: Array<string>;
     /** Lists leave them out */
     contactIds?: Array<string>;
+    /** Contacts of these groups */
     groupIds: Array<string>;
   };
+  /** Conversation that all messages join; null without one */
   conversationId: string | null;
+  /** Values kept with each message; null without any */
   metadata: {
     [name: string]: string | number | boolean | null;
   } | null;
+  /** Whether tags and groups need no unsubscribe group */
   transactional: boolean;
   /** Advice as of the last change: on its content, and what a run is refused for */
   warnings: Array<TemplateWarning>;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** A run of a campaign before it is made */
@@ -2620,13 +2750,21 @@ export type CampaignEstimate = {
   dispatch: number;
   /** Contacts that would be left out, by reason */
   skipped: {
+    /** Contacts with an excluded tag */
     excluded: number;
+    /** Archived contacts */
     archived: number;
+    /** Contacts without an address */
     'no-address': number;
+    /** Contacts whose address is blocked */
     blocked: number;
+    /** Contacts that left the unsubscribe group, or all mail */
     unsubscribed: number;
+    /** Contacts that have not confirmed the double opt-in group */
     pending: number;
+    /** Contacts that want no campaigns by email */
     preference: number;
+    /** Contacts whose address already gets the mail */
     duplicate: number;
   };
   /** Time of the first message; null for none */
@@ -2635,16 +2773,22 @@ export type CampaignEstimate = {
   lastAt: string | null;
   /** Limit that takes longest; null without one */
   limitedBy: 'rate' | 'daily-quota' | 'warming' | null;
+  /** Advice on the content */
   warnings: Array<TemplateWarning>;
   /** The mail of a run that is made now, without values of a contact; null if it cannot be made: `warnings` has the reason */
   mail: CampaignPreview | null;
 };
 /** The mail of a campaign for one contact */
 export type CampaignPreview = {
+  /** Subject line of the mail */
   subject: string;
+  /** Preview line; null without one */
   preheader: string | null;
+  /** HTML; null without any */
   html: string | null;
+  /** Plain text; null without any */
   text: string | null;
+  /** Advice on the content */
   warnings: Array<TemplateWarning>;
   /** Sender of the mail */
   from: {
@@ -2657,10 +2801,11 @@ export type CampaignPreview = {
   replyTo: Array<string>;
   /** Sentences on what the HTML has beside its words: hidden words, pictures of other servers, forms, words of style sheets, parts for Outlook */
   notes: Array<string>;
+  /** Attached files */
   attachments: Array<{
     /** Its number in the mail, from 1 */
     n: number;
-    /** File name */
+    /** Name of the file, such as invoice.pdf */
     filename: string;
     /** Media type; null if not given */
     contentType: string | null;
@@ -2674,19 +2819,29 @@ export type CampaignPreview = {
 };
 /** One sending of a campaign to its audience */
 export type CampaignRun = {
+  /** Id of the run */
   id: string;
+  /** Organization of the run */
   organizationId: string;
+  /** Campaign of the run */
   campaignId: string;
+  /** State of the run */
   status: 'scheduled' | 'running' | 'paused' | 'held' | 'completed' | 'failed' | 'cancelled';
+  /** Planned start; null: at once */
   scheduledFor: string | null;
+  /** Idempotency key of the request; null without one */
   idempotencyKey: string | null;
   /** Run whose failed contacts this one repeats */
   retryOf: string | null;
   /** Leaves out contacts of earlier runs */
   onlyNew: boolean;
+  /** Time of the start; null before */
   startedAt: string | null;
+  /** Time of the end; null before */
   completedAt: string | null;
+  /** Rules as they were at the start; null before */
   policySnapshot: {
+    /** Unsubscribe group that recipients can leave; null without one */
     unsubscribeGroupId: string | null;
     /** Contacts that one transaction judges */
     pageSize: number;
@@ -2699,8 +2854,11 @@ export type CampaignRun = {
   failedCount: number;
   /** Contacts that were left out */
   skippedCount: number;
+  /** Reason of the failure; null without one */
   failureReason: string | null;
+  /** Reason of the hold or pause; null without one */
   holdReason: string | null;
+  /** Sending domain that is held; null without one */
   holdDomainId: string | null;
   /** Rates that held the run, or the reply of a provider */
   holdDetail: string | null;
@@ -2718,6 +2876,7 @@ export type CampaignRun = {
     | null;
   /** End of that wait, as far as it is known */
   nextDispatchAt: string | null;
+  /** Messages of the run by their fate */
   stats: RunStats;
   /** Whether a test key made it */
   isTest: boolean;
@@ -2727,80 +2886,129 @@ export type CampaignRun = {
   actorEmail: string | null;
   /** Role of that key */
   memberRole: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
   /** Content as it was at the start; null before */
   contentSnapshot: {
+    /** Always `email` */
     channel: 'email';
+    /** Content of the mail */
     email: {
+      /** Subject line; null with a template */
       subject: string | null;
+      /** HTML; null with a template, or without any */
       html: string | null;
+      /** Plain text; null with a template, or without any */
       text: string | null;
+      /** Attached files */
       attachments: Array<{
+        /** Name of the file, such as invoice.pdf */
         filename: string;
+        /** The file in base64; null if it is left out */
         content: string | null;
+        /** Id of the stored file; null without one */
         mediaId: string | null;
+        /** Media type */
         contentType: string;
+        /** Size in bytes */
         size: number;
       }>;
       /** Id of the published version of the template */
       publicationId: string | null;
+      /** Id of the input contract of the template; null without one */
       inputContractId: string | null;
+      /** Template; null for inline content */
       templateId: string | null;
+      /** Slug of the template; null for inline content */
       templateSlug: string | null;
+      /** Values for the template; null without any */
       templateData: {
         [name: string]: unknown;
       } | null;
+      /** Message that the mail answers; null without one */
       inReplyToMessageId: string | null;
+      /** Addresses that replies go to */
       replyTo: Array<string>;
+      /** Unsubscribe group; null without one */
       unsubscribeGroupId: string | null;
+      /** Tracking of the mail */
       tracking: {
+        /** Whether opens are recorded */
         opens: boolean;
+        /** Whether clicks are recorded */
         clicks: boolean;
       };
+      /** Footer of the mail */
       footer: {
+        /** Whether the mail has the footer */
         enabled: boolean;
       };
     };
+    /** Conversation that all messages join; null without one */
     conversationId: string | null;
+    /** Values kept with each message; null without any */
     metadata: {
       [name: string]: unknown;
     } | null;
   } | null;
   /** Audience as it was at the start; null before */
   audienceSnapshot: {
+    /** Contacts with at least one of these tags */
     includeTags: Array<string>;
+    /** Contacts with such a tag are left out */
     excludeTags: Array<string>;
+    /** Contacts by id */
     contactIds: Array<string>;
+    /** Contacts of these groups */
     groupIds: Array<string>;
   } | null;
 };
 /** Messages of a run by their fate */
 export type RunStats = {
+  /** Messages that a server accepted */
   sent: number;
+  /** Messages that count as delivered */
   delivered: number;
+  /** Messages that bounced */
   bounced: number;
+  /** Messages that were reported as spam */
   complained: number;
+  /** Messages that were opened */
   opened: number;
+  /** Messages with a click */
   clicked: number;
+  /** Messages whose recipient unsubscribed */
   unsubscribed: number;
+  /** Messages that were given up */
   failed: number;
 };
 /** A run without its content and audience */
 export type CampaignRunSummary = {
+  /** Id of the run */
   id: string;
+  /** Organization of the run */
   organizationId: string;
+  /** Campaign of the run */
   campaignId: string;
+  /** State of the run */
   status: 'scheduled' | 'running' | 'paused' | 'held' | 'completed' | 'failed' | 'cancelled';
+  /** Planned start; null: at once */
   scheduledFor: string | null;
+  /** Idempotency key of the request; null without one */
   idempotencyKey: string | null;
   /** Run whose failed contacts this one repeats */
   retryOf: string | null;
   /** Leaves out contacts of earlier runs */
   onlyNew: boolean;
+  /** Time of the start; null before */
   startedAt: string | null;
+  /** Time of the end; null before */
   completedAt: string | null;
+  /** Rules as they were at the start; null before */
   policySnapshot: {
+    /** Unsubscribe group that recipients can leave; null without one */
     unsubscribeGroupId: string | null;
     /** Contacts that one transaction judges */
     pageSize: number;
@@ -2813,8 +3021,11 @@ export type CampaignRunSummary = {
   failedCount: number;
   /** Contacts that were left out */
   skippedCount: number;
+  /** Reason of the failure; null without one */
   failureReason: string | null;
+  /** Reason of the hold or pause; null without one */
   holdReason: string | null;
+  /** Sending domain that is held; null without one */
   holdDomainId: string | null;
   /** Rates that held the run, or the reply of a provider */
   holdDetail: string | null;
@@ -2832,6 +3043,7 @@ export type CampaignRunSummary = {
     | null;
   /** End of that wait, as far as it is known */
   nextDispatchAt: string | null;
+  /** Messages of the run by their fate */
   stats: RunStats;
   /** Whether a test key made it */
   isTest: boolean;
@@ -2841,15 +3053,20 @@ export type CampaignRunSummary = {
   actorEmail: string | null;
   /** Role of that key */
   memberRole: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** A contact that a run has judged */
 export type RunRecipient = {
+  /** Id of the contact */
   contactId: string;
+  /** dispatched: a message was made; failed: none could be made; skipped: left out */
   outcome: 'dispatched' | 'failed' | 'skipped';
   /** Reason of a contact without a message */
   reason: string | null;
+  /** Message to the contact; null without one */
   messageId: string | null;
   /** Status of the message now; null without one */
   status:
@@ -2864,97 +3081,145 @@ export type RunRecipient = {
     | 'bounced'
     | 'complained'
     | null;
+  /** Time of the first open; null without one */
   openedAt: string | null;
+  /** Time of the first click; null without one */
   clickedAt: string | null;
+  /** Time at which the contact was judged */
   createdAt: string;
 };
 /** A program that organizations can install */
 export type Extension = {
+  /** Id of the extension */
   id: string;
   /** Null for an extension of another organization */
   organizationId: string | null;
+  /** Unique name of the extension */
   name: string;
+  /** Name to show; null without one */
   displayName: string | null;
+  /** Description; null without one */
   description: string | null;
+  /** webhook: events are posted to it; hosted: it reads the event stream */
   runtime: 'webhook' | 'hosted';
   /** Whether all organizations may install it */
   isPublic: boolean;
   /** The highest version that is no prerelease, or else the last one; null before the first */
   latestVersion: {
+    /** Id of the version */
     id: string;
+    /** Number of the version, such as 1.4.0 */
     version: string;
   } | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** A version without its changelog */
 export type ListedExtensionVersion = {
+  /** Id of the version */
   id: string;
+  /** Id of the extension */
   extensionId: string;
+  /** Number of the version (semver) */
   version: string;
   /** Sorted */
   permissions: Array<string>;
   /** Sorted */
   events: Array<string>;
+  /** Ways of sending that an installation may have */
   sendModes: Array<'none' | 'approval' | 'send'>;
+  /** webhook: events are posted to it; hosted: it reads the event stream */
   runtime: 'webhook' | 'hosted';
   /** Whether it is installed without a choice */
   isLatest: boolean;
   /** Set once it is not offered any more */
   withdrawnAt: string | null;
+  /** Time of the publication */
   createdAt: string;
 };
 /** A published version of an extension */
 export type ExtensionVersion = {
+  /** Id of the version */
   id: string;
+  /** Id of the extension */
   extensionId: string;
+  /** Number of the version (semver) */
   version: string;
   /** Sorted */
   permissions: Array<string>;
   /** Sorted */
   events: Array<string>;
+  /** Ways of sending that an installation may have */
   sendModes: Array<'none' | 'approval' | 'send'>;
+  /** webhook: events are posted to it; hosted: it reads the event stream */
   runtime: 'webhook' | 'hosted';
   /** Whether it is installed without a choice */
   isLatest: boolean;
   /** Set once it is not offered any more */
   withdrawnAt: string | null;
+  /** Time of the publication */
   createdAt: string;
+  /** Changes of the version; null without any */
   changelog: string | null;
 };
 /** An extension with its grants */
 export type ExtensionInstallation = {
+  /** Id of the installation */
   id: string;
+  /** Organization of the installation */
   organizationId: string;
+  /** Installed extension */
   extensionId: string;
+  /** Name of the extension */
   name: string;
+  /** Name to show; null without one */
   displayName: string | null;
+  /** Installed version */
   version: {
+    /** Id of the version */
     id: string;
+    /** Number of the version, such as 1.4.0 */
     version: string;
   };
+  /** webhook: events are posted to it; hosted: it reads the event stream */
   runtime: 'webhook' | 'hosted';
   /** failing: its webhook was disabled for its failures; enable it once it works */
   status: 'active' | 'failing' | 'disabled';
+  /** Time of the installation */
   createdAt: string;
+  /** Kinds of events that it may read */
   events: Array<string>;
+  /** Permissions that were granted, such as `mailboxes:read` */
   permissions: Array<string>;
+  /** none: it never sends; approval: a person approves its mail; send: it sends at once */
   sendMode: 'none' | 'approval' | 'send';
+  /** Mailboxes that it reaches; empty: all */
   scope: {
+    /** Mailboxes by id */
     mailboxIds: Array<string>;
+    /** Namespace whose mailboxes it reaches; null without one */
     namespaceId: string | null;
   };
+  /** Time of the last change */
   updatedAt: string;
+  /** Time at which it was disabled; null if it is enabled */
   disabledAt: string | null;
   /** Its key, as the audit names it */
   keyId: string;
+  /** Person who installed it */
   createdBy: {
+    /** Kind of the actor: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
     /** Null for the operator at the command line */
     id: string | null;
+    /** Name of the actor at that time; null without one */
     displayName: string | null;
   };
+  /** Webhook of the installation; null for the runtime hosted */
   webhook: {
+    /** Webhook that gets the events */
     endpointId: string;
     /** For readers without `extensions:write` its origin, followed by `/…` */
     url: string;
@@ -2962,39 +3227,62 @@ export type ExtensionInstallation = {
 };
 /** An installation with its credentials, which no other answer has */
 export type InstalledExtension = {
+  /** Id of the installation */
   id: string;
+  /** Organization of the installation */
   organizationId: string;
+  /** Installed extension */
   extensionId: string;
+  /** Name of the extension */
   name: string;
+  /** Name to show; null without one */
   displayName: string | null;
+  /** Installed version */
   version: {
+    /** Id of the version */
     id: string;
+    /** Number of the version, such as 1.4.0 */
     version: string;
   };
+  /** webhook: events are posted to it; hosted: it reads the event stream */
   runtime: 'webhook' | 'hosted';
   /** failing: its webhook was disabled for its failures; enable it once it works */
   status: 'active' | 'failing' | 'disabled';
+  /** Time of the installation */
   createdAt: string;
+  /** Kinds of events that it may read */
   events: Array<string>;
+  /** Permissions that were granted, such as `mailboxes:read` */
   permissions: Array<string>;
+  /** none: it never sends; approval: a person approves its mail; send: it sends at once */
   sendMode: 'none' | 'approval' | 'send';
+  /** Mailboxes that it reaches; empty: all */
   scope: {
+    /** Mailboxes by id */
     mailboxIds: Array<string>;
+    /** Namespace whose mailboxes it reaches; null without one */
     namespaceId: string | null;
   };
+  /** Time of the last change */
   updatedAt: string;
+  /** Time at which it was disabled; null if it is enabled */
   disabledAt: string | null;
   /** Its key, as the audit names it */
   keyId: string;
+  /** Person who installed it */
   createdBy: {
+    /** Kind of the actor: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
     /** Null for the operator at the command line */
     id: string | null;
+    /** Name of the actor at that time; null without one */
     displayName: string | null;
   };
   /** Key of the installation: shown only here */
   key: string;
+  /** Webhook of the installation; null for the runtime hosted */
   webhook: {
+    /** Webhook that gets the events */
     endpointId: string;
     /** For readers without `extensions:write` its origin, followed by `/…` */
     url: string;
@@ -3004,47 +3292,75 @@ export type InstalledExtension = {
 };
 /** An upgrade, or what one would do */
 export type ExtensionUpgrade = {
+  /** The installation, as it is now */
   installation: ExtensionInstallation;
+  /** Version before the change */
   fromVersion: {
+    /** Id of the version */
     id: string;
+    /** Number of the version, such as 1.4.0 */
     version: string;
   };
+  /** Version after the change */
   toVersion: {
+    /** Id of the version */
     id: string;
+    /** Number of the version, such as 1.4.0 */
     version: string;
   };
+  /** Grants that change */
   permissionDiff: {
+    /** Grants that the new version adds, as `permission:…` and `event:…` */
     added: Array<string>;
+    /** Grants that the new version no longer has */
     removed: Array<string>;
   };
+  /** Whether nothing was changed */
   dryRun: boolean;
   /** Null in a dry run */
   versionChange: InstallationVersionChange | null;
 };
 /** An upgrade or a rollback */
 export type InstallationVersionChange = {
+  /** Id of the change */
   id: string;
+  /** Organization of the installation */
   organizationId: string;
+  /** Id of the installation */
   installationId: string;
+  /** Id of the extension */
   extensionId: string;
+  /** Version before the change */
   fromVersion: {
+    /** Id of the version */
     id: string;
+    /** Number of the version, such as 1.4.0 */
     version: string;
   };
+  /** Version after the change */
   toVersion: {
+    /** Id of the version */
     id: string;
+    /** Number of the version, such as 1.4.0 */
     version: string;
   };
+  /** Grants that changed */
   permissionDiff: {
+    /** Grants that the new version adds, as `permission:…` and `event:…` */
     added: Array<string>;
+    /** Grants that the new version no longer has */
     removed: Array<string>;
   };
+  /** Person who changed the version */
   changedBy: {
+    /** Kind of the actor: a person, a key or an installation of an extension */
     kind: 'user' | 'key' | 'installation';
     /** Null for the operator at the command line */
     id: string | null;
+    /** Name of the actor at that time; null without one */
     displayName: string | null;
   };
+  /** Time of the change */
   changedAt: string;
 };
 export type EventKind = {
@@ -3063,101 +3379,151 @@ export type EventKind = {
 };
 /** An endpoint that receives events */
 export type Webhook = {
+  /** Id of the webhook */
   id: string;
+  /** Name of the webhook; null without one */
   name: string | null;
   /** For readers without `webhooks:write` its origin, followed by `/…` */
   url: string;
+  /** Kinds of events that are posted, such as `message.*` */
   events: Array<string>;
+  /** Channels of the events */
   channels: Array<'email'>;
   /** Values are `***` for keys that may only read webhooks */
   headers: {
     [name: string]: string;
   };
+  /** disabled: by a person or after failures; suspended: with its installation */
   status: 'active' | 'disabled' | 'suspended';
+  /** Reason why it was disabled; null without one */
   disabledReason: string | null;
   /** The installation of an extension that it belongs to */
   installationId: string | null;
   /** Key of the signatures: shown on creation and rotation, else null */
   secret: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** A test event that waits to be posted */
 export type WebhookTest = {
+  /** True: the event is queued */
   accepted: boolean;
+  /** Id of the test event */
   eventId: string;
+  /** Id of the delivery */
   deliveryId: string;
 };
 /** Deliveries by the day of their creation, and their status now */
 export type WebhookStats = {
+  /** Number of deliveries */
   total: number;
+  /** Deliveries that wait or are tried again */
   pending: number;
+  /** Deliveries that the endpoint accepted */
   delivered: number;
+  /** Deliveries that were given up */
   exhausted: number;
+  /** Deliveries that are no longer wanted */
   cancelled: number;
   /** Calendar days of the organization's time zone, oldest first */
   daily: Array<{
+    /** Calendar day, such as 2026-01-05 */
     date: string;
+    /** Deliveries that wait or are tried again */
     pending: number;
+    /** Deliveries that the endpoint accepted */
     delivered: number;
+    /** Deliveries that were given up */
     exhausted: number;
+    /** Deliveries that are no longer wanted */
     cancelled: number;
   }>;
 };
 /** A delivery of one event to one endpoint */
 export type WebhookDelivery = {
+  /** Id of the delivery */
   id: string;
+  /** Webhook of the delivery */
   endpointId: string;
   /** The `webhook-id` of its posts */
   eventId: string;
+  /** Kind of the event */
   eventType: string;
+  /** pending: waits or is tried again; exhausted: given up; cancelled: no longer wanted */
   status: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
   /** Automatic attempts */
   attemptCount: number;
+  /** Time of the next attempt; null if none is planned */
   nextAttemptAt: string | null;
+  /** Time of the latest attempt; null before the first */
   lastAttemptAt: string | null;
   /** Error of the latest attempt, by hand too; null if it succeeded */
   lastError: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
 };
 /** A delivery with all its attempts */
 export type WebhookDeliveryWithAttempts = {
+  /** Id of the delivery */
   id: string;
+  /** Webhook of the delivery */
   endpointId: string;
   /** The `webhook-id` of its posts */
   eventId: string;
+  /** Kind of the event */
   eventType: string;
+  /** pending: waits or is tried again; exhausted: given up; cancelled: no longer wanted */
   status: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
   /** Automatic attempts */
   attemptCount: number;
+  /** Time of the next attempt; null if none is planned */
   nextAttemptAt: string | null;
+  /** Time of the latest attempt; null before the first */
   lastAttemptAt: string | null;
   /** Error of the latest attempt, by hand too; null if it succeeded */
   lastError: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of the last change */
   updatedAt: string;
   /** Oldest first */
   attempts: Array<{
+    /** Id of the attempt */
     id: string;
+    /** automatic: by the schedule; manual: by a redelivery */
     trigger: 'automatic' | 'manual';
+    /** Time of the attempt */
     at: string;
+    /** Duration in milliseconds */
     durationMs: number;
+    /** succeeded: the endpoint answered with a status of 200 to 299 */
     outcome: 'succeeded' | 'failed';
+    /** HTTP status of the answer; null without one */
     statusCode: number | null;
+    /** Kind of the error; null without one */
     errorClass: string | null;
+    /** Beginning of the answer; null without one */
     response: string | null;
   }>;
 };
 /** Outcome of an attempt by hand */
 export type WebhookRedelivery = {
+  /** True: the attempt was made */
   accepted: boolean;
+  /** Id of the delivery */
   deliveryId: string;
+  /** Id of the attempt */
   attemptId: string;
+  /** Result of the attempt */
   outcome: 'succeeded' | 'failed';
 };
 /** Logged events that wait to be posted again */
 export type WebhookReplay = {
+  /** True: the events are queued */
   accepted: boolean;
   /** Number of new deliveries; 10,000 may be pending */
   deliveries: number;
@@ -3166,45 +3532,67 @@ export type WebhookReplay = {
 };
 /** A key of an organization */
 export type ApiKey = {
+  /** Id of the key */
   id: string;
+  /** Name, for people; null without one */
   name: string | null;
   /** The plaintext; only in the answer to creation and rotation */
   key: string | null;
   /** First 14 characters of the plaintext */
   start: string;
+  /** Description; null without one */
   description: string | null;
+  /** Time of creation */
   createdAt: string;
+  /** Time of expiry; null without one */
   expiresAt: string | null;
   /** Up to a minute late */
   lastUsedAt: string | null;
   /** False after the key was revoked or rotated */
   isActive: boolean;
+  /** Actions by resource; `"*": ["*"]` allows everything */
   permissions: {
     [name: string]: Array<string>;
   };
+  /** Role that the permissions come from */
   roleName: string;
+  /** Holder of the key: a person or a program */
   owner: 'person' | 'service';
   /** Limits of its use, of the mailboxes it reaches, and of its From addresses */
   constraints: {
+    /** Allowed From addresses */
     senders?: Array<string>;
+    /** Allowed From domains */
     domains?: Array<string>;
+    /** Networks that may use the key, as CIDR */
     ipRanges?: Array<string>;
+    /** Mailboxes that the key reaches */
     mailboxIds?: Array<string>;
+    /** Namespace whose mailboxes the key reaches */
     namespaceId?: string;
   } | null;
+  /** send: mail is sent at once; approval: a person approves it */
   sendMode: 'send' | 'approval';
 };
 /** A workspace: every other resource belongs to one */
 export type Organization = {
+  /** Id of the organization */
   id: string;
+  /** Name of the organization */
   name: string;
+  /** Name of the plan */
   plan: string;
+  /** Whether a payment method is on file */
   paymentMethodOnFile: boolean;
   /** Time zone of the days of statistics, by its IANA name */
   timezone: string;
+  /** paused: every send is refused with 403 */
   sendingStatus: 'enabled' | 'paused';
+  /** Time of the pause; null without one */
   pausedAt: string | null;
+  /** Reason of the pause; null without one */
   pauseReason: string | null;
+  /** Review of the organization */
   onboarding: {
     /** Unless it is approved, mail goes only to its own mailboxes and the simulator */
     status: 'approved' | 'pending' | 'rejected';
@@ -3213,14 +3601,19 @@ export type Organization = {
   };
   /** Tracking of messages that do not say otherwise */
   tracking: {
+    /** Whether opens are recorded */
     opens: boolean;
+    /** Whether clicks are recorded */
     clicks: boolean;
   };
   /** Ages in days at which messages, and their content, are deleted; the shorter of this and the configuration counts. Null: the configuration alone */
   retention: {
+    /** Days until messages are deleted; null: never */
     messagesDays: number | null;
+    /** Days until the content of messages is deleted; null: with the message */
     contentDays: number | null;
   };
+  /** Time of creation */
   createdAt: string;
 };
 /** A change with its time and its actor */
@@ -3679,6 +4072,7 @@ export type WarmingRecord = {
   dailyGrowthPercent: number;
   /** Recipients of a window at which the plan is completed */
   targetDailyRecipients: number;
+  /** count: direct sends above the allowance leave at once; defer: they wait for a later window */
   direct: 'count' | 'defer';
   /** Reason of the hold; null without one */
   holdReason: string | null;
@@ -3701,11 +4095,15 @@ export type WarmingRecord = {
   };
 };
 export type MalformedRequestError = {
+  /** Kind of the error */
   _tag: 'MalformedRequestError';
+  /** Sentence on the cause and the next step */
   message: string;
 };
 export type ValidationError = {
+  /** Kind of the error */
   _tag: 'ValidationError';
+  /** Sentence on the cause and the next step */
   message: string;
   /** Maps the dotted path of a field to its faults */
   fields?: {
@@ -3713,69 +4111,103 @@ export type ValidationError = {
   };
 };
 export type ResourceNotFoundError = {
+  /** Kind of the error */
   _tag: 'ResourceNotFoundError';
+  /** Type of the missing resource */
   resource: string;
+  /** Id or path of the request */
   id: string;
   /** The nearest operation, for a path of another service */
   hint?: string;
 };
 export type UnauthorizedError = {
+  /** Kind of the error */
   _tag: 'UnauthorizedError';
+  /** Sentence on the cause and the next step */
   message: string;
 };
 export type PaymentRequiredError = {
+  /** Kind of the error */
   _tag: 'PaymentRequiredError';
+  /** Name of the limit that is reached */
   resource: string;
+  /** Usage so far, in the unit of the limit */
   currentUsage: number;
+  /** Most that the plan allows */
   limit: number;
+  /** Operation that was refused */
   operation: string;
 };
 export type ForbiddenError = {
+  /** Kind of the error */
   _tag: 'ForbiddenError';
+  /** Sentence on the cause and the next step */
   message: string;
 };
 export type FlagDisabledError = {
+  /** Kind of the error */
   _tag: 'FlagDisabledError';
+  /** Name of the flag */
   flag: string;
+  /** Sentence on the cause and the next step */
   message: string;
 };
 export type ConflictError = {
+  /** Kind of the error */
   _tag: 'ConflictError';
+  /** Sentence on the cause and the next step */
   message: string;
+  /** Type of the resource in conflict */
   resource: string;
 };
 export type RateLimitedError = {
+  /** Kind of the error */
   _tag: 'RateLimitedError';
   /** Seconds to wait, as a whole number */
   retryAfterSeconds: number;
+  /** Operation that was refused */
   operation: string;
 };
 export type ExternalServiceError = {
+  /** Kind of the error */
   _tag: 'ExternalServiceError';
+  /** Service that failed */
   provider: string;
+  /** Sentence on the cause and the next step */
   message: string;
 };
 export type BillingProviderError = {
+  /** Kind of the error */
   _tag: 'BillingProviderError';
+  /** Service that failed */
   provider: string;
+  /** Sentence on the cause and the next step */
   message: string;
 };
 export type InternalError = {
+  /** Kind of the error */
   _tag: 'InternalError';
+  /** Sentence on the cause and the next step */
   message: string;
 };
 export type WebhookEnqueueError = {
+  /** Kind of the error */
   _tag: 'WebhookEnqueueError';
+  /** Sentence on the cause and the next step */
   message: string;
 };
 export type CapacityError = {
+  /** Kind of the error */
   _tag: 'CapacityError';
+  /** Sentence on the cause and the next step */
   message: string;
   /** Seconds to wait, as a whole number */
   retryAfterSeconds: number;
 };
 export type TimeoutError = {
+  /** Kind of the error */
   _tag: 'TimeoutError';
+  /** Sentence on the cause and the next step */
   message: string;
   /** Seconds to wait, as a whole number */
   retryAfterSeconds: number;
@@ -4217,6 +4649,7 @@ export type WebhooksListDeliveriesQuery = {
   page?: number;
   /** Items per page, at most 100 */
   limit?: number;
+  /** Only deliveries with this status */
   status?: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
   /** Only deliveries of these kinds, such as `message.*,domain.failed` */
   eventType?: string;
@@ -5018,10 +5451,15 @@ export type Event =
       organizationId: string;
       /** The resource as of the event */
       data: {
+        /** Name of the check */
         check: string;
+        /** warn: works, but not well; fail: does not work */
         status: 'warn' | 'fail';
+        /** Sentence on the finding */
         found: string;
+        /** Next step; null without one */
         remedy: string | null;
+        /** Command that helps; null without one */
         command: string | null;
       };
     }
@@ -5170,6 +5608,7 @@ export class Svc {
           content: string;
           /** Media type with parameters (RFC 2045 5.1); default: by the file name */
           contentType?: string;
+          /** Id by which the HTML shows the file, as `cid:ID` */
           contentId?: string;
         }> | null;
       },
@@ -5196,6 +5635,7 @@ export class Svc {
           content: string;
           /** Media type with parameters (RFC 2045 5.1); default: by the file name */
           contentType?: string;
+          /** Id by which the HTML shows the file, as `cid:ID` */
           contentId?: string;
         }> | null;
       },
@@ -5224,6 +5664,7 @@ export class Svc {
           content: string;
           /** Media type with parameters (RFC 2045 5.1); default: by the file name */
           contentType?: string;
+          /** Id by which the HTML shows the file, as `cid:ID` */
           contentId?: string;
         }> | null;
       },
@@ -5370,6 +5811,7 @@ export class Svc {
           content: string;
           /** Media type with parameters (RFC 2045 5.1); default: by the file name */
           contentType?: string;
+          /** Id by which the HTML shows the file, as `cid:ID` */
           contentId?: string;
         }> | null;
       },
@@ -5404,6 +5846,7 @@ export class Svc {
             content: string;
             /** Media type with parameters (RFC 2045 5.1); default: by the file name */
             contentType?: string;
+            /** Id by which the HTML shows the file, as `cid:ID` */
             contentId?: string;
           }> | null;
         } | null;
@@ -5490,6 +5933,7 @@ export class Svc {
           content: string;
           /** Media type with parameters (RFC 2045 5.1); default: by the file name */
           contentType?: string;
+          /** Id by which the HTML shows the file, as `cid:ID` */
           contentId?: string;
         }> | null;
         /** Message to answer: recipients and subject follow from it if they are left out */
@@ -5524,6 +5968,7 @@ export class Svc {
           content: string;
           /** Media type with parameters (RFC 2045 5.1); default: by the file name */
           contentType?: string;
+          /** Id by which the HTML shows the file, as `cid:ID` */
           contentId?: string;
         }> | null;
         /** `updatedAt` of the draft that was read; the answer is 409 if the draft has changed since */
@@ -5636,7 +6081,7 @@ export class Svc {
         starred?: boolean;
         /** Folder to move it to */
         folder?: 'inbox' | 'sent' | 'archive' | 'spam' | 'trash' | 'drafts';
-        /** Priority */
+        /** Importance of the thread */
         priority?: 'high' | 'normal' | 'low';
         /** End of the snooze: the thread returns to `inbox` unread; null ends it now */
         snoozedUntil?: unknown;
@@ -6071,7 +6516,7 @@ export class Svc {
       body: {
         /** Address to block */
         address: string;
-        /** Reason */
+        /** Reason of the block */
         reason?: 'bounce' | 'complaint' | 'unsubscribe' | 'manual';
       },
       options?: KeyedOptions,
@@ -6219,23 +6664,39 @@ export class Svc {
         name: string;
         /** CSS for templates: inlined when a template is published */
         css?: string | null;
+        /** Pictures of the brand */
         assets?: {
+          /** URL of the logo (https) */
           logoUrl?: string | null;
+          /** URL of the logo on dark ground (https) */
           logoDarkUrl?: string | null;
+          /** URL of the icon (https) */
           iconUrl?: string | null;
         };
+        /** Footer of mail */
         footer?: {
+          /** Name of the company */
           companyName?: string | null;
+          /** Postal address */
           address?: {
+            /** Street and number */
             street1?: string | null;
+            /** Second line of the street */
             street2?: string | null;
+            /** Town of the address */
             city?: string | null;
+            /** State or province */
             region?: string | null;
+            /** Code of the town, such as 75001 */
             postalCode?: string | null;
+            /** Country of the address */
             country?: string | null;
           } | null;
+          /** Links to pages of the company */
           socialLinks?: Array<{
+            /** Text of the link */
             label: string;
+            /** URL of the page (https) */
             url: string;
           }>;
         };
@@ -6252,23 +6713,39 @@ export class Svc {
         name?: string;
         /** CSS for templates: inlined when a template is published */
         css?: string | null;
+        /** Pictures of the brand; fields that are left out stay */
         assets?: {
+          /** URL of the logo (https) */
           logoUrl?: string | null;
+          /** URL of the logo on dark ground (https) */
           logoDarkUrl?: string | null;
+          /** URL of the icon (https) */
           iconUrl?: string | null;
         };
+        /** Footer of mail; fields that are left out stay */
         footer?: {
+          /** Name of the company */
           companyName?: string | null;
+          /** Postal address */
           address?: {
+            /** Street and number */
             street1?: string | null;
+            /** Second line of the street */
             street2?: string | null;
+            /** Town of the address */
             city?: string | null;
+            /** State or province */
             region?: string | null;
+            /** Code of the town, such as 75001 */
             postalCode?: string | null;
+            /** Country of the address */
             country?: string | null;
           } | null;
+          /** Links to pages of the company */
           socialLinks?: Array<{
+            /** Text of the link */
             label: string;
+            /** URL of the page (https) */
             url: string;
           }>;
         };
@@ -6317,6 +6794,7 @@ export class Svc {
         name?: string;
         /** Slug in sends, unique in the organization */
         slug: string;
+        /** Always `email` */
         channel?: 'email';
         /** Purpose of the template */
         description?: string | null;
@@ -6382,6 +6860,7 @@ export class Svc {
         unsubscribeGroupId?: string;
         /** Footer of the brand, as in a send */
         footer?: {
+          /** Whether the mail has the footer */
           enabled: boolean;
         };
         /** Render the unsaved workspace, not the published version */
@@ -6609,27 +7088,27 @@ export class Svc {
         displayName?: string | null;
         /** URL of a picture */
         avatar?: string | null;
-        /** Status */
+        /** Set to archived, or back to active */
         status?: 'active' | 'archived';
         /** Your own id of the contact, unique in the organization */
         externalId?: string | null;
         /** Facts about the contact; an update replaces them whole */
         profile?: {
-          /** First name */
+          /** Given name */
           firstName?: string | null;
-          /** Last name */
+          /** Family name */
           lastName?: string | null;
-          /** Company */
+          /** Employer of the contact */
           company?: string | null;
-          /** Job title */
+          /** Position in the company */
           jobTitle?: string | null;
           /** Place of the contact */
           location?: {
-            /** Country */
+            /** Country of the contact */
             country?: string | null;
-            /** State or province */
+            /** State or province of the contact */
             state?: string | null;
-            /** City */
+            /** Town of the contact */
             city?: string | null;
             /** Time zone (IANA), such as Europe/Paris */
             timezone?: string | null;
@@ -6690,27 +7169,27 @@ export class Svc {
         displayName?: string | null;
         /** URL of a picture */
         avatar?: string | null;
-        /** Status */
+        /** Set to archived, or back to active */
         status?: 'active' | 'archived';
         /** Your own id of the contact, unique in the organization */
         externalId?: string | null;
         /** Facts about the contact; an update replaces them whole */
         profile?: {
-          /** First name */
+          /** Given name */
           firstName?: string | null;
-          /** Last name */
+          /** Family name */
           lastName?: string | null;
-          /** Company */
+          /** Employer of the contact */
           company?: string | null;
-          /** Job title */
+          /** Position in the company */
           jobTitle?: string | null;
           /** Place of the contact */
           location?: {
-            /** Country */
+            /** Country of the contact */
             country?: string | null;
-            /** State or province */
+            /** State or province of the contact */
             state?: string | null;
-            /** City */
+            /** Town of the contact */
             city?: string | null;
             /** Time zone (IANA), such as Europe/Paris */
             timezone?: string | null;
@@ -6814,9 +7293,9 @@ export class Svc {
         parentConversationId?: string | null;
         /** Priority, 0 to 100 */
         priority?: number;
-        /** Urgency */
+        /** Haste of the answer */
         urgency?: 'low' | 'normal' | 'high' | 'urgent';
-        /** Complexity */
+        /** Difficulty of the answer */
         complexity?: 'simple' | 'moderate' | 'complex' | null;
         /** Tags of the conversation */
         tags?: Array<string>;
@@ -6869,9 +7348,9 @@ export class Svc {
         parentConversationId?: string | null;
         /** Priority, 0 to 100 */
         priority?: number;
-        /** Urgency */
+        /** Haste of the answer */
         urgency?: 'low' | 'normal' | 'high' | 'urgent';
-        /** Complexity */
+        /** Difficulty of the answer */
         complexity?: 'simple' | 'moderate' | 'complex' | null;
         /** Tags of the conversation */
         tags?: Array<string>;
@@ -7095,7 +7574,9 @@ export class Svc {
       body: {
         /** Name, for people */
         name: string;
+        /** Always `email` */
         channel?: 'email';
+        /** Content: a subject with html or text, or a template */
         email: {
           /** With Liquid, it is filled for each contact: `{{ contact.firstName }}` */
           subject?: string;
@@ -7121,6 +7602,7 @@ export class Svc {
             content: string;
             /** Media type with parameters (RFC 2045 5.1); default: by the file name */
             contentType?: string;
+            /** Id by which the HTML shows the file, as `cid:ID` */
             contentId?: string;
           }>;
           /** Unsubscribe group: the mail gets a link to leave it */
@@ -7144,9 +7626,12 @@ export class Svc {
         };
         /** A verified sender, or any address of a verified domain */
         from?: {
+          /** Address of the sender */
           email: string;
+          /** Display name (default: that of the sender identity) */
           name?: string;
         } | null;
+        /** Contacts that get the mail */
         audience: {
           /** Contacts with any of these tags, at most 100 */
           includeTags?: Array<string>;
@@ -7202,6 +7687,7 @@ export class Svc {
             content: string;
             /** Media type with parameters (RFC 2045 5.1); default: by the file name */
             contentType?: string;
+            /** Id by which the HTML shows the file, as `cid:ID` */
             contentId?: string;
           }>;
           /** Unsubscribe group: the mail gets a link to leave it */
@@ -7225,7 +7711,9 @@ export class Svc {
         };
         /** A verified sender, or any address of a verified domain */
         from?: {
+          /** Address of the sender */
           email: string;
+          /** Display name (default: that of the sender identity) */
           name?: string;
         } | null;
         /** Replaces the whole audience */
@@ -7477,7 +7965,9 @@ export class Svc {
         sendMode?: 'none' | 'approval' | 'send' | null;
         /** Mailboxes that it reaches; empty for all */
         scope?: {
+          /** Mailboxes that it reaches */
           mailboxIds?: Array<string>;
+          /** Namespace whose mailboxes it reaches */
           namespaceId?: string | null;
         } | null;
         /** URL that its events are posted to; only for the runtime webhook */
@@ -7499,7 +7989,9 @@ export class Svc {
         sendMode?: 'none' | 'approval' | 'send';
         /** Mailboxes that it reaches; empty for all */
         scope?: {
+          /** Mailboxes that it reaches */
           mailboxIds?: Array<string>;
+          /** Namespace whose mailboxes it reaches */
           namespaceId?: string | null;
         } | null;
         /** URL that its events are posted to; only for the runtime webhook */
@@ -7600,6 +8092,7 @@ export class Svc {
         url: string;
         /** Kinds of events, such as `message.delivered`, `message.*` or `*` */
         events: Array<string>;
+        /** Channels of the events (default: all) */
         channels?: Array<'email'>;
         /** At most 20 of your own, sent with each post; none that the service sets */
         headers?: {
@@ -7620,6 +8113,7 @@ export class Svc {
         url?: string;
         /** Kinds of events, such as `message.delivered`, `message.*` or `*` */
         events?: Array<string>;
+        /** Channels of the events */
         channels?: Array<'email'>;
         /** At most 20 of your own, sent with each post; none that the service sets */
         headers?: {
@@ -7748,6 +8242,7 @@ export class Svc {
         mode?: 'live' | 'test';
         /** Time at which the key expires, ISO 8601 */
         expiresAt?: string | null;
+        /** Limits of the key: senders, networks and mailboxes */
         constraints?: {
           /** From addresses allowed for its mail, besides those in `domains` */
           senders?: Array<string>;
