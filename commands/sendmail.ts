@@ -133,11 +133,11 @@ async function send(app: App, caller: Caller, words: SendmailWords): Promise<voi
     via: 'sendmail',
     user: username,
   });
-  await tell(app, message, words);
+  await printNotices(app, message, words);
 }
 
 /** Prints only necessary notices: sendmail is otherwise silent. */
-async function tell(app: App, message: Message, words: SendmailWords): Promise<void> {
+async function printNotices(app: App, message: Message, words: SendmailWords): Promise<void> {
   if (words.json) await print(words, message, () => '');
   else if (words.isVerbose) writeLine(message.id);
   const { isDaemonRunning, storeLocation } = await import('../src/platform/store/open.ts');

@@ -65,7 +65,7 @@ export default class DaemonDrain extends BaseCommand {
         `The daemon at ${target.url} is not the process ${target.pid}: name its own file with --ready-file`,
       );
     }
-    tell(target.pid);
+    signalDrain(target.pid);
     await keptAlive(() => untilDrained(target, config.shutdownGraceSeconds * 1_000));
     const message = `Drained the daemon at ${target.url} (pid ${target.pid})`;
     await print(
@@ -114,7 +114,7 @@ async function readinessOf({ url }: Target): Promise<Readiness> {
   }
 }
 
-function tell(pid: number): void {
+function signalDrain(pid: number): void {
   try {
     process.kill(pid, drainSignal);
   } catch (error) {

@@ -40,7 +40,7 @@ export default class MailboxesReceive extends BaseCommand {
       const { getMailbox } = await import('../../src/identity/mailboxes/mailboxes.ts');
       const id = await mailboxIdFrom(app, caller, typed.mailbox ?? '');
       const { primaryAddress } = await getMailbox(app, caller, id);
-      const messageId = await takeIn(app, primaryAddress, flags.from, raw);
+      const messageId = await receiveMail(app, primaryAddress, flags.from, raw);
       const message = await threaded(app, messageId);
       await printCard(flags, message, ['messageId', 'threadId', 'from', 'subject']);
     });
@@ -52,7 +52,12 @@ function onTheWire(raw: Buffer): Buffer {
   return Buffer.from(raw.toString('latin1').replace(/\r?\n/g, '\r\n'), 'latin1');
 }
 
-async function takeIn(app: App, address: string, mailFrom: string, raw: Buffer): Promise<string> {
+async function receiveMail(
+  app: App,
+  address: string,
+  mailFrom: string,
+  raw: Buffer,
+): Promise<string> {
   const { receive } = await import('../../src/inbox/receiving/receive.ts');
   const { resolveAddressee } = await import('../../src/inbox/receiving/resolve.ts');
   const addressee = await resolveAddressee(app, address);

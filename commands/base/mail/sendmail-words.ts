@@ -29,7 +29,7 @@ const ignored = 'EGTUcmnswx';
 type ReadValue = (attached?: 'attached') => string;
 
 /** Applies an option letter. */
-function take(words: SendmailWords, letter: string, value: ReadValue): void {
+function applyLetter(words: SendmailWords, letter: string, value: ReadValue): void {
   switch (letter) {
     case 't':
       words.readsRecipients = true;
@@ -51,7 +51,7 @@ function take(words: SendmailWords, letter: string, value: ReadValue): void {
       if (value() === 'i') words.endsAtDot = false;
       return;
     case 'b':
-      takeMode(words, value());
+      checkMode(words, value());
       return;
     case 'q':
       value('attached');
@@ -74,7 +74,7 @@ function readReversePath(text: string): string | null {
 }
 
 /** Refuses all modes but reading a single mail, and upkeep. */
-function takeMode(words: SendmailWords, mode: string): void {
+function checkMode(words: SendmailWords, mode: string): void {
   if (mode === 'i') words.asksUpkeep = true;
   if (mode === 'm' || mode === 'i') return;
   const instead =
@@ -103,18 +103,18 @@ export function readSendmailWords(argv: readonly string[], org?: string): Sendma
   };
   for (let word = left.shift(); word !== undefined; word = left.shift()) {
     if (word === '--') words.recipients.push(...left.splice(0));
-    else if (word.startsWith('--')) takeLong(words, word, next);
-    else if (word.startsWith('-') && word !== '-') takeLetters(words, word.slice(1), next);
+    else if (word.startsWith('--')) applyLong(words, word, next);
+    else if (word.startsWith('-') && word !== '-') applyLetters(words, word.slice(1), next);
     else words.recipients.push(word);
   }
   return words;
 }
 
-function takeLetters(words: SendmailWords, cluster: string, next: (option: string) => string) {
+function applyLetters(words: SendmailWords, cluster: string, next: (option: string) => string) {
   for (let at = 0; at < cluster.length; at += 1) {
     const letter = cluster.charAt(at);
     let isOver = false;
-    take(words, letter, (attached) => {
+    applyLetter(words, letter, (attached) => {
       isOver = true;
       return cluster.slice(at + 1) || (attached ? '' : next(`-${letter}`));
     });
@@ -123,7 +123,7 @@ function takeLetters(words: SendmailWords, cluster: string, next: (option: strin
 }
 
 /** The common flags of all commands. */
-function takeLong(words: SendmailWords, word: string, next: (option: string) => string): void {
+function applyLong(words: SendmailWords, word: string, next: (option: string) => string): void {
   const [, name = '', attached] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
   const value = () => attached ?? next(`--${name}`);
   if (name === 'json') words.json = true;

@@ -28,7 +28,7 @@ export function displayWidth(text: string): number {
 }
 
 /** Returns the first of these characters that fit into `width`. */
-function taken(characters: readonly string[], width: number): string[] {
+function firstThatFit(characters: readonly string[], width: number): string[] {
   const kept: string[] = [];
   let left = width;
   for (const character of characters) {
@@ -43,8 +43,8 @@ function taken(characters: readonly string[], width: number): string[] {
 export function shortenedTo(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   const characters = charactersOf(text);
-  const head = taken(characters, Math.ceil((width - 1) / 2));
-  const tail = taken(characters.toReversed(), Math.floor((width - 1) / 2)).reverse();
+  const head = firstThatFit(characters, Math.ceil((width - 1) / 2));
+  const tail = firstThatFit(characters.toReversed(), Math.floor((width - 1) / 2)).reverse();
   return `${head.join('')}…${tail.join('')}`;
 }
 
@@ -81,7 +81,7 @@ export function wrappedTo(text: string, width: number): string[] {
     if (line === '') lines.pop();
     let rest = charactersOf(word);
     while (rest.length > 0) {
-      const part = taken(rest, Math.max(width, 2));
+      const part = firstThatFit(rest, Math.max(width, 2));
       lines.push(part.join(''));
       rest = rest.slice(part.length);
     }

@@ -140,7 +140,13 @@ function mountStream(
       };
       const stopBeating = keepAlive(app, raw, ending, readsOn);
       try {
-        await tell(app, raw, log, ending, caller.installation ? readsOn : async () => caller);
+        await streamEvents(
+          app,
+          raw,
+          log,
+          ending,
+          caller.installation ? readsOn : async () => caller,
+        );
       } catch (error) {
         app.log.error(
           { err: error, requestId: request.id },
@@ -229,7 +235,7 @@ function isReadBy({ installation }: Caller, { type }: LogEntry): boolean {
   return installation === null || installation.events.includes(type);
 }
 
-async function tell(
+async function streamEvents(
   app: App,
   raw: ServerResponse,
   log: AsyncGenerator<LogEntry>,

@@ -72,7 +72,7 @@ export function campaignLoop(app: App): CampaignLoop {
     await walkPage(app, worker, run, turn);
   };
 
-  const takeTurn = async (run: DueRun, turn: Turn) => {
+  const runTurn = async (run: DueRun, turn: Turn) => {
     if (!(await takeLease(app, worker, run))) return;
     const endLease = keepRun(app, worker, run);
     try {
@@ -91,7 +91,7 @@ export function campaignLoop(app: App): CampaignLoop {
   const timeTurn = async (run: DueRun, turn: Turn) => {
     const begunAt = app.clock.elapsed();
     try {
-      await takeTurn(run, turn);
+      await runTurn(run, turn);
     } finally {
       turn.finish();
       turns.record(run, app.clock.elapsed() - begunAt);

@@ -46,7 +46,7 @@ export async function keepErasure(trx: Db, row: ErasureRow): Promise<void> {
 }
 
 /** Returns the oldest due requests, skipping rows locked by another daemon. */
-export function takeDue(trx: Db, now: number, limit: number): Promise<ErasureRow[]> {
+export function lockDue(trx: Db, now: number, limit: number): Promise<ErasureRow[]> {
   return tables<ErasureTables>(trx)
     .selectFrom('erasures')
     .selectAll()

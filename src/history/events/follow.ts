@@ -87,7 +87,7 @@ export async function followPlaces(
   following: Following,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<LogPlace[]>> {
-  return tell(await startReader(app, organizationId, following), following, signal);
+  return freshPlaces(await startReader(app, organizationId, following), following, signal);
 }
 
 async function* followEntries(
@@ -95,10 +95,10 @@ async function* followEntries(
   pace: Following,
   signal: AbortSignal,
 ): AsyncGenerator<LogEntry> {
-  for await (const places of tell(reader, pace, signal)) yield* entriesAt(reader, places);
+  for await (const places of freshPlaces(reader, pace, signal)) yield* entriesAt(reader, places);
 }
 
-async function* tell(
+async function* freshPlaces(
   reader: Reader,
   { eachMs = readEachMs, restFactor = usualRestFactor }: Following,
   signal: AbortSignal,

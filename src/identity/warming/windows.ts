@@ -187,7 +187,7 @@ export async function moveWindows(app: App): Promise<number> {
 async function moveOne(app: App, planId: string): Promise<boolean> {
   try {
     const moved = await app.store.write((trx) => moveWindow(app, trx, planId));
-    if (moved) tell(app, moved);
+    if (moved) reportMove(app, moved);
     return moved !== null;
   } catch (error) {
     app.log.error({ err: error, planId }, 'a warming window was not moved: trying each minute');
@@ -196,7 +196,7 @@ async function moveOne(app: App, planId: string): Promise<boolean> {
 }
 
 /** Updates the memory of this process and the log, after the commit. */
-function tell(app: App, { plan, change }: NonNullable<Moved>): void {
+function reportMove(app: App, { plan, change }: NonNullable<Moved>): void {
   const { organization_id: organizationId, domain, hold_reason: reason } = plan;
   if (change === 'completed') warmedDomains(app).forget();
   if (change === 'held') {

@@ -157,7 +157,7 @@ function keptOf({ sent: { mailboxId, message, recipients }, thread }: Placed): K
   };
 }
 
-async function tell(app: App, trx: Db, placed: readonly Placed[]): Promise<void> {
+async function publishSent(app: App, trx: Db, placed: readonly Placed[]): Promise<void> {
   const byOrganization = Map.groupBy(placed, ({ thread }) => thread.organization_id);
   for (const [organizationId, own] of byOrganization) {
     const events = own.map(({ sent: { mailboxId, presented }, thread, eventId: id }) => {
@@ -207,6 +207,6 @@ export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]):
     trx,
     mails.map(({ message, mailboxId }) => ({ message_id: message.id, mailbox_id: mailboxId })),
   );
-  await tell(app, trx, placed);
+  await publishSent(app, trx, placed);
   return placed.map(({ thread }) => thread.id);
 }

@@ -5,7 +5,7 @@ import type { ThreadHooks } from '../../outbound/messages/hooks.ts';
 import { findMessageRow } from '../../outbound/messages/queries.ts';
 import { wordsOfDocument } from '../../platform/full-text/document.ts';
 import { deleteAnswering } from './drafts/draft-queries.ts';
-import { takeIn } from './placing/take-in.ts';
+import { placeArrived } from './placing/take-in.ts';
 import {
   deleteThread,
   deleteThreadMessage,
@@ -18,7 +18,7 @@ import { firstSubject, restateThread } from './restate.ts';
 import { insertDocuments, removeDocuments } from './search-queries.ts';
 
 export const threadHooks: ThreadHooks = {
-  takeIn,
+  takeIn: placeArrived,
   async positionOf(db, messageId) {
     return (await findPosition(db, messageId))?.position ?? null;
   },

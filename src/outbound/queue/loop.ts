@@ -76,7 +76,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
 
   return {
     async start() {
-      await takeUpLeft(app);
+      await releaseLeft(app);
       clock = followClock(app);
       inFlight.startRenewals();
       isRunning = true;
@@ -157,7 +157,7 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
  * Releases the claims of a crashed daemon. On PostgreSQL it may still run, so there the leases must
  * run out.
  */
-async function takeUpLeft({ store, clock, log }: App): Promise<void> {
+async function releaseLeft({ store, clock, log }: App): Promise<void> {
   if (store.kind !== 'sqlite') return;
   const released = await store.write((trx) => releaseClaims(trx, null, clock.now()));
   if (released > 0) log.info({ released }, 'deliveries of an earlier daemon were taken over');

@@ -220,9 +220,9 @@ function engage(
 ): EngagementKind[] {
   if (by !== null) {
     row.automated++;
-    return tell(row, `a${link}`, at, mostBeforeAutomated) ? [kind] : [];
+    return counted(row, `a${link}`, at, mostBeforeAutomated) ? [kind] : [];
   }
-  const isRecorded = tell(row, `${link}`, at);
+  const isRecorded = counted(row, `${link}`, at);
   const status = statuses.get(id);
   const counts = status !== undefined && (status === 'sent' || hasArrived(status));
   if (kind === 'open') {
@@ -236,12 +236,12 @@ function engage(
   if (row.opens > 0) return recorded;
   row.opens++;
   if (counts) row.opened_at ??= at;
-  if (message.track_opens === 1 && tell(row, '0', at)) recorded.unshift('open');
+  if (message.track_opens === 1 && counted(row, '0', at)) recorded.unshift('open');
   return recorded;
 }
 
-/** Tells whether to record an event now, and notes it in `row`. */
-function tell(row: EngagementRow, what: string, at: number, most = mostEvents): boolean {
+/** Counts an event in `row`, and returns whether it was counted and is to be recorded. */
+function counted(row: EngagementRow, what: string, at: number, most = mostEvents): boolean {
   if (row.recorded_count >= most) return false;
   const recorded = fromJson<Record<string, number>>(row.recorded);
   const last = recorded[what];

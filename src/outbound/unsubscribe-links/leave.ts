@@ -87,7 +87,7 @@ export async function leaveAll(app: App, trx: Db, leavings: readonly Leaving[]):
     `${organizationId} ${foldAddress(address)}`;
   for (const leaving of leavings.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
     if (!(await block(app, trx, leaving))) continue;
-    await tell(app, trx, leaving);
+    await recordLeaving(app, trx, leaving);
     await recordOfContact(app, trx, leaving);
   }
 }
@@ -104,7 +104,7 @@ async function block(app: App, trx: Db, leaving: Leaving): Promise<boolean> {
  * Records the event in the timeline. A deleted message has no timeline: there only the block
  * remains.
  */
-async function tell(app: App, trx: Db, leaving: Leaving): Promise<void> {
+async function recordLeaving(app: App, trx: Db, leaving: Leaving): Promise<void> {
   const { messageId, address, groupId, scope } = leaving;
   if (messageId === null) return;
   const [message] = await findMessageRows(trx, [messageId]);

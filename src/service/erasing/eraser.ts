@@ -14,7 +14,7 @@ import {
   type ErasureRow,
   keepErasure,
   nextDue,
-  takeDue,
+  lockDue,
   updateErasure,
 } from '../../history/erasures/queries.ts';
 import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
@@ -97,7 +97,7 @@ async function eraseAlone(app: App): Promise<number> {
   } catch (error) {
     const due_at = app.clock.now() + afterErrorMs;
     const put = await app.store.write(async (trx) => {
-      const [row] = await takeDue(trx, app.clock.now(), 1);
+      const [row] = await lockDue(trx, app.clock.now(), 1);
       if (row) await updateErasure(trx, row.id, { about: row.about, passes: row.passes, due_at });
       return row;
     }, 'quiet');
@@ -110,7 +110,7 @@ async function eraseAlone(app: App): Promise<number> {
 /** Processes some due requests in a single transaction; returns their number. */
 async function eraseTogether(app: App, limit: number): Promise<number> {
   const { count, isStoreDone } = await app.store.write(async (trx) => {
-    const due = await takeDue(trx, app.clock.now(), limit);
+    const due = await lockDue(trx, app.clock.now(), limit);
     let isStoreDone = false;
     for (const row of due) {
       const isEnded = await eraseOne(app, trx, row);

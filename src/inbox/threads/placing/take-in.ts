@@ -66,7 +66,7 @@ async function makeFindable(trx: Db, arrivals: readonly Arrival[], readings: Wor
   );
 }
 
-async function tell(app: App, trx: Db, arrivals: readonly Arrival[]): Promise<void> {
+async function publishArrivals(app: App, trx: Db, arrivals: readonly Arrival[]): Promise<void> {
   const ids = arrivals.map(({ message }) => message.id);
   const placed = await findThreadMessages(trx, ids);
   const placeOf = new Map(placed.map((row) => [row.message_id, row]));
@@ -92,11 +92,11 @@ async function tell(app: App, trx: Db, arrivals: readonly Arrival[]): Promise<vo
 /**
  * Threads the mails that are in no thread yet and publishes events. The caller holds the messages.
  */
-export async function takeIn(app: App, trx: Db, arrived: readonly Arrived[]): Promise<void> {
+export async function placeArrived(app: App, trx: Db, arrived: readonly Arrived[]): Promise<void> {
   const arrivals = await arrivalsOf(trx, arrived);
   if (arrivals.length === 0) return;
   await putIntoThreads(app, trx, arrivals);
-  await tell(app, trx, arrivals);
+  await publishArrivals(app, trx, arrivals);
   const words = new Map(arrived.map(({ id, found }) => [id, found?.words ?? null]));
   await makeFindable(trx, arrivals, words);
 }

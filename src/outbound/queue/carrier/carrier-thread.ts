@@ -53,13 +53,13 @@ export function createCarrierThread(
   const sendPortion = (to: RunningThread) => {
     if (portion === null) return;
     const forMs = Math.max(0, portion.until - app.clock.elapsed());
-    to.tell({ kind: 'portion', portion: portion.portion, forMs });
+    to.order({ kind: 'portion', portion: portion.portion, forMs });
   };
 
   const start = (): RunningThread => {
     const started = new RunningThread(settingsOf(app.config, parts.providers.rules), app.log, {
       onReport(report) {
-        takeReport(report, started, underWay, parts, app.log);
+        forwardReport(report, started, underWay, parts, app.log);
         if (underWay.isEmpty() && !isClosed) started.rest();
       },
       onExit() {
@@ -102,7 +102,7 @@ export function createCarrierThread(
       return pending.map(({ promise }) => promise);
     },
     changeRules() {
-      thread?.tell({ kind: 'rules', rules: parts.providers.rules });
+      thread?.order({ kind: 'rules', rules: parts.providers.rules });
     },
     divide(given, forMs) {
       portion = { portion: given, until: app.clock.elapsed() + forMs };
@@ -126,7 +126,7 @@ function settingsOf({ delivery, dns }: Config, providerRules: ProviderRules): Ca
 }
 
 /** Forwards a report of the thread: to the caller, the lanes, the store or the log. */
-function takeReport(
+function forwardReport(
   report: CarrierReport,
   thread: RunningThread,
   underWay: UnderWay,
@@ -145,7 +145,7 @@ function takeReport(
       return;
     case 'find-policy':
       void policies.find(report.domain).then((policy) => {
-        thread.tell({ kind: 'found-policy', search: report.search, policy });
+        thread.order({ kind: 'found-policy', search: report.search, policy });
       });
       return;
     case 'keep-policy':

@@ -41,7 +41,7 @@ interface NumberedMailing {
 
 export class RunningThread {
   readonly #worker: WorkerThread<CarrierOrder, CarrierReport>;
-  readonly #keys = new KeyNumbers((order) => this.tell(order));
+  readonly #keys = new KeyNumbers((order) => this.order(order));
   readonly #hasEnded = Promise.withResolvers<void>();
 
   constructor(
@@ -66,7 +66,7 @@ export class RunningThread {
     });
   }
 
-  tell(order: CarrierOrder, handed: ArrayBuffer[] = []): void {
+  order(order: CarrierOrder, handed: ArrayBuffer[] = []): void {
     this.#worker.order(order, handed);
   }
 
@@ -80,7 +80,7 @@ export class RunningThread {
       handed.push(...handedOver(message));
       return { message, envelopes };
     });
-    this.tell({ kind: 'carry', mailings }, handed);
+    this.order({ kind: 'carry', mailings }, handed);
   }
 
   /** Marks the thread as idle, so that it no longer keeps the process alive. */
@@ -93,7 +93,7 @@ export class RunningThread {
     // Until it has closed, it may be all that keeps the process alive.
     this.#worker.hold();
     const cancel = clock.after(closeMs, this.#hasEnded.resolve);
-    this.tell({ kind: 'close' });
+    this.order({ kind: 'close' });
     await this.#hasEnded.promise;
     cancel();
     await this.#worker.end();

@@ -108,7 +108,7 @@ export async function holdQueue(
     await insertHold(trx, { ...row, released_at: null });
     const isNew = !known.some((one) => one.scope === scope && one.released_at === null);
     const stored = (await findHold(trx, 'scope', scope)) ?? { ...row, released_at: null };
-    if (isNew) await tell(app, trx, stored, 'queue.held');
+    if (isNew) await auditHold(app, trx, stored, 'queue.held');
     return stored;
   });
   // In a transaction of their own: claims lock deliveries first and holds after.
@@ -119,7 +119,7 @@ export async function holdQueue(
 }
 
 /** Records the action in the audit of the organization that owns the mail. */
-async function tell(
+async function auditHold(
   app: App,
   trx: Db,
   { id, organization_id, domain, message_id, delivery_id, note }: HoldRow,
@@ -158,8 +158,13 @@ async function putAside(
   // there.
   for (const half of ['due', 'ready'] as const) {
     const options = { half, filter, exceptStops, withScheduled: false };
-    const tell = (changed: number) => onProgress(before + changed);
-    before += await changeQueue(app, options, (trx, rows) => holdThese(app, trx, hold, rows), tell);
+    const report = (changed: number) => onProgress(before + changed);
+    before += await changeQueue(
+      app,
+      options,
+      (trx, rows) => holdThese(app, trx, hold, rows),
+      report,
+    );
   }
 }
 
@@ -194,7 +199,7 @@ export async function releaseHold(
   const lane = stopOfHold(hold.id);
   await app.store.write(async (trx) => {
     await markReleased(trx, hold.id, app.clock.now());
-    if (hold.released_at === null) await tell(app, trx, hold, 'queue.released');
+    if (hold.released_at === null) await auditHold(app, trx, hold, 'queue.released');
   });
   const giveTurns = async (trx: Db, rows: readonly QueueRow[]) => {
     const given = await giveTurnsNow(app, trx, rows);

@@ -21,7 +21,7 @@ import {
 } from '../../deliveries/queue-queries.ts';
 import type { Attempt } from '../../messages/schema.ts';
 import { type Holds, holdOfStop, readHolds } from '../claiming/stops.ts';
-import { lockWhole, takeBack, underWay } from '../schedule/cancel.ts';
+import { lockWhole, endDeliveries, underWay } from '../schedule/cancel.ts';
 import { heldStops } from './holds.ts';
 import type { ListQueueQuery, QueueEntry, QueueSelection } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, recordByHand } from './queue-walk.ts';
@@ -262,7 +262,7 @@ async function drop(app: App, trx: Db, id: string, organizationId?: string): Pro
   const rows = droppable(id, await getNamed(trx, id, organizationId));
   const waiting = rows.filter(({ due_at }) => due_at !== null);
   const byHand = { by: 'operator', action: 'drop' } as const;
-  await takeBack(app, trx, waiting, { words: droppedWords, byHand });
+  await endDeliveries(app, trx, waiting, { words: droppedWords, byHand });
   await recordByOperator(app, trx, waiting, 'queue.dropped');
   const dropIds = new Set(rows.map((row) => row.id));
   return (await findNamedDeliveries(trx, id)).filter((row) => dropIds.has(row.id)).map(toEntry);

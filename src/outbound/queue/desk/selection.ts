@@ -5,7 +5,7 @@ import type { Db } from '../../../platform/store/db.ts';
 import { findDeliveries } from '../../deliveries/queries.ts';
 import { countWalk, type QueueHalf, type QueueRow } from '../../deliveries/queue-queries.ts';
 import { lockMessages } from '../../messages/queries.ts';
-import { takeBack } from '../schedule/cancel.ts';
+import { endDeliveries } from '../schedule/cancel.ts';
 import { heldStops } from './holds.ts';
 import { droppedWords, recordByOperator } from './queue.ts';
 import type { QueueSelection } from './queue-schema.ts';
@@ -56,7 +56,7 @@ async function dropThese(app: App, trx: Db, rows: readonly QueueRow[]): Promise<
   );
   const byHand = { by: 'operator', action: 'drop' } as const;
   for (const [, dropped] of Map.groupBy(waiting, (row) => row.message_id)) {
-    await takeBack(app, trx, dropped, { words: droppedWords, byHand });
+    await endDeliveries(app, trx, dropped, { words: droppedWords, byHand });
   }
   await recordByOperator(app, trx, waiting, 'queue.dropped');
   return waiting.length;

@@ -44,7 +44,7 @@ export async function lockWhole(trx: Db, messageId: string): Promise<DeliveryRow
  * Ends these deliveries of a message, all of them or none: status, timeline and counters.
  * @throws ConflictError while any of them is being attempted.
  */
-export async function takeBack(
+export async function endDeliveries(
   app: App,
   trx: Db,
   rows: readonly DeliveryRow[],
@@ -78,7 +78,10 @@ export async function cancelMessage(app: App, caller: Caller, id: string): Promi
     await getMessageRow(trx, caller.organizationId, id);
     const rows = await lockWhole(trx, id);
     const waiting = cancellable(id, rows);
-    await takeBack(app, trx, waiting, { words: cancelledWords, byHand: { by, action: 'cancel' } });
+    await endDeliveries(app, trx, waiting, {
+      words: cancelledWords,
+      byHand: { by, action: 'cancel' },
+    });
     if (waiting.length === 0) return;
     await record(app, trx, caller, { subject: id, action: 'message.cancelled' });
   });

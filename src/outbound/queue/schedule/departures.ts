@@ -91,7 +91,7 @@ export class Departures {
     };
   }
 
-  async tell(): Promise<void> {
+  async record(): Promise<void> {
     if (this.#events.length > 0) await recordTimeline(this.#app, this.#trx, this.#events);
   }
 }

@@ -221,7 +221,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
       );
     }
   }
-  await departures.tell();
+  await departures.record();
   allowances.count(
     trx,
     counted.map(({ organization_id, delivery_count }) => ({

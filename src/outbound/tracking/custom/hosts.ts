@@ -16,7 +16,7 @@ import { domains } from '../../../identity/domains/queries.ts';
 import { ConflictError, ValidationError } from '../../../platform/errors.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
 import { type Db, fromJson, isDuplicate } from '../../../platform/store/db.ts';
-import { leaseOf, takeTurn } from './lease.ts';
+import { leaseOf, runTurn } from './lease.ts';
 import { noOrder } from './outcome.ts';
 import {
   claimRestedHost,
@@ -281,7 +281,7 @@ export async function recheckTracking(
   if (claimed) {
     // A repaired host skips the back-off, except a rate limit of the authority.
     const order_after = claimed.rate_limited_until;
-    await takeTurn(app, { ...claimed, order_after }, { holder, mayOrder: false });
+    await runTurn(app, { ...claimed, order_after }, { holder, mayOrder: false });
   }
   const after = await getEnabledHost(app.store.db, organizationId, id);
   return present(app, after.row);

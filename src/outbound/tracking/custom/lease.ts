@@ -82,7 +82,7 @@ interface TakeTurnOptions {
  * Takes a turn at a host that `holder` has leased, then releases the lease.
  * @returns the new row, or undefined if the lease was lost.
  */
-export async function takeTurn(
+export async function runTurn(
   app: App,
   row: TrackingHostRow,
   { holder, mayOrder, signal }: TakeTurnOptions,

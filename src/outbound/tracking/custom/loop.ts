@@ -2,7 +2,7 @@
 // Several daemons share the hosts. A lease in each row keeps a host to a single daemon (lease.ts).
 import type { App } from '../../../core/app.ts';
 import { createDueLoop } from '../../../platform/store/changes/due-loop.ts';
-import { leaseOf, takeTurn } from './lease.ts';
+import { leaseOf, runTurn } from './lease.ts';
 import {
   claimDueHost,
   findNextDue,
@@ -28,7 +28,7 @@ export function createTrackingHostLoop(app: App): TrackingHostLoop {
 
   const take = async (row: TrackingHostRow) => {
     try {
-      await takeTurn(app, row, { holder, mayOrder: true, signal });
+      await runTurn(app, row, { holder, mayOrder: true, signal });
     } catch (error) {
       // Keeps the lease until it ends, so that no daemon retries before.
       const verification_errors = JSON.stringify([serviceError]);

@@ -37,10 +37,10 @@ export function openSqlite(
 ): Store {
   const { writer, reader } = openBoth(file);
   const listeners = new Set<() => void>();
-  const tell = () => {
+  const callListeners = () => {
     for (const listener of listeners) listener();
   };
-  const notify = atMostEach(systemClock, reportEachMs, tell);
+  const notify = atMostEach(systemClock, reportEachMs, callListeners);
   const log = new LogSync(`${file}-wal`, sync);
   const checkpoints = new Checkpointer(file, writer);
   const commits = new GroupCommit(writer, log, () => {
