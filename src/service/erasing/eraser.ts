@@ -13,8 +13,8 @@ import {
   deleteErasure,
   type ErasureRow,
   keepErasure,
-  nextDue,
   lockDue,
+  nextDue,
   updateErasure,
 } from '../../history/erasures/queries.ts';
 import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';

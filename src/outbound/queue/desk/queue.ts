@@ -21,7 +21,7 @@ import {
 } from '../../deliveries/queue-queries.ts';
 import type { Attempt } from '../../messages/schema.ts';
 import { type Holds, holdOfStop, readHolds } from '../claiming/stops.ts';
-import { lockWhole, endDeliveries, underWay } from '../schedule/cancel.ts';
+import { endDeliveries, lockWhole, underWay } from '../schedule/cancel.ts';
 import { heldStops } from './holds.ts';
 import type { ListQueueQuery, QueueEntry, QueueSelection } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, recordByHand } from './queue-walk.ts';
