@@ -1,4 +1,5 @@
-// svc init --production: the configuration file, the store, the first domain; and what it refuses.
+// svc init --production with --config: the configuration file, the store, the first domain; and what
+// it refuses. Without --config it could install the service (init-install.test.ts).
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -12,7 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => cli.close());
 
-const production = ['init', '--production'];
+const elsewhere = ['init', '--production'];
+const production = [...elsewhere, '--config', 'config.yaml'];
 const file = () => join(cli.directory, 'config.yaml');
 /** The environment of a server: no variable overrides the file. */
 const bare = { env: { SVC_DATA_DIR: '', SVC_HTTP_PORT: '', SVC_SMTP_INBOUND_PORT: '' } };
@@ -30,7 +32,7 @@ it('writes a commented configuration, creates the store, and shows the records o
   for (const [at, line] of lines.entries()) {
     if (/^ *\w+: \S/.test(line)) expect(lines[at - 1]).toMatch(/^ *# \S/);
   }
-  for (const part of [/svc_live_\w{38}/, /10 mail\.example\.com/, /svc daemon unit --config/]) {
+  for (const part of [/svc_live_\w{38}/, /10 mail\.example\.com/, /svc daemon --config/, /No service was installed: --config names/]) {
     expect(stdout).toMatch(part);
   }
   expect((await cli.run(['config', 'check'], bare)).code).toBe(0);
@@ -44,7 +46,7 @@ it('takes a smarthost, other names and another place', async () => {
     ...['--relay-host', 'smtp.example.net', '--public-url', 'https://api.example.net'],
     ...['--data-dir', 'store', '--config', 'svc.yaml'],
   ];
-  const made = await cli.json<{ apiKey: string; domain: Domain }>([...production, ...flags], bare);
+  const made = await cli.json<{ apiKey: string; domain: Domain }>([...elsewhere, ...flags], bare);
   expect([made.apiKey, made.domain.domain]).toEqual([
     expect.stringMatching(/^svc_live_/),
     'example.org',

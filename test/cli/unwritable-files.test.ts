@@ -42,7 +42,7 @@ const elsewhere: Readonly<Record<string, string>> = {
 };
 
 const writes =
-  /\b(?:writeFileSync|writeFile|writeTextFile|writeFiles|mkdtempSync|saveBackup|restoreBackup|restoreToPostgres|emptyStore|compactSqlite|writeState)\(/;
+  /\b(?:writeFileSync|writeFile|writeTextFile|writeFiles|mkdtempSync|saveBackup|restoreBackup|restoreToPostgres|emptyStore|compactSqlite|writeState|runProduction)\(/;
 
 let cli: CliWorkspace;
 const disks: SmallDisk[] = [];

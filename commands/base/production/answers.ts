@@ -1,0 +1,119 @@
+// The answers of a person to `svc init --production`: flags, or questions for what no flag gives.
+import type { ProductionAnswers } from '../../../src/core/config/production.ts';
+import { ValidationError } from '../../../src/platform/errors.ts';
+import type { CommonFlags } from '../command.ts';
+import { canAsk, typedLine } from '../input/ask.ts';
+import { UsageError } from '../output/failure.ts';
+import { writeNote } from '../output/output.ts';
+
+export const modes = ['direct', 'relay', 'capture'] as const;
+
+export interface ProductionFlags extends CommonFlags {
+  domain?: string | undefined;
+  hostname?: string | undefined;
+  'public-url'?: string | undefined;
+  mode?: ProductionAnswers['mode'] | undefined;
+  'relay-host'?: string | undefined;
+  'data-dir'?: string | undefined;
+  print?: boolean | undefined;
+}
+
+/** A question behind the flag of the same name. */
+interface Question {
+  flag: 'hostname' | 'mode' | 'domain' | 'relay-host';
+  text: string;
+  /** Answer of Enter alone. */
+  usual?: string | undefined;
+  /** Returns what is wrong with the answer, or null. */
+  problem?(answer: string): string | null;
+}
+
+/** Asks a question at the terminal. */
+export type Ask = (question: Question) => Promise<string>;
+
+/** Asks until the answer is good. */
+export async function askAtTerminal({ text, usual, problem }: Question): Promise<string> {
+  const hint = usual === undefined ? '' : ` (Enter: ${usual})`;
+  for (;;) {
+    const answer = (await typedLine(`${text}${hint}`)) || usual || '';
+    const found = answer === '' ? 'is needed' : (problem?.(answer) ?? null);
+    if (found === null) return answer;
+    writeNote(`"${answer}" ${found}`);
+  }
+}
+
+/** Returns the way to ask; null without a terminal. */
+export const usualAsk = (): Ask | null => (canAsk() ? askAtTerminal : null);
+
+/** Refuses a call that cannot ask, and names every flag that is missing. @throws UsageError */
+function refuseMissing(flags: ProductionFlags): void {
+  const missing = [
+    ...(flags.domain === undefined ? ['--domain'] : []),
+    ...(flags.mode === 'relay' && flags['relay-host'] === undefined ? ['--relay-host'] : []),
+  ];
+  if (missing.length === 0) return;
+  throw new UsageError(`There is no terminal to ask on: give ${missing.join(' and ')}`);
+}
+
+const isMode = (text: string) => modes.find((mode) => mode === text);
+
+/** Returns the name below the first label: the usual domain of the host `mail.example.com`. */
+function domainBelow(hostname: string): string | undefined {
+  const below = hostname.split('.').slice(1);
+  return below.length > 1 ? below.join('.') : undefined;
+}
+
+/** Returns the domain in small letters. @throws ValidationError; UsageError without a terminal */
+export async function askForDomain(
+  { domain }: ProductionFlags,
+  ask: Ask | null,
+  hostname = '',
+): Promise<string> {
+  const { readDomainName } = await import('../../../src/identity/domains/schema.ts');
+  const problem = (name: string) => {
+    const read = readDomainName(name);
+    return 'problem' in read ? read.problem : null;
+  };
+  if (domain === undefined && ask === null) refuseMissing({ json: false });
+  const text = 'Sending domain, such as example.com';
+  const named =
+    domain ?? (await ask?.({ flag: 'domain', text, usual: domainBelow(hostname), problem })) ?? '';
+  const read = readDomainName(named);
+  if ('problem' in read) throw ValidationError.of('domain', read.problem);
+  return read.domain;
+}
+
+/**
+ * Returns the answers; asks for host name, mode and domain, in this order.
+ * @throws UsageError that names all missing flags without a terminal; ValidationError of the domain
+ */
+export async function answersOf(
+  flags: ProductionFlags,
+  { ask, ownName, dataDir }: { ask: Ask | null; ownName: string; dataDir: string },
+): Promise<ProductionAnswers & { domain: string }> {
+  if (ask === null) refuseMissing(flags);
+  // A wrong flag is refused before the first question.
+  const given = flags.domain === undefined ? undefined : await askForDomain(flags, null);
+  const usualName = given === undefined ? ownName : `mail.${given}`;
+  const usual = usualName.includes('.') ? usualName : undefined;
+  const hostname =
+    flags.hostname ??
+    (await ask?.({ flag: 'hostname', text: 'Public name of this machine', usual })) ??
+    usualName;
+  const typedMode =
+    flags.mode ??
+    (await ask?.({
+      flag: 'mode',
+      text: 'Route of mail: direct, relay or capture',
+      usual: 'direct',
+      problem: (text) => (isMode(text) ? null : `is not ${modes.join(', ')}`),
+    }));
+  const mode = isMode(typedMode ?? '') ?? 'direct';
+  const relayHost =
+    mode === 'relay' && flags['relay-host'] === undefined
+      ? ((await ask?.({ flag: 'relay-host', text: 'Host of the smarthost' })) ?? null)
+      : (flags['relay-host'] ?? null);
+  const domain = given ?? (await askForDomain(flags, ask, hostname));
+  const publicUrl = flags['public-url'] ?? `https://${hostname}`;
+  return { domain, hostname, publicUrl, mode, relayHost, dataDir };
+}

@@ -1,0 +1,134 @@
+// The store that `svc init` makes: the setup of a daemon's first start, and the first domain.
+import { lchownSync, statSync } from 'node:fs';
+import type { App } from '../../../src/core/app.ts';
+import type { LoadedConfig } from '../../../src/core/config/config.ts';
+import type { Domain } from '../../../src/identity/domains/schema.ts';
+import { ConflictError } from '../../../src/platform/errors.ts';
+import { handOver } from '../account/account.ts';
+import { dnsRecordCard, uncheckedNote } from '../input/fields.ts';
+import { runRoute } from '../route.ts';
+import { asUnreachable } from '../session.ts';
+import { inContext } from '../store-place.ts';
+
+export interface Made {
+  created: boolean;
+  store: string;
+  /** Null if the root key comes from the configuration. */
+  secret: string | null;
+  file: string | null;
+  apiKey: string | null;
+}
+
+/**
+ * Creates all missing parts. Leaves a store of an earlier schema to the next daemon.
+ * @throws UnreachableError if the store cannot be opened
+ */
+export async function makeStore(loaded: LoadedConfig): Promise<Made> {
+  const { made, isEarlier } = await describeStore(loaded);
+  if (isEarlier) return made;
+  return withService(loaded, async (app) => ({ ...made, ...(await makeContent(app)) }));
+}
+
+/**
+ * Creates all missing parts and the domain, unless it is there, and gives the files to the owner of
+ * `dataDir`. @throws UnreachableError if the store cannot be opened, or has an earlier schema
+ */
+export async function makeStoreWithDomain(
+  loaded: LoadedConfig,
+  name: string,
+): Promise<Made & { domain: Domain }> {
+  const { made, isEarlier } = await describeStore(loaded);
+  try {
+    return await withService(
+      loaded,
+      async (app) => ({ ...made, ...(await makeContent(app)), domain: await addDomain(app, name) }),
+      isEarlier,
+    );
+  } finally {
+    giveAway(loaded, made.secret);
+  }
+}
+
+async function describeStore(loaded: LoadedConfig): Promise<{ made: Made; isEarlier: boolean }> {
+  const [{ secretFile }, stores] = await Promise.all([
+    import('../../../src/platform/runtime/key-ring.ts'),
+    import('../../../src/platform/store/open.ts'),
+  ]);
+  const { database, dataDir, secret: settings } = loaded.config;
+  const store = stores.describeLocation(stores.storeLocation(database.url, dataDir));
+  const secret = settings.key === null ? secretFile(dataDir, settings) : null;
+  const isEarlier = await stores.isStoreEarlier(database, dataDir).catch(failure(loaded));
+  return { made: { created: false, store, secret, file: loaded.file, apiKey: null }, isEarlier };
+}
+
+const failure = (loaded: LoadedConfig) => async (error: unknown) => {
+  throw asUnreachable(await inContext(error, loaded));
+};
+
+async function makeContent(app: App): Promise<Pick<Made, 'created' | 'apiKey'>> {
+  const { firstStart } = await import('../../../src/service/first-start.ts');
+  const first = await firstStart(app);
+  return { created: first !== null, apiKey: first?.apiKey ?? null };
+}
+
+async function withService<T>(
+  loaded: LoadedConfig,
+  work: (app: App) => Promise<T>,
+  mustExist = false,
+): Promise<T> {
+  const [{ openService }, { createLogger }] = await Promise.all([
+    import('../../../src/service/service.ts'),
+    import('../../../src/platform/runtime/log.ts'),
+  ]);
+  const log = await createLogger({ level: 'silent', pretty: false });
+  const app = await openService(loaded.config, log, { mustExist }).catch(failure(loaded));
+  return work(app).finally(() => app.close());
+}
+
+/** Returns the added domain, or that of the first organization with this name. */
+async function addDomain(app: App, name: string): Promise<Domain> {
+  const [{ domainRoutes }, { operatorOf }, { organizationIdFrom }] = await Promise.all([
+    import('../../../src/identity/domains/routes.ts'),
+    import('../../../src/access/keys/roles.ts'),
+    import('../nouns/organization-id.ts'),
+  ]);
+  const caller = operatorOf(await organizationIdFrom(app, undefined));
+  try {
+    return await runRoute(app, caller, domainRoutes.add, { body: { domain: name } });
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+    const { findSendingDomain } = await import('../../../src/identity/domains/queries.ts');
+    const found = await findSendingDomain(app.store.db, caller.organizationId, name);
+    if (!found) throw error;
+    return runRoute(app, caller, domainRoutes.get, { params: { id: found.id } });
+  }
+}
+
+/** Gives what root has made to the owner of `dataDir`, also a root key in a place of its own. */
+function giveAway({ config }: LoadedConfig, secret: string | null): void {
+  handOver(config.dataDir);
+  const [owner, key] = [config.dataDir, secret].map(
+    (path) => path && statSync(path, { throwIfNoEntry: false }),
+  );
+  if (secret === null || !owner || !key || process.getuid?.() !== 0 || key.uid !== 0) return;
+  lchownSync(secret, owner.uid, owner.gid);
+}
+
+export function madeText({ created, store, secret, apiKey }: Made): string {
+  if (!created) return `${store} exists already.`;
+  const keep =
+    secret === null ? '' : `\nand its secret ${secret}: keep a copy of that file elsewhere`;
+  return `Created the store ${store}${keep}.
+
+Your first API key, an owner's. It is shown only this once:
+
+  ${apiKey}`;
+}
+
+/** Returns the DNS records of the domain, for a person to publish. */
+export async function recordsText({ domain, dnsRecords }: Domain): Promise<string> {
+  const { cards } = await import('../output/format.ts');
+  return `Publish these DNS records of ${domain}:
+
+${cards(dnsRecords, dnsRecordCard)}${uncheckedNote(dnsRecords, domain)}`;
+}
