@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { systemdUnit } from '../../commands/base/nouns/unit.ts';
 import { exitCodeOf } from '../../commands/base/output/failure.ts';
@@ -20,6 +20,14 @@ import { stepInWords } from '../../commands/base/production/machine.ts';
 import { whyNotInstalled } from '../../commands/base/production/plan.ts';
 import { runProduction } from '../../commands/base/production/production.ts';
 import { type FakeMachine, fakeMachine, serviceOwner } from '../support/fake-machine.ts';
+
+/** Time that a busy machine needs to load the service. */
+const loadMs = 300_000;
+
+beforeAll(async () => {
+  await import('../../src/service/service.ts');
+  await import('../../src/identity/domains/routes.ts');
+}, loadMs);
 
 let machine: FakeMachine;
 let printed: string;
