@@ -1,9 +1,9 @@
 // `svc init`: the setup of a daemon's first start, without starting the daemon. Steps:
 // src/service/first-start.ts. With --production it installs the service (base/production/).
 import { Flags } from '@oclif/core';
-import { modes } from './base/production/answers.ts';
 import { BaseCommand } from './base/command.ts';
 import { print } from './base/output/output.ts';
+import { modes } from './base/production/answers.ts';
 import { readStoreConfig } from './base/session.ts';
 
 export default class Init extends BaseCommand {

@@ -32,7 +32,12 @@ it('writes a commented configuration, creates the store, and shows the records o
   for (const [at, line] of lines.entries()) {
     if (/^ *\w+: \S/.test(line)) expect(lines[at - 1]).toMatch(/^ *# \S/);
   }
-  for (const part of [/svc_live_\w{38}/, /10 mail\.example\.com/, /svc daemon --config/, /No service was installed: --config names/]) {
+  for (const part of [
+    /svc_live_\w{38}/,
+    /10 mail\.example\.com/,
+    /svc daemon --config/,
+    /No service was installed: --config names/,
+  ]) {
     expect(stdout).toMatch(part);
   }
   expect((await cli.run(['config', 'check'], bare)).code).toBe(0);
