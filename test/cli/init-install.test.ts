@@ -248,7 +248,7 @@ describe('refuses what would end in restarts', () => {
     expect(await refusal({ domain }, { env })).toMatch(/SVC_DATABASE_URL.*secrets\.env/);
   });
 
-  it('a host name that is none', async () => {
+  it('a host name with a blank', async () => {
     expect(await refusal({ domain, hostname: 'a b' })).toContain('delivery.hostname');
   });
 });

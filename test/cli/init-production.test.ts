@@ -1,5 +1,5 @@
-// svc init --production with --config: the configuration file, the store, the first domain; and what
-// it refuses. Without --config it could install the service (init-install.test.ts).
+// svc init --production with --config: the configuration file, the store, the first domain, and the
+// refusals. Without --config it could install the service (init-install.test.ts).
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';

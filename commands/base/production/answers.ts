@@ -1,4 +1,4 @@
-// The answers of a person to `svc init --production`: flags, or questions for what no flag gives.
+// The answers of a person to `svc init --production`: flags, and questions for the rest.
 import type { ProductionAnswers } from '../../../src/core/config/production.ts';
 import { ValidationError } from '../../../src/platform/errors.ts';
 import type { CommonFlags } from '../command.ts';
@@ -24,7 +24,7 @@ interface Question {
   text: string;
   /** Answer of Enter alone. */
   usual?: string | undefined;
-  /** Returns what is wrong with the answer, or null. */
+  /** Returns the mistake in the answer, or null. */
   problem?(answer: string): string | null;
 }
 

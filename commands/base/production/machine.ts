@@ -55,7 +55,7 @@ export function textIfThere(path: string): string | null {
   }
 }
 
-/** Tells whether the account may read the file, or enter the folder. Null: an account to be made. */
+/** Tells whether an account may read a file, or enter a folder. Null: an account to be made. */
 export function mayRead(path: string, account: Owner | null): boolean {
   const found = statSync(path);
   const right = found.isDirectory() ? 0o1 : 0o4;
@@ -98,7 +98,7 @@ export function performOnFiles(step: Exclude<Step, { kind: 'run' }>, owner: Owne
 
 const patienceMs = 60_000;
 const pauseMs = 500;
-/** systemd restarts a daemon that ends. After so many restarts it will not become ready. */
+/** After so many restarts by systemd, the daemon will not become ready. */
 const mostRestarts = 2;
 
 /** Returns the output of a program; null if it fails, or is missing. */

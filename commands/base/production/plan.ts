@@ -1,5 +1,5 @@
-// What `svc init --production` will do on this machine, and what it refuses. Reads, and changes
-// nothing.
+// The plan of `svc init --production`: its steps on this machine, and its refusals. Reads, and
+// changes nothing.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type LoadedConfig, loadConfig } from '../../../src/core/config/config.ts';
