@@ -35,8 +35,8 @@ interface Known {
 }
 
 /**
- * The send rates of organizations, from memory. A request reads no store, except for a counter
- * every half second, so that a changed plan takes effect in every daemon within a second.
+ * Send rates of organizations, kept in memory. Every half second a request reads a counter of
+ * changes in the store, so a changed plan takes effect in every daemon within a second.
  */
 class OrganizationRates {
   readonly #app: App;
@@ -74,8 +74,8 @@ class OrganizationRates {
 }
 
 /**
- * The owner of a draw. Without a key (a campaign, the command line), only the organization's bucket
- * counts.
+ * Organization and key that a draw counts for. Without a key (a campaign, the command line), only
+ * the organization's bucket counts.
  */
 export type Drawer = Pick<Caller, 'organizationId' | 'keyId'>;
 
@@ -85,7 +85,7 @@ interface LimitState {
   limit: number;
   /** Requests that would be admitted now. */
   remaining: number;
-  /** Seconds until the bucket is full or, if it is empty, until the next request. */
+  /** Seconds until the bucket is full or, if it is empty, until the next request is admitted. */
   resetSeconds: number;
 }
 
@@ -103,7 +103,10 @@ export class Admission {
     this.#drawShared = createSharedDraws(app);
   }
 
-  /** Joins the other daemons of the store. Only the daemon calls it, before it listens. */
+  /**
+   * Starts the heartbeats by which the daemons of a store know each other. Only the daemon calls
+   * it, before it listens.
+   */
   start(): Promise<void> {
     return this.#peers.start();
   }
@@ -113,9 +116,8 @@ export class Admission {
   }
 
   /**
-   * Draws for one request, or throws and draws nothing. Before the body is read, the size of a
-   * batch is unknown, so a refused batch gets the time until the buckets are full: enough for any
-   * size.
+   * Draws a token for a request, or throws and draws nothing. Before the body is read, the size of
+   * a batch is unknown. A refused batch therefore waits until the buckets are full.
    * @throws RateLimitedError that names `operation`; CapacityError if the store is needed and
    * unavailable.
    */
@@ -125,8 +127,8 @@ export class Admission {
   }
 
   /**
-   * Draws for the other entries of a batch of `count`; its request has drawn for the first. If
-   * refused, draws nothing and gives the first token back.
+   * Draws for a batch of `count` entries, of which `admit` has drawn the first token. If refused,
+   * draws nothing and gives that token back.
    * @throws as `admit`.
    */
   async admitBatch(drawer: Drawer, count: number, operation: string): Promise<void> {
@@ -195,13 +197,14 @@ export class Admission {
   }
 
   /**
-   * Draws from shared buckets. Other daemons only take tokens, so the local level is an upper
-   * bound: if it lacks a whole token, the request is refused without a look at the store. A flood
-   * of refusals costs the store nothing.
+   * Draws from the buckets that all daemons share. Other daemons only take tokens, so the local
+   * level is an upper bound: if it lacks a whole token, the request is refused without a read of
+   * the store. A flood of refusals then costs the store nothing.
    */
   async #drawInCompany(drawing: SharedDraw, now: number): Promise<number> {
     const { buckets, returned, tokens, leaving } = drawing;
-    // Otherwise an empty bucket would stay so until a clock that was set back has caught up.
+    // Without this refill, an empty bucket would stay empty until a clock that was set back has
+    // caught up.
     for (const bucket of buckets) refill(bucket, now);
     const isEmpty = returned === 0 && waitMs(buckets, 1 + leaving, now) > 0;
     return isEmpty ? waitMs(buckets, tokens + leaving, now) : this.#drawShared(drawing);
@@ -225,8 +228,8 @@ export class Admission {
 }
 
 /**
- * Returns the tokens that a draw leaves of a full bucket with `leavesHalf`; a single token is
- * always allowed.
+ * Returns the number of tokens that a draw with `leavesHalf` leaves in a bucket of `full` tokens. A
+ * bucket of a single token leaves 0, so that the token can be drawn.
  */
 export function halfOf(full: number): number {
   return Math.floor(full / 2);

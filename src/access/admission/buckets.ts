@@ -26,15 +26,15 @@ export interface Rate {
 export interface Bucket {
   readonly id: string;
   rate: Rate;
-  /** In units; below zero the bucket is in debt. */
+  /** Tokens in millionths; below zero the bucket is in debt. */
   level: number;
   /** Time of the level, ms since 1970. */
   atMs: number;
 }
 
 /**
- * Returns a rate, with `tokensPerSecond` rounded to the nearest thousandth and room for
- * `burstSeconds` of it.
+ * Returns a rate of `tokensPerSecond`, rounded to thousandths, with a bucket for `burstSeconds` of
+ * refill.
  */
 export function rateOf(tokensPerSecond: number, burstSeconds: number): Rate {
   const unitsPerMs = Math.max(1, Math.round((tokensPerSecond * unitsPerToken) / 1_000));
@@ -93,8 +93,8 @@ export function waitMs(buckets: readonly Bucket[], tokens: number, nowMs: number
 }
 
 /**
- * Draws from all buckets and returns 0, or from none and returns `waitMs`. `leaving` more tokens
- * must be there, and stay.
+ * Draws from all buckets and returns 0, or draws nothing and returns the wait in ms. At least
+ * `leaving` tokens remain in each bucket after the draw.
  */
 export function draw(
   buckets: readonly Bucket[],
@@ -109,7 +109,7 @@ export function draw(
   return 0;
 }
 
-/** Gives back tokens drawn a moment ago. A bucket never holds more than `size`. */
+/** Gives back tokens drawn a moment ago. A bucket never holds more than `rate.burst`. */
 export function giveBack(buckets: readonly Bucket[], tokens: number, nowMs: number): void {
   for (const bucket of buckets) {
     refill(bucket, nowMs);
@@ -125,8 +125,8 @@ export function retune(bucket: Bucket, rate: Rate, nowMs: number): void {
 }
 
 /**
- * Number of buckets checked after each draw. A request adds two buckets at most, so the map
- * shrinks.
+ * Number of buckets checked for fullness after each draw. A request adds two buckets at most, so
+ * the map shrinks.
  */
 const looksPerRequest = 4;
 
@@ -136,7 +136,7 @@ export interface KnownBucket extends Bucket {
 }
 
 export class Buckets {
-  /** In the order in which they were last checked. */
+  /** Buckets by id, in the order of their last check. */
   readonly #buckets = new Map<string, KnownBucket>();
 
   /** Returns the bucket of an organization or a key; an unknown bucket is full. */

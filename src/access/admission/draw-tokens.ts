@@ -13,7 +13,7 @@ export interface DrawnTokens {
 
 /**
  * Draws up to `wanted` tokens, in few steps, as each may be a transaction. `leavesHalf`: half of
- * the bucket stays for requests, so that they need not wait for mail that can.
+ * the bucket stays for requests, which fail where this mail only waits.
  * @throws CapacityError if the store is needed and unavailable.
  */
 export async function drawTokens(
@@ -25,8 +25,8 @@ export async function drawTokens(
   const admission = admissionOf(app);
   let drawn = 0;
   let waitMs = 0;
-  // Tokens in the bucket, as far as known: only after the first draw, and never above the size of
-  // the bucket.
+  // Returns the tokens that the bucket is known to have. Before the first draw the level is
+  // unknown, so a single token is assumed.
   const seen = () => {
     const state = drawn === 0 ? { limit: 0, remaining: 1 } : admission.stateOf(drawer);
     if (!state) return wanted;

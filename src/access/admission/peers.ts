@@ -35,9 +35,9 @@ class StorePeers implements Peers {
   readonly #app: App;
   readonly #onCompany: () => Promise<void>;
   readonly #id: string;
-  /** The peers, each with the last count and the time of the count. */
+  /** Peers by id, each with the last number of heartbeats and the time of this reading. */
   readonly #others = new Map<string, { beats: number; sinceMs: number; sinceElapsed: number }>();
-  /** The differing settings that the log has named, by daemon. */
+  /** Differing settings that the log has already named, by id of the daemon. */
   readonly #named = new Map<string, string>();
   #isAlone = false;
   #beatAtMs = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,5 @@
-// The place of this daemon among the live daemons, for limits that all daemons of a store have in
-// common (portion.ts). The heartbeat (peers.ts) is a lease on a part. Times are of
-// `clock.elapsed()`.
+// Part of this daemon in the limits that all daemons of a store share (portion.ts). Each heartbeat
+// (peers.ts) renews the lease on this part. Times are of `clock.elapsed()`.
 //
 //   this daemon | event                                            | part of this daemon
 //   ------------+--------------------------------------------------+------------------------------------------
@@ -10,8 +9,8 @@
 //   any         | no heartbeat for 3 s                             | none, until the next heartbeat
 //   any         | a heartbeat after 6 s without heartbeats         | as for a new daemon: its part may be taken
 //
-// A part that grows does so last: each daemon has seen the change within 5 s, or has had no
-// heartbeat for 3 s.
+// A part shrinks at once and grows after 5 s: by then each daemon has seen the change, or has had
+// no heartbeat for 3 s.
 import type { App } from '../../core/app.ts';
 import { noPortion, type Place, wholePortion } from '../../platform/runtime/fairness/portion.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
@@ -31,12 +30,12 @@ class Portions {
   /** Places of the last seconds, each with the last time at which it held. */
   #places: (Place & { at: number })[] = [];
 
-  /** Begins to go by heartbeats. Until then this process counts as the only daemon. */
+  /** Begins to divide limits by heartbeats. Until then this process counts as the only daemon. */
   begin(): void {
     this.#isManaged = true;
   }
 
-  /** Takes note of a heartbeat: it was written after `now`, and showed this place. */
+  /** Records that a heartbeat, written after `now`, showed this place. */
   see({ count, rank }: Place, now: number): void {
     const isNew = now - this.#seenAt > lostMs;
     if (isNew) this.#places = [];
@@ -48,7 +47,7 @@ class Portions {
     this.#places = this.#places.filter(({ at }) => now - at <= holdMs);
   }
 
-  /** Returns the places that count now. */
+  /** Returns the places that are in force at `now`. */
   at(now: number): readonly Place[] {
     if (!this.#isManaged) return wholePortion.places;
     if (now - this.#seenAt > trustMs || now < this.#waitsUntil) return noPortion.places;

@@ -13,14 +13,14 @@ export interface UsageRow {
   messages: number;
 }
 
-/** A part of the sends of a day. */
+/** Part of the sends of a day: shards let concurrent transactions update different rows. */
 interface ShardRow extends UsageRow {
   shard: number;
 }
 
 export interface DaemonRow {
   id: string;
-  /** Grows with each heartbeat. */
+  /** Number of heartbeats so far: a peer is alive while it grows. */
   beats: number;
   /** Ids of the root keys that the daemon has; null for a daemon of an earlier version. */
   root_keys: string | null;
@@ -114,7 +114,10 @@ export async function beat(
 /** Returns the daemons with their heartbeats. */
 export const selectDaemons = own.all((db) => db.selectFrom('daemons').selectAll());
 
-/** Deletes daemons, except daemons that write a heartbeat now: they may be deleting ours. */
+/**
+ * Deletes rows of daemons. Skips rows that a daemon writes now: two daemons that delete each other
+ * would deadlock.
+ */
 export async function deleteDaemons(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tables<AdmissionTables>(db)
@@ -149,9 +152,9 @@ export const lockBuckets = own.all((db, ids: readonly string[]) =>
 );
 
 /**
- * Deletes rows of buckets that have been full for `restMs` or longer at every possible rate: a
- * bucket in debt refills by at least a millionth of a token each millisecond. Skips rows with a
- * draw under way. Returns how many.
+ * Deletes rows of buckets that are surely full: untouched for `restMs`, and for the time that a
+ * debt needs at the slowest rate (a millionth of a token each ms). Skips rows with a draw under
+ * way. Returns the number of deleted rows.
  */
 export async function deleteRestingBuckets(
   db: Db,

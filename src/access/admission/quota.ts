@@ -1,10 +1,10 @@
-// Whether an organization may send, and how much today (specification 7 rules 3 and 4, 8.2).
-// Checked and counted inside the accept transaction, so that concurrent sends never exceed the
-// quota.
+// Decides whether an organization may send, and how much today (specification 7 rules 3 and 4,
+// 8.2). Checked and counted inside the accept transaction, so that concurrent sends never exceed
+// the quota.
 //
 // Each recipient of an accepted message counts, duplicates folded. Blocked addresses, test keys and
 // the simulator count too, as their messages are accepted like all messages. Refused and replayed
-// sends do not count. Scheduled mail counts on the day on which it goes.
+// sends do not count. Scheduled mail counts on the day on which it leaves.
 import type { App } from '../../core/app.ts';
 import { ForbiddenError, PaymentRequiredError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -13,7 +13,7 @@ import { findOrganizations, type OrganizationRow } from '../organizations/querie
 import { type DailyCap, dailyCaps, endOfDay, limitsOf, startOfDay } from './plans.ts';
 import { findUsage, lockUsage, usage } from './queries.ts';
 
-/** Resource and operation of a 402. */
+/** Resource and operation that a refusal with 402 names. */
 const quotaResource = 'daily-emails';
 const quotaOperation = 'sendMessage';
 
@@ -40,7 +40,7 @@ export interface Allowances {
    * refusal.
    */
   take(organizationId: string, emails: number): PaymentRequiredError | null;
-  /** Time when a used-up quota has room again by itself, ms since 1970. */
+  /** Time when a used-up quota allows mail again, ms since 1970. */
   clearsAt(organizationId: string): number;
   /** Counts accepted mail at the end of the transaction. */
   count(trx: Db, accepted: readonly AcceptedMessage[]): void;
@@ -49,7 +49,7 @@ export interface Allowances {
 interface Allowance {
   paused: ForbiddenError | null;
   onboarding: OpenOnboarding | null;
-  /** Null: no quota. */
+  /** Emails allowed today; null without a quota. */
   limit: number | null;
   used: number;
   clearsAt: number;

@@ -1,5 +1,5 @@
-// Checks of the organization's allowances (quota.ts): a pause, and a daily quota without room.
-// Scheduled mail waits for both when its time comes, so neither is checked then
+// Send checks for a paused organization and for a used-up daily quota (quota.ts). Due scheduled
+// mail skips both checks, because it waits instead of being refused
 // (src/outbound/queue/schedule/scheduled.ts).
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { foldAddress } from '../../platform/net/address.ts';
@@ -21,14 +21,14 @@ interface Counted extends ByOrganization {
   scheduledFor: number | undefined;
 }
 
-/** Takes quota for each send that passes it, so no check that can refuse may follow. */
+/** Takes quota for each send that passes, so no check that can refuse a send may follow. */
 export const quotaCheck = (allowances: Allowances): SendCheck<'accepting', Counted> => ({
   name: 'quota',
   asked: 'accepting',
   prepare:
     () =>
     ({ organizationId, addresses, scheduledFor }) =>
-      // Scheduled mail counts on the day on which it goes.
+      // Scheduled mail counts on the day on which it leaves.
       scheduledFor === undefined ? allowances.take(organizationId, countEmails(addresses)) : null,
 });
 

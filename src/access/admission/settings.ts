@@ -1,6 +1,6 @@
-// Compares the settings of the daemons on one store. Each daemon has a configuration, so a limit or
-// a route that differs on one daemon holds for a part of the mail only. The store has digests: a
-// password is never there.
+// Compares the settings of the daemons on one store. A limit or a route that differs on one daemon
+// holds only for the mail of this daemon. The store holds digests of the settings, never a
+// password.
 import { hash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { valueAt } from '../../core/config/config.ts';
@@ -10,7 +10,10 @@ import { fromJson } from '../../platform/store/db.ts';
 import type { DaemonRow } from './queries.ts';
 
 const shared = /^(delivery|health|plans|receipts|retention|storage|webhooks)(\.|$)/;
-/** Settings of one machine. `delivery.providersFile` is a path; the content may be the same. */
+/**
+ * Settings that may differ between machines. `delivery.providersFile` is a path: the content may be
+ * the same.
+ */
 const ofOneDaemon = new Set([
   'delivery.hostname',
   'delivery.maxConnections',
@@ -32,13 +35,13 @@ export function settingsOf(app: App): string {
 
 function digestOf(app: App, value: unknown): string {
   const text = hash('sha256', canonicalJson(value), 'hex');
-  // The earliest root key, which stays the same while a rotation goes on.
+  // Uses the earliest root key, which stays the same during a rotation.
   return app.secrets.token('settings', text, 0).slice(text.length + 1);
 }
 
 /**
  * Returns the settings in which the daemon `other` differs. Skips settings that only one of the two
- * versions knows, and daemons with different root keys: their digests tell nothing.
+ * versions knows, and daemons with different root keys: their digests cannot be compared.
  */
 export function differingSettings(own: DaemonRow, other: DaemonRow): string[] {
   if (own.settings === null || other.settings === null) return [];

@@ -1,6 +1,7 @@
-// Draws of several daemons on one PostgreSQL. The buckets are rows, locked for one short
-// transaction that all draws of a moment share. Draws are exact over all daemons. The bucket in
-// memory stays an upper bound, as other daemons only take tokens; so a refusal needs no store.
+// Draws from rate-limit buckets that several daemons share on one PostgreSQL. The buckets are rows,
+// locked for one short transaction that all draws of a moment share, so draws are exact over all
+// daemons. Other daemons only take tokens: the bucket in memory is an upper bound, and can refuse
+// without the store.
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { InternalError } from '../../platform/errors.ts';
@@ -17,11 +18,11 @@ export interface SharedDraw {
   buckets: readonly KnownBucket[];
   returned: number;
   tokens: number;
-  /** Tokens that the draw needs besides and leaves. */
+  /** Tokens that must remain after the draw. */
   leaving: number;
 }
 
-/** Null if a row is missing. */
+/** Result of a draw; null if the row of a bucket is missing. */
 type Drawn = { waitMs: number; levels: { level: number; atMs: number }[] } | null;
 
 /** Returns 0, or the milliseconds until the draw would succeed if no draw came between. */

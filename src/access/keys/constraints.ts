@@ -13,7 +13,7 @@ import {
   parseRange,
 } from '../../platform/net/network-address.ts';
 
-/** Entries live as long as the cached key with the constraints. */
+/** Parsed ranges by constraints. The cached key holds the constraints: both are freed together. */
 const parsedRanges = new WeakMap<KeyConstraints, AddressRange[]>();
 
 function rangesOf(constraints: KeyConstraints): AddressRange[] {
@@ -50,15 +50,18 @@ export interface Place {
 
 const mailboxesPath = '/v1/mailboxes';
 
-/** Paths that show a bound key only the mailboxes of the key, or their actions and events. */
+/**
+ * Paths that a key bound to mailboxes may read: the answers have only these mailboxes, and their
+ * actions and events.
+ */
 const cutPaths = [mailboxesPath, '/v1/mailbox-actions', '/v1/events/stream'];
 
 /** Path at which an installation reads itself. */
 export const ownInstallationPath = '/v1/extension-installations/me';
 
 /**
- * Paths that each installation may read with any permissions and mailboxes. The stream shows the
- * events of the installed version.
+ * Paths that every installation may read, even without permissions or mailboxes. The stream shows
+ * the kinds of events that the installed version declares.
  */
 const ownPaths = [ownInstallationPath, '/v1/events/stream'];
 
@@ -90,7 +93,10 @@ export function beyondMailboxes(): ForbiddenError {
   );
 }
 
-/** Refuses a mailbox outside the key's own; constraints on a namespace are checked later. */
+/**
+ * Refuses a mailbox to which the key is not bound. bound-keys.ts of mailboxes checks constraints on
+ * a namespace.
+ */
 function outsideMailboxes(
   { constraints }: Caller,
   place: Place | undefined,
@@ -196,7 +202,10 @@ function limitsFrom({ senders, domains }: KeyConstraints): boolean {
   return senders !== undefined || domains !== undefined;
 }
 
-/** An origin in a mail besides From; `email` is null if the field names no address. */
+/**
+ * Address in a field besides From that also names an origin; `email` is null if the field names no
+ * address.
+ */
 export interface ClaimedOrigin {
   field: string;
   email: string | null;

@@ -1,5 +1,5 @@
-// The keys of installations of extensions. Each installation has a key, which lists and changes of
-// keys leave out: src/extensions makes, changes and ends the key with the installation.
+// Keys of installed extensions. src/extensions makes, changes and ends each key with the
+// installation, so the operations on API keys leave these keys out.
 import type { PermissionMap } from '../../core/api/permission.ts';
 import type { Caller, KeyConstraints, SendMode } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -36,7 +36,7 @@ function columnsOf({ permissions, constraints, sendMode, events }: InstallationR
 }
 
 /**
- * Makes the key of a new installation. The installation of a test key is a test key too.
+ * Makes the key of a new installation. A test key makes a test key.
  * @throws ForbiddenError if it could do more than the caller.
  */
 export async function makeInstallationKey(

@@ -63,7 +63,10 @@ export function isKeyText(text: string): boolean {
   return checksum(body) === text.slice(-checksumCharacters);
 }
 
-/** Returns whether a key reaches only simulator addresses and local mailboxes; `start` shows it. */
+/**
+ * Returns whether the key is a test key, which reaches only simulator addresses and local
+ * mailboxes. `start` is the stored beginning of the key.
+ */
 export function isTestKey(start: string): boolean {
   return start.startsWith('svc_test_');
 }

@@ -97,7 +97,7 @@ async function getRow(db: Db, organizationId: string, id: string): Promise<queri
   return row;
 }
 
-/** Returns the key in the form of the API; `plaintext` only at creation and rotation. */
+/** Presents a key as in the API. Only creation and rotation pass `plaintext`. */
 function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey {
   const permissions = Object.entries(permissionsOf(row));
   return {
@@ -322,7 +322,7 @@ export async function updateKey(
     if (Object.keys(details).length > 0) {
       await queries.keys.update(trx, caller.organizationId, id, changes);
       await record(app, trx, caller, { subject: id, action: 'key.updated', details });
-      // Cached callers hold name and constraints.
+      // Cached callers hold name and constraints, so all processes must read them again.
       queries.keyChanges.note(trx);
     }
     return toApiKey(changed);

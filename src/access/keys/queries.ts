@@ -13,16 +13,16 @@ export interface KeyRow {
   hash: string;
   start: string;
   role_name: string;
-  /** JSON; null if they follow from the role. */
+  /** Permissions as JSON; null if they follow from the role. */
   permissions: string | null;
   owner: 'person' | 'service';
-  /** JSON; null for none. */
+  /** Constraints as JSON; null for none. */
   constraints: string | null;
   send_mode: SendMode;
   /** The installation of an extension that the key belongs to. */
   installation_id: string | null;
   /**
-   * JSON: kinds of events that the installation may read; null for keys without an installation.
+   * Kinds of events that the installation may read, as JSON; null for keys without an installation.
    */
   events: string | null;
   /** Id of the first key in a chain of rotations. The last key of the chain has no replacement. */
@@ -56,7 +56,7 @@ export const findKeyNames = own.all(
   (rows) => new Map(rows.map(({ id, name }) => [id, name])),
 );
 
-/** Counts changes of fields that cached callers hold: rights, constraints, the name. */
+/** Counts changes of the fields that cached callers hold: rights, constraints and name. */
 export const keyChanges = own.changeCounter('key_changes');
 
 /** Rows by id or by page, including keys of installations. */
@@ -75,8 +75,8 @@ export const findKeyOfInstallation = own.first((db, installationId: string) =>
 );
 
 /**
- * Returns the keys that stand for these (`made_id`): each key itself, or the replacement by
- * rotation. Keys without an active successor are left out.
+ * Returns the keys that now stand for the keys `ids`: each key itself, or the replacement by
+ * rotation. `made_id` is the id in `ids`. Leaves out keys without an active successor.
  */
 export const findHeirs = own.all((db, ids: readonly string[]) =>
   db

@@ -1,8 +1,7 @@
 // Checks of a send by the rights of the key: permission, send mode, mailboxes and From
-// (constraints.ts). They are asked at the accept of the caller, and at the due time of scheduled
-// mail of the key as it is then. A replacement by rotation stands for the key, until that is
-// revoked. An expired key makes no new requests, but the earlier mail of the key is accepted and
-// still leaves.
+// (constraints.ts). They run when a send is accepted, and again when scheduled mail is due, by the
+// rights that the key has then. A replacement by rotation stands for the key until the replacement
+// is revoked. An expired key makes no new requests, but mail accepted earlier still leaves.
 import type { Permission } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { SendCheck } from '../../core/api/send-check.ts';
@@ -18,7 +17,7 @@ import { callerOf } from './keys.ts';
 import { findHeirs } from './queries.ts';
 import { operatorOf } from './roles.ts';
 
-/** The right that a send needs, at the place where it is asked for. */
+/** Permission that a send needs, and the path of the API to which it applies. */
 export interface SendRight {
   permission: Permission;
   place: Place;
@@ -29,7 +28,7 @@ const rightTo = (permission: Permission, path: string, id?: string): SendRight =
   place: { method: 'POST', path, id },
 });
 
-/** The right to send messages of no mailbox. */
+/** Right to send messages that belong to no mailbox. */
 export const messagesRight = rightTo('messages:send', '/v1/messages');
 
 /** The right to send mail of a campaign. */
@@ -40,7 +39,7 @@ export function mailboxRight(mailboxId: string): SendRight {
   return rightTo('mailboxes:send', '/v1/mailboxes/{id}/messages', mailboxId);
 }
 
-/** A send with the author. */
+/** A send with the caller that made it. */
 interface Authored {
   /** Null for scheduled mail until the check `key` has found the key. */
   caller: Caller | null;
@@ -48,7 +47,10 @@ interface Authored {
   right: SendRight | null;
 }
 
-/** Also reads the current rights of the key. */
+/**
+ * Refuses due mail of a revoked key. Reads the current rights of the key for the checks that
+ * follow.
+ */
 export const revokedKeyCheck: SendCheck<
   'due',
   Authored & { organizationId: string; keyId: string | null }
@@ -70,7 +72,7 @@ export const revokedKeyCheck: SendCheck<
   },
 };
 
-/** Refuses a caller without the right; null if it has it. */
+/** Returns the refusal of a caller without the right; null for a caller with the right. */
 export function refusedRight(
   caller: Caller,
   { permission, place }: SendRight,
@@ -93,7 +95,7 @@ export const constraintsCheck: SendCheck<
     sender: { email: string } | null;
     /** Sender and Resent fields of a mail sent as MIME; known only at the accept. */
     origins?: readonly ClaimedOrigin[];
-    /** Address that mail of the service speaks for, in place of From; known only at the accept. */
+    /** Address for which the service sends, checked in place of From; known only at the accept. */
     onBehalfOf?: string | null;
   }
 > = {

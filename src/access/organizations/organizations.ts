@@ -1,6 +1,6 @@
-// Organizations: making, finding, listing, changing, pausing and resuming them. All by the
-// operator, and audited as such. Onboarding is in onboarding.ts; limits and usage belong to other
-// areas.
+// Organizations: making, finding, listing, changing, pausing and resuming them. Only the operator
+// does so, and the audit names the operator. Onboarding is in onboarding.ts, limits and usage are
+// in src/access/admission.
 //
 //   sendingStatus  event     to       also
 //   enabled        pause     paused   pausedAt, pauseReason; every send is a 403 with the reason

@@ -6,7 +6,7 @@ import type { IdsEnding } from '../../platform/store/rows/ids-ending.ts';
 export interface OrganizationRow {
   id: string;
   name: string;
-  /** 1 for the operator's own: the default of commands without `--org`. */
+  /** 1 for the operator's own organization, the default of commands without `--org`. */
   is_first: number;
   plan: string;
   payment_method_on_file: number;
@@ -188,7 +188,7 @@ export type OrganizationChanges = Partial<
 
 /**
  * Changes a row. Returns undefined and changes nothing if the row is missing or the sending status
- * is not `whileStatus`. To change several, go in the order of their ids, then call
+ * is not `whileStatus`. Change several rows in the order of their ids, then call
  * `addOrganizationChange`.
  */
 export function updateOrganization(

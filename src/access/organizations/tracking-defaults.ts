@@ -1,6 +1,6 @@
 // Tracking defaults of organizations, for sends without a setting of their own (`svc orgs update
-// --track-opens`). In memory, so that sends read nothing. Every process sees a change within a
-// second.
+// --track-opens`). Kept in memory, so that a send reads no store. Every process sees a change
+// within a second.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { findTrackingOrganizations, organizationChanges } from './queries.ts';

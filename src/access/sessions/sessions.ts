@@ -21,10 +21,10 @@ const hourMs = 3600_000;
 const idleMs = 12 * hourMs;
 const longestMs = 7 * 24 * hourMs;
 const linkMs = 60_000;
-/** Time between two notes of a session's last request. */
+/** Shortest time between two writes of the time of a session's last request. */
 const touchMs = 60_000;
 
-/** An open session, and the caller that it is. */
+/** An open session and the caller with the rights of the session. */
 export interface Session {
   /** The token; never shown. */
   token: string;
