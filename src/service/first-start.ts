@@ -1,7 +1,7 @@
 // Initial content of an empty store. Commands silently create only the first organization with a
 // sandbox domain, sender and mailbox. Only the daemon creates the owner key, as it prints the
-// plaintext once: no command may use that up. If two processes or calls run at once, the second
-// finds everything done.
+// plaintext once: a command could hide it from the person. If two processes or calls run at once,
+// the second finds everything done.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newKey } from '../access/keys/keys.ts';
@@ -78,15 +78,12 @@ const sandboxRemedy =
   'is refused, as no answer and no bounce could come back (a relay on this machine takes it). Make a sender ' +
   'of your own domain: svc senders create --email hello@example.com --default';
 
-/**
- * The warning about a store before the first start, if the configuration lets mail leave the
- * machine.
- */
+/** Warning for a store before the first start, if the configuration lets mail leave the machine. */
 export const newStoreDoubt = `the first default sender is ${sandboxSender}: its mail to others ${sandboxRemedy}`;
 
 /**
- * Returns the warning that the default sender is of the sandbox although mail leaves the machine,
- * or null.
+ * Returns a warning if mail leaves the machine although the default sender is the sandbox sender;
+ * null otherwise.
  */
 export async function sandboxDoubt({ config, store }: App): Promise<string | null> {
   if (!doesMailLeave(config.delivery)) return null;

@@ -1,5 +1,5 @@
-// The service for the daemon, every command and every test: the capabilities of app.ts, with the
-// calls from lower folders to higher folders. Starts no server and no job.
+// The service for the daemon, every command and every test: the app of app.ts, with hooks by which
+// lower folders call higher folders. Starts no server and no job.
 import { findKnownCampaigns } from '../campaigns/setup/queries.ts';
 import { type App, type AppOverrides, type Hooks, openApp } from '../core/app.ts';
 import type { Config } from '../core/config/config.ts';
@@ -56,7 +56,7 @@ export async function openService(
 ): Promise<App> {
   const app = await openApp(config, log, hooks, overrides);
   try {
-    // It may record the first key, which is nothing for a command that only reads.
+    // The check may record the first key, which a command that only reads must not do.
     if (overrides?.readsEarlier !== true) await checkSecret(app);
     return app;
   } catch (error) {

@@ -83,7 +83,7 @@ type Named = Pick<Readiness, 'pid' | 'version' | 'commit' | 'storeId'>;
 
 const nameless: Named = { pid: null, version: null, commit: null, storeId: null };
 
-/** Returns process, version, commit and store in an answer of `/readyz?verbose`. */
+/** Returns process, version, commit and store that `/readyz?verbose` answers. */
 function namedIn(answer: string): Named {
   try {
     const { pid = null, version = null, commit = null, storeId = null } = JSON.parse(answer);

@@ -1,5 +1,6 @@
-// The daemon of a data directory and its store, for commands: `daemon.json` names process, address
-// and store. A command with a different database.url would else work on a store without a daemon.
+// Records the running daemon of a data directory, for commands: `daemon.json` names process,
+// address and store. Without it, a command with a different database.url would work on a store that
+// the daemon does not use.
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,8 +19,9 @@ export interface RunningDaemon {
 }
 
 /**
- * Returns the identity of a store; null before its first start. A copy on the other engine has an
- * identity of its own, as work on it is lost. The digest hides the id of the organization.
+ * Returns the identity of a store; null before its first start. A copy on the other engine has a
+ * different identity, because work on the copy is lost. The digest hides the id of the
+ * organization.
  */
 export async function storeIdOf(db: Db): Promise<string | null> {
   const first = await findFirstOrganization(db);
@@ -32,11 +34,11 @@ export async function storeIdOf(db: Db): Promise<string | null> {
 
 const fileOf = (dataDir: string) => join(dataDir, 'daemon.json');
 
-/** Returns boot and start time of a process, which no later process with the same pid has. */
+/** Returns boot and start time of a process: a later process with the same pid differs. */
 function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program stands in parentheses, and may have spaces.
+    // The name of the program in parentheses may contain spaces, so the text after it is split.
     const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}:${ticks}`;
   } catch {
@@ -55,7 +57,7 @@ export function leaveRunningDaemon(
   writeFileSync(`${file}.${pid}`, `${JSON.stringify(daemon)}\n`, { mode: 0o600 });
   renameSync(`${file}.${pid}`, file);
   return () => {
-    // A second daemon on PostgreSQL may have this directory too.
+    // A second daemon on PostgreSQL may have replaced the file in this directory.
     if (readDaemon(dataDir)?.pid === pid) rmSync(file, { force: true });
   };
 }
@@ -71,7 +73,8 @@ function readDaemon(dataDir: string): RunningDaemon | null {
 
 /**
  * Returns the living daemon of the directory. Ignores the file of a killed daemon, even if its pid
- * belongs to a new process. `pidAt` asks an address for a pid, where the kernel names no start.
+ * belongs to a new process. Where the kernel names no start time, `pidAt` asks the daemon's address
+ * for the pid.
  */
 export async function findRunningDaemon(
   dataDir: string,

@@ -50,7 +50,6 @@ export const mostAnswerBytes = 256 * 1024;
 /** Time between two looks at a claim, if the store reports no change. */
 const lookEachMs = 1_000;
 
-/** A request with a key. */
 export interface KeyedRequest {
   key: string;
   /** SHA-256 of the request; null for a streamed body, which `digest` reads to its end. */
@@ -58,7 +57,7 @@ export interface KeyedRequest {
   digest(): Promise<string>;
 }
 
-/** A stored answer. Without `answer`, `lacks` has the reason. */
+/** A stored answer. If `answer` is missing, `lacks` says why. */
 interface KeptAnswer {
   answer?: unknown;
   lacks?: 'secret' | 'length' | 'end';
@@ -95,7 +94,7 @@ async function claimOrWait(app: App, caller: Caller, asked: KeyedRequest): Promi
     try {
       const made = await findClaim(app.store.db, own.organization_id, own.claim_key);
       if (!made) {
-        // A claim that a power failure loses had no effect: the effect is committed later.
+        // The claim may be lost in a power failure: no effect is committed before it.
         if ((await app.store.write((trx) => insertClaim(trx, own), 'soon')) > 0) return own;
         continue;
       }
@@ -164,7 +163,7 @@ async function runHeld<Answer>(
 ): Promise<Answer> {
   let isOver = false;
   const mark = async (trx: Parameters<typeof markClaim>[0]) => {
-    // Work that the request leaves behind, such as a loop that it started, is not the request.
+    // Work that outlives the request, such as a loop that it started, does not mark the claim.
     if (isOver) return;
     if ((await markClaim(trx, held)) === 0) throw conflict('was taken over by a later request');
   };
@@ -206,7 +205,7 @@ async function giveUp(app: App, held: Held, error: unknown): Promise<void> {
       if ((await releaseUnusedClaim(trx, held)) > 0) return;
       await answerClaim(trx, { ...held, response: JSON.stringify(kept) });
     }, 'soon')
-    // The end of the lease releases it.
+    // If this fails, the lease releases the key when it ends.
     .catch((err: unknown) => app.log.warn({ err }, 'An idempotency key was not released'));
 }
 

@@ -23,11 +23,11 @@ export type Admit = (
 
 export interface Door {
   app: App;
-  /** Absent for commands: the operator draws on no bucket. */
+  /** Missing for commands: the operator draws on no bucket. */
   admit?: Admit | undefined;
 }
 
-/** The parts of a question, not yet parsed. Names of headers are in lower case. */
+/** Unparsed parts of a request. Names of headers are in lower case. */
 export interface Input {
   params?: object;
   query?: object;
@@ -38,11 +38,11 @@ export interface Input {
   signal?: AbortSignal;
   /** The texts of the body are known to have no forbidden characters. */
   hasPlainBody?: boolean;
-  /** Runs a changing operation in place of the door, as soon as its fields are checked. */
+  /** Runs a changing operation in place of the door, after the check of the fields. */
   around?: Around | undefined;
 }
 
-/** Validated parts of a request, as they identify it. */
+/** Validated parts of a request, from which the fingerprint of an idempotency key is made. */
 export interface Checked {
   params: unknown;
   query: unknown;
@@ -51,12 +51,10 @@ export interface Checked {
 
 export type Around = <Answer>(run: () => Promise<Answer>, checked: Checked) => Promise<Answer>;
 
-/** Part of a route that the first checks need. */
+/** Part of a route that the checks before the fields need. */
 export type Entrance = Pick<Doorway, 'permission' | 'method' | 'path'>;
 
-/**
- * Where a question comes from: the remote address of the connection, and the `{id}` in the path.
- */
+/** Origin of a request: the remote address of the connection, and the `{id}` in the path. */
 export interface From {
   peer?: string | undefined;
   id?: string | undefined;
@@ -124,8 +122,8 @@ export function isDryRun(body: unknown): boolean {
 }
 
 /**
- * Asks a route: lets the caller in, checks the fields, runs it. @throws as `enter`, `answer` and
- * the route
+ * Runs a route for a caller: checks the caller, checks the fields, runs the route. @throws as
+ * `enter`, `answer` and the route
  */
 export async function ask<Answer>(
   door: Door,

@@ -7,12 +7,12 @@ import { type Db, fromJson } from '../../platform/store/db.ts';
 import { eraseEvent } from './events.ts';
 
 /**
- * Largest distance between the time in an event's id and the time of the action, with room for a
+ * Largest distance between the time in an event's id and the time of the action. It allows for a
  * changed clock.
  */
 const nearMs = 60_000;
 
-/** Limit of events and audit entries of an action. An action has few: a proposal and a decision. */
+/** Limit of events and audit entries of an action. An action has only a proposal and a decision. */
 const mostOfAction = 1_000;
 
 /** Erases the events and the details of these actions; the caller erases their rows. */

@@ -107,7 +107,10 @@ const eraseCampaign: Erase = async (trx, { id, organization_id: organizationId }
   return { isDone: false };
 };
 
-/** Merges the index of words; `about` records whether the merge has begun. */
+/**
+ * Merges the full-text index, which keeps deleted words until then; `about` records whether the
+ * merge has begun.
+ */
 const eraseWords: Erase = async (trx, { about }) => {
   const { isBegun = false } = fromJson<{ isBegun?: boolean }>(about);
   return { isDone: await mergeWords(trx, isBegun), about: { isBegun: true } };

@@ -37,7 +37,7 @@ const storeAfterMs = 900_000;
 const restMs = 10;
 
 /**
- * Schedules the rewrite of the index of words and the log, which keep deleted data on SQLite. A
+ * Schedules the rewrite of the full-text index and of the log of SQLite, which keep deleted data. A
  * rewrite serves all deletions of a period.
  */
 async function eraseStore({ clock, store }: App, trx: Db, row: ErasureRow): Promise<void> {

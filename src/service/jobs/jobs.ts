@@ -8,7 +8,7 @@ export interface JobStatus {
   name: string;
   nextAt: string;
   lastRunAt: string | null;
-  /** Whether a daemon runs it now. */
+  /** Whether a daemon runs the job now. */
   isRunning: boolean;
   /** Error of the last run that ended. */
   lastError: string | null;

@@ -1,4 +1,4 @@
-// Owner of `scheduled_jobs`.
+// All SQL on `scheduled_jobs`.
 import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface ScheduledJobRow {
@@ -60,7 +60,7 @@ export interface JobClaim {
   name: string;
   holder: string;
   now: number;
-  /** Leases up to this time have ended. */
+  /** Leases that end at this time or earlier count as ended. */
   endedTo: number;
   /** End of the new lease. */
   until: number;

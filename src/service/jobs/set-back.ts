@@ -1,8 +1,7 @@
-// Times in the store that the service itself sets, and that work waits for. A clock that ran ahead
-// set them too far: once it is set back, each that is further away than any right clock sets it is
-// brought to the present. Deliveries (src/outbound/queue/present.ts), runs
-// (src/campaigns/walk/loop.ts), windows of warming and jobs have rules of their own. Times that a
-// person chose stay.
+// Brings waits to the present after a clock ran ahead and was set back. Affected are times in the
+// store that the service itself sets: a time further ahead than the longest right wait becomes the
+// present. Deliveries (src/outbound/queue/present.ts), runs (src/campaigns/walk/loop.ts), windows
+// of warming and jobs have separate rules. Times that a person chose stay.
 
 import { bringConfirmationsToPresent } from '../../consent/opt-in/queries.ts';
 import type { App } from '../../core/app.ts';
@@ -26,7 +25,7 @@ import { bringJobLeasesToPresent } from './queries.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** Jitter of waits, and the clocks of several daemons. */
+/** Factor that allows for jitter of waits and for differing clocks of daemons. */
 const slack = 1.25;
 
 interface Wait {
@@ -46,18 +45,18 @@ function waitsOf({ config }: App): Wait[] {
     { longestMs: minuteMs, bring: bringJobLeasesToPresent },
     { longestMs: hourMs, bring: bringErasuresToPresent },
     { longestMs: dayMs, bring: bringDomainsToPresent },
-    // An import of 100,000 contacts mails for 6 hours.
+    // The confirmation mails of an import of 100,000 contacts take 6 hours.
     { longestMs: dayMs, bring: bringConfirmationsToPresent },
-    // A host is disabled after a week.
+    // Failing checks disable a tracking host after a week.
     { longestMs: 7 * dayMs, bring: bringChecksToPresent },
-    // Authorities limit orders by the week.
+    // Certificate authorities limit orders by the week.
     { longestMs: 7 * dayMs, bring: bringOrdersToPresent },
     { longestMs: 7 * dayMs, bring: bringRateLimitToPresent },
     { longestMs: 0, bring: bringUnusedToPresent },
   ];
 }
 
-/** Brings all waits to the present. Safe to repeat, and while other daemons do the same. */
+/** Brings all waits to the present. Daemons may run this at once, and repeat it. */
 async function bringWaitsToPresent(app: App): Promise<void> {
   for (const { longestMs, bring } of waitsOf(app)) {
     const now = app.clock.now();

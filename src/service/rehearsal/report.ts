@@ -16,7 +16,7 @@ import type { LedgerEntry, RehearsedDay, RehearsedLimit } from './schema.ts';
 const rowsAtOnce = 5_000;
 const dayMs = 86_400_000;
 
-/** Names of the stops, by the first word of their lanes (src/outbound/queue/claiming/stops.ts). */
+/** Names of the stops, by the first word of their lanes. */
 const stopNames: Readonly<Record<string, string>> = {
   held: 'hold',
   paused: 'pause',
@@ -49,7 +49,7 @@ export async function limitsNow({ store, clock }: App): Promise<RehearsedLimit[]
 }
 
 /**
- * Returns the latest time to which mail of campaigns is put off, by quiet hours; null without any.
+ * Returns the latest end of quiet hours for which mail of campaigns waits; null without such mail.
  */
 async function findQuietEnd(db: Db): Promise<number | null> {
   const scheduled = await selectScheduledLast(db, rowsAtOnce);
@@ -77,8 +77,8 @@ export function nextDay(ms: number): number {
 }
 
 /**
- * Returns the fates of all recipients that were accepted or ended from `from` to before `to`, or
- * wait at `to`, in the order of their times. Also counts them into `days`.
+ * Returns the fates of recipients that were accepted or ended from `from` to before `to`, or that
+ * wait at `to`. Sorted by time. Also counts them into `days`.
  */
 export async function readLedger(
   db: Db,
@@ -130,7 +130,7 @@ function count(
   }: {
     from: number;
     dayOf: ReadonlyMap<string, RehearsedDay>;
-    /** The days, each with the end of the day or of the rehearsal. */
+    /** Days, each with the time at which the day or the rehearsal ends. */
     ends: readonly { day: RehearsedDay; end: number }[];
   },
 ): void {

@@ -33,7 +33,7 @@ export interface RehearsedLimit {
 
 /** A day, or the part of it that was played. */
 export interface RehearsedDay {
-  /** UTC, as `2026-03-02`. */
+  /** Date in UTC, as `2026-03-02`. */
   date: string;
   /** Recipients of new messages. */
   accepted: number;

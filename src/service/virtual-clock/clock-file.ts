@@ -1,5 +1,5 @@
-// The time of a store with a virtual clock, in a file beside the store: commands go by it, and the
-// next daemon continues from it. The file also names the address of the daemon and a token for the
+// Stores the time of a virtual clock in a file beside the store. Commands use this time, and the
+// next daemon continues from it. The file also has the address of the daemon and a token for
 // commands.
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export function clockFileOf(dataDir: string): string {
   return join(dataDir, 'virtual-clock.json');
 }
 
-/** Returns the content of the file; null for a store that goes by the system's clock. */
+/** Returns the content of the file; null for a store that uses the system's clock. */
 export function readClockFile(dataDir: string): ClockFile | null {
   let text: string;
   try {
@@ -39,7 +39,7 @@ export function writeClockFile(dataDir: string, { now, url, token }: ClockFile):
   renameSync(`${file}.partial`, file);
 }
 
-/** Removes the file: the store goes by the system's clock again. */
+/** Removes the file: the store uses the system's clock again. */
 export function removeClockFile(dataDir: string): void {
   rmSync(clockFileOf(dataDir), { force: true });
 }

@@ -2,7 +2,10 @@
 import { z } from 'zod';
 import { instant } from '../../core/api/resource-schema.ts';
 
-/** Longest advance. Each due time on the way is played, so a longer advance is surely a slip. */
+/**
+ * Longest advance. Every due time until then is played, so a longer advance is probably a typing
+ * error.
+ */
 export const mostDays = 3_660;
 
 const dayMs = 86_400_000;

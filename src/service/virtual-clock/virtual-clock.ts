@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
 export interface VirtualClockOptions {
   /** Time of the start, ms since 1970. Default: the time at which the store stopped, or now. */
   at: number | undefined;
-  /** Lets mail leave this machine at times that are not real. */
+  /** Lets mail leave this machine although the times are not real. */
   allowNetwork: boolean;
 }
 
@@ -35,15 +35,15 @@ export function refuseVirtualStore({ dataDir }: Pick<Config, 'dataDir'>): void {
 /** The clock of a daemon, and the file of the clock. */
 export interface VirtualClock {
   clock: StandingClock;
-  /** Tells commands where the daemon listens, and the token that it takes from them. */
+  /** Publishes to commands the address of the daemon and the token that they must present. */
   publish(daemon: { url: string; token: string }): void;
-  /** Keeps the time for the next daemon. */
+  /** Stores the time for the next daemon. */
   close(): void;
 }
 
 /**
  * Opens the clock of a daemon. It stands at `at`, at the time of the store, or at the present.
- * @throws ConfigError if mail could leave this machine, or for a time before that of the store
+ * @throws ConfigError if mail could leave this machine, or for a time before the store's
  */
 export async function openVirtualClock(
   config: Config,
