@@ -1,6 +1,6 @@
 // Anchors the signed heads of sealed logs outside of the store, once a day: posted to
-// `receipts.webhook`, or written to the log. A keeper of anchors can show later that the store has
-// not been written anew.
+// `receipts.webhook`, or written to the log. With a kept anchor, anybody can later prove that the
+// log was not rewritten.
 import type { App } from '../core/app.ts';
 import { InternalError } from '../platform/errors.ts';
 import { isoTime } from '../platform/runtime/clock.ts';
@@ -9,11 +9,11 @@ import type { SignedHead } from './head.ts';
 import { findPublicKey } from './keys.ts';
 import { selectTrees } from './queries.ts';
 
-/** A day, and an hour for a run that comes late: a head may be anchored twice. */
+/** A day, and an hour for a late run of the job: a head may be anchored twice. */
 const backMs = 25 * 3600_000;
 const atOnce = 500;
 
-/** A head as it is anchored. */
+/** A signed head with the organization of the log. */
 export interface Anchor extends SignedHead {
   organizationId: string;
   publicKey: string;
@@ -57,7 +57,7 @@ export async function anchorHeads(app: App): Promise<void> {
     }
     return;
   }
-  // The operator named the receiver, which may be anywhere.
+  // The operator configured this receiver, so a private address is allowed.
   const webhooks = { ...app.config.webhooks, allowPrivateAddresses: true };
   const poster = createPoster({ ...app, config: { ...app.config, webhooks } });
   try {

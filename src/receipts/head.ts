@@ -29,7 +29,7 @@ export interface SignedHead {
   keyId: string;
 }
 
-/** Returns the text that is signed: four lines behind a name, each ended by a line feed. */
+/** Returns the signed text: a name and four lines, each ended by a line feed. */
 function textOf(
   organizationId: string,
   { size, root, at }: Omit<SignedHead, 'signature' | 'keyId'>,
@@ -86,7 +86,7 @@ function isSignature(signature: string, text: Buffer, publicKey: string): boolea
   return verify(null, text, key, Buffer.from(signature, 'base64'));
 }
 
-/** Counts of all that a log has of a message, up to a head. */
+/** Counts of all that the log has of a message, up to a head. */
 export interface MessageCounts {
   messageId: string;
   events: number;

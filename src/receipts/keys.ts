@@ -13,10 +13,10 @@ interface Signer {
   key: KeyObject;
 }
 
-/** The signer of each app, once it was read. */
+/** The signer of each app, after the first read. */
 const signers = perApp<App, { known: Signer | null }>(() => ({ known: null }));
 
-/** Context of an encrypted key. */
+/** Returns the encryption context of a private key. */
 export const contextOf = (id: string) => `receiptKey:${id}`;
 
 function signerOf(app: App, { id, private_key }: ReceiptKeyRow): Signer {

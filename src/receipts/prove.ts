@@ -27,7 +27,7 @@ export async function findPlace(
   { store }: App,
   organizationId: string,
   row: LogRow,
-  /** Leaves of tiles that were read before; extended. */
+  /** Leaves of tiles that were read before; new leaves are added. */
   known: Map<number, Leaves> = new Map(),
 ): Promise<number | null> {
   const leaf = leafHash(leafText(row));
@@ -57,7 +57,7 @@ export async function proveEvents(
   const indexes: (number | null)[] = [];
   for (const row of rows) {
     const index = await findPlace(app, organizationId, row, known);
-    // A process may have sealed more since the tree was read.
+    // Another process may have sealed more events since the tree was read.
     indexes.push(index === null || index >= size ? null : index);
   }
   const places = indexes.flatMap((index) => (index === null ? [] : tilesOfProof(index, size)));

@@ -97,10 +97,10 @@ export const findTile = own.first((db, organizationId: string, place: TilePlace)
     .where('number', '=', place.number),
 );
 
-/** The ids of the events under a tile of level 0. */
+/** Ids of the events under a tile of level 0. */
 export type TileRange = Pick<TileRow, 'number' | 'first_id' | 'last_id'>;
 
-/** Returns the tiles that may have the event: a single tile, unless the clock was set back. */
+/** Returns the tiles that may contain the event: a single tile, unless the clock was set back. */
 export const selectTilesOf = own.all((db, organizationId: string, eventId: string) =>
   db
     .selectFrom('event_tiles')

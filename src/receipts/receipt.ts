@@ -47,8 +47,8 @@ function attemptsOf({ id, email, attempts }: DeliveryRow): ReceiptAttempt[] {
 const mostSeals = 10;
 
 /**
- * Returns the first events of a message, the number of all, a tree that has these and no more, and
- * the deliveries.
+ * Returns the first events of a message, the number of all events, the deliveries, and a tree that
+ * seals exactly these events.
  */
 async function sealedLog(app: App, organizationId: string, id: string) {
   const { db } = app.store;
@@ -59,7 +59,8 @@ async function sealedLog(app: App, organizationId: string, id: string) {
     const tree = await sealLog(app, organizationId);
     if (!tree) throw new ResourceNotFoundError('message', id);
     const deliveries = await findDeliveries(db, [id]);
-    // The seal and the attempts may be newer than the rows.
+    // An event was recorded meanwhile: the seal and the attempts may be newer than the rows. Reads
+    // again.
     if ((await countNow()) === count) return { rows, count, tree, deliveries };
   }
   throw new ConflictError('message', 'Events of the message come too fast: ask again');

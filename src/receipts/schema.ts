@@ -9,7 +9,7 @@ export const receiptVersion = 2;
 const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`));
 const base64 = z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/);
 const hashSize = 32;
-/** Most events of a receipt, the first of the message; also the most paths. */
+/** Most events in a receipt, counted from the first event of the message; also the most paths. */
 export const mostEvents = 1_000;
 const mostHashes = 40;
 const mostAttempts = 2_000;

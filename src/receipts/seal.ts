@@ -1,7 +1,7 @@
 // Seals the log of an organization: hashes the new events in the order of their commits, appends
-// them to the tree, and signs the head. Behind the commits of the events, so that no send waits for
-// it. A list of events and the seal change in a single transaction, so that each committed event is
-// sealed once. Clocks and ids have no part in it.
+// them to the tree, and signs the head. Runs after the commits of the events, so no send waits for
+// it. A transaction adds the leaves and removes the list of events, so each committed event is
+// sealed once. Clocks and ids do not matter.
 import type { App } from '../core/app.ts';
 import { freshEvents } from '../history/events/fresh.ts';
 import { hashEvents } from '../history/events/hash-events.ts';
@@ -66,7 +66,7 @@ function withGrown(read: ReadTile, grown: readonly GrownTile[]): ReadTile {
   return (place) => byName.get(nameOf(place)) ?? read(place);
 }
 
-/** The seals under way in this process, by organization: they run in series. */
+/** Seals under way in this process, by organization. Seals of an organization run in series. */
 const underWay = perApp<App, Map<string, Promise<unknown>>>(() => new Map());
 
 /**
@@ -89,7 +89,7 @@ async function sealNext(app: App, organizationId: string): Promise<TreeRow | und
   const { db } = app.store;
   for (;;) {
     const lists = await nextLists(app, organizationId);
-    // Read after the lists, so that it has the events that another process has sealed.
+    // Read after the lists, so that the tree includes events that another process has sealed.
     const tree = await findTree(db, organizationId);
     if (lists.length === 0) return tree;
     const leaves = await leavesOf(app, organizationId, lists);
@@ -103,7 +103,7 @@ interface Leaf {
   hash: Hash;
 }
 
-/** Returns lists with about a chunk of events. */
+/** Returns lists that together have about a chunk of events. */
 async function nextLists({ store }: App, organizationId: string): Promise<Unsealed[]> {
   let count = 0;
   const lists = await selectUnsealed(store.db, organizationId, '', mostLists);
@@ -115,8 +115,8 @@ async function nextLists({ store }: App, organizationId: string): Promise<Unseal
 }
 
 /**
- * Returns the leaves of the lists: hashed when they were recorded, or read back. Deleted events
- * have none.
+ * Returns the leaves of the lists: hashed when the events were recorded, or read from the store.
+ * Deleted events have no leaf.
  */
 async function leavesOf(
   app: App,
@@ -147,7 +147,7 @@ interface NextSeal {
   lists: readonly Unsealed[];
 }
 
-/** Another process has sealed the same events. */
+/** Thrown if another process has sealed the same events. */
 class SealedElsewhere extends Error {}
 
 /** Appends events to the tree, unless another process has done so. */
@@ -175,7 +175,8 @@ async function sealLeaves(app: App, organizationId: string, next: NextSeal): Pro
 }
 
 /**
- * Returns the signed tree with the leaves, and the tiles that they change; no tree without leaves.
+ * Returns the signed tree with the new leaves, and the tiles that change. Without leaves, returns
+ * no tree.
  */
 async function growTree(
   app: App,

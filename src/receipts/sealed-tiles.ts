@@ -1,5 +1,5 @@
-// The hashes of a sealed tree beside the log in the order of ids. Only tiles with the present id in
-// their range are in memory: a single tile, or a few where a clock was set back.
+// Hashes of a sealed tree, read in the order of event ids beside the log. Only tiles with the
+// present id in their range are in memory: usually a single tile, or a few if a clock was set back.
 import type { App } from '../core/app.ts';
 import type { Hash } from '../history/events/leaf.ts';
 import { findTile, selectTileRanges, type TileRange } from './queries.ts';
@@ -9,7 +9,7 @@ const rangesAtOnce = 1_000;
 
 interface OpenTile {
   lastId: string;
-  /** Hashes without an event so far. */
+  /** Hashes for which no event was found so far. */
   left: Set<Hash>;
   /** Events in the range of the tile that were changed since their seal. */
   others: number;
@@ -26,7 +26,7 @@ export class SealedTiles {
   #next = 0;
   /** Number of hashes of deleted events. */
   deleted = 0;
-  /** Hashes that were read. */
+  /** Number of hashes read. */
   read = 0;
 
   private constructor(app: App, organizationId: string, size: number, ranges: TileRange[]) {
@@ -88,7 +88,7 @@ export class SealedTiles {
   async #read({ number, last_id: lastId }: TileRange): Promise<void> {
     const place = { level: 0, number };
     const tile = await findTile(this.#app.store.db, this.#organizationId, place);
-    // It may have grown since the tree was read.
+    // The tile may have grown since the tree was read.
     const hashes = hashesOf(tile?.hashes ?? new Uint8Array());
     const own = hashes.slice(0, this.#size - number * tileSize);
     this.#roots[number] = rootOver(own);

@@ -40,7 +40,7 @@ export function createSealer(app: App, isPressing: () => boolean = () => false):
   let isSoon = false;
   let running = Promise.resolve();
   let isRunning = false;
-  /** Time of the first event that waits, in the terms of `clock.elapsed`. */
+  /** Time of the earliest unsealed event, by `clock.elapsed`. */
   let since = 0;
 
   const mayYield = () =>

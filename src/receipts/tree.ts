@@ -9,7 +9,7 @@ const hashBytes = 32;
 /** Number of hashes in a full tile, as a power of two. */
 const tileBits = 8;
 export const tileSize = 2 ** tileBits;
-/** Levels that hold 2^40 events. */
+/** Enough levels for 2^40 events. */
 const mostLevels = 5;
 
 /** The bytes of a node: a 1, and the hashes of the two halves. */
@@ -26,7 +26,7 @@ export function toHex(one: Hash): string {
   return Buffer.from(one, 'latin1').toString('hex');
 }
 
-/** Returns the hash that this hex text shows. */
+/** Returns the hash of a hex text. */
 export function fromHex(text: string): Hash {
   return Buffer.from(text, 'hex').toString('latin1');
 }
@@ -42,7 +42,7 @@ function splitOf(count: number): number {
 export function rootOver(hashes: readonly Hash[]): Hash {
   if (hashes.length === 0) return hash('sha256', '', 'binary');
   let level = hashes;
-  // A last hash without a partner rises as it is: so all but the right edge are full trees.
+  // A last hash without a partner moves up unchanged, so only the right edge lacks full trees.
   while (level.length > 1) {
     const above: Hash[] = [];
     for (let at = 0; at + 1 < level.length; at += 2) {
@@ -142,14 +142,14 @@ export function rootOfTree(size: number, read: ReadTile): Hash {
 /** Returns the path of a leaf to the root; `read` has the tiles of `tilesOfProof`. */
 export function pathInTree(index: number, size: number, read: ReadTile): Hash[] {
   const path: Hash[] = [];
-  /** Root of all that stands right of the full trees of a level. */
+  /** Root of the leaves to the right of the full trees of a level. */
   let right: Hash[] = [];
   for (const edge of edgeOf(size)) {
     const at = Math.floor(index / tileSize ** edge.level);
     const number = Math.floor(at / tileSize);
     const edgeHashes = [...read(edge), ...right];
     const hashes = number < edge.number ? read({ level: edge.level, number }) : edgeHashes;
-    // A leaf under `right` stands in the place of `right`, the last place.
+    // If the leaf is under `right`, `right` takes the last place in the path.
     path.push(...pathOver(hashes, at - number * tileSize));
     right = edgeHashes.length === 0 ? [] : [rootOver(edgeHashes)];
   }
@@ -183,7 +183,7 @@ export function append(size: number, leaves: readonly Hash[], read: ReadTile): G
   return grown;
 }
 
-/** Returns the bytes of a tile. */
+/** Returns a tile as stored bytes. */
 export function bytesOf(hashes: readonly Hash[]): Buffer {
   return Buffer.from(hashes.join(''), 'latin1');
 }

@@ -24,7 +24,7 @@ export interface ReceiptProblem {
   problem: string;
 }
 
-/** Things to check a receipt against. */
+/** Mail and keys that a receipt is checked against. */
 export interface Against {
   /** Bytes of the mail. */
   mime?: Uint8Array | undefined;
@@ -67,7 +67,7 @@ export function keyIdsOf(value: unknown): string[] {
   return data.keys.map(({ publicKey }) => keyIdOf(publicKey));
 }
 
-/** Describes a sound receipt, and the part of the proof that is left to the reader. */
+/** Describes a sound receipt, and the part of the proof that the reader must check. */
 export function soundWords(
   value: unknown,
   { isMimeGiven, areKeysGiven }: { isMimeGiven: boolean; areKeysGiven: boolean },
@@ -113,7 +113,7 @@ function headProblems(
   return [];
 }
 
-/** Builds the text of a leaf from the receipt (src/history/events/leaf.ts). */
+/** Builds the text of an event's leaf from the receipt, as src/history/events/leaf.ts does. */
 function leafOf({ message }: AnyReceipt, event: ReceiptEvent): string {
   const { id, type, recipientId, status, timestamp, facts } = event;
   const at = Date.parse(timestamp);
@@ -178,7 +178,7 @@ function nameOf({ deliveryId, attempt }: ReceiptAttempt): string {
   return `attempt ${attempt.number} of ${deliveryId}`;
 }
 
-/** The fact of an event that binds an attempt to it. */
+/** Fact of an event that binds an attempt to the event. */
 interface Evidence {
   deliveryId?: unknown;
   recipient?: unknown;
