@@ -13,13 +13,13 @@ import type { AuditAction, AuditEntry, AuditPage, AuditQuery } from './schema.ts
 
 export type Actor = AuditEntry['actor'];
 
-/** The holder of the command line. */
+/** Author of changes at the command line. */
 export const operatorActor: Actor = { type: 'operator', keyId: null, keyName: null, role: null };
 
-/** The author of automatic changes. */
+/** Author of changes that the service makes automatically. */
 export const serviceActor: Actor = { ...operatorActor, type: 'service' };
 
-/** Returns the calling key, or the operator. */
+/** Returns the calling key as the author, or the operator for a call without a key. */
 export function actorOf({ keyId, keyName, roleName, installation }: Caller): Actor {
   if (keyId === null) return operatorActor;
   const type = installation === null ? 'key' : 'installation';
@@ -34,7 +34,7 @@ export interface AuditedChange {
   action: AuditAction;
   /** Null for a change of many resources at once. */
   resourceId: string | null;
-  /** Null and undefined values are left out. */
+  /** Details of the change; null and undefined values are left out. */
   details?: Details;
 }
 
@@ -70,8 +70,8 @@ export function changesOf<T extends object>(before: T, after: T): Details {
 }
 
 /**
- * Writes an entry inside the transaction of the change; for `record` alone. Returns the id of the
- * entry.
+ * Writes an entry inside the transaction of the change. Only `record`
+ * (src/history/events/record.ts) calls it. Returns the id of the entry.
  */
 export async function writeAudit(app: App, trx: Db, change: AuditedChange): Promise<string> {
   const { actor, organizationId, action, resourceId, details = {} } = change;

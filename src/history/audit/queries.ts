@@ -11,7 +11,7 @@ export class AuditRow {
   role!: string | null;
   action!: string;
   resource_id!: string | null;
-  /** JSON. */
+  /** Details as JSON. */
   details!: string | null;
   created_at!: number;
 }
@@ -33,7 +33,10 @@ export async function updateDetails(db: Db, id: string, details: string | null):
     .execute();
 }
 
-/** Deletes the details of up to `limit` entries of a resource. Returns how many. */
+/**
+ * Deletes the details of up to `limit` entries of a resource. Returns the number of changed
+ * entries.
+ */
 export async function clearDetails(
   trx: Db,
   organizationId: string,
@@ -55,7 +58,10 @@ export async function clearDetails(
   return Number(numUpdatedRows);
 }
 
-/** Deletes the oldest entries made before `before`, up to `limit`. Returns how many. */
+/**
+ * Deletes the oldest entries made before `before`, up to `limit`. Returns the number of deleted
+ * entries.
+ */
 export async function deleteOldEntries(trx: Db, before: number, limit: number): Promise<number> {
   const old = tables<AuditTables>(trx)
     .selectFrom('audit_entries')
@@ -74,7 +80,7 @@ export async function deleteOldEntries(trx: Db, before: number, limit: number): 
 export interface AuditFilter {
   action?: string | undefined;
   resourceId?: string | undefined;
-  /** Ms since 1970; selects entries from `from` on and before `to`. */
+  /** Selects entries from this time on, ms since 1970. Entries at `to` or later are left out. */
   from?: number | undefined;
   to?: number | undefined;
   /** Selects entries that come after this entry in the list. */

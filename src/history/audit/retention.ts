@@ -6,7 +6,7 @@ import { deleteOldEntries } from './queries.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Deletes old entries; for the scheduler, each day. Returns how many. */
+/** Deletes old entries; for the scheduler, each day. Returns the number of deleted entries. */
 export async function sweepAudit(app: App): Promise<number> {
   const { config, store } = app;
   const { auditDays } = config.retention;

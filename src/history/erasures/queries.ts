@@ -26,7 +26,7 @@ const own = ownTables<ErasureTables>();
 /** Makes requests due that wait for a time after `latest`. */
 export const bringErasuresToPresent = own.toPresent('erasures', 'due_at');
 
-/** Stores a request; restarts an existing request. */
+/** Stores a request. A request that exists for the resource starts again. */
 export async function insertErasure(trx: Db, row: ErasureRow): Promise<void> {
   const { about, due_at } = row;
   await tables<ErasureTables>(trx)

@@ -1,5 +1,5 @@
 // Follows the log of an organization as it grows: each event once, from a given place
-// (log-reader.ts), with rests in a long past.
+// (log-reader.ts). Pauses while it reads a long past.
 import type { App } from '../../core/app.ts';
 import { type Clock, sleep } from '../../platform/runtime/clock.ts';
 import { type LogEntry, readEvents } from './log.ts';
@@ -11,13 +11,13 @@ const bytesAtOnce = 4_194_304;
 /** Least time between two reads: at most ten reads a second. */
 const readEachMs = 100;
 /**
- * Rest after a long read, as a multiple of the duration, unless a reader asks for a different
- * multiple.
+ * Pause after a long read, as a multiple of the duration of the read, unless a reader sets a
+ * factor.
  */
 const usualRestFactor = 10;
-/** Number of past rows that a walk reads before it rests. */
+/** Number of past rows that a reader reads before it pauses. */
 const rowsBeforeRest = 5_000;
-/** Longest rest of a walk. Rests double from `readEachMs` while no event matches. */
+/** Longest pause in the past. Pauses double from `readEachMs` while no event matches. */
 const longestRestMs = 5_000;
 /** Longest time between two reads, in case the notification of a commit was lost. */
 const idleLookMs = 30_000;
@@ -25,7 +25,7 @@ const idleLookMs = 30_000;
 export interface Following extends Start {
   /** Least time between two reads, in ms (default: 100). */
   eachMs?: number | undefined;
-  /** Rest after a long read, as a multiple of the duration (default: 10). */
+  /** Pause after a long read, as a multiple of the duration of the read (default: 10). */
   restFactor?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ async function* entriesAt(
 }
 
 /**
- * Creates the rests of a walk through past events: a rest after `rowsBeforeRest` rows, each longer
+ * Creates the pauses of a reader of past events: a pause after `rowsBeforeRest` rows, each longer
  * while no event matches.
  */
 function createRests(clock: Clock, restFactor: number, signal: AbortSignal) {
@@ -78,9 +78,7 @@ export async function followLog(
   return followEntries(reader, following, signal);
 }
 
-/**
- * Follows the log as `followLog` does, and gives the new places of each read without their data.
- */
+/** Follows the log as `followLog` does, but gives the places of new events without the data. */
 export async function followPlaces(
   app: App,
   organizationId: string,

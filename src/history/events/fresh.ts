@@ -1,12 +1,16 @@
-// Events as they are recorded, for the sealer (src/receipts/sealer.ts): how many each
-// organization has, and their hashes, so that the sealer need not read them back. An event of a
-// transaction that is rolled back counts too: a hash is used only for an event that the store has.
+// Events as they are recorded, for the sealer (src/receipts/sealer.ts): their number in each
+// organization, and their hashes, so that the sealer need not read the events again. Events of a
+// transaction that is rolled back stay here too, which is harmless: a hash is used only for an
+// event in the store.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { type Hash, leafHash, leafText } from './leaf.ts';
 import type { LogRow } from './log-queries.ts';
 
-/** Hashes of a few seconds at the highest rate. Beyond, events are read back. */
+/**
+ * Most hashes kept: a few seconds at the highest rate. Further events are read again from the
+ * store.
+ */
 export const mostHashes = 50_000;
 
 class FreshEvents {
@@ -37,14 +41,14 @@ class FreshEvents {
     return this.#hashes.size;
   }
 
-  /** Takes the counts of organizations; counting begins anew. */
+  /** Returns the counts of organizations, and starts counting from zero. */
   takeCounts(): ReadonlyMap<string, number> {
     const counts = this.#counts;
     this.#counts = new Map();
     return counts;
   }
 
-  /** Returns the hashes of these events, in their order; null unless all are there. */
+  /** Returns the hashes of these events, in their order; null if a hash is missing. */
   hashesOf(ids: readonly string[]): Hash[] | null {
     const found: Hash[] = [];
     for (const id of ids) {

@@ -8,9 +8,9 @@ export interface LoggedEvent {
   organizationId: string;
   /** The kind, such as `message.sent`. */
   type: string;
-  /** Id of the subject: `msg_…`, `dom_…`, `org_…`. */
+  /** Id of the message or resource: `msg_…`, `dom_…`, `org_…`. */
   subject: string;
-  /** Set for a step of a single recipient. */
+  /** Set for a step of a single recipient; null for a step of the message. */
   recipientId: string | null;
   /** Ms since 1970. */
   timestamp: number;
@@ -32,9 +32,12 @@ export type MessagePresenter = (
 
 /** Receives events in the transaction that records them. */
 export interface EventSink {
-  /** Skips the steps of messages. */
+  /** If set, the sink receives no steps of messages. */
   readonly resourcesOnly?: true;
-  /** Reads memory only: it is called for each event of every organization. */
+  /**
+   * Tells whether the sink wants events of this organization. It is called for each event, so it
+   * must read memory only.
+   */
   wants(app: App, organizationId: string): boolean;
   /** Receives the wanted events; an error thrown here fails the change that they report. */
   take(app: App, trx: Db, events: readonly LoggedEvent[]): Promise<void>;
@@ -42,7 +45,7 @@ export interface EventSink {
 
 declare module '../../core/app.ts' {
   interface Hooks {
-    /** Receive each recorded event, in this order. */
+    /** Sinks that receive each recorded event, in this order. */
     readonly eventSinks: readonly EventSink[];
     readonly presentMessageEvents: MessagePresenter;
   }

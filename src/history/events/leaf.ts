@@ -1,13 +1,13 @@
-// An event as a leaf of the sealed log (src/receipts): JSON of fixed fields in a fixed order,
-// so that any program builds the same text from a receipt. Id, message and recipient have 55 random
-// bits each: after their deletion, a hash alone tells nothing.
+// An event as a leaf of the sealed log (src/receipts): JSON of fixed fields in a fixed order, so
+// that any program builds the same text from a receipt. The ids in it have 55 random bits each, so
+// a hash reveals nothing about a deleted event.
 import { hash } from 'node:crypto';
 import type { LogRow } from './log-queries.ts';
 import { typeOfStep } from './names.ts';
 
 /**
- * SHA-256 as 32 characters of Latin-1, a character for each byte. Node makes it at a third of the
- * cost of a Buffer (0.4 µs against 1.1), and strings compare as they are.
+ * SHA-256 as 32 characters of Latin-1, a character for each byte. Node makes such a string at a
+ * third of the cost of a Buffer (0.4 µs against 1.1), and strings can be compared and used as keys.
  */
 export type Hash = string;
 
@@ -28,7 +28,7 @@ export function leafText(row: LogRow): string {
     status,
     timestamp,
   ]);
-  // Both are JSON already.
+  // `data` and `facts` are JSON already, so they are not encoded again.
   return `${head.slice(0, -1)},${row.data ?? 'null'},${row.facts ?? 'null'}]`;
 }
 

@@ -19,7 +19,7 @@ export interface LogRow {
   timestamp: number;
   /** JSON of the resource; null for a message. */
   data: string | null;
-  /** JSON. */
+  /** Further facts as JSON. */
   facts: string | null;
 }
 
@@ -66,11 +66,11 @@ export interface LogFilter {
 
 export type LogOrder = 'asc' | 'desc';
 
-/** Limit of rows read for one page: a filter may match none of millions. */
+/** Most rows read for one page: a filter may match none of millions of rows. */
 const mostLogRowsRead = 5_000;
 const fewestFilteredRows = 1_000;
 
-/** Events of the log, and the id up to which it was read if more events may follow. */
+/** Events of the log. If more events may follow, also the id up to which the log was read. */
 export interface LogPage {
   heads: LogHead[];
   readTo: string | null;
@@ -99,7 +99,7 @@ function logOf(db: Db, table: LogTable, organizationId: string) {
     .select(isTimeline ? sql<string | null>`metadata`.as('facts') : 'facts');
 }
 
-/** Computes sizes by `octet_length`: neither engine reads a long text for it. */
+/** Sizes come from `octet_length`, for which neither engine reads a long text. */
 function headsOf(db: Db, table: LogTable, organizationId: string) {
   const bytes =
     table === 'events'
@@ -175,8 +175,8 @@ function within(
 }
 
 /**
- * Creates the statement that reads rows of a table of the log by their ids. The table is a
- * parameter, so `logOf` gives the type of the rows.
+ * Creates the statement that reads rows of a table of the log by their ids. The parameter is the
+ * table, and `logOf` gives the type of the rows.
  */
 const rowsOfLog = (table: LogTable) =>
   ownTables<unknown>().all((db, organizationId: string, ids: readonly string[]) =>
@@ -210,7 +210,7 @@ export async function selectLogRows(
   return found.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Place of an event in the order in which transactions ended. */
+/** Place of an event in the order of transactions. */
 export interface LogPlace extends LogHead {
   /**
    * Number of the transaction that wrote the event: PostgreSQL's `xmin`; 0 on SQLite, where ids are
@@ -271,10 +271,10 @@ export const countLogOfMessage = ownTables<{ events: EventRow }>().first((db, me
     .where(isLogged),
 );
 
-/** Follows the id of each event. */
+/** Sorts after the id of every event. */
 export const idAfterAll = 'evt_~';
 
-/** Range of ids, without the ends. */
+/** Range of ids; the ends are excluded. */
 interface IdRange {
   after: string;
   before: string;
@@ -291,8 +291,8 @@ const stepsBetween = ownTables<unknown>().all(
 );
 
 /**
- * Returns events of the log with ids between `after` and `before`, in the order of ids: at most
- * `limit`, and of events on resources no more than `mostBytes`, but at least one event.
+ * Returns at most `limit` events with ids between `after` and `before`, in the order of ids. Events
+ * on resources have at most `mostBytes` together, but at least one event is returned.
  */
 export async function selectLogBetween(
   db: Db,
@@ -311,7 +311,7 @@ export async function selectLogBetween(
   const count = countWithin(heads, mostBytes);
   const ids = heads.slice(0, count).map(({ id }) => id);
   const others = ids.length === 0 ? [] : await selectResourceRows(db, organizationId, ids);
-  // Behind the last row of a read that was cut, the table may have more rows.
+  // A read that stopped at a limit may have left rows behind the last row of the table.
   const isCut = count < heads.length || heads.length === limit;
   const lastStep = steps[limit - 1]?.id ?? idAfterAll;
   const lastOther = (isCut ? ids.at(-1) : undefined) ?? idAfterAll;

@@ -1,5 +1,5 @@
-// A reader of the log as it grows. A transaction can commit after a transaction that has later ids.
-// So the latest part of the log (the overlap) is read again, and events that were already published
+// Reads the log as it grows. A transaction can commit after a transaction with later ids. Therefore
+// the latest part of the log (the overlap) is read again, and events that were already published
 // are dropped.
 //
 // On PostgreSQL events are published in the order of their transactions, and only once no earlier
@@ -28,27 +28,29 @@ import {
 } from './log-queries.ts';
 
 /**
- * Longest time between the making of an event's id and the commit, with room for different clocks
- * of daemons.
+ * Longest time from the creation of an event's id to the commit. It allows for daemons with
+ * different clocks.
  */
 const overlapMs = { postgres: 5_000, sqlite: 1_000 } as const;
 const placesAtOnce = 2_000;
 /**
- * Ids of a wrong clock are found so long before a right clock makes such ids: longer than a client
- * pauses.
+ * Ids that a wrong clock makes too early are found this long before the right time comes: longer
+ * than a client pauses.
  */
 const foreseenMs = 600_000;
-/** Longest time until a daemon finds a jump. */
+/** Longest time until a daemon detects a jump of the clock. */
 const unnoticedMs = 60_000;
 
 export interface Start {
-  /** Continues after this event, the last published event. */
+  /** Event after which reading continues: the last published event. */
   after?: string | undefined;
   /** Start of the reading, ms since 1970. Without it and without `after`, reading starts now. */
   since?: number | undefined;
   types?: readonly string[] | undefined;
   subject?: string | undefined;
-  /** Restricts the events to some resources: returns the allowed events of these ids. */
+  /**
+   * Restricts the events to some resources: returns the ids among these that the reader may see.
+   */
   reach?: Reach | undefined;
 }
 
@@ -56,12 +58,12 @@ export type Reach = (subjects: readonly string[]) => Promise<ReadonlySet<string>
 
 type Position = Pick<LogPlace, 'id' | 'xid'>;
 
-/** A part of the log that is read although the clock makes no such ids now. */
+/** Part of the log that is still read although the clock makes no ids there now. */
 interface Left {
   floor: string;
   /** End of the part; undefined for the end of the log. */
   end: string | undefined;
-  /** Steady time since which the clock makes no such ids. */
+  /** Time since which the clock makes no ids there, by the steady clock. */
   since: number;
 }
 
@@ -70,10 +72,10 @@ export interface Reader {
   app: App;
   organizationId: string;
   overlapMs: number;
-  /** Events before it have been published, or are in a part of `left`. */
+  /** Id below which all events have been published, or are in a part of `left`. */
   floor: string;
   left: Left[];
-  /** Later events that have been published, with the steady time of that. */
+  /** Published events at or after `floor`, each with the steady time of publication. */
   told: Map<string, number>;
   /** Steady time of the last read. */
   readAt: number;
@@ -107,7 +109,7 @@ interface Read {
   rows: number;
 }
 
-/** Returns the places whose events the reader wants and may see. */
+/** Returns the places that the reader wants and may see. */
 async function wantedOf({ isWanted, reach }: Reader, page: LogPlace[]): Promise<LogPlace[]> {
   const wanted = page.filter(isWanted);
   if (!reach || wanted.length === 0) return wanted;
@@ -154,7 +156,7 @@ function latestOf({ app, overlapMs: overlap }: Pick<Reader, 'app' | 'overlapMs'>
   return app.clock.now() + mostAheadMs + overlap;
 }
 
-/** Brings the floor to the present if the clock was set. Returns whether it jumped. */
+/** Moves `floor` to the present if the clock was set. Returns whether the clock jumped. */
 function followClock(reader: Reader): boolean {
   const { app, overlapMs: overlap, readAt, latest } = reader;
   const { clock } = app;
@@ -220,7 +222,8 @@ export async function takeFresh(reader: Reader): Promise<Fresh> {
   main.places = main.places.filter(({ id }) => id < edge);
   const settledBefore = main.readTo ? overlapOf(main.readTo) : firstIdAt('event', now - overlap);
   fresh.push(...publish(main, settledBefore));
-  // Transactions begun before a jump can end after transactions begun later.
+  // A transaction begun before a jump may end after a transaction begun later, so places are
+  // sorted.
   if (running !== null) fresh.sort(inOrder);
 
   reader.floor = max(reader.floor, settledBefore);
@@ -262,7 +265,7 @@ export async function startReader(app: App, organizationId: string, start: Start
   };
   const edge = firstIdAt('event', reader.latest);
   if (after !== undefined) await continueAfter(reader, after, edge);
-  // Past events include events of a clock that ran ahead.
+  // A clock that ran ahead may have made events later than `since`, so they are read too.
   else if (since !== undefined) leave(reader, edge);
   else {
     // Without a start the reader skips all past events.
@@ -276,15 +279,14 @@ export async function startReader(app: App, organizationId: string, start: Start
   return reader;
 }
 
-/** Lets a reader also read the events from `floor` on. */
+/** Adds the part of the log from `floor` on to the parts that the reader reads. */
 function leave(reader: Reader, floor: string): void {
   reader.left.push({ floor, end: undefined, since: reader.readAt });
 }
 
 /**
- * Continues a reader after the last published event. If a clock that ran ahead made that event or
- * later events, the reader continues after that event, and from the time at which the clock was set
- * back.
+ * Continues a reader after the last published event. If that event has an id of a clock that ran
+ * ahead, the reader also reads from the time at which the clock was set back.
  */
 async function continueAfter(reader: Reader, after: string, edge: string): Promise<void> {
   const { app, overlapMs: overlap } = reader;

@@ -67,7 +67,9 @@ export async function dataOfEntries(
 
 type Reading = Pick<Caller, 'installation' | 'permissions'>;
 
-/** Returns the event as the object of the API; an installation sees what its permissions show. */
+/**
+ * Presents the event as in the API. An installation sees only the parts that the permissions show.
+ */
 function itemOf(
   { installation, permissions }: Reading,
   entry: LogEntry,
@@ -122,17 +124,20 @@ function tablesOf({ types, subject }: LogFilter): ('events' | 'resource_events')
   ];
 }
 
-/** Longest time from an event to the making of its id, generously. */
+/** Longest time from an event to the creation of the id; a generous bound. */
 const latestIdMs = 3_600_000;
 
-/** Returns the bound of ids that `until` sets too: a page then skips all later events. */
+/**
+ * Returns the earlier bound of ids: `before`, or the bound by `until`. With it a page skips all
+ * later events without reading them.
+ */
 function earlierOf(before: string | undefined, until: number | undefined): string | undefined {
   if (until === undefined) return before;
   const end = firstIdAt('event', Math.max(0, until) + latestIdMs);
   return before !== undefined && before < end ? before : end;
 }
 
-/** Reads at least `limit` events if the log has them, unless that needs too many rows. */
+/** Reads at least `limit` events if the log has so many, unless it would read too many rows. */
 async function readPart(
   db: Db,
   organizationId: string,
@@ -164,8 +169,8 @@ export type LogMention = Omit<LogHead, 'bytes'> & { organizationId: string };
 
 /**
  * Returns events from `since` to before `until` (ms since 1970) whose ids come after `after`,
- * oldest first. `next` is the `after` of the following call; null at the end. A call that matched
- * few of many rows may return no event and still have a `next`.
+ * oldest first. `next` is the `after` of the following call; null at the end. A call reads a
+ * bounded number of rows, so it may return no event and still have a `next`.
  */
 export async function logBetween(
   db: Db,

@@ -24,7 +24,7 @@ interface NounFields<Row, Shown, Create, Update> {
   /** Settings of a row, for the audit. */
   settings(row: Row): Details;
   created(input: Create): Omit<Row, Filled>;
-  /** Columns that an update changes; undefined columns stay. */
+  /** Columns that an update changes; undefined columns keep their values. */
   changed(input: Update): { [Name in keyof Row]?: Row[Name] | undefined };
 }
 

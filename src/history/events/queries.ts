@@ -1,6 +1,6 @@
 // SQL on `events`, the timeline of messages (specification 2.2), and on `resource_events`, the
-// events of all resources that are not messages; log-queries.ts reads both in order. Rows only, no
-// decisions.
+// events of all resources that are not messages; log-queries.ts reads both tables in order. Rows
+// only, no decisions.
 import { type Db, engineOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
@@ -54,7 +54,7 @@ export async function listEventRows(db: Db, messageId: string, limit: number): P
   return newestFirst.reverse();
 }
 
-/** Returns how many events of a kind a message has. */
+/** Returns the number of events of a kind that a message has. */
 export async function countEventRows(
   db: Db,
   messageId: string,
@@ -154,7 +154,10 @@ export function selectEvent(
     .executeTakeFirst();
 }
 
-/** Facts of an erased event: the hash in the sealed log is the hash of the former data. */
+/**
+ * Facts of an erased event. The hash in the sealed log is still the hash of the data before the
+ * erasure.
+ */
 const erasedFacts = JSON.stringify({ erased: true });
 
 /** Tells whether the data of an event was erased. */

@@ -122,7 +122,7 @@ export async function recordEvents(
   }
 }
 
-/** Timeline kinds. */
+/** Kinds of steps in a timeline, without the prefix `message.`. */
 export type MessageEventType =
   | 'accepted'
   | 'scheduled'

@@ -1,5 +1,5 @@
 // Retention of events on resources that are not messages: `retention.eventsDays`. Steps of a
-// message are a timeline, which is deleted with the message.
+// message are deleted with the message.
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { firstIdAt } from '../../platform/runtime/ids.ts';
@@ -11,8 +11,8 @@ const batch = 500;
 const table = ['resource_events'] as const;
 
 /**
- * Deletes old events in batches, organization by organization; for the scheduler, each day.
- * Returns how many.
+ * Deletes old events in batches, organization by organization; for the scheduler, each day. Returns
+ * the number of deleted events.
  */
 export async function sweepEvents(app: App): Promise<number> {
   const { config, store } = app;

@@ -1,5 +1,5 @@
-// The HTTP operations on the log of events. Kinds are declared by later rooms, so
-// daemon/http/routes.ts passes them in.
+// The HTTP operations on the log of events. Later rooms declare the kinds, so daemon/http/routes.ts
+// passes them in.
 import { area } from '../../core/api/area.ts';
 import { type EventKind, presentKind } from './kinds.ts';
 import { listLog } from './log.ts';

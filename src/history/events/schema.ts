@@ -17,7 +17,9 @@ export const eventPattern = z.string().refine(isKnownPattern, noPattern);
 
 const longestFilter = 4_000;
 
-/** Patterns in a query, separated by commas; becomes the kinds, or undefined for all kinds. */
+/**
+ * Patterns in a query, separated by commas. Parsed into the kinds, or into undefined for all kinds.
+ */
 export const eventFilter = z
   .string()
   .max(longestFilter)
@@ -58,7 +60,7 @@ export const mailboxStreamQuery = streamQuery.omit({ subject: true });
 
 const eventId = z.string().regex(/^evt_[0-9a-hjkmnp-tv-z]{16,24}$/, 'is not an event id');
 
-/** Query of the command line, which has no headers. */
+/** Query of `svc` commands, which cannot send the header Last-Event-ID. */
 export const tailQuery = z.strictObject({ ...logFilter, lastEventId: eventId.optional() });
 
 export const streamHeaders = z.object({

@@ -1,9 +1,9 @@
-// The part of an event that an installation of an extension may see: all of it with the permission
-// to read the resource, or else only ids.
+// Selects the part of an event that an installation of an extension may see: the whole event if it
+// may read the resource, or else only ids.
 import { allows, type Permission, type PermissionMap } from '../../core/api/permission.ts';
 import type { EventType } from './names.ts';
 
-/** The first word of a kind. */
+/** First word of a kind, such as `message`. */
 type Subject = EventType extends infer Type
   ? Type extends `${infer First}.${string}`
     ? First
@@ -27,7 +27,7 @@ const shownBy: Readonly<Record<Subject, Permission>> = {
   extension: 'extensions:read',
 };
 
-/** A test of a webhook shows nothing but the data of the caller. */
+/** A test of a webhook contains only data of the caller, so every installation may see it. */
 const openType: EventType = 'webhook.test';
 
 /** Returns whether these permissions show all data of a kind. */
@@ -41,9 +41,9 @@ export function isShown(type: string, permissions: PermissionMap): boolean {
 const deepest = 3;
 const mostIds = 100;
 
-/** An id of the service. */
+/** Form of an id that the service makes. */
 const idPattern = /^[a-z]{2,20}_[0-9a-hjkmnp-tv-z]{16,26}$/;
-/** Ids that callers choose: they may say anything. */
+/** Field with ids that callers choose: such ids may contain anything, so they are hidden. */
 const ofCallers = 'externalId';
 
 function isId(value: unknown): value is string {
@@ -54,7 +54,9 @@ function namesIds(name: string): boolean {
   return (name === 'id' || name.endsWith('Id')) && name !== ofCallers;
 }
 
-/** Returns the value if it is an id, a list of ids, or an object with some; else undefined. */
+/**
+ * Returns the ids in a value: an id, a list of ids, or an object with ids; undefined without ids.
+ */
 function idsOf(name: string, value: unknown, depth: number): unknown {
   if (typeof value === 'string') return namesIds(name) && isId(value) ? value : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -75,8 +77,8 @@ function idsIn(data: object, depth: number): Record<string, unknown> {
 }
 
 /**
- * Returns the data of an event as these permissions show it: whole, or only the ids in it. A
- * deleted resource says so in both cases.
+ * Returns the data of an event as these permissions show it: whole, or only the ids in it. The mark
+ * of a deleted resource is shown in both cases.
  */
 export function shownData(type: string, data: object, permissions: PermissionMap): object {
   if (isShown(type, permissions)) return data;

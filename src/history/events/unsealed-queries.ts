@@ -1,10 +1,9 @@
-// Owner of `unsealed_events`: the events that a transaction recorded wait here for their seal. The
-// rows of a transaction appear with the commit, so that seals go by the order of commits, not by
-// times or ids.
+// All SQL on `unsealed_events`, the list of recorded events that wait for their seal. The rows of a
+// transaction appear with the commit, so seals follow the order of commits, not of times or ids.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 
-/** Most events of a row. */
+/** Most events in a row. */
 const mostEach = 256;
 
 class UnsealedRow {
@@ -38,7 +37,7 @@ export async function insertUnsealed(db: Db, events: readonly RecordedEvent[]): 
   if (rows.length > 0) await insertRows(db, rows);
 }
 
-/** A list of events of a transaction. */
+/** List of the events of a transaction, in a row. */
 export interface Unsealed {
   firstId: string;
   ids: string[];
