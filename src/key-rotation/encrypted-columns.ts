@@ -1,6 +1,6 @@
-// Every column with texts that the root key encrypts. A rotation encrypts each of them anew. A test
-// compares this table with a store that holds every kind of secret, and with the calls of the
-// cipher (test/secrets/encrypted-columns.test.ts).
+// Every column with texts that the root key encrypts. A rotation encrypts each of them anew.
+// test/secrets/encrypted-columns.test.ts compares this table with a store that holds every kind of
+// secret, and with the calls of the cipher.
 import { objectKeyContext } from '../core/blobs/blobs.ts';
 import { domainKeyContext } from '../identity/domains/signing-keys.ts';
 import { sealedAs as senderProofContext } from '../identity/senders/proof.ts';
@@ -14,7 +14,7 @@ export interface EncryptedColumn {
   /** Primary key of the table. */
   id: string;
   column: string;
-  /** Returns the context of the text in the row with this id. */
+  /** Returns the encryption context of the text in the row with this id. */
   contextOf(id: string): string;
 }
 

@@ -1,4 +1,4 @@
-// SQL on the encrypted columns of all rooms, whose names encrypted-columns.ts gives.
+// SQL on the encrypted columns of all rooms; encrypted-columns.ts lists the columns.
 import { sql } from 'kysely';
 import { type Db, engineOf } from '../platform/store/db.ts';
 import type { EncryptedColumn } from './encrypted-columns.ts';
@@ -13,7 +13,10 @@ function staleIn({ column }: EncryptedColumn, prefix: string) {
     and ${sql.ref(column)} not like ${`${prefix}%`}`;
 }
 
-/** Locks and returns texts without the prefix in rows after `after`, in the order of their ids. */
+/**
+ * Locks and returns texts that lack the prefix of the key in force, from rows after `after` in the
+ * order of ids.
+ */
 export async function lockStaleTexts(
   db: Db,
   of: EncryptedColumn,
@@ -36,7 +39,7 @@ export async function setText(
     where ${sql.ref(of.id)} = ${id}`.execute(db);
 }
 
-/** Tells whether a row has a text without the prefix. */
+/** Tells whether a row has a text that lacks the prefix of the key in force. */
 export async function hasStaleText(db: Db, of: EncryptedColumn, prefix: string): Promise<boolean> {
   const { rows } = await sql`
     select 1 from ${sql.table(of.table)} where ${staleIn(of, prefix)} limit 1`.execute(db);

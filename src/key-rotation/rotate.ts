@@ -30,8 +30,8 @@ import { hasStaleText, lockStaleTexts, setText } from './queries.ts';
 
 const rowsAtOnce = 100;
 /**
- * Time from the commit of a new key to the first token with it: daemons learn of it within a few
- * seconds, and a mail composed again needs the key of the first time.
+ * Time from the commit of a new key to the first token with it. Daemons read the key within a few
+ * seconds. The time is longer because a mail composed again must use the key of the first time.
  */
 const leadMs = 30_000;
 const lookMs = 500;
@@ -39,7 +39,7 @@ const lookMs = 500;
 const silentMs = 11_000;
 const longestWaitMs = 30_000;
 
-/** A step that was committed. */
+/** The last committed step. */
 export type RotationStep = 'add' | 'wait' | 'replace' | 'encrypt' | 'done';
 
 export interface Rotated {
@@ -49,7 +49,7 @@ export interface Rotated {
   replaced: string | null;
   /** Number of texts that this call encrypted anew. */
   rows: number;
-  /** True if it went on with an earlier rotation. */
+  /** True if this call continued an earlier rotation. */
   wasResumed: boolean;
 }
 
@@ -86,7 +86,10 @@ export async function rotateRootKey(
   };
 }
 
-/** A daemon on SQLite with keys from the environment cannot be asked whether it has the new key. */
+/**
+ * Refuses if keys come from the environment on SQLite: a daemon there cannot report that it has the
+ * new key.
+ */
 function refuseUnreachable({ store, secrets, config }: App): void {
   if (store.kind !== 'sqlite' || secrets.source.file !== null) return;
   if (isDaemonRunning(storeLocation(config.database.url, config.dataDir)) === false) return;
@@ -107,7 +110,7 @@ async function addKey({ secrets, random, clock }: App, trx: Db): Promise<string>
   const rows = await selectRootKeys(trx);
   const waiting = rows.find(({ used_from }) => used_from === null);
   if (waiting && secrets.hasKey(waiting.id)) return waiting.id;
-  // The file was restored after the key was added. Nothing has used that key.
+  // The file was restored after this key was added, so nothing has used the key.
   if (waiting) await deleteRootKey(trx, waiting.id);
   const isKnown = (id: string) => rows.some((row) => row.id === id && row !== waiting);
   if (secrets.keyIds.every(isKnown)) {
@@ -121,8 +124,8 @@ async function addKey({ secrets, random, clock }: App, trx: Db): Promise<string>
 }
 
 /**
- * Waits until every live daemon has reported the key, or was silent. Daemons on SQLite report
- * nothing: the only daemon reads the file again when it meets the new key.
+ * Waits until every daemon has reported the key or has stopped. Daemons on SQLite report nothing:
+ * the only daemon reads the file again when it meets the new key.
  */
 async function waitForDaemons({ store, clock, secrets }: App, key: string): Promise<void> {
   if (store.kind === 'sqlite') return;
@@ -153,7 +156,7 @@ function lacksKey(daemons: readonly DaemonRow[], key: string, source: string): C
   );
 }
 
-/** Puts the key in force, unless another rotation has done so. */
+/** Puts the key in force, unless another process has done so. */
 async function replaceKey({ clock }: App, trx: Db, key: string): Promise<void> {
   const before = await lockKeyInForce(trx, 'update');
   if (!before || before.id === key) return;
@@ -181,7 +184,7 @@ async function encryptAll(
   return rows;
 }
 
-/** Returns the ids of the rows. */
+/** Encrypts a batch of texts with the key in force. Returns the ids of the rows. */
 async function encryptSome(
   { secrets }: App,
   trx: Db,
@@ -214,10 +217,10 @@ async function finish({ store, secrets, clock }: App): Promise<RootKeyRow[]> {
 /** A root key as `svc secret list` shows it. */
 export interface ShownRootKey {
   id: string;
-  /** `missing`: this process does not have it. */
+  /** `missing`: this process does not have the key. */
   status: 'added' | 'rotating' | 'in-force' | 'verifies' | 'missing';
   addedAt: string;
-  /** Time until which tokens were made with it. */
+  /** Time at which the next key replaced it for new tokens; null if it is not replaced. */
   replacedAt: string | null;
 }
 
