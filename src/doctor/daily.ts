@@ -1,5 +1,5 @@
-// The daily examination by the daemon: a finding that turns to `warn` or `fail` is a log line, a
-// metric and an event of the operator's organization.
+// The daily examination by the daemon: it logs a finding that turns to `warn` or `fail`, counts it
+// in a metric, and publishes an event of the operator's organization.
 //
 //   stored status | found now     | then
 //   --------------+---------------+------------------------------------------
@@ -41,7 +41,8 @@ export async function restoreFindings(app: App): Promise<void> {
 /** Stores changed findings, by name. Returns the findings that have turned to `warn` or `fail`. */
 async function storeFindings(app: App, trx: Db, findings: readonly Finding[]): Promise<Finding[]> {
   const operator = await findFirstOrganization(trx);
-  // Daemons examine at the same minute: the second daemon finds everything stored.
+  // Several daemons examine at the same minute. The lock makes the second daemon find everything
+  // stored.
   if (operator) await lockOrganization(trx, operator.id, app.clock.now());
   const known = new Map((await selectFindings(trx)).map((row) => [row.name, row.status]));
   const changed = findings

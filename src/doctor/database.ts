@@ -30,7 +30,7 @@ export const databaseChecks: readonly Check[] = [
       if (app.store.kind === 'sqlite') return ok(sqliteFound);
       const before = machineTime(app.clock);
       const there = await databaseTime(app.store.db);
-      // The answer was made between the two readings.
+      // The database read the clock between the two readings here, so their middle is compared.
       const here = (before + machineTime(app.clock)) / 2;
       const offMs = Math.abs(here - there);
       const found = `the clock is ${Math.round(offMs / 1000)} s off that of PostgreSQL`;

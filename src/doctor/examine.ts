@@ -33,9 +33,9 @@ export const checks: readonly Check[] = [
 const longestMs = 30_000;
 
 interface Examination {
-  /** Names of the checks; all of them without. */
+  /** Names of the checks to run; all checks if missing. */
   only?: readonly string[];
-  /** Checks mail to remote servers too. */
+  /** Whether to check mail to remote servers too. */
   mail?: boolean;
   machine?: Machine;
 }

@@ -1,7 +1,7 @@
 // The result of a check of `svc doctor`, and the surroundings of checks.
 import type { App } from '../core/app.ts';
 
-/** `skipped`: a check without a result, or without a meaning in this configuration. */
+/** `skipped`: the check had no result, or does not apply to this configuration. */
 export type FindingStatus = 'ok' | 'warn' | 'fail' | 'skipped';
 
 export interface Found {
@@ -10,7 +10,7 @@ export interface Found {
   found: string;
   /** Next step; null for `ok` and `skipped`. */
   remedy: string | null;
-  /** A command of the next step. */
+  /** Command that does the next step; null without a command. */
   command: string | null;
 }
 
@@ -20,7 +20,7 @@ export interface Finding extends Found {
 
 /** Facts of the operating system; tests replace them. */
 export interface Machine {
-  /** Such as `24.11.1`. */
+  /** Version of Node.js, such as `24.11.1`. */
   nodeVersion: string;
   /** Limit of open files of this process; null where the system names none. */
   mostOpenFiles(): number | null;
@@ -30,7 +30,7 @@ export interface Machine {
    * system.
    */
   networkFileSystem(path: string): string | null;
-  /** Words on a file system that does not outlive a restart; null on any other file system. */
+  /** Description of a file system that loses files at a restart; null for other file systems. */
   passingFileSystem(path: string): string | null;
   /** Uid of the owner; null for a missing file. */
   ownerOf(path: string): number | null;
@@ -49,7 +49,7 @@ export interface Surroundings {
 export interface Check {
   name: string;
   needsInternet?: true;
-  /** Part of `--mail`: mail to remote servers. */
+  /** Set for a check of `--mail`, which concerns mail to remote servers. */
   isOfMail?: true;
   look(surroundings: Surroundings): Promise<Found>;
 }

@@ -20,7 +20,7 @@ const mostNamed = 5;
 const dayMs = 24 * 3600_000;
 const soonMs = 14 * dayMs;
 
-/** Returns the status of a domain, and the fate of mail of the domain on this service. */
+/** Returns the status of a domain, and a sentence on mail from the domain on this service. */
 async function standingIn(
   db: Db,
   { id, domain, status, receives_mail }: Awaited<ReturnType<typeof selectUnverified>>[number],
@@ -114,12 +114,13 @@ export const identityChecks: readonly Check[] = [
   { name: 'certificates', look: ({ app }) => checkCertificates(app) },
 ];
 
-// Look-ups of domains' records by `svc doctor`: the stored states are as old as the last check.
+// Look-ups of the records of domains, made anew by `svc doctor`: the stored states may be hours
+// old.
 
 /** Time for all look-ups together. */
 const lookUpMs = 10_000;
 const mostAtOnce = 8;
-/** Far more domains than are looked up in time. */
+/** Most domains read: more than can be looked up in ten seconds. */
 const mostDomains = 2_000;
 
 interface LookedUp {

@@ -25,14 +25,17 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
   [0x00c36400, 'Ceph'],
 ]);
 
-/** File systems that do not outlive a restart, by the same numbers. */
+/** File systems that lose files at a restart, by the same numbers. */
 const passingFileSystems: ReadonlyMap<number, string> = new Map([
   [0x01021994, 'tmpfs, which lies in memory: a restart of the machine empties it'],
   [0x858458f6, 'ramfs, which lies in memory: a restart of the machine empties it'],
   [0x794c7630, 'the overlay of a container, which is deleted with the container'],
 ]);
 
-/** Returns words on a file system that does not outlive a restart; null for any other one. */
+/**
+ * Returns a description of a file system that loses files at a restart; null for other file
+ * systems.
+ */
 export function passingFileSystemOf(type: number): string | null {
   return passingFileSystems.get(type) ?? null;
 }
@@ -88,7 +91,7 @@ const oldBackupMs = 7 * dayMs;
 
 const gigabytes = (bytes: number) => `${(bytes / gigabyte).toFixed(1)} GB`;
 
-/** Files that only the owner may read, with the mode that they should have. */
+/** Files that only the owner may read, each with the mode that it should have. */
 function guardedFiles({ config }: App): { path: string; mode: number }[] {
   const { dataDir, database, secret } = config;
   const location = storeLocation(database.url, dataDir);
@@ -102,7 +105,7 @@ function openFilesOf(app: App, machine: Machine) {
 }
 
 /**
- * Takes the rights of other users off the files of the service. Returns the changes, a line each.
+ * Removes the rights of other users on the files of the service. Returns the changes, a line each.
  */
 export function guardFiles(app: App, machine: Machine): string[] {
   return openFilesOf(app, machine).map(({ path, mode }) => {

@@ -10,7 +10,10 @@ import { greetingOf } from './network.ts';
 const smtpPort = 25;
 const mostAddresses = 4;
 
-/** Lists with the weight of an entry: mail of a listed address is refused by many, or by some. */
+/**
+ * Blocklists with the status of an entry: `fail` if many receivers refuse mail of a listed address,
+ * `warn` if some do.
+ */
 const blocklists: readonly (readonly [string, 'fail' | 'warn'])[] = [
   ['zen.spamhaus.org', 'fail'],
   ['bl.spamcop.net', 'fail'],
@@ -28,10 +31,13 @@ const isDirect = ({ config }: App) => config.delivery.mode === 'direct';
 const notDirect = 'mail does not leave this machine for the servers of receivers';
 
 const spamhaus = 'zen.spamhaus.org';
-/** Answers of Spamhaus for the PBL: a range whose owner says that it sends no mail directly. */
+/**
+ * Answers of Spamhaus for the PBL: address ranges that should send no mail directly, by their
+ * owner.
+ */
 const policyListed = ['127.0.0.10', '127.0.0.11'];
 
-/** Public addresses of our own host name. */
+/** Returns the public addresses of our own host name. */
 async function ownAddresses({ dns, config }: App): Promise<string[]> {
   const { ipv4, ipv6 } = await dns.addresses(config.delivery.hostname);
   return [...ipv4, ...ipv6].filter(isPublicAddress).slice(0, mostAddresses);

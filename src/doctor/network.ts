@@ -19,7 +19,7 @@ const listedName = '2.0.0.127.zen.spamhaus.org';
 const whichServers = (app: App) =>
   app.config.dns.servers.length > 0 ? app.config.dns.servers.join(', ') : 'of the system';
 
-/** Returns the reason why the Internet cannot be asked; null if the DNS answers. */
+/** Returns the reason why checks on the Internet are impossible; null if the DNS answers. */
 export async function offlineReason(app: App): Promise<string | null> {
   try {
     await app.dns.resolveSoon('com', 'NS');
@@ -124,7 +124,7 @@ async function checkPublicUrl({ app, offline }: Surroundings): Promise<Found> {
   return fail(`${publicUrl} sends keys and mail unencrypted`, remedy, command);
 }
 
-/** Connects to the public URL: a proxy that is away, or a name without an address, is a finding. */
+/** Connects to the public URL. An unreachable proxy and a name without an address are findings. */
 async function connectTo(app: App, url: URL, offline: string | null): Promise<Found> {
   if (offline !== null) return skipped('the Internet cannot be asked: see resolver');
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;

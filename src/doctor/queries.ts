@@ -1,4 +1,5 @@
-// Stored findings of the daily examination, and facts of the store. Owner of `service_findings`.
+// All SQL on `service_findings`, the findings of the daily examination. Also reads facts of the
+// store.
 import { sql } from 'kysely';
 import { type Db, engineOf, tables } from '../platform/store/db.ts';
 import { ownTables } from '../platform/store/own-tables.ts';
@@ -32,7 +33,7 @@ export async function putFinding(db: Db, row: FindingRow): Promise<void> {
     .execute();
 }
 
-/** Returns the engine of the store with the version, as people write it. */
+/** Returns name and version of the store's engine, as people write them. */
 export async function engineVersion(db: Db): Promise<string> {
   const isPostgres = engineOf(db) === 'postgres';
   const query = isPostgres
@@ -43,8 +44,8 @@ export async function engineVersion(db: Db): Promise<string> {
 }
 
 /**
- * Returns the settings of PostgreSQL that are off and let a crash of the server lose or damage
- * commits.
+ * Returns the PostgreSQL settings that are off although a crash of the server can then lose or
+ * damage commits.
  */
 export async function unsafeSettings(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`

@@ -1,5 +1,5 @@
-// The room that mail and templates of each organization take in the store, for `svc storage usage`.
-// Reads whole tables: an operator asks for it, never a request.
+// Space that mail and templates of each organization take in the store, for `svc storage usage`.
+// Reads whole tables: only an operator runs it, never a request.
 import { findOrganizations } from '../access/organizations/queries.ts';
 import { sumObjects } from '../content/git/queries.ts';
 import type { App } from '../core/app.ts';
@@ -10,25 +10,25 @@ import { storeSize } from './queries.ts';
 export interface OrganizationUsage {
   organizationId: string;
   name: string;
-  /** HTML and text of messages, shared by messages with equal content. */
+  /** Bytes of HTML and text of messages. Messages with equal content share them. */
   contentBytes: number;
-  /** Attachments, and raw mail that was received. */
+  /** Bytes of attachments and of received raw mail. */
   fileBytes: number;
   files: number;
-  /** Histories of templates, compressed. */
+  /** Bytes of the histories of templates, compressed. */
   templateBytes: number;
   totalBytes: number;
 }
 
 export interface StorageUsage {
-  /** The whole store, with indexes. */
+  /** Bytes of the whole store, with indexes. */
   storeBytes: number;
   /**
-   * Room in the store that the next rows take: of deleted rows. Null on PostgreSQL, which keeps it
-   * by table.
+   * Bytes of deleted rows that new rows will use. Null on PostgreSQL, which reuses space within
+   * each table only.
    */
   freeBytes: number | null;
-  /** The largest first. */
+  /** Sorted by size, the largest first. */
   organizations: OrganizationUsage[];
 }
 

@@ -1,4 +1,4 @@
-// Checks of the place of large files: it must return every stored file.
+// Checks that the place of large files returns every stored file.
 import { selectDaemons } from '../access/admission/queries.ts';
 import { placeOf } from '../core/blobs/blobs.ts';
 import type { BlobPlace } from '../core/blobs/place.ts';
@@ -8,7 +8,7 @@ import { type Check, fail, ok, warn } from './finding.ts';
 const probeKey = 'doctor/probe';
 const probeBytes = 64;
 
-/** @throws Error that names the failed operation */
+/** Writes, reads and deletes a file at the place. @throws Error that names the failed operation */
 async function probe(place: BlobPlace, content: Buffer): Promise<void> {
   await place.put(probeKey, content);
   const given = await place.get(probeKey, content.length);
