@@ -2,7 +2,7 @@
 import { type Db, isOneOf, tables } from '../platform/store/db.ts';
 import { ownTables } from '../platform/store/own-tables.ts';
 
-/** Counters of a run. Their meaning is at the head of counters.ts. */
+/** Counters of a run. The head of counters.ts has their meaning. */
 export const runCounters = [
   'sent',
   'delivered',
@@ -48,7 +48,7 @@ export const runMinutes = own.counter(
   { latest: ['reply'] },
 );
 
-/** Finds the counters of these runs; a run without messages has none. */
+/** Finds the counters of these runs. A run without messages has no row. */
 export const findRunCounters = own.all((db, runIds: readonly string[]) =>
   db
     .selectFrom('run_counters')

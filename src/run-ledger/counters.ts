@@ -24,7 +24,7 @@ import {
 } from './counter-queries.ts';
 
 const minuteMs = 60_000;
-/** Time for which minutes are kept. A hold is decided on the last 15. */
+/** Time for which minutes are kept. Decisions to hold a run use only the last 15 minutes. */
 const keptMs = 60 * minuteMs;
 /** Longest kept reply of a provider. */
 const mostReplyCharacters = 500;
@@ -42,10 +42,10 @@ export function countRun(trx: Db, runId: string, counts: Readonly<Partial<RunTal
   runCounts.add(trx, { run_id: runId }, counts);
 }
 
-/** An attempt of a message of a run. */
+/** End of an attempt of a message of a run. */
 export interface RunAttempt {
   runId: string;
-  /** Time of the end. */
+  /** Time of the end, ms since 1970. */
   at: number;
   /** Reply of a provider that deferred it for policy or rate; null for any other end. */
   deferral: string | null;
@@ -61,10 +61,7 @@ export function countRunAttempt(trx: Db, { runId, at, deferral }: RunAttempt): v
   runMinutes.add(trx, { run_id: runId, minute: minuteOf(at) }, attempt);
 }
 
-/**
- * Reads the counters of these runs; returns the counters of a run, zeros for a run without
- * messages.
- */
+/** Returns a function from a run to the counters of the run: zeros for a run without messages. */
 export async function findRunCounts(
   db: Db,
   runIds: readonly string[],
@@ -74,7 +71,7 @@ export async function findRunCounts(
   return (runId) => tallies.get(runId) ?? emptyTally();
 }
 
-/** Attempts of a run in a window. */
+/** Attempts of a run in a span of time. */
 export interface RecentDeferrals {
   attempted: number;
   /** Attempts that a provider deferred for policy or rate. */
@@ -97,7 +94,7 @@ export async function recentDeferrals(
   };
 }
 
-/** Deletes the minutes that no decision needs any more. */
+/** Deletes the minutes that are too old for any decision. */
 export async function sweepRunMinutes(app: App): Promise<void> {
   const before = minuteOf(await timeOfAge(app, keptMs));
   await app.store.write((trx) => deleteRunMinutes(trx, before), 'quiet');

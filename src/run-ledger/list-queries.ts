@@ -106,7 +106,7 @@ export const deleteRecipients = own.change((db, runId: string, limit: number) =>
     .where('run_id', '=', runId),
 );
 
-/** Deletes a run, after the ledger. */
+/** Deletes a run. The caller has deleted the ledger before. */
 export const deleteRun = own.run((db, id: string) =>
   db.deleteFrom('campaign_runs').where('id', '=', id),
 );

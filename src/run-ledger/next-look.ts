@@ -1,4 +1,4 @@
-// The time at which waiting mail of a run, or of a double opt-in, is looked at again.
+// Chooses the time at which waiting mail of a run or of a double opt-in is tried again.
 import type { Clock } from '../platform/runtime/clock.ts';
 import type { RunLimit } from './schema.ts';
 
@@ -8,21 +8,21 @@ const lookAgainMs = 15_000;
 const rarelyMs = 3_600_000;
 
 /**
- * Returns the pause after which a run looks whether the cause of a wait or a hold has ended. A
- * clock that is advanced plays each look of the days between, so there are fewer.
+ * Returns the pause after which a run checks whether the cause of a wait or a hold has ended. The
+ * pause is longer on a virtual clock, which must play every check when it is advanced.
  */
 export function lookPauseMs({ join }: Pick<Clock, 'join'>): number {
   return join ? rarelyMs : lookAgainMs;
 }
 
-/** A wait of a run. */
+/** Reason and end of a run's wait. */
 export interface Wait {
   reason: RunLimit;
   /** Time of the next message, as far as it is known. */
   until: number | null;
 }
 
-/** Returns the time of the next look at a run that waits. */
+/** Returns the time of the next check of a waiting run. */
 export function nextLook({ reason, until }: Wait, clock: Clock): number {
   const now = clock.now();
   switch (reason) {

@@ -24,7 +24,7 @@ export interface RunRow {
   hold_reason: string | null;
   hold_domain_id: string | null;
   hold_detail: string | null;
-  /** JSON of the counters when the run was last held for bad health. */
+  /** Counters as JSON, as of the last hold for bad health. */
   excluded_counts: string | null;
   last_contact_id: string | null;
   last_of_audience: string | null;
@@ -39,7 +39,7 @@ export interface RunRow {
   is_test: number;
   created_at: number;
   updated_at: number;
-  /** JSON of Audience and of the policy. */
+  /** Audience as JSON. `policy_snapshot` has the policy. */
   audience_snapshot: string | null;
   policy_snapshot: string | null;
   /** JSON of the parts that the messages share. */
@@ -47,7 +47,7 @@ export interface RunRow {
   content_snapshot: string | null;
 }
 
-/** A judged contact. */
+/** A contact of a run with the decision to send or to skip. */
 export class RecipientRow {
   run_id!: string;
   contact_id!: string;
@@ -123,7 +123,7 @@ export async function lockRun(trx: Db, id: string): Promise<RunState | undefined
   return findRunState(trx, id);
 }
 
-/** Changes a locked run, and returns it. */
+/** Changes a row that the caller has locked, and returns it. */
 export function updateRun(trx: Db, id: string, changes: Partial<RunRow>): Promise<RunState> {
   return on(trx)
     .updateTable('campaign_runs')
@@ -135,7 +135,7 @@ export function updateRun(trx: Db, id: string, changes: Partial<RunRow>): Promis
 
 export const insertRecipients = own.bulkInsert('campaign_recipients', RecipientRow);
 
-/** Finds the contacts among these that any of the runs has judged. */
+/** Finds the contacts among these that are in the ledger of any of the runs. */
 export const judgedAmong = own.all(
   (db, runIds: readonly string[], contactIds: readonly string[]) =>
     db
@@ -146,7 +146,7 @@ export const judgedAmong = own.all(
   (rows) => rows.map(({ contact_id }) => contact_id),
 );
 
-/** Finds the addresses among these with a message of the run, by the hash of the ledger. */
+/** Returns the address hashes among these that already have a message of the run. */
 export const addressKeysAmong = own.all(
   (db, runId: string, addressKeys: readonly number[]) =>
     db
@@ -158,7 +158,7 @@ export const addressKeysAmong = own.all(
   (rows) => rows.map(({ address_key }) => address_key),
 );
 
-/** An act of a contact on mail of a campaign. */
+/** An act of a contact, such as a click, on mail of a campaign. */
 interface Act {
   organizationId: string;
   campaignId: string;
@@ -180,7 +180,7 @@ export function activityOf(
 ): RawBuilder<SqlBool> {
   const ofCampaign = sql`select id from campaign_runs
     where organization_id = ${organizationId} and campaign_id = ${campaignId}`;
-  // An array of PostgreSQL is computed once; `in` would become a join with the whole ledger.
+  // PostgreSQL computes an array once; with `in` it would join the whole ledger.
   const ofRun =
     engineOf(db) === 'postgres' ? sql`= any(array(${ofCampaign}))` : sql`in (${ofCampaign})`;
   return sql`((select 1 from campaign_recipients one where one.run_id ${ofRun}
@@ -192,8 +192,8 @@ export function activityOf(
 export type StoppedStatus = Extract<RunStatus, 'paused' | 'held' | 'cancelled'>;
 
 /**
- * Finds the stopped runs among these. Hot for mail of runs. On PostgreSQL they stay stopped until
- * the transaction ends.
+ * Finds the stopped runs among these. Every claim of mail of runs calls it. On PostgreSQL the runs
+ * stay stopped until the transaction ends.
  */
 export const lockStoppedRuns = own.all((db, ids: readonly string[]) =>
   db
@@ -218,7 +218,7 @@ export interface RecipientMark {
   clicked_at: number | null;
 }
 
-/** Marks a contact of the ledger as engaged. The caller holds the message. */
+/** Marks a contact of the ledger as engaged. The caller has locked the message. */
 export const markEngaged = own.run((db, mark: RecipientMark) =>
   db
     .updateTable('campaign_recipients')
@@ -232,7 +232,8 @@ export const markEngaged = own.run((db, mark: RecipientMark) =>
 );
 
 /**
- * Marks a contact of the ledger as unsubscribed. Returns false if it is marked or no longer in it.
+ * Marks a contact of the ledger as unsubscribed. Returns false if the contact is marked already or
+ * not in the ledger.
  */
 export const markUnsubscribed = own.change(
   (db, runId: string, contactId: string, now: number) =>
@@ -248,7 +249,7 @@ export const markUnsubscribed = own.change(
 /**
  * Removes the data of a deleted contact from the ledger: the hash of the address, and reasons of
  * failures, which may quote the address. The id stays, so that the counts of the runs add up. The
- * caller holds the contact.
+ * caller has locked the contact.
  */
 export async function forgetInLedger(
   trx: Db,

@@ -1,5 +1,5 @@
-// Statuses of campaign runs and their ledger. The rows of runs stand among people, as groups, the
-// queue and tracking read them; the work of a run is in src/campaigns.
+// Statuses of campaign runs and their ledger. Groups, the queue and tracking read the rows of runs,
+// so the rows are below them here. src/campaigns does the work of a run.
 export const runStatuses = [
   'scheduled',
   'running',
@@ -16,7 +16,7 @@ export const runOutcomes = ['dispatched', 'failed', 'skipped'] as const;
 
 export type RunOutcome = (typeof runOutcomes)[number];
 
-/** Reasons to skip a contact, in the order in which they are asked. */
+/** Reasons to skip a contact, in the order of the checks. */
 export const skipReasons = [
   'excluded',
   'archived',

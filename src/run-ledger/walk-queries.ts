@@ -1,4 +1,4 @@
-// SQL of the walk of runs: due runs, their leases, and the contacts of a run that failed.
+// SQL for the loop that works on runs: due runs, their leases, and the contacts of a failed run.
 import { type Db, tables } from '../platform/store/db.ts';
 import { ownTables } from '../platform/store/own-tables.ts';
 import type { RunRow, RunTables } from './queries.ts';
@@ -7,7 +7,7 @@ import { type RunTrouble, runTroubles } from './schema.ts';
 const own = ownTables<RunTables>();
 const on = tables<RunTables>;
 
-/** A worker at a moment. */
+/** A worker and the present time. */
 export interface Moment {
   worker: string;
   now: number;
@@ -98,7 +98,7 @@ export const renewRun = own.run((db, id: string, worker: string, until: number) 
     .where('worker', '=', worker),
 );
 
-/** Ends the leases of a worker, or all of them. */
+/** Ends the leases of a worker, or all leases if `worker` is null. */
 export async function endLeases(db: Db, worker: string | null): Promise<void> {
   await on(db)
     .updateTable('campaign_runs')
@@ -112,7 +112,10 @@ export async function endLeases(db: Db, worker: string | null): Promise<void> {
 /** Ends leases that would end after `latest`. */
 export const bringRunLeasesToPresent = own.toPresent('campaign_runs', 'leased_until');
 
-/** Makes runs due now that wait for a time after `latest`. Runs for a given time keep it. */
+/**
+ * Makes runs due now that wait for a time after `latest`. Runs scheduled by a person keep their
+ * time.
+ */
 export const bringRunsToPresent = own.change((db, now: number, latest: number) =>
   db
     .updateTable('campaign_runs')
@@ -121,7 +124,7 @@ export const bringRunsToPresent = own.change((db, now: number, latest: number) =
     .where('status', '!=', 'scheduled'),
 );
 
-/** Puts off a due run until `dueAt`, for a trouble of a run that is to go on. */
+/** Puts off a due run until `dueAt` because of a trouble. The run continues then. */
 export const putOffRun = own.run(
   (
     db,
@@ -177,7 +180,7 @@ export const findOtherRuns = own.all(
   (rows) => rows.map(({ id }) => id),
 );
 
-/** Returns the ids of the other runs that repeat the same run as this one. */
+/** Returns the ids of other runs that repeat the same original run. */
 export const findOtherRetries = own.all(
   (db, run: Pick<RunRow, 'id' | 'organization_id' | 'campaign_id' | 'retry_of'>) =>
     db
@@ -192,7 +195,7 @@ export const findOtherRetries = own.all(
 );
 
 /**
- * Pauses the runs of a restored store that would go on by themselves: a copy of a server must not
+ * Pauses runs that would continue automatically in a restored store: a copy of a server must not
  * send a newsletter again.
  */
 export const pauseOfRestored = {
@@ -204,8 +207,7 @@ export const pauseOfRestored = {
 };
 
 /**
- * Counts runs that are running without a wait for a limit, and made no message and no move since
- * `before`.
+ * Counts running runs that wait for no limit, but made no message and no progress since `before`.
  */
 export const countStalledRuns = own.first(
   (db, before: number) =>
