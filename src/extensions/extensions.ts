@@ -1,6 +1,5 @@
-// Extensions (specification 2.15, 4.9): programs of their makers, which run elsewhere. No code of
-// an extension runs in the daemon. They belong to the organization that makes them; the operator
-// can make an extension public.
+// Extensions (specification 2.15, 4.9): programs that run on servers of their makers, never in the
+// daemon. An extension belongs to the organization that makes it; the operator can make it public.
 //
 //   state     moved by            to        also
 //   (none)    create              private   only the making organization sees and installs it
@@ -38,7 +37,7 @@ function present(
   const version = id === null ? undefined : versions.get(id);
   return {
     id: row.id,
-    // Other organizations do not learn the maker.
+    // The maker of a public extension is hidden from other organizations.
     organizationId: row.organization_id === organizationId ? organizationId : null,
     name: row.name,
     displayName: row.display_name,
@@ -80,7 +79,7 @@ export async function getVisible(
   return row;
 }
 
-/** Returns an installed extension: it can be upgraded after it has become private too. */
+/** Returns an installed extension, even if it became private: it can still be upgraded. */
 export async function getInstalled(db: Db, id: string): Promise<queries.ExtensionRow> {
   const row = await queries.findExtension(db, id);
   if (!row) throw new ResourceNotFoundError(extensionNoun.name, id);

@@ -1,5 +1,5 @@
-// Grants of a version, and the acceptance of a person. A grant is `permission:mailboxes:read` or
-// `event:mailbox.message.received`.
+// Grants of a version, and the person's acceptance of them. A grant is `permission:mailboxes:read`
+// or `event:mailbox.message.received`.
 import { permissionMapOf } from '../access/keys/roles.ts';
 import type { PermissionMap } from '../core/api/permission.ts';
 import { ConflictError } from '../platform/errors.ts';
@@ -12,7 +12,7 @@ const eventPrefix = 'event:';
 
 /** Grants of a version, without their prefixes. */
 export interface Grants {
-  /** Sorted. */
+  /** Names of permissions, sorted. */
   permissions: readonly string[];
   events: readonly string[];
 }

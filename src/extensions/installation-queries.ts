@@ -16,17 +16,17 @@ export interface InstallationRow {
   endpoint_id: string | null;
   status: InstallationStatus;
   send_mode: SendMode;
-  /** JSON; null for all mailboxes, or the mailboxes of the namespace. */
+  /** Ids as JSON. Null for all mailboxes, or if `namespace_id` sets the mailboxes. */
   mailbox_ids: string | null;
   namespace_id: string | null;
-  /** JSON. */
+  /** Author of the installation, as JSON. */
   created_by: string;
   created_at: number;
   updated_at: number;
   disabled_at: number | null;
 }
 
-/** An upgrade or a rollback. */
+/** An upgrade or a rollback of an installation. */
 export interface VersionChangeRow {
   id: string;
   organization_id: string;
@@ -36,7 +36,7 @@ export interface VersionChangeRow {
   from_version: string;
   to_version_id: string;
   to_version: string;
-  /** JSON. */
+  /** Added grants as JSON; `removed` has the removed grants. */
   added: string;
   removed: string;
   changed_by: string;

@@ -176,7 +176,7 @@ export async function uninstall(app: App, caller: Caller, id: string): Promise<D
       subject: id,
       action: installationNoun.deleted,
       details: { name, version: shown.version.version },
-      // A disabled installation has reported the end before.
+      // Disabling the installation has already published the event.
       event: row.status === 'disabled' ? null : eventToRecord(extensionInstallationDisabled, ended),
     });
   });

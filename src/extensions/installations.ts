@@ -116,7 +116,7 @@ export function rightsOf(
 }
 
 /**
- * Requires that the caller could hear of these events itself.
+ * Requires that the caller may receive these events.
  * @throws ForbiddenError.
  */
 export function requireHearing({ permissions }: Caller, events: readonly string[]): void {
@@ -129,7 +129,7 @@ export function requireHearing({ permissions }: Caller, events: readonly string[
 }
 
 /**
- * Returns the send mode of a request, or else the strictest that the version offers. @throws
+ * Returns the requested send mode, or the strictest mode that the version offers. @throws
  * ValidationError.
  */
 function chosenMode(version: VersionRow, wanted: SendMode | null): SendMode {
@@ -140,13 +140,16 @@ function chosenMode(version: VersionRow, wanted: SendMode | null): SendMode {
   throw ValidationError.of('sendMode', text);
 }
 
-/** @throws ConflictError for a version that nobody may install any more. */
+/** Refuses a withdrawn version. @throws ConflictError. */
 export function requireOffered({ version, withdrawn_at: at }: VersionRow): void {
   if (at === null) return;
   throw new ConflictError(versionNoun.name, `Version ${version} is withdrawn: choose another one`);
 }
 
-/** @throws ValidationError for a URL that the runtime does not use, or does not do without. */
+/**
+ * Refuses a URL that the runtime does not use, or a missing URL that it needs. @throws
+ * ValidationError
+ */
 function checkRuntime({ runtime, version }: VersionRow, url: string | null, hears: boolean): void {
   if (runtime === 'hosted' && url !== null) {
     const text = `must be left out: version ${version} reads its events from the stream (hosted)`;
@@ -324,7 +327,7 @@ function requirePersonToWiden(
   );
 }
 
-/** Returns the version of an installation. */
+/** Returns the installed version. */
 export async function versionOf(db: Db, row: queries.InstallationRow): Promise<VersionRow> {
   const version = await findVersionRow(db, row.extension_id, row.version_id);
   if (!version) throw new Error(`${row.id} has no version`);

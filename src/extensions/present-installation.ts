@@ -22,7 +22,8 @@ export async function presentInstallations(
 ): Promise<Installation[]> {
   if (rows.length === 0) return [];
   const unique = (ids: (string | null)[]) => [...new Set(ids.flatMap((id) => id ?? []))];
-  // Named as the key: the maker may rename the extension, but not an installation.
+  // An installation has the name of the key: the maker may rename the extension, but not an
+  // installation.
   const keyNames = await findKeyNames(db, unique(rows.map((row) => row.key_id)));
   const endpointIds = unique(rows.map((row) => row.endpoint_id));
   const extensions = await findByIds(db, unique(rows.map((row) => row.extension_id)));
@@ -66,7 +67,8 @@ export async function presentInstallation(db: Db, row: InstallationRow): Promise
 }
 
 /**
- * Returns an installation as events show it: without the path of the URL, which may have a token.
+ * Returns an installation as events show it: without the path of the URL, which may contain a
+ * token.
  */
 export function withoutUrl(installation: Installation): Installation {
   const { webhook } = installation;
@@ -74,7 +76,8 @@ export function withoutUrl(installation: Installation): Installation {
 }
 
 /**
- * Returns an installation as this caller may see it: the URL is whole for writers of extensions.
+ * Returns an installation as this caller may see it: only callers with `extensions:write` see the
+ * whole URL.
  */
 export function shownTo({ permissions }: Pick<Caller, 'permissions'>, installation: Installation) {
   return allows(permissions, 'extensions:write') ? installation : withoutUrl(installation);

@@ -23,7 +23,7 @@ export interface VersionRow {
   organization_id: string;
   version: string;
   precedence: string;
-  /** JSON, sorted. */
+  /** Permissions as JSON, sorted. */
   permissions: string;
   events: string;
   send_modes: string;
@@ -86,9 +86,9 @@ export const findVisible = own.first((db, organizationId: string, id: string) =>
 );
 
 interface Listing {
-  /** Exclusive bound of the id. */
+  /** Selects extensions with an id lower than this. */
   before: string | undefined;
-  /** Bounds of the creation, ms since 1970: `from` is included, `to` is not. */
+  /** Selects extensions created from `from` on and before `to`, ms since 1970. */
   from: number | undefined;
   to: number | undefined;
 }
@@ -114,7 +114,7 @@ export async function selectExtensions(
   listing: Listing,
   limit: number,
 ): Promise<ExtensionRow[]> {
-  // Two reads, each by an index.
+  // Two reads, because no single index serves both conditions.
   const [ours, others] = await Promise.all([
     selectListed(db, listing, limit).where('organization_id', '=', organizationId).execute(),
     selectListed(db, listing, limit)
@@ -153,7 +153,7 @@ export const findVersionRows = own.all(
   (rows) => new Map(rows.map((row) => [row.id, row])),
 );
 
-/** Returns the version of an extension with this id, or with this version. */
+/** Returns the version of an extension with this id or this number. */
 export const findVersionRow = own.first((db, extensionId: string, named: string) =>
   db
     .selectFrom('extension_versions')
@@ -162,7 +162,7 @@ export const findVersionRow = own.first((db, extensionId: string, named: string)
     .where((eb) => eb.or([eb('id', '=', named), eb('version', '=', named)])),
 );
 
-/** Returns the versions that are offered, unordered. */
+/** Returns the versions that are not withdrawn, in no order. */
 export const selectOffered = own.all((db, extensionId: string) =>
   db
     .selectFrom('extension_versions')

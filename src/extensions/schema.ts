@@ -17,7 +17,7 @@ export const runtimes = ['webhook', 'hosted'] as const;
 const longestName = 64;
 const longestDescription = 1_000;
 const longestChangelog = 10_000;
-/** Longest version, and most grants of a version. */
+/** Limits of the characters of a version number, and of the grants of a version. */
 const longestVersion = 100;
 export const mostGrants = 200;
 export const longestGrant = 100;
@@ -84,7 +84,7 @@ export const extensionOutput = z
 
 export const extensionPage = cursorPageOf(extensionOutput);
 
-/** Permissions that no installation can have: they would widen it, or reach beyond mail. */
+/** Excludes permissions that would widen an installation or that reach beyond mail. */
 function isGrantable(permission: Permission): boolean {
   const [resource, action] = permission.split(':');
   if (resource === 'keys' || resource === 'extensions') return false;
@@ -92,7 +92,7 @@ function isGrantable(permission: Permission): boolean {
   return permission !== 'mailboxes:configure';
 }
 
-/** Compares grants in the order of all lists. */
+/** Compares the names of grants, for sorted lists. */
 export function inOrder(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
@@ -103,7 +103,7 @@ export const grantablePermissions = everyPermission().filter(isGrantable).sort(i
 /** Kinds of events that a version may ask for. A test of a webhook needs no grant. */
 export const grantableEvents = eventTypes.filter((type) => type !== 'webhook.test');
 
-/** A list without repeated entries; the problem of a refused entry has the index of the entry. */
+/** Schema of a list without repeated entries. The problem of a refused entry has its index. */
 function grantsAmong(known: readonly string[], problem: string) {
   return z
     .array(z.string().max(longestGrant))
@@ -195,7 +195,7 @@ export const listVersionsQuery = z.strictObject(cursorQuery);
 
 export const extensionId = idOf(extensionNoun, 'is not an extension id');
 
-/** A version as paths and requests name it. */
+/** A version in a path or a request: an id or a number. */
 export const namedVersion = z
   .string()
   .min(1)

@@ -1,5 +1,5 @@
-// Whether an installation is in use (state table: installations.ts): disabled and enabled by
-// people, failing with the endpoint, with new credentials.
+// Changes the state of an installation (state table: installations.ts): people disable and enable
+// it, and a disabled endpoint makes it failing. Also replaces credentials.
 import { keysChanged } from '../access/keys/changes.ts';
 import {
   replaceInstallationKey,
@@ -36,7 +36,7 @@ export const markFailing: Hooks['endpointDisabled'] = async (
   await installations.update(trx, organizationId, installationId, change);
 };
 
-/** Records a change of an installation without details. */
+/** Records a change of state of an installation, without details. */
 async function recordMove(
   app: App,
   trx: Db,

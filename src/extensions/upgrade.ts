@@ -1,7 +1,7 @@
-// Upgrades and rollbacks of an installation (specification 3, 4.9, 5.5): in place, by a person,
-// with exactly the new grants accepted. Checks run in this order: person, installation, version,
-// grants. Credentials, owner, scope, send mode and status stay, and so do waiting posts, except
-// posts of events that were lost.
+// Upgrades and rollbacks of an installation (specification 3, 4.9, 5.5): a person accepts exactly
+// the new grants. Checks run in this order: person, installation, version, grants. Credentials,
+// owner, scope, send mode, status and waiting posts stay. Only posts of events that are no longer
+// granted are dropped.
 import { keysChanged } from '../access/keys/changes.ts';
 import {
   changeInstallationKey,
@@ -80,7 +80,7 @@ function requireFitting(row: queries.InstallationRow, from: VersionRow, to: Vers
   );
 }
 
-/** Requires that the caller has the added grants itself. @throws ForbiddenError. */
+/** Requires that the caller has the added grants too. @throws ForbiddenError. */
 async function requireCovered(
   db: Db,
   caller: Caller,
@@ -94,7 +94,7 @@ async function requireCovered(
   requireHearing(caller, eventsIn(added));
 }
 
-/** Returns the upgrade that a caller asks for, after all checks but the acceptance. */
+/** Returns the requested upgrade after all checks except the acceptance of grants. */
 async function plan(db: Db, caller: Caller, id: string, input: Upgrade): Promise<Plan> {
   const row = await queries.installations.get(db, caller.organizationId, id);
   const extension = await getInstalled(db, row.extension_id);

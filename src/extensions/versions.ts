@@ -1,5 +1,5 @@
-// Versions of an extension (specification 2.15): the grants that each asks for. A published version
-// never changes.
+// Versions of an extension (specification 2.15) with the grants that each version asks for. A
+// published version never changes.
 //
 //   state      moved by   to         also
 //   (none)     publish    offered
@@ -49,7 +49,7 @@ function present(row: queries.VersionRow, extension: queries.ExtensionRow): Exte
   return { ...presentListed(row, extension), changelog: row.changelog };
 }
 
-/** Chooses the latest version of a locked extension anew, and returns the extension. */
+/** Chooses the latest version of a locked extension again, and returns the extension. */
 async function chooseLatest(app: App, trx: Db, extension: queries.ExtensionRow) {
   const latest = latestOf(await queries.selectOffered(trx, extension.id));
   const change = { latest_version_id: latest?.id ?? null, updated_at: app.clock.now() };
@@ -124,10 +124,7 @@ export async function listVersions(
   return { items: shown.map((row) => presentListed(row, extension)), nextCursor };
 }
 
-/**
- * Returns a version by id or number, or else the latest version.
- * @throws ResourceNotFoundError; ConflictError for an extension without a version to install.
- */
+/** Returns a version by id or number; without either, the latest version. */
 export async function findVersion(
   db: Db,
   extension: queries.ExtensionRow,
@@ -178,13 +175,13 @@ export function withdrawVersion(
   });
 }
 
-// Semantic versions (SemVer 2.0.0): their form, their order, and the version that is installed
-// without a choice.
+// Semantic versions (SemVer 2.0.0): their form, their order, and the default version of an
+// installation.
 
-/** A version, as far as the order needs it; ids ascend in the order of publication. */
+/** Fields of a version that the order needs. Ids ascend in the order of publication. */
 interface Ordered {
   id: string;
-  /** Without build metadata. */
+  /** Version without build metadata. */
   precedence: string;
 }
 
@@ -199,7 +196,10 @@ export function precedenceOf(text: string): string | null {
   return parsed.version + build === text ? parsed.version : null;
 }
 
-/** Returns the highest release, or else the last published prerelease; null for an empty list. */
+/**
+ * Returns the highest release; without a release, the last published prerelease; null for an empty
+ * list.
+ */
 export function latestOf<Version extends Ordered>(versions: readonly Version[]): Version | null {
   const releases = versions.filter(({ precedence }) => semver.prerelease(precedence) === null);
   const [highest] = releases.sort((a, b) => semver.rcompare(a.precedence, b.precedence));
