@@ -1,4 +1,4 @@
-// Whether contacts may be asked to confirm a group, and when their mail is due.
+// Decides whether a contact may be asked to confirm a group, and when the mail is due.
 //
 //   state of the contact       | it is added again                      | then
 //   ---------------------------+----------------------------------------+----------------------------------
@@ -49,8 +49,8 @@ export async function optInGroup(
 }
 
 /**
- * Refuses mail to these addresses as a send of the caller to them is refused. Mail that asks for
- * confirmation waits for the quota, so no quota is needed now.
+ * Refuses mail to these addresses as a send of the caller would be refused, except for the quota:
+ * mail that asks for confirmation waits for quota.
  * @throws ConflictError without a sender that may send; the error of a send for any other refusal
  */
 export async function checkAsking(
@@ -99,7 +99,10 @@ export function checkAskingAny(app: App, caller: Caller, groupId: string): Promi
   }, 'quiet');
 }
 
-/** Returns the addresses, among these, that unsubscribed from a group. Each is by `foldAddress`. */
+/**
+ * Returns the addresses among these that unsubscribed from a group. All are normalized by
+ * `foldAddress`.
+ */
 export async function addressesLeft(
   trx: Db,
   { id, organization_id }: UnsubscribeGroupRow,
@@ -110,7 +113,7 @@ export async function addressesLeft(
   return new Set(blocks.map(({ folded_address }) => folded_address));
 }
 
-/** Returns the row of a contact that was never asked. */
+/** Returns a new row for a contact that was never asked. */
 export function unasked(
   group: UnsubscribeGroupRow,
   contactId: string,
@@ -133,17 +136,14 @@ export function unasked(
   };
 }
 
-/** Standing of the contact's address. */
+/** State of the contact's address. */
 interface Standing {
   isBlocked: boolean;
-  /** Whether it unsubscribed from this group. */
+  /** Whether the address unsubscribed from this group. */
   hasLeft: boolean;
 }
 
-/**
- * Words of an organization in a mail to confirm. The mail has the words of the moment in which it
- * was asked for.
- */
+/** Texts of an organization in a confirmation mail, as they were when the mail was requested. */
 export interface AskedTexts {
   /** Name of the group. */
   group: string;
@@ -152,7 +152,7 @@ export interface AskedTexts {
 }
 
 /**
- * Reads the texts of a mail that is asked for now. @throws ConflictError without a sender that may
+ * Reads the texts of a mail that is requested now. @throws ConflictError without a sender that may
  * send
  */
 export async function readTexts(
@@ -182,7 +182,8 @@ export function added(
   const member = row.status === 'removed' ? { ...row, status: 'pending' as const } : row;
   if (isBlocked) return { row: { ...member, due_at: null }, result: 'blocked' };
   if (row.mails >= mostMails) return { row: member, result: 'limit' };
-  // A clock that was set back must not keep the next mail for longer than that.
+  // The absolute difference is used, so that a clock that was set back delays the next mail no
+  // longer than usual.
   const isRecent = row.mailed_at !== null && Math.abs(now - row.mailed_at) < mailEveryMs;
   if (isRecent) return { row: member, result: 'recent' };
   const due = { due_at: now, key_id: keyId, wait_reason: null, texts: toJson(texts) };

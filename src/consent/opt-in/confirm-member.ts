@@ -1,5 +1,5 @@
-// Confirming a member of a double opt-in group on behalf of the person: by the link to confirm
-// (confirm.ts), or by subscribing again.
+// Confirms a member of a double opt-in group on behalf of the person: by the link in the mail
+// (confirm.ts), or because the person subscribes again.
 import type { App } from '../../core/app.ts';
 import { byService, record } from '../../history/events/record.ts';
 import { type Leaving, liftLeave } from '../../outbound/unsubscribe-links/leave.ts';
@@ -20,7 +20,7 @@ export async function confirmMember(app: App, trx: Db, row: ConfirmationRow): Pr
   });
 }
 
-/** Locks the pending member with this first address and returns the row, or null. */
+/** Locks the pending member that has this address and returns the row, or null. */
 async function lockPending(
   trx: Db,
   { organizationId, groupId, address }: Pick<Leaver, 'organizationId' | 'groupId' | 'address'>,
@@ -37,7 +37,7 @@ async function lockPending(
  * the group's mail.
  */
 export async function comeBack(app: App, trx: Db, leaving: Leaving): Promise<void> {
-  // Contacts are locked before blocks.
+  // Contacts are locked before blocks, in this order everywhere.
   const pending = leaving.scope === 'group' ? await lockPending(trx, leaving) : null;
   const isLifted = await liftLeave(app, trx, leaving);
   if (isLifted && pending) await confirmMember(app, trx, pending);

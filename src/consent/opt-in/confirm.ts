@@ -1,4 +1,4 @@
-// The answer of a person to the mail that asked for confirmation.
+// Handles the answer of a person to the mail that asked for confirmation.
 //
 //   link                                      | GET shows              | POST
 //   ------------------------------------------+------------------------+------------------------------------

@@ -1,5 +1,5 @@
-// The HTTP operations on unsubscribe groups. They live here because a group is deleted with its
-// members.
+// The HTTP operations on unsubscribe groups. They are in this room because a group is deleted with
+// its members.
 import { area } from '../../core/api/area.ts';
 import { nounRoutes } from '../../core/api/noun-routes.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
@@ -47,7 +47,8 @@ export const unsubscribeGroupRoutes = nounRoutes(at, '/v1/unsubscribe-groups', {
   },
 });
 
-// Deletes unsubscribe groups with their members (src/people/unsubscribe-groups has the groups).
+// Deletes unsubscribe groups with their members. src/people/unsubscribe-groups has the groups
+// themselves.
 
 /** Confirmations deleted per transaction. */
 const rowsPerTransaction = 5_000;

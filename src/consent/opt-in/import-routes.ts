@@ -1,5 +1,5 @@
-// The HTTP operation that imports contacts. It lives here because an import can ask the contacts to
-// confirm a group.
+// The HTTP operation that imports contacts. It is in this room because an import can ask the
+// contacts to confirm a group.
 import { area } from '../../core/api/area.ts';
 import { contactNoun, importOutput, importQuery } from '../../people/contacts/schema.ts';
 import { ConflictError } from '../../platform/errors.ts';

@@ -1,5 +1,5 @@
-// Imports contacts that have to confirm a group. Their mails are due in sequence, so that
-// the mails of single requests do not stand behind them.
+// Imports contacts that have to confirm a group. Their mails are due one after the other, so that a
+// mail of a single request need not wait for the whole import.
 import { refusedServiceMail } from '../../access/keys/constraints.ts';
 import type { Caller, StreamedBody } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -14,7 +14,7 @@ import { mailsPerSecond } from './limits.ts';
 import { findConfirmations, insertConfirmations, updateConfirmation } from './queries.ts';
 
 /**
- * Returns the function that asks the contacts of an import, by transaction.
+ * Returns a function that asks the contacts of an import, called in each transaction.
  * @throws ForbiddenError for a test key and for a key that may not send at once; else as
  * `checkAskingAny`
  */
@@ -46,7 +46,8 @@ export async function askImported(
     const folded = new Map(found.map(({ id, email }) => [id, foldAddress(email ?? '')]));
     const left = await addressesLeft(trx, group, [...folded.values()]);
     const rows = ids.map((id, at) => {
-      // A file never stands for a new wish of somebody that unsubscribed from the group.
+      // A file is not a new request of the person, so a person that unsubscribed is not asked
+      // again.
       const hasLeft = left.has(folded.get(id) ?? '');
       const standing = { isBlocked: hasLeft, hasLeft };
       const asking = { now, keyId, texts };

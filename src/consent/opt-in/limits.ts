@@ -1,10 +1,10 @@
 // Bounds of mails with a link to confirm.
 
-/** Mails to a contact for a group, in all. */
+/** Most mails to a contact for a group, ever. */
 export const mostMails = 3;
-/** Least time between two of them. */
+/** Least time between two mails to a contact for a group. */
 export const mailEveryMs = 3_600_000;
-/** Life of a link. */
+/** Time for which a link is valid. */
 export const linkLivesMs = 7 * 24 * 3_600_000;
-/** Mails of an organization in a second. */
+/** Most mails of an organization in a second. */
 export const mailsPerSecond = 5;

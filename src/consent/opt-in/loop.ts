@@ -1,5 +1,5 @@
-// Mails the links to confirm. An import makes 100,000 of them due; they leave at a bounded pace,
-// each organization in turn, and mails that an import placed behind the first mails yield to
+// Sends the due mails that ask for confirmation. An import can make 100,000 mails due. They leave
+// at a bounded rate, organizations take turns, and later mails of an import wait for mails of
 // single requests. The handling of a due mail is in mail-due.ts.
 import { admissionOf } from '../../access/admission/admission.ts';
 import { drawTokens } from '../../access/admission/draw-tokens.ts';
@@ -18,11 +18,11 @@ const organizationsPerTurn = 20;
 
 /** The loop of a daemon. */
 export function createConfirmationLoop(app: App): DueLoop {
-  /** The last organization of the turn before. */
+  /** Last organization of the previous turn. */
   let after = '';
   let nextTurn = 0;
   /**
-   * Ends of the waits of organizations, on the steady clock. Lost with the daemon: it then looks
+   * Times until which organizations wait, by the steady clock. A restarted daemon checks them
    * again.
    */
   const waits = new Map<string, number>();
@@ -54,7 +54,7 @@ export function createConfirmationLoop(app: App): DueLoop {
 
 /**
  * Mails confirmations of an organization, and returns the end of the wait, or null. After an error
- * they wait, so that other organizations continue.
+ * this organization waits, so that other organizations continue.
  */
 async function mailOrWait(app: App, organizationId: string, now: number): Promise<number | null> {
   try {
@@ -70,8 +70,8 @@ async function mailOrWait(app: App, organizationId: string, now: number): Promis
 }
 
 /**
- * Mails the first due confirmations of an organization. Draws as a campaign run does: requests go
- * first.
+ * Mails the first due confirmations of an organization. Leaves half of the rate limit to requests,
+ * as a campaign run does.
  */
 async function mailDue(app: App, organizationId: string, now: number): Promise<number | null> {
   const drawer = { organizationId, keyId: null };

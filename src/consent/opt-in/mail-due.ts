@@ -44,28 +44,28 @@ import {
 } from './queries.ts';
 import { confirmToken } from './tokens.ts';
 
-/** Wait of an organization that may not send. */
+/** Time until an organization that may not send is tried again. */
 const retryMs = 3_600_000;
 
 interface Turn {
   organizationId: string;
   now: number;
-  /** Mails that may leave by the rate. */
+  /** Mails that the rate limit allows now. */
   tokens: number;
 }
 
 interface Mailed {
   mailed: number;
-  /** The last refusal. */
+  /** The last refusal of a mail. */
   refusal: ServiceError | null;
-  /** Wait of the organization. */
+  /** Wait of the organization; null if all due mails could leave. */
   wait: { reason: ConfirmationWait; until: number } | null;
 }
 
 /** Mails the first due confirmations of an organization, as far as `tokens` and the quota allow. */
 export async function mailIn(app: App, trx: Db, turn: Turn): Promise<Mailed> {
   const { organizationId, now } = turn;
-  // As in every accept, the quota is locked before all other rows.
+  // The quota must be the first lock of the transaction (`openAllowances`).
   const allowances = await openAllowances(app, trx, [organizationId]);
   const { rows, ids } = await lockDue(trx, organizationId, now);
   const [sender] = await resolveSenders(
@@ -81,7 +81,7 @@ export async function mailIn(app: App, trx: Db, turn: Turn): Promise<Mailed> {
 }
 
 /**
- * Locks the contacts of the first due rows, and reads the rows anew: another daemon may have
+ * Locks the contacts of the first due rows, and reads the rows again: another daemon may have
  * mailed them.
  */
 async function lockDue(
@@ -113,7 +113,7 @@ export async function putOffDue(trx: Db, organizationId: string, now: number): P
 
 interface DueRows extends Turn {
   rows: readonly ConfirmationRow[];
-  /** Their contacts. */
+  /** Contacts of the rows. */
   ids: readonly string[];
   /** Address of the default sender. */
   sender: string;
@@ -176,7 +176,7 @@ async function mailRows(app: App, trx: Db, allowances: Allowances, due: DueRows)
   return { mailed, refusal, wait };
 }
 
-/** Returns the wait of a mail without room in the quota or without a token, or takes that room. */
+/** Takes a token and quota for a mail and returns null, or returns the wait for them. */
 function waitFor(
   allowances: Allowances,
   { organizationId, now, isDrawn }: { organizationId: string; now: number; isDrawn: boolean },
@@ -186,7 +186,7 @@ function waitFor(
   return isDrawn ? null : { reason: 'rate', until: now };
 }
 
-/** Maps the key of each row to a caller, or to null if the key may no longer send this mail. */
+/** Maps each row's key to a caller, or to null if the key may no longer send this mail. */
 async function callersOf(
   trx: Db,
   organizationId: string,
@@ -202,7 +202,10 @@ async function callersOf(
   return callers;
 }
 
-/** Returns a function that tells whether a recipient could not open the link. */
+/**
+ * Returns a function that tells whether a recipient elsewhere could not open the link, since it has
+ * no public address.
+ */
 async function lostLinks(
   app: App,
   trx: Db,
@@ -212,7 +215,7 @@ async function lostLinks(
   if (hasPublicBase(app, null)) return () => false;
   const question = { organizationId, from: undefined, onBehalfOf };
   const [service] = await resolveSenders(trx, [question], findHostedSender);
-  // Without a sender of the service the mail itself is refused.
+  // Without a sender of the service, the accept refuses the mail, so the link needs no check.
   if (!service || service instanceof ServiceError) return () => false;
   const from = { organizationId, email: service.email };
   return (email) => firstOutward(app, [email], from) !== undefined;

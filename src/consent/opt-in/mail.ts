@@ -1,5 +1,5 @@
-// The mail that asks a contact to confirm a group. The description of the group is on the page
-// alone (page.ts).
+// The mail that asks a contact to confirm a group. Only the page (page.ts) shows the description of
+// the group.
 import type { Caller } from '../../core/api/route.ts';
 import type { AcceptRequest } from '../../outbound/sending/accept.ts';
 import { serviceMail } from '../../outbound/sending/service-mail.ts';

@@ -141,8 +141,8 @@ export async function listMembers(
 }
 
 /**
- * Takes contacts out of a group. They get no campaign of it until they confirm again. Ignores
- * contacts outside of it. @throws ResourceNotFoundError
+ * Removes contacts from a group. They get no campaign of the group until they confirm again.
+ * Contacts outside of the group are ignored. @throws ResourceNotFoundError
  */
 export function removeMembers(
   app: App,

@@ -8,7 +8,7 @@ import { ownTables } from '../../platform/store/own-tables.ts';
 export const memberStatuses = ['pending', 'confirmed'] as const;
 export type MemberStatus = (typeof memberStatuses)[number];
 
-/** Waits of a due mail; a campaign run waits for the same. */
+/** Reasons why a due mail waits; campaign runs have the same reasons. */
 export const confirmationWaits = ['rate', 'daily-quota'] as const;
 export type ConfirmationWait = (typeof confirmationWaits)[number];
 
@@ -17,11 +17,11 @@ export class ConfirmationRow {
   contact_id!: string;
   organization_id!: string;
   status!: MemberStatus | 'removed';
-  /** Mails with a link so far. */
+  /** Number of mails with a link so far. */
   mails!: number;
   /** Time of the last mail. */
   mailed_at!: number | null;
-  /** End of the link in the last mail. */
+  /** Expiry of the link in the last mail. */
   expires_at!: number | null;
   /** Time of the next mail; null for none. */
   due_at!: number | null;
@@ -33,8 +33,8 @@ export class ConfirmationRow {
   /** Reason why the due mail waits. */
   wait_reason!: ConfirmationWait | null;
   /**
-   * JSON of the texts of the next mail, as of the request for it; null for none, and in rows of
-   * earlier versions.
+   * Texts of the next mail as JSON, from the time of the request; null without a mail, and in rows
+   * of earlier versions.
    */
   texts!: string | null;
 }
@@ -60,13 +60,13 @@ export const pendingAmong = own.all(
   (rows) => new Set(rows.map(({ contact_id }) => contact_id)),
 );
 
-/** Fragment of a larger query: the condition of `pendingAmong` on a contact. */
+/** SQL condition of `pendingAmong` for a contact, as a part of a larger query. */
 export function isPending(groupId: string, contactId: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql<SqlBool>`exists (select 1 from group_confirmations
     where group_id = ${groupId} and contact_id = ${contactId} and status <> 'confirmed')`;
 }
 
-/** Fragment of a larger query: the contacts of `pendingAmong` within a range of ids. */
+/** SQL for the contacts of `pendingAmong` in a range of ids, as a part of a larger query. */
 export function pendingIdsIn(
   groupId: string,
   { after, until }: { after: string; until: string },
@@ -84,7 +84,7 @@ export const findConfirmations = own.all((db, groupId: string, contactIds: reado
     .where('contact_id', ...isOneOf(db, contactIds)),
 );
 
-/** Inserts rows of contacts that have none in the group, sorted by contact. */
+/** Inserts rows, sorted by contact, for contacts that have no row in the group. */
 export const insertConfirmations = own.bulkInsert('group_confirmations', ConfirmationRow);
 
 /** Writes status, mails, times, key, wait and texts of a row. */
@@ -135,7 +135,8 @@ export const removeMembers = own.change((db, groupId: string, contactIds: readon
 );
 
 /**
- * Deletes rows of a group that is being deleted, in the order of contacts. Returns their number.
+ * Deletes rows of a group that is being deleted, in the order of contacts. Returns the number of
+ * deleted rows.
  */
 export const deleteConfirmations = own.change((db, groupId: string, limit: number) =>
   db
@@ -153,7 +154,7 @@ export const deleteConfirmations = own.change((db, groupId: string, limit: numbe
 
 export interface DueOrganization {
   organization_id: string;
-  /** Time of the first mail. */
+  /** Due time of the first mail. */
   due_at: number;
 }
 

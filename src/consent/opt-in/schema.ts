@@ -1,4 +1,4 @@
-// Shapes of the members of a double opt-in group, in and out.
+// Input and output shapes of the members of a double opt-in group.
 import { z } from 'zod';
 import { cursorPageOf, cursorQuery } from '../../core/api/pagination.ts';
 import { idOf } from '../../core/api/resource-schema.ts';

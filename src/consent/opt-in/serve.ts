@@ -1,4 +1,4 @@
-// Serves `/c/{token}` on the main HTTP face and on tracking hosts. GET shows a button. POST
+// Serves `/c/{token}` on the main HTTP server and on tracking hosts. GET shows a button. POST
 // confirms.
 import { lookOf } from '../../content/brands/page-look.ts';
 import { linkPage } from '../../core/link-pages/link-page.ts';

@@ -1,11 +1,11 @@
-// Tokens of links to confirm a group. A token has all data of the mail, encrypted. The time in it
-// tells a used link, or a link in a mail that is too old, from the link of a later mail.
+// Tokens of links to confirm a group. A token has all data of the mail, encrypted. The time in the
+// token identifies the mail, so that a used or expired link differs from the link of a later mail.
 import type { App } from '../../core/app.ts';
 import { exactly } from '../../core/root-keys/token-text.ts';
 
 const purpose = 'confirm';
 
-/** Contact, group and mail of a link. */
+/** Data of a link: contact, group and mail. */
 export interface Asked {
   organizationId: string;
   groupId: string;

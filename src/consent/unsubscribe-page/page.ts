@@ -16,7 +16,7 @@ interface Words {
   buttons: readonly Button[];
 }
 
-/** A public group, and whether the recipient gets mail of the group. */
+/** A public group, and whether the recipient is subscribed to it. */
 export interface ListedGroup {
   id: string;
   name: string;
@@ -24,7 +24,9 @@ export interface ListedGroup {
   isOn: boolean;
 }
 
-/** A change that the recipient just made to a listed group, or the failure. */
+/**
+ * A change that the recipient just made to a listed group; `gone` if the group no longer exists.
+ */
 export type Change = { name: string; isOn: boolean } | 'gone';
 
 export interface LeavePageNames {
@@ -39,7 +41,7 @@ export interface LeavePageNames {
 export interface LeavePageParts {
   look: PageLook;
   groups: readonly ListedGroup[];
-  /** The organization has more public groups than `groups`. */
+  /** True if the organization has more public groups than `groups` lists. */
   hasMore: boolean;
   change: Change | null;
 }
@@ -80,8 +82,8 @@ function wordsOf({ group: left, all }: Standing, names: LeavePageNames): Words {
   const { group, sender, address } = names;
   const leaveAll = { action: 'leave-all', words: `Unsubscribe from all mail from ${sender}` };
   if (all) {
-    // Unsubscribing also blocks an address that bounced or complained, for the time after that
-    // block.
+    // An address that is blocked for a bounce or complaint can still unsubscribe: this lasts even
+    // if that block is lifted.
     const isOwn = all.reason === 'unsubscribe';
     const heading = isOwn ? 'You are unsubscribed' : 'Unsubscribe';
     const returnAll = { action: 'return-all', words: `Get mail from ${sender} again` };
@@ -103,7 +105,8 @@ function drawButton(button: Button): string {
 }
 
 /**
- * Draws a group. `canChange` is false while all mail is off: then the group's state has no effect.
+ * Renders a group. `canChange` is false while the recipient gets no mail at all: the group's state
+ * then has no effect.
  */
 function drawGroup({ id, name, description, isOn }: ListedGroup, canChange: boolean): string {
   const about = description === null ? '' : `<span>${escapeHtml(description)}</span>`;

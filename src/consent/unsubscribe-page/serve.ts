@@ -1,4 +1,4 @@
-// Serves `/u/{token}` on the main HTTP face and on tracking hosts. GET shows the present state.
+// Serves `/u/{token}` on the main HTTP server and on tracking hosts. GET shows the present state.
 // POST unsubscribes or resubscribes. The holder of a token decides about all groups of the
 // organization, for the address of the token.
 import { lookOf } from '../../content/brands/page-look.ts';
@@ -31,7 +31,7 @@ interface Wish {
   groupId: string | null;
 }
 
-/** Wishes of the page, by the `action` of the form. */
+/** Requested changes, by the `action` of the form. */
 export const leaveActions: ReadonlyMap<string, Omit<Wish, 'groupId'>> = new Map([
   ['leave', { leaves: true, scope: 'group' }],
   ['leave-all', { leaves: true, scope: 'all' }],
@@ -53,7 +53,8 @@ export const leavingPage = linkPage({
       return { notice: null };
     }
     const group = await unsubscribeGroups.find(app.store.db, leaver.organizationId, groupId);
-    // Only the own group may be a deleted group: the token proves that it existed.
+    // A listed group must exist. The message's own group may be deleted, since the token proves
+    // that it existed.
     if (!group) return { notice: 'gone' };
     await carryOut(app, { ...leaver, groupId, scope }, leaves);
     return { notice: { name: group.name, isOn: !leaves } };
@@ -90,7 +91,7 @@ const leavesOf = perApp((app: App) =>
   }),
 );
 
-/** Reads the wish in the form. */
+/** Reads the requested change from the form. */
 function wishOf(form: FormData): Wish | undefined {
   if (form.get('List-Unsubscribe') === 'One-Click') {
     return { leaves: true, scope: 'group', groupId: null };
@@ -105,7 +106,8 @@ async function listedGroups(
   db: Db,
   leaver: Leaver,
 ): Promise<Pick<LeavePageParts, 'groups' | 'hasMore'>> {
-  // An extra group shows that the list is cut, and a second extra group may be the own group.
+  // Reads two more groups than shown: an extra group shows that the list is cut, and the second may
+  // be the own group of the message.
   const found = await findPublicGroups(db, leaver.organizationId, mostGroups + 2);
   const others = found.filter(({ id }) => id !== leaver.groupId);
   const listed = others.slice(0, mostGroups);
