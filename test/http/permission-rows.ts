@@ -616,10 +616,11 @@ const all = ['owner', 'admin', 'developer'] as const;
 
 const sends: readonly CallerName[] = [...all, 'sender', 'mailer'];
 const sendsAndReads: readonly CallerName[] = [...all, 'sender'];
-const readsMessages: readonly CallerName[] = [...all, 'sender', 'viewer', 'reader'];
+const readsMessages: readonly CallerName[] = [...all, 'sender', 'viewer', 'reader', 'support'];
 const deletesMessages: readonly CallerName[] = [...all, 'remover'];
-/** Domains, senders and blocks. */
-const readsDomains: readonly CallerName[] = [...all, 'viewer', 'postmaster'];
+/** Domains and senders, and with `writesDomains` blocks too. */
+const readsDomains: readonly CallerName[] = [...all, 'viewer', 'postmaster', 'editor'];
+const readsBlocks: readonly CallerName[] = [...all, 'viewer', 'postmaster', 'support'];
 const writesDomains: readonly CallerName[] = [...all, 'writer', 'postmaster'];
 /** Custom tracking. */
 const readsTracking: readonly CallerName[] = [...all, 'viewer'];
@@ -628,38 +629,38 @@ const deletesDomains: readonly CallerName[] = [...all, 'remover', 'postmaster'];
 const readsConversations: readonly CallerName[] = [...all, 'viewer'];
 const writesConversations: readonly CallerName[] = [...all, 'writer'];
 const deletesConversations: readonly CallerName[] = [...all, 'remover'];
-const readsContacts: readonly CallerName[] = [...all, 'viewer'];
-const writesContacts: readonly CallerName[] = [...all, 'writer'];
-const deletesContacts: readonly CallerName[] = [...all, 'remover'];
-const readsTemplates: readonly CallerName[] = [...all, 'sender', 'viewer'];
-const writesTemplates: readonly CallerName[] = [...all, 'writer'];
-const deletesTemplates: readonly CallerName[] = [...all, 'remover'];
+const readsContacts: readonly CallerName[] = [...all, 'viewer', 'editor', 'support'];
+const writesContacts: readonly CallerName[] = [...all, 'writer', 'editor'];
+const deletesContacts: readonly CallerName[] = [...all, 'remover', 'editor'];
+const readsTemplates: readonly CallerName[] = [...all, 'sender', 'viewer', 'editor'];
+const writesTemplates: readonly CallerName[] = [...all, 'writer', 'editor'];
+const deletesTemplates: readonly CallerName[] = [...all, 'remover', 'editor'];
 const readsExtensions: readonly CallerName[] = [...all, 'viewer'];
 const writesExtensions: readonly CallerName[] = [...all, 'writer'];
 const deletesExtensions: readonly CallerName[] = [...all, 'remover'];
-const readsCampaigns: readonly CallerName[] = [...all, 'viewer'];
-const writesCampaigns: readonly CallerName[] = [...all, 'writer'];
-const deletesCampaigns: readonly CallerName[] = [...all, 'remover'];
-const runsCampaigns: readonly CallerName[] = all;
-const readsBrands: readonly CallerName[] = [...all, 'viewer'];
-const writesBrands: readonly CallerName[] = [...all, 'writer'];
-const deletesBrands: readonly CallerName[] = [...all, 'remover'];
+const readsCampaigns: readonly CallerName[] = [...all, 'viewer', 'editor', 'analyst'];
+const writesCampaigns: readonly CallerName[] = [...all, 'writer', 'editor'];
+const deletesCampaigns: readonly CallerName[] = [...all, 'remover', 'editor'];
+const runsCampaigns: readonly CallerName[] = [...all, 'editor'];
+const readsBrands: readonly CallerName[] = [...all, 'viewer', 'editor'];
+const writesBrands: readonly CallerName[] = [...all, 'writer', 'editor'];
+const deletesBrands: readonly CallerName[] = [...all, 'remover', 'editor'];
 const writesWebhooks: readonly CallerName[] = [...all, 'writer'];
 const deletesWebhooks: readonly CallerName[] = [...all, 'remover'];
 /** Mailboxes and namespaces. */
-const readsMailboxes: readonly CallerName[] = [...all, 'viewer'];
-const writesMailboxes: readonly CallerName[] = [...all, 'writer'];
+const readsMailboxes: readonly CallerName[] = [...all, 'viewer', 'support'];
+const writesMailboxes: readonly CallerName[] = [...all, 'writer', 'support'];
 const deletesMailboxes: readonly CallerName[] = [...all, 'remover'];
-const sendsFromMailboxes: readonly CallerName[] = all;
+const sendsFromMailboxes: readonly CallerName[] = [...all, 'support'];
 /** Addresses, status and catch-all. */
 const configuresMailboxes: readonly CallerName[] = all;
 const readsKeys: readonly CallerName[] = ['owner', 'admin', 'viewer', 'locksmith'];
 const writesKeys: readonly CallerName[] = ['owner', 'admin', 'writer', 'locksmith'];
 const deletesKeys: readonly CallerName[] = ['owner', 'admin', 'remover', 'locksmith'];
-const readsOrganization: readonly CallerName[] = ['owner', 'admin', 'viewer', 'analyst'];
+const readsOrganization: readonly CallerName[] = ['owner', 'admin', 'viewer', 'counter'];
 /** The log of events too. */
 const readsWebhooks: readonly CallerName[] = [...all, 'viewer'];
-const readsAnalytics: readonly CallerName[] = [...all, 'viewer', 'analyst'];
+const readsAnalytics: readonly CallerName[] = [...all, 'viewer', 'counter', 'editor', 'analyst'];
 
 /** A mail to one recipient of the own domain. */
 const written = (serial: number) => ({ to: [`u${serial}@own.example`], text: `mail ${serial}` });
@@ -831,7 +832,7 @@ export const rows: Readonly<Record<string, Row>> = {
   [`POST ${senders}/{id}/resend`]: { may: writesDomains, gives: 409, on: 'sender' },
 
   [`GET ${blocks}`]: {
-    may: readsDomains,
+    may: readsBlocks,
     gives: 200,
     query: '?limit=100',
     foreignQuery: ({ blockedAddress }) => `?address=${blockedAddress}`,
@@ -842,7 +843,7 @@ export const rows: Readonly<Record<string, Row>> = {
     body: (_own, serial) => ({ address: `made${serial}@blocked.example` }),
     sameBody: ({ blockedAddress }) => ({ address: blockedAddress }),
   },
-  [`GET ${blocks}/{id}`]: { may: readsDomains, gives: 200, on: 'block' },
+  [`GET ${blocks}/{id}`]: { may: readsBlocks, gives: 200, on: 'block' },
   [`DELETE ${blocks}/{id}`]: { may: deletesDomains, gives: 200, on: 'block', spends: true },
 
   [`GET ${mailboxes}`]: { may: readsMailboxes, gives: 200, query: '?limit=100' },
@@ -1123,9 +1124,9 @@ export const rows: Readonly<Record<string, Row>> = {
     on: 'unsubscribeGroup',
     query: '?limit=100',
   },
-  // It makes the service write mail: a key that only writes has no right to send.
+  // It makes the service write mail: a key that only writes has no right to send, an editor has.
   [`POST ${unsubscribeGroups}/{id}/members`]: {
-    may: all,
+    may: [...all, 'editor'],
     gives: 200,
     on: 'unsubscribeGroup',
     body: ({ shared }) => ({ contactIds: [shared.contact] }),
@@ -1240,8 +1241,9 @@ export const rows: Readonly<Record<string, Row>> = {
     on: 'campaign',
     body: () => ({ to: ['delivered@simulator.test'] }),
   },
+  // As a contact, so the key reads contacts too.
   [`POST ${campaigns}/{id}/render`]: {
-    may: readsCampaigns,
+    may: readsContacts.filter((name) => readsCampaigns.includes(name)),
     gives: 200,
     on: 'campaign',
     body: ({ shared }) => ({ contactId: shared.contact }),

@@ -2,7 +2,7 @@
 // in permission-rows.ts. The list of routes is the service's own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
-import type { Role } from '../../src/access/keys/roles.ts';
+import { type Role, roles } from '../../src/access/keys/roles.ts';
 import type { ApiKey, CreateKey } from '../../src/access/keys/schema.ts';
 import type { Method, Route } from '../../src/core/api/route.ts';
 import type { Answer, HttpApi, RequestOptions } from '../support/http-client.ts';
@@ -194,6 +194,9 @@ const managers = {
   owner: { role: 'owner' },
   admin: { role: 'admin' },
   developer: { role: 'developer' },
+  editor: { role: 'editor' },
+  support: { role: 'support' },
+  analyst: { role: 'analyst' },
   sender: { role: 'sender' },
   viewer: { role: 'viewer' },
   "keys and a sender's permissions": {
@@ -204,16 +207,17 @@ const managers = {
 
 /** Roles of the keys that each manager may create, change, rotate and revoke. */
 const manages: Readonly<Record<keyof typeof managers, readonly Role[]>> = {
-  owner: ['owner', 'admin', 'developer', 'sender', 'viewer'],
-  admin: ['admin', 'developer', 'sender', 'viewer'],
+  owner: roles,
+  admin: roles.filter((role) => role !== 'owner'),
   developer: [],
+  editor: [],
+  support: [],
+  analyst: [],
   sender: [],
   viewer: [],
   "keys and a sender's permissions": ['sender'],
-  "keys and a viewer's permissions": ['viewer'],
+  "keys and a viewer's permissions": ['analyst', 'viewer'],
 };
-
-const targets: readonly Role[] = ['owner', 'admin', 'developer', 'sender', 'viewer'];
 
 const operations = {
   make: (_id: string, role: Role) => ['POST', '/v1/api-keys', { role }] as const,
@@ -238,7 +242,7 @@ describe('the management of keys', () => {
 
   it.each(names)("is limited to keys no stronger than the caller's: %s", async (name) => {
     const manager = world.own.api.as((await makeKey(managers[name])).key ?? '');
-    for (const role of targets) {
+    for (const role of roles) {
       for (const [operation, requestOf] of Object.entries(operations)) {
         const { key: _, ...target } = await makeKey({ role, name: 'target' });
         const [method, url, body] = requestOf(target.id, role);

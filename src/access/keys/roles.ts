@@ -11,7 +11,16 @@ import {
 } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 
-export const roles = ['owner', 'admin', 'developer', 'sender', 'viewer'] as const;
+export const roles = [
+  'owner',
+  'admin',
+  'developer',
+  'editor',
+  'support',
+  'analyst',
+  'sender',
+  'viewer',
+] as const;
 export type Role = (typeof roles)[number];
 
 /** `roleName` of a key with an explicit list of permissions. */
@@ -30,6 +39,22 @@ const permissionsOfRole: Readonly<Record<Role, PermissionMap>> = {
   owner: allPermissions,
   admin: allPermissions,
   developer: Object.fromEntries(developerResources.map((name) => [name, ['*']])),
+  editor: {
+    campaigns: ['*'],
+    templates: ['*'],
+    brands: ['*'],
+    contacts: ['*'],
+    senders: ['read'],
+    domains: ['read'],
+    analytics: ['read'],
+  },
+  support: {
+    mailboxes: ['read', 'write', 'send'],
+    messages: ['read'],
+    contacts: ['read'],
+    blocks: ['read'],
+  },
+  analyst: { analytics: ['read'], campaigns: ['read'] },
   sender: { messages: ['send', 'read'], templates: ['read'] },
   viewer: { '*': ['read'] },
 };

@@ -12,6 +12,13 @@ const allowed: Record<Role, (resource: string, action: string) => boolean> = {
   owner: () => true,
   admin: () => true,
   developer: (resource) => resource !== 'keys' && resource !== 'organization',
+  editor: (resource, action) =>
+    ['campaigns', 'templates', 'brands', 'contacts'].includes(resource) ||
+    (['senders', 'domains', 'analytics'].includes(resource) && action === 'read'),
+  support: (resource, action) =>
+    (resource === 'mailboxes' && ['read', 'write', 'send'].includes(action)) ||
+    (['messages', 'contacts', 'blocks'].includes(resource) && action === 'read'),
+  analyst: (resource, action) => ['analytics', 'campaigns'].includes(resource) && action === 'read',
   sender: (resource, action) =>
     (resource === 'messages' && ['send', 'read'].includes(action)) ||
     (resource === 'templates' && action === 'read'),
@@ -43,6 +50,11 @@ describe('the comparison of permissions', () => {
     ['developer', 'sender', true],
     ['developer', 'viewer', false],
     ['developer', 'admin', false],
+    ['developer', 'editor', true],
+    ['editor', 'analyst', true],
+    ['editor', 'sender', false],
+    ['support', 'viewer', false],
+    ['viewer', 'analyst', true],
     ['viewer', 'sender', false],
     ['sender', 'sender', true],
   ])('%s covers %s: %s', (holder, wanted, expected) => {

@@ -45,7 +45,7 @@ it('is made by no command but svc init', async () => {
   }
   const files = globSync(['commands/**/*.ts', 'daemon/**/*.ts']);
   const starters = files.filter((file) => readFileSync(file, 'utf8').includes('firstStart('));
-  expect(starters.sort()).toEqual(['commands/init.ts', 'daemon/daemon.ts']);
+  expect(starters.sort()).toEqual(['commands/base/production/store.ts', 'daemon/daemon.ts']);
 });
 
 it('is looked up by its name nowhere', () => {
