@@ -8231,7 +8231,15 @@ export class Svc {
         /** Description of the key */
         description?: string | null;
         /** Role (default, without permissions: developer) */
-        role?: 'owner' | 'admin' | 'developer' | 'sender' | 'viewer';
+        role?:
+          | 'owner'
+          | 'admin'
+          | 'developer'
+          | 'editor'
+          | 'support'
+          | 'analyst'
+          | 'sender'
+          | 'viewer';
         /** Resource to actions, such as {"messages": ["send", "read"]}; "*" is any */
         permissions?: {
           [name: string]: Array<string>;
