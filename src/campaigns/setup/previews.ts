@@ -1,8 +1,10 @@
 // The mail of a campaign before a run: shown for a contact, and sent to a few addresses.
 import { admissionOf } from '../../access/admission/admission.ts';
+import { allows } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import type { BatchResult } from '../../outbound/messages/schema.ts';
+import { ForbiddenError } from '../../platform/errors.ts';
 import { type CampaignPreview, renderCampaignMail, testCampaignMail } from '../mail/preview.ts';
 import { factsOf } from './present-campaign.ts';
 import { campaigns } from './queries.ts';
@@ -18,6 +20,10 @@ export async function renderCampaign(
   id: string,
   { contactId }: RenderCampaign,
 ): Promise<CampaignPreview> {
+  // Before the look-up: a key without this right learns nothing of campaigns by their ids.
+  if (contactId !== undefined && !allows(caller.permissions, 'contacts:read')) {
+    throw new ForbiddenError('Showing the values of a contact needs contacts:read');
+  }
   const row = await campaigns.get(app.store.db, caller.organizationId, id);
   return renderCampaignMail(app, caller, factsOf(row), contactId);
 }
