@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { composeFile, systemdUnit } from '../base/nouns/unit.ts';
+import { composeFile, lastingHome, systemdUnit } from '../base/nouns/unit.ts';
 import { print } from '../base/output/output.ts';
 
 const usualConfig = '/etc/svc/config.yaml';
@@ -28,7 +28,8 @@ export default class DaemonUnit extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonUnit);
-    const places = { home: this.config.root, config: resolve(flags.config ?? usualConfig) };
+    const home = lastingHome(this.config.root);
+    const places = { home, config: resolve(flags.config ?? usualConfig) };
     const unit = (flags.docker ? composeFile : systemdUnit)(places).trimEnd();
     await print(flags, { unit }, () => unit);
   }

@@ -1,11 +1,12 @@
-// The systemd unit of README: its rights, and the signal of a reload. A unit is judged without
+// The systemd unit of docs/install.md: its rights, and the signal of a reload. A unit is judged without
 // being started.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { composeFile, systemdUnit } from '../../commands/base/nouns/unit.ts';
+import { composeFile, lastingHome, systemdUnit } from '../../commands/base/nouns/unit.ts';
 import { configKeys } from '../../src/core/config/keys.ts';
 import { repository } from '../support/cli.ts';
 
@@ -13,16 +14,33 @@ const file = join(repository, 'examples/systemd/svc.service');
 const unit = readFileSync(file, 'utf8');
 const analyze = '/usr/bin/systemd-analyze';
 
-it('the unit is the one that README installs', () => {
-  const readme = readFileSync(join(repository, 'README.md'), 'utf8');
-  expect(readme).toContain('install -m 644 /opt/svc/examples/systemd/svc.service /etc/systemd/');
+it('the unit is the one that docs/install.md installs', () => {
+  const page = readFileSync(join(repository, 'docs/install.md'), 'utf8');
+  const source = '/opt/svc/current/examples/systemd/svc.service';
+  expect(page).toContain(`install -m 644 ${source} /etc/systemd/system/svc.service`);
 });
 
 it('the unit is what svc daemon unit prints', () => {
-  const places = { home: '/opt/svc', config: '/etc/svc/config.yaml' };
+  const places = { home: '/opt/svc/current', config: '/etc/svc/config.yaml' };
   expect(unit).toBe(systemdUnit(places));
   expect(unit).toMatch(/^User=svc$/m);
   expect(unit).not.toContain('DynamicUser');
+});
+
+it('the unit names the link that an upgrade moves', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-releases-'));
+  const [current, first, second] = ['current', 'releases/1', 'releases/2'].map((path) =>
+    join(folder, path),
+  ) as [string, string, string];
+  try {
+    for (const release of [first, second]) mkdirSync(release, { recursive: true });
+    expect(lastingHome(first)).toBe(first);
+    symlinkSync(first, current);
+    expect([first, second].map(lastingHome)).toEqual([current, second]);
+    expect(lastingHome(folder)).toBe(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 it('the compose file builds the Dockerfile, with few rights and one volume', () => {
@@ -52,7 +70,7 @@ it('the unit restarts the daemon after every end but a mistake in the configurat
 it('the unit reloads by SIGHUP, after a check of the configuration', () => {
   const steps = [...unit.matchAll(/^ExecReload=(.*)$/gm)].map(([, step]) => step);
   expect(steps).toEqual([
-    '/opt/svc/bin/svc config check --config /etc/svc/config.yaml',
+    '/opt/svc/current/bin/svc config check --config /etc/svc/config.yaml',
     '/bin/sh -c "kill -HUP $MAINPID"',
   ]);
 });

@@ -1,5 +1,21 @@
 // The texts of `svc daemon unit`: a unit of systemd, and a compose file.
-import { dirname, join } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/**
+ * Returns the folder of the program as a unit names it: `current` for a folder below `releases`
+ * that this link leads to, so that an upgrade moves the link and leaves the unit as it is.
+ */
+export function lastingHome(home: string): string {
+  const releases = dirname(home);
+  if (basename(releases) !== 'releases') return home;
+  const link = join(dirname(releases), 'current');
+  try {
+    return realpathSync(link) === realpathSync(home) ? link : home;
+  } catch {
+    return home;
+  }
+}
 
 export interface UnitPlaces {
   /** Folder of the program. */

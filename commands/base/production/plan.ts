@@ -9,7 +9,7 @@ import { type ProductionAnswers, productionConfig } from '../../../src/core/conf
 import { secretsBeside } from '../../../src/core/config/secrets-env.ts';
 import { ValidationError } from '../../../src/platform/errors.ts';
 import { loadYaml } from '../../../src/platform/runtime/on-demand.ts';
-import { systemdUnit } from '../nouns/unit.ts';
+import { lastingHome, systemdUnit } from '../nouns/unit.ts';
 import { UsageError } from '../output/failure.ts';
 import { type Ask, answersOf, askForDomain, type ProductionFlags } from './answers.ts';
 import { type Machine, mayRead, type Step, textIfThere, unreadablePart } from './machine.ts';
@@ -234,7 +234,7 @@ export async function planInstallation(
       ? [{ kind: 'folder', path: dataDir, mode: 0o700, account } as const]
       : []),
   ];
-  const text = systemdUnit({ home, config: file });
+  const text = systemdUnit({ home: lastingHome(home), config: file });
   const behind: Step[] = [
     ...(unit.isNew
       ? [{ kind: 'file', path: unit.path, text, mode: 0o644, account: 'root' } as const]
