@@ -1,6 +1,6 @@
-// docs/install.md, typed on a fake machine: install, upgrade, downgrade and uninstall move the links
-// as the page says, and at the end nothing of the service is left. git, npm, systemctl, userdel and
-// the program itself are stubs.
+// docs/install.md, typed on a fake machine: install, upgrade, downgrade and uninstall move the
+// links as the page says, and leave nothing of the service at the end. git, npm, systemctl, userdel
+// and the program itself are stubs.
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
@@ -37,7 +37,7 @@ beforeAll(() => {
   // A clone has the files that the account must be able to read.
   const { home } = machine;
   const files = ['bin', 'node_modules', 'package.json'].map((name) => join(home, name)).join(' ');
-  stub('git', `mkdir -p "$3"; cp -R ${files} "$3"; cp ${stubs}/svc "$3/bin/svc"`);
+  stub('git', `mkdir -p "$3"; cp -R ${files} "$3"; install ${stubs}/svc "$3/bin/svc"`);
 });
 afterAll(() => machine.close());
 

@@ -1,5 +1,5 @@
-// The systemd unit of docs/install.md: its rights, and the signal of a reload. A unit is judged without
-// being started.
+// The systemd unit of docs/install.md: its rights, and the signal of a reload. A unit is judged
+// without being started.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
