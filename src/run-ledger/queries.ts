@@ -188,6 +188,19 @@ export function activityOf(
     and one.${sql.ref(actColumns[way])} >= ${since} limit 1) is not null)`;
 }
 
+/**
+ * Fragment of a query on contacts: whether a contact opened, clicked or got a message of any run of
+ * its organization.
+ */
+export function activityAmongAll(
+  { way, since }: Pick<Act, 'way' | 'since'>,
+  contactId: RawBuilder<unknown>,
+): RawBuilder<SqlBool> {
+  return sql`((select 1 from campaign_recipients one where one.contact_id = ${contactId}
+    and one.outcome = 'dispatched' and one.${sql.ref(actColumns[way])} >= ${since}
+    limit 1) is not null)`;
+}
+
 /** Statuses of a run that keep queued mail back. */
 export type StoppedStatus = Extract<RunStatus, 'paused' | 'held' | 'cancelled'>;
 

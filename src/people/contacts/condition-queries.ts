@@ -3,10 +3,11 @@
 // parameter. A condition is true or false, never null, so that `not` is exact.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldCase } from '../../platform/runtime/fold-case.ts';
-import { amongOf, type Db, engineOf } from '../../platform/store/db.ts';
+import { amongOf, type Db } from '../../platform/store/db.ts';
 import { inTime } from '../../platform/store/in-time.ts';
-import { activityOf } from '../../run-ledger/queries.ts';
+import { activityAmongAll, activityOf } from '../../run-ledger/queries.ts';
 import { countOfTag } from './count-queries.ts';
+import { fieldCondition, has, lowered } from './groups/field-queries.ts';
 import type { Activity, ContactQuery } from './groups/query-schema.ts';
 import { hasStatus } from './list-queries.ts';
 
@@ -28,69 +29,6 @@ export interface ContactRange {
 }
 
 const dayMs = 24 * 3_600_000;
-
-const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-
-/** Folds the letters A to Z, on both engines alike. */
-function lowered(db: Db, text: Expression): Expression {
-  return engineOf(db) === 'postgres' ? sql`lower((${text}) collate "C")` : sql`lower(${text})`;
-}
-
-/**
- * Tells whether a text has this part. No character of the part is a wildcard, unlike in `like`.
- */
-function has(db: Db, text: Expression, part: string): Condition {
-  return engineOf(db) === 'postgres'
-    ? sql`strpos(${text}, ${part}) > 0`
-    : sql`instr(${text}, ${part}) > 0`;
-}
-
-/** Reads a field of the profile as text; null if it is missing. */
-function textOf(db: Db, path: readonly string[]): Expression {
-  return engineOf(db) === 'postgres'
-    ? sql`(contacts.profile::json #>> ${path}::text[])`
-    : sql`(contacts.profile ->> ${`$${path.map((name) => `.${JSON.stringify(name)}`).join('')}`})`;
-}
-
-/** Returns the names on the way to a field: the name of a custom field may have dots. */
-function pathOf(field: string): string[] {
-  const [, first = '', ...rest] = field.split('.');
-  return first === 'customFields' ? [first, rest.join('.')] : [first, ...rest];
-}
-
-/** A text as it stands within JSON, without the quotes. */
-const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
-
-/**
- * Compares a field. Searches the JSON as text first, as most contacts lack the name or the value:
- * that costs a tenth of parsing it.
- */
-function fieldCondition(db: Db, field: string, query: ContactQuery): Condition {
-  const path = pathOf(field);
-  const [text, json] = [textOf(db, path), sql`contacts.profile`];
-  const named = has(db, json, `${JSON.stringify(path.at(-1))}:`);
-  const { is, contains, before, after } = query;
-  if (is !== undefined) {
-    return sql`(${named} and ${has(db, json, JSON.stringify(is))} and ${text} = ${is}) is true`;
-  }
-  if (contains !== undefined) {
-    const part = lower(contains);
-    const found = has(db, lowered(db, json), inJson(part));
-    return sql`(${named} and ${found} and ${has(db, lowered(db, text), part)}) is true`;
-  }
-  if (before !== undefined || after !== undefined) {
-    const bytewise = engineOf(db) === 'postgres' ? sql`collate "C"` : sql``;
-    const isDate =
-      engineOf(db) === 'postgres'
-        ? sql`${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}'`
-        : sql`${text} glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'`;
-    const order = before === undefined ? sql`>` : sql`<`;
-    const day = sql`substr(${text}, 1, 10) ${bytewise} ${order} ${before ?? after}`;
-    return sql`(${named} and ${isDate} and ${day}) is true`;
-  }
-  const exists: Condition = sql`(${named} and ${text} is not null) is true`;
-  return query.exists === false ? sql`not ${exists}` : exists;
-}
 
 /**
  * Tells whether a contact has a tag, in any case. Searches the JSON of the tags: a look-up in the
@@ -116,6 +54,7 @@ function conditionOf(db: Db, { organizationId, query, at }: AskedQuery): Conditi
     sql`(${sql.join(list.map(inner), word)})`;
   const did = (way: 'opened' | 'clicked' | 'received', { campaignId, withinDays }: Activity) => {
     const since = at - withinDays * dayMs;
+    if (campaignId === undefined) return activityAmongAll({ way, since }, contactId);
     return activityOf(db, { organizationId, campaignId, way, since }, contactId);
   };
   if (query.all) return joined(query.all, sql` and `);
@@ -129,7 +68,7 @@ function conditionOf(db: Db, { organizationId, query, at }: AskedQuery): Conditi
   if (query.opened) return did('opened', query.opened);
   if (query.clicked) return did('clicked', query.clicked);
   if (query.received) return did('received', query.received);
-  return fieldCondition(db, query.field ?? '', query);
+  return fieldCondition(db, query.field ?? '', query, contactId);
 }
 
 /** Ways into an audience. */

@@ -65,10 +65,14 @@ function matches(model: Model, one: Person, query: ContactQuery): boolean {
   if (query.not) return !matches(model, one, query.not);
   if (query.tag !== undefined) return one.tags.includes(query.tag);
   if (query.status !== undefined) return statusOf(model, one) === query.status;
-  if (query.exists !== undefined) return (one.company !== null) === query.exists;
-  if (one.company === null) return false;
-  if (query.is !== undefined) return one.company === query.is;
-  return low(one.company).includes(low(query.contains ?? ''));
+  const text = query.field === 'email' ? one.email : one.company;
+  if (query.exists !== undefined) return (text !== null) === query.exists;
+  if (query.isNot !== undefined) return text !== query.isNot;
+  if (text === null) return false;
+  if (query.is !== undefined) return text === query.is;
+  if (query.in) return query.in.includes(text);
+  if (query.startsWith !== undefined) return low(text).startsWith(low(query.startsWith));
+  return low(text).includes(low(query.contains ?? ''));
 }
 
 function includes(model: Model, audience: AudienceSnapshot, one: Person): boolean {
@@ -104,6 +108,15 @@ const leaf = fc.oneof(
     .constantFrom('acme', '%', '_', 'ÄR', 'r "', '\\')
     .map((contains) => ({ field: 'profile.company', contains })),
   fc.boolean().map((exists) => ({ field: 'profile.company', exists })),
+  fc.constantFrom(...companies).map((isNot) => ({ field: 'profile.company', isNot })),
+  fc.subarray(companies, { minLength: 1 }).map((list) => ({ field: 'profile.company', in: list })),
+  fc
+    .constantFrom('A', 'ac', 'Ä', '%', '_')
+    .map((startsWith) => ({ field: 'profile.company', startsWith })),
+  fc
+    .constantFrom('u1', 'U2', '@example')
+    .chain((part) => fc.constantFrom({ startsWith: part }, { contains: part }, { exists: true }))
+    .map((comparison) => ({ field: 'email', ...comparison })),
 );
 const { node: anyQuery } = fc.letrec<{ node: ContactQuery }>((tie) => ({
   node: fc.oneof(

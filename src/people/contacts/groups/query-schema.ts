@@ -11,6 +11,8 @@ const longestFieldName = 1_000;
 const deepest = 5;
 const mostBytes = 16_384;
 const mostDays = 3_650;
+/** Most values of `in`. */
+const mostValues = 100;
 
 /** Fields of the profile that a condition may name, without custom fields. */
 const profileFields = [
@@ -27,21 +29,41 @@ const profileFields = [
 
 const customField = /^profile\.customFields\..{1,100}$/su;
 
+const times = ['createdAt', 'updatedAt'];
+
+const namedFields = ['email', ...times, 'preferences.language', ...profileFields];
+
 const field = z
   .string()
   .max(longestFieldName)
   .refine(
-    (name) => profileFields.includes(name) || customField.test(name),
-    'must be a field such as profile.company, or profile.customFields.NAME',
+    (name) => namedFields.includes(name) || customField.test(name),
+    'must be a field such as email, createdAt, preferences.language, profile.company or ' +
+      'profile.customFields.NAME',
   );
 
 const activity = z.strictObject({
-  campaignId: idOf({ prefix: 'camp' }, 'is not a campaign id').describe('Campaign of the activity'),
+  campaignId: idOf({ prefix: 'camp' }, 'is not a campaign id')
+    .optional()
+    .describe('Mail of this campaign; of any campaign without it'),
   withinDays: z.int().min(1).max(mostDays).describe('Age of the activity in days, at most'),
 });
 
 /** Ways to compare a field. */
-const comparisons = ['is', 'contains', 'before', 'after', 'exists'] as const;
+const comparisons = [
+  ...(['is', 'isNot', 'in', 'contains', 'startsWith'] as const),
+  ...(['before', 'after', 'exists'] as const),
+] as const;
+
+/** Ways to compare a time of the contact: it is never a text, and never missing. */
+const comparisonsOfTime: readonly string[] = ['before', 'after'];
+
+/** Returns whether a field can be compared so; an address is no day. */
+function compares(name: unknown, comparison: string): boolean {
+  const isOfTime = comparisonsOfTime.includes(comparison);
+  if (times.includes(String(name))) return isOfTime;
+  return name !== 'email' || !isOfTime;
+}
 
 /** Names of conditions, and of the nodes that join them. A node has exactly one name. */
 const kinds = [
@@ -57,7 +79,10 @@ export interface ContactQuery {
   status?: (typeof contactStatuses)[number] | undefined;
   field?: string | undefined;
   is?: string | undefined;
+  isNot?: string | undefined;
+  in?: string[] | undefined;
   contains?: string | undefined;
+  startsWith?: string | undefined;
   before?: string | undefined;
   after?: string | undefined;
   exists?: boolean | undefined;
@@ -87,8 +112,12 @@ function problemOf(node: Given): { path: string[]; message: string } | null {
     const [stray] = compared;
     return stray === undefined ? null : { path: [stray], message: 'compares a field only' };
   }
+  const [first, second] = compared;
+  if (first !== undefined && !compares(node.field, first)) {
+    const able = comparisons.filter((comparison) => compares(node.field, comparison));
+    return { path: [first], message: `cannot compare ${node.field}: use ${able.join(', ')}` };
+  }
   if (compared.length === 1) return null;
-  const [, second] = compared;
   if (second === undefined) return { path: [], message: `needs one of ${comparisons.join(', ')}` };
   return { path: [second], message: 'is a second comparison: join two conditions by all or any' };
 }
@@ -110,6 +139,23 @@ const node: z.ZodType<ContactQuery> = z
     status: z.enum(contactStatuses).optional().describe('Contacts with this status'),
     field: field.optional().describe('Field to compare'),
     is: z.string().max(longestField).optional().describe('Text that equals the field'),
+    isNot: z
+      .string()
+      .max(longestField)
+      .optional()
+      .describe('Text that differs from the field; contacts without the field match too'),
+    in: z
+      .array(z.string().max(longestField))
+      .min(1)
+      .max(mostValues)
+      .optional()
+      .describe('Texts that include the field, at most 100'),
+    startsWith: z
+      .string()
+      .min(1)
+      .max(longestField)
+      .optional()
+      .describe('Text with which the field begins'),
     contains: z
       .string()
       .min(1)
@@ -119,9 +165,9 @@ const node: z.ZodType<ContactQuery> = z
     before: day.optional().describe('Day; the field is earlier'),
     after: day.optional().describe('Day; the field is later'),
     exists: z.boolean().optional().describe('Whether the field has a value'),
-    opened: activity.optional().describe('Contacts that opened a mail of the campaign'),
-    clicked: activity.optional().describe('Contacts that clicked in a mail of the campaign'),
-    received: activity.optional().describe('Contacts that received a mail of the campaign'),
+    opened: activity.optional().describe('Contacts that opened a mail of campaigns'),
+    clicked: activity.optional().describe('Contacts that clicked in a mail of campaigns'),
+    received: activity.optional().describe('Contacts that received a mail of campaigns'),
   })
   .superRefine((value, context) => {
     const problem = problemOf(value);
@@ -131,7 +177,7 @@ const node: z.ZodType<ContactQuery> = z
     id: 'ContactQuery',
     description:
       'A condition on contacts: `all`, `any` or `not` of others, a tag, a status, a field that is ' +
-      'compared, or a campaign that the contact opened, clicked or received',
+      'compared, or mail of campaigns that the contact opened, clicked or received',
   });
 
 /** Returns the nodes below a node of a query, or below any value. */
@@ -187,6 +233,6 @@ export function conditionsIn({ all, any, not }: ContactQuery): number {
 /** Lists the campaigns that a query names. */
 export function campaignsIn({ all, any, not, ...one }: ContactQuery): string[] {
   const inner = [all ?? [], any ?? [], not ?? []].flat();
-  const activity = one.opened ?? one.clicked ?? one.received;
-  return [...new Set([...inner.flatMap(campaignsIn), ...(activity ? [activity.campaignId] : [])])];
+  const { campaignId } = one.opened ?? one.clicked ?? one.received ?? {};
+  return [...new Set([...inner.flatMap(campaignsIn), ...(campaignId ? [campaignId] : [])])];
 }

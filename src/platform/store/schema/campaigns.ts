@@ -83,6 +83,9 @@ create table campaign_recipients (
 ) ${clustered};
 create index campaign_recipients_by_address on campaign_recipients (run_id, address_key)
   where address_key is not null;
+-- Groups by query ask for the acts of a contact in all runs.
+create index campaign_recipients_of_contact on campaign_recipients (contact_id, created_at)
+  where outcome = 'dispatched';
 
 -- What became of the messages of a run.
 create table run_counters (

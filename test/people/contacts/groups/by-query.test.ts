@@ -193,6 +193,53 @@ describe.each(stores)('a group by query on %s', (store) => {
     expect(await foundBy(act('clicked'))).toEqual([clicked]);
     expect(await foundBy(act('clicked', 31))).toEqual([before, clicked]);
     expect(await foundBy({ all: [act('received'), { not: act('opened') }] })).toEqual([got]);
+    const any = (way: string, withinDays = 30) => ({ [way]: { withinDays } });
+    expect(await foundBy(any('received'))).toEqual([clicked, got, never]);
+    expect(await foundBy(any('opened'))).toEqual([clicked, opened, never]);
+    expect(await foundBy(any('clicked'))).toEqual([clicked, never]);
+    expect(await foundBy(any('clicked', 31))).toEqual([before, clicked, never]);
+    expect(await foundBy({ not: any('received', 3_650) })).toEqual([failed]);
+  });
+
+  it('compares addresses in any case', async () => {
+    const ada = await makeContact({ identities: undefined, email: 'Ada@Example.com' });
+    const bob = await makeContact({ identities: undefined, email: 'bob@example.com' });
+    const [none, field] = [await makeContact(), 'email'];
+    expect(await foundBy({ field, is: 'ADA@example.com' })).toEqual([ada]);
+    expect(await foundBy({ field, isNot: 'ADA@example.com' })).toEqual([none, bob]);
+    expect(await foundBy({ field, in: ['BOB@example.com', 'x@example.com'] })).toEqual([bob]);
+    expect(await foundBy({ field, startsWith: 'AD' })).toEqual([ada]);
+    expect(await foundBy({ field, startsWith: 'da' })).toEqual([]);
+    expect(await foundBy({ field, contains: '@EXAMPLE' })).toEqual([bob, ada]);
+    expect(await foundBy({ field, exists: true })).toEqual([bob, ada]);
+    expect(await foundBy({ field, exists: false })).toEqual([none]);
+  });
+
+  it('finds contacts that were made or changed before or after a day', async () => {
+    const [made, changed] = [await makeContact(), await makeContact()];
+    await test.app.store.write(async (trx) => {
+      const days = [Date.parse('2026-04-30T23:59:59.999Z'), Date.parse('2026-05-01')];
+      await sql`update contacts set created_at = ${days[0]}, updated_at = ${days[0]}`.execute(trx);
+      await sql`update contacts set updated_at = ${days[1]} where id = ${changed}`.execute(trx);
+    });
+    const found = (field: string, comparison: object) => foundBy({ field, ...comparison });
+    expect(await found('createdAt', { after: '2026-04-29' })).toEqual([changed, made]);
+    expect(await found('createdAt', { after: '2026-04-30' })).toEqual([]);
+    expect(await found('createdAt', { before: '2026-04-30' })).toEqual([]);
+    expect(await found('updatedAt', { after: '2026-04-30' })).toEqual([changed]);
+    expect(await found('updatedAt', { before: '2026-05-01' })).toEqual([made]);
+  });
+
+  it('compares the language, and reads no other preference', async () => {
+    const speaks = (language: string) => makeContact({ preferences: { language } });
+    const [de, en] = [await speaks('de-AT'), await speaks('en')];
+    const zone = await makeContact({ preferences: { timezone: 'de-AT' } });
+    const field = 'preferences.language';
+    expect(await foundBy({ field, is: 'en' })).toEqual([en]);
+    expect(await foundBy({ field, startsWith: 'DE' })).toEqual([de]);
+    expect(await foundBy({ field, in: ['fr', 'en', 'de-AT'] })).toEqual([en, de]);
+    expect(await foundBy({ field, isNot: 'en' })).toEqual([zone, de]);
+    expect(await foundBy({ field, exists: true })).toEqual([en, de]);
   });
 
   it('finds dates before and after a day', async () => {
@@ -263,6 +310,11 @@ describe.each(stores)('a group by query on %s', (store) => {
         expect(await isFound({ field, is: other })).toBe(value === other);
         const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
         expect(await isFound({ field, contains: other })).toBe(lower(value).includes(lower(other)));
+        expect(await isFound({ field, isNot: other })).toBe(value !== other);
+        expect(await isFound({ field, in: [other, `${value}!`] })).toBe(value === other);
+        expect(await isFound({ field, startsWith: other })).toBe(
+          lower(value).startsWith(lower(other)),
+        );
         expect(await isFound({ field: `profile.customFields.${other}`, exists: true })).toBe(
           name === other,
         );

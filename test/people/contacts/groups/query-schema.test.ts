@@ -58,7 +58,7 @@ describe('the query of a group', () => {
     [
       'a field without a comparison',
       { field: company },
-      'query: needs one of is, contains, before',
+      'query: needs one of is, isNot, in, contains, startsWith, before, after, exists',
     ],
     ['a comparison beside a tag', { tag: 'a', is: 'b' }, 'query.is: compares a field only'],
     [
@@ -108,6 +108,34 @@ describe('the query of a group', () => {
       { field: company, after: '2026-02-03T00:00:00Z' },
       'query.after: must be a date',
     ],
+    [
+      'a text compared with a time',
+      { field: 'createdAt', is: '2026-05-01' },
+      'query.is: cannot compare createdAt: use before, after',
+    ],
+    [
+      'a time that may be missing',
+      { field: 'updatedAt', exists: true },
+      'query.exists: cannot compare updatedAt: use before, after',
+    ],
+    [
+      'an address before a day',
+      { all: [{ field: 'email', before: '2026-05-01' }] },
+      'query.all.0.before: cannot compare email: use is, isNot, in, contains, startsWith, exists',
+    ],
+    ['an empty list of values', { field: company, in: [] }, 'query.in: must not be empty'],
+    [
+      'a value instead of a list',
+      { field: company, in: 'Acme' },
+      'query.in: must be a list, not a string',
+    ],
+    [
+      '101 values',
+      { field: company, in: Array.from({ length: 101 }, () => 'a') },
+      'query.in: must have at most 100',
+    ],
+    ['an empty beginning', { field: company, startsWith: '' }, 'query.startsWith: must not be'],
+    ['all preferences', { field: 'preferences', exists: true }, 'query.field: must be a field'],
     ['exists as text', { field: company, exists: 'yes' }, 'query.exists: must be true or false'],
     [
       'an id of another kind',
@@ -175,9 +203,20 @@ describe('the query of a group', () => {
         { field: company, after: '2026-01-01' },
         { field: company, exists: false },
       ],
-      ...(['opened', 'clicked', 'received'] as const).map((way) => ({
-        [way]: { campaignId, withinDays: 30 },
-      })),
+      ...[
+        { field: 'email', isNot: 'ada@example.com' },
+        { field: 'email', in: ['ada@example.com', 'bob@example.com'] },
+        { field: 'email', startsWith: 'ada' },
+      ],
+      ...[
+        { field: 'createdAt', after: '2026-04-30' },
+        { field: 'updatedAt', before: '2026-05-01' },
+        { field: 'preferences.language', is: 'de' },
+      ],
+      ...(['opened', 'clicked', 'received'] as const).flatMap((way) => [
+        { [way]: { campaignId, withinDays: 30 } },
+        { [way]: { withinDays: 30 } },
+      ]),
     ];
     expect(problemsOf({ all })).toEqual([]);
   });
@@ -186,7 +225,12 @@ describe('the query of a group', () => {
     const opened = (id: string) => ({ opened: { campaignId: id, withinDays: 1 } });
     const received = { received: { campaignId: 'camp_c', withinDays: 1 } };
     const query = {
-      all: [vip, opened('camp_a'), { any: [{ not: opened('camp_b') }, opened('camp_a')] }],
+      all: [
+        vip,
+        { opened: { withinDays: 1 } },
+        opened('camp_a'),
+        { any: [{ not: opened('camp_b') }, opened('camp_a')] },
+      ],
     };
     expect(campaignsIn(query)).toEqual(['camp_a', 'camp_b']);
     expect(campaignsIn(received)).toEqual(['camp_c']);
