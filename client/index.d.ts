@@ -2605,7 +2605,7 @@ export type ContactGroup = {
   /** Time of the last change, ISO 8601 in UTC */
   updatedAt: string;
 };
-/** A condition on contacts: `all`, `any` or `not` of others, a tag, a status, a field that is compared, or a campaign that the contact opened, clicked or received */
+/** A condition on contacts: `all`, `any` or `not` of others, a tag, a status, a field that is compared, or mail of campaigns that the contact opened, clicked or received */
 export type ContactQuery = {
   /** All of these conditions hold */
   all?: Array<ContactQuery>;
@@ -2621,6 +2621,12 @@ export type ContactQuery = {
   field?: string;
   /** Text that equals the field */
   is?: string;
+  /** Text that differs from the field; contacts without the field match too */
+  isNot?: string;
+  /** Texts that include the field, at most 100 */
+  in?: Array<string>;
+  /** Text with which the field begins */
+  startsWith?: string;
   /** Text that the field contains */
   contains?: string;
   /** Day; the field is earlier */
@@ -2629,24 +2635,24 @@ export type ContactQuery = {
   after?: string;
   /** Whether the field has a value */
   exists?: boolean;
-  /** Contacts that opened a mail of the campaign */
+  /** Contacts that opened a mail of campaigns */
   opened?: {
-    /** Campaign of the activity */
-    campaignId: string;
+    /** Mail of this campaign; of any campaign without it */
+    campaignId?: string;
     /** Age of the activity in days, at most */
     withinDays: number;
   };
-  /** Contacts that clicked in a mail of the campaign */
+  /** Contacts that clicked in a mail of campaigns */
   clicked?: {
-    /** Campaign of the activity */
-    campaignId: string;
+    /** Mail of this campaign; of any campaign without it */
+    campaignId?: string;
     /** Age of the activity in days, at most */
     withinDays: number;
   };
-  /** Contacts that received a mail of the campaign */
+  /** Contacts that received a mail of campaigns */
   received?: {
-    /** Campaign of the activity */
-    campaignId: string;
+    /** Mail of this campaign; of any campaign without it */
+    campaignId?: string;
     /** Age of the activity in days, at most */
     withinDays: number;
   };
