@@ -58,7 +58,7 @@ const comparisons = [
 /** Ways to compare a time of the contact: it is never a text, and never missing. */
 const comparisonsOfTime: readonly string[] = ['before', 'after'];
 
-/** Returns whether a field can be compared so; an address is no day. */
+/** Returns whether a field can be compared so; an address is not a day. */
 function compares(name: unknown, comparison: string): boolean {
   const isOfTime = comparisonsOfTime.includes(comparison);
   if (times.includes(String(name))) return isOfTime;
