@@ -1,4 +1,4 @@
-// The page /docs for its reader: as narrow as a phone, and with curl commands that work when
+// The pages of /docs for their reader: as narrow as a phone, and with curl commands that work when
 // pasted. Its completeness is tested in openapi.test.ts.
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,14 +16,17 @@ import { echo, httpService } from './http-service.ts';
 
 const url = 'https://mail.acme.test';
 const now = Date.UTC(2026, 10, 23);
-const pageOf = (document: OpenApiDocument, at: number) =>
-  drawReference(document, { now: at, productVersion: '1.2.3' })();
-const page = pageOf(openApiDocument(routes, url, eventKinds), now);
+const pagesOf = (shown: OpenApiDocument, at: number) =>
+  drawReference(shown, { now: at, productVersion: '1.2.3' }).pages;
+const document = openApiDocument(routes, url, eventKinds);
+const pages = pagesOf(document, now);
+const allPages = [...pages.values()].join('');
+const page = pages.get('/docs') ?? '';
 const withBody = routes.filter(({ body }) => body !== undefined);
 const titled = (list: readonly Route[]) =>
   list.map((route) => [`${route.method} ${route.path}`, route] as const);
 
-/** Extracts the curl commands of a page by operation, as a browser copies them. */
+/** Extracts the curl commands of pages by operation, as a browser copies them. */
 function commandsOf(html: string): Map<string, string> {
   const found = [
     ...html.matchAll(/<section id="(\w+)">(?:(?!<\/section>)[\s\S])*<pre>([^<]*)<\/pre>/g),
@@ -75,7 +78,7 @@ function argumentsOn(commands: ReadonlyMap<string, string>): Map<string, string[
 /** Returns the argument of `-d`. */
 const bodyIn = (given: readonly string[]) => given[given.indexOf('-d') + 1] ?? '';
 
-const commands = commandsOf(page);
+const commands = commandsOf(allPages);
 const givenOnPage = argumentsOn(commands);
 const givenFor = ({ name }: Route): string[] => {
   const found = givenOnPage.get(name);
@@ -144,7 +147,7 @@ describe('the curl commands of the page', () => {
     const text = `it's "$(id)" \`id\` \\ !`;
     const body = echo.body?.meta({ examples: [{ text }] });
     const hostile = openApiDocument([{ ...echo, ...(body && { body }) }], 'http://x/"$(id)`id`\\');
-    const [command = ''] = commandsOf(pageOf(hostile, now)).values();
+    const [command = ''] = commandsOf([...pagesOf(hostile, now).values()].join('')).values();
     const given = argumentsOf(command);
     expect(given[2]).toBe('http://x/"$(id)`id`\\/v1/things/the-id/echo');
     expect(JSON.parse(bodyIn(given))).toEqual({ text });
@@ -164,7 +167,8 @@ describe('the curl commands of a new service', () => {
       authenticate: (plaintext) => authenticator.authenticate(plaintext),
       isQueueRunning: () => true,
     });
-    shown = argumentsOn(commandsOf((await http.inject({ url: '/docs' })).body));
+    const answers = await Promise.all([...pages.keys()].map((path) => http.inject({ url: path })));
+    shown = argumentsOn(commandsOf(answers.map(({ body }) => body).join('')));
   });
 
   afterAll(async () => {
@@ -213,7 +217,7 @@ describe('the curl commands of a new service', () => {
 it('the page of a later day schedules for a later day', async () => {
   const service = await httpService({ routes });
   const scheduled = async () => {
-    const { body } = await service.http.inject({ url: '/docs' });
+    const { body } = await service.http.inject({ url: '/docs/messages' });
     return /scheduledFor[^T]*?(\d{4}-\d\d-\d\d)T/.exec(body.replaceAll('&#34;', '"'))?.[1];
   };
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -275,7 +279,7 @@ describe('the page at a width of 400 px', () => {
     expect(ruleOf('#menu:not(:checked) ~ div').display).toBe('none');
     const [, folded = ''] =
       /<nav>.*?<input type="checkbox" id="menu">.*?<div>(.*?)<\/div><\/nav>/s.exec(page) ?? [];
-    expect(folded.match(/<a /g)?.length).toBeGreaterThan(routes.length);
+    expect(folded.match(/<a /g)?.length).toBeGreaterThan(document.tags.length);
   });
 
   it('has no rule or attribute wider than the window', () => {
@@ -289,6 +293,6 @@ describe('the page at a width of 400 px', () => {
         expect([rule, pixels <= width]).toEqual([rule, true]);
       }
     }
-    expect(page).not.toMatch(/<[^>]+ (?:style|width)=/);
+    expect(allPages).not.toMatch(/<[^>]+ (?:style|width)=/);
   });
 });

@@ -18,6 +18,7 @@ import {
   type Operation,
   openApiDocument,
 } from '../../daemon/http/openapi/openapi.ts';
+import { guides } from '../../daemon/http/openapi/guides.ts';
 import { errorSchemas } from '../../daemon/http/openapi/openapi-errors.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer } from '../../daemon/http/server.ts';
@@ -36,8 +37,13 @@ function operationOf({ paths }: OpenApiDocument, method: string, path: string): 
   return operation;
 }
 
-const pageOf = (shown: OpenApiDocument, now: number) =>
-  drawReference(shown, { now, productVersion: '1.2.3' })();
+const referenceOf = (shown: OpenApiDocument) =>
+  drawReference(shown, { now: 0, productVersion: '1.2.3' });
+const reference = referenceOf(document);
+const allPages = [...reference.pages.values()].join('');
+
+/** Returns the page of an area. */
+const pageOf = (area: string) => reference.pages.get(`/docs/${area}`) ?? '';
 
 let service: HttpService | undefined;
 
@@ -224,23 +230,84 @@ describe('/docs', () => {
   });
 
   it('shows every operation and every schema, with working links', () => {
-    const page = pageOf(document, 0);
     for (const { name, summary, path } of routes) {
-      expect(page).toContain(`<section id="${name}">`);
-      expect(page).toContain(path);
-      expect(page).toContain(summary);
+      expect(allPages).toContain(`<section id="${name}">`);
+      expect(allPages).toContain(path);
+      expect(allPages).toContain(summary);
     }
-    const targets = new Set([...page.matchAll(/id="([^"]+)"/g)].map(([, id]) => id));
-    const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    for (const name of Object.keys(document.components.schemas)) {
+      expect(allPages.split(`<section id="schema-${name}">`)).toHaveLength(2);
+    }
+    const links = [...allPages.matchAll(/href="(\/docs[^"#]*)(?:#([^"]+))?"/g)];
     expect(links.length).toBeGreaterThan(routes.length);
-    expect(links.filter((link) => !targets.has(link))).toEqual([]);
+    const isBroken = ([, path = '', id]: RegExpMatchArray) => {
+      const page = reference.pages.get(path);
+      return page === undefined || (id !== undefined && !page.includes(` id="${id}"`));
+    };
+    expect(links.filter(isBroken).map(([link]) => link)).toEqual([]);
+  });
+
+  it('has a page for each area, none with more than a fifth of the reference', () => {
+    const sizes = [...reference.pages.values()].map((page) => page.length);
+    expect(reference.pages.size).toBe(document.tags.length + 2);
+    expect(Math.max(...sizes)).toBeLessThan(allPages.length / 5);
+    for (const { name, area } of routes) {
+      const slug = area.toLowerCase().replaceAll(' ', '-');
+      expect(pageOf(slug)).toContain(`<section id="${name}">`);
+    }
+  });
+
+  it('shows the command beside the heading', () => {
+    const [, section = ''] = pageOf('messages').split('<section id="sendMessage">');
+    expect(section).toMatch(
+      /^\s*<div><h3>[^<]+<\/h3><p><code>[^<]+<\/code><\/p>\s*<\/div><pre>curl /,
+    );
+  });
+
+  it('shows the payload of each event with an example', () => {
+    for (const { type } of eventKinds) {
+      const [, rest = ''] = pageOf('events').split(`<section id="event-${type}">`);
+      const [section = ''] = rest.split('</section>');
+      expect(section).toContain('<code>data</code>');
+      expect(section).toContain(`<pre>{\n  &#34;type&#34;: &#34;${type}&#34;`);
+    }
+  });
+
+  it('begins with guides whose operations exist', () => {
+    const names = Object.values(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .map(({ operationId }) => operationId);
+    for (const { title, operations } of guides) {
+      expect(reference.pages.get('/docs')).toContain(`<h3>${title}</h3>`);
+      expect(names).toEqual(expect.arrayContaining([...operations]));
+    }
+  });
+
+  it('answers an unknown area with 404', async () => {
+    service = await httpService();
+    const response = await service.http.inject({ url: '/docs/nothing' });
+    expect([response.statusCode, response.json()]).toEqual([
+      404,
+      { _tag: 'ResourceNotFoundError', resource: 'page', id: '/docs/nothing' },
+    ]);
+  });
+
+  it('has an overview for language models, with a link for each operation', async () => {
+    service = await httpService({ routes });
+    const { body, headers } = await service.http.inject({ url: '/llms.txt' });
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    const links = [...body.matchAll(/^- \[[A-Z]+ [^\]]+\]\((\/docs\/[a-z-]+)#(\w+)\): .+$/gm)];
+    const names = new Set(links.map(([, , name]) => name));
+    expect(routes.filter(({ name }) => !names.has(name)).map(({ name }) => name)).toEqual([]);
+    for (const [, path = '', name] of links) {
+      expect(reference.pages.get(path)).toContain(`<section id="${name}">`);
+    }
   });
 
   it.each(routes.filter(({ body }) => body).map(({ name, body }) => [name, body] as const))(
     'shows the fields of the body at %s',
     (name, body) => {
-      const page = pageOf(document, 0);
-      const [section = ''] = page.split(`<section id="${name}">`)[1]?.split('</section>') ?? [];
+      const [section = ''] = allPages.split(`<section id="${name}">`)[1]?.split('</section>') ?? [];
       const json = z.toJSONSchema(body ?? z.never(), { io: 'input', unrepresentable: 'any' });
       const fields = Object.keys(json.properties ?? {});
       for (const field of fields) expect(section).toContain(`<code>${field}</code>`);
@@ -248,25 +315,24 @@ describe('/docs', () => {
   );
 
   it('shows the fields of a batch by their index', () => {
-    const page = pageOf(document, 0);
-    const [section] = page.split('<section id="sendMessageBatch">')[1]?.split('</section>') ?? [];
+    const [section] =
+      allPages.split('<section id="sendMessageBatch">')[1]?.split('</section>') ?? [];
     expect(section).toContain('<code>0.email.subject</code>');
   });
 
   it('folds the errors of each operation', () => {
-    const page = pageOf(document, 0);
-    const [, section = ''] = page.split('<section id="sendMessage">');
+    const [, section = ''] = allPages.split('<section id="sendMessage">');
     expect(section).toMatch(/<td>201<\/td>[\s\S]*?<details><summary>Errors: 400, 401, 402/);
   });
 
   it('shows the version of the program beside that of the API', () => {
-    const page = pageOf(document, 0);
+    const page = reference.pages.get('/docs');
     expect(page).toContain('<h1>svc API 1.0.0</h1>');
     expect(page).toContain('Program: <code>svc 1.2.3</code>');
   });
 
   describe('search', () => {
-    const search = drawReference(document, { now: 0, productVersion: '1.2.3' });
+    const { search } = reference;
     const sections = (page: string) =>
       [...page.matchAll(/<section id="([^"]+)">/g)].map(([, id]) => id);
 
@@ -280,12 +346,9 @@ describe('/docs', () => {
       expect(sections(search('email.replyTo'))).toContain('sendMessage');
     });
 
-    it('links sections that it leaves out to the whole reference', () => {
-      const page = search('cancelMessage pending');
-      const ids = new Set(sections(page));
+    it('links sections that it leaves out to their pages', () => {
       const links = [...search('/v1/messages/{id}/cancel').matchAll(/href="([^"]+)"/g)];
-      expect(links.map(([, to = '']) => to)).toContain('/docs#schema-Message');
-      expect([...page.matchAll(/href="#([^"]+)"/g)].filter(([, to]) => !ids.has(to))).toEqual([]);
+      expect(links.map(([, to = '']) => to)).toContain('/docs/messages#schema-Message');
     });
 
     it('without a result says so', () => {
@@ -313,9 +376,8 @@ describe('/docs', () => {
   });
 
   it('shows nested fields by their dotted paths', () => {
-    const page = pageOf(document, 0);
     for (const field of ['email.subject', 'email.attachments.0.filename', 'to.0.email']) {
-      expect(page).toContain(`<code>${field}</code>`);
+      expect(allPages).toContain(`<code>${field}</code>`);
     }
   });
 
@@ -327,7 +389,7 @@ describe('/docs', () => {
       body: z.strictObject({ '<b>': z.enum(['"><i>']).meta({ description: '<u>' }) }),
       run: async () => ({ id: '', text: '', key: null }),
     });
-    const page = pageOf(openApiDocument([hostile], 'http://x/"><s>'), 0);
-    expect(page).not.toMatch(/<(img|script|b|i|u|s)[ >]/);
+    const { pages } = referenceOf(openApiDocument([hostile], 'http://x/"><s>'));
+    expect([...pages.values()].join('')).not.toMatch(/<(img|script|b|i|u|s)[ >]/);
   });
 });

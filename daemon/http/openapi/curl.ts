@@ -25,8 +25,12 @@ export function curlOf(
   if (!operation.security) lines.push(`-H "X-API-Key: $SVC_API_KEY"`);
   const content = operation.requestBody?.content ?? {};
   const schema = content['application/json']?.schema;
+  const form = content['application/x-www-form-urlencoded']?.schema;
   const [streamed] = Object.keys(content);
-  if (schema) {
+  if (form) {
+    const fields = exampleOf(form, components.schemas) as Record<string, string> | undefined;
+    lines.push(`-d '${new URLSearchParams(fields)}'`);
+  } else if (schema) {
     const body = exampleOf(schema, components.schemas);
     lines.push(`-H 'Content-Type: application/json'`, `-d ${bodyText(body, now)}`);
   } else if (streamed !== undefined) {

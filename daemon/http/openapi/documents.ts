@@ -1,17 +1,20 @@
-// Serves the description of the API: `/v1/openapi.json` (specification 9.1) and the page `/docs`,
-// where `/` leads. Both are made at the first request, when the address is known; the page again on
-// each new day (UTC). The latest pages of searches are kept too.
+// Serves the description of the API: `/v1/openapi.json` (specification 9.1), `/llms.txt`, and the
+// pages of `/docs`, where `/` leads. All are made at the first request, when the address is known;
+// the pages again on each new day (UTC). The latest pages of searches are kept too.
 import { createHash } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Route } from '../../../src/core/api/route.ts';
 import type { EventKind } from '../../../src/history/events/kinds.ts';
 import type { Clock } from '../../../src/platform/runtime/clock.ts';
+import { ResourceNotFoundError } from '../../../src/platform/errors.ts';
 import { sliceTurns } from '../../../src/platform/runtime/fairness/loop-turns.ts';
 import { program } from '../../../src/platform/runtime/program.ts';
 import { recentlyUsedBytes } from '../../../src/platform/runtime/recently-used.ts';
 import { jsonContentType } from '../errors.ts';
 import type { Workload } from '../workload.ts';
-import { docsStyle, drawReference, longestSearch } from './docs.ts';
+import { drawReference, type Reference } from './docs.ts';
+import { docsStyle, longestSearch } from './docs-page.ts';
+import { llmsText } from './llms.ts';
 import { openApiDocument } from './openapi.ts';
 import { Packed } from './packed.ts';
 
@@ -38,13 +41,14 @@ interface DocumentParts {
   workload: Workload;
 }
 
-/** Mounts the document and the page. */
+/** Mounts the documents and the pages. */
 export function mountDocuments(
   server: FastifyInstance,
   { routes, eventKinds = [], serverUrl, clock, workload }: DocumentParts,
 ): void {
   const document = kept(() => openApiDocument(routes, serverUrl(), eventKinds));
   const json = kept(() => new Packed(JSON.stringify(document(), null, 2)));
+  const llms = kept(() => new Packed(llmsText(document())));
   const today = () => Math.floor(clock.now() / dayMs);
   const reference = kept(
     () =>
@@ -58,41 +62,65 @@ export function mountDocuments(
     const { headers, bytes } = await workload.begin(() => json().answerTo(request));
     return reply.headers(headers).header('content-type', jsonContentType).send(bytes);
   });
+  server.get('/llms.txt', async (request, reply) => {
+    const { headers, bytes } = await workload.begin(() => llms().answerTo(request));
+    return reply.headers(headers).header('content-type', 'text/plain; charset=utf-8').send(bytes);
+  });
   server.get('/', async (_request, reply) => {
     const target = await workload.begin(async () => '/docs');
     return reply.redirect(target, 302);
   });
-  server.get<{ Querystring: { q?: unknown } }>('/docs', async (request, reply) => {
-    const { q } = request.query;
-    const search = typeof q === 'string' ? q.slice(0, longestSearch) : '';
-    const { headers, bytes } = await workload.begin(async () => {
-      const page = await reference()(search);
-      return page.answerTo(request);
-    });
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply, page: PageOf) => {
+    const { headers, bytes } = await workload.begin(async () =>
+      (await page(reference())).answerTo(request),
+    );
     return reply
       .headers(headers)
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', contentSecurityPolicy)
       .header('referrer-policy', 'no-referrer')
       .send(bytes);
+  };
+  server.get<{ Querystring: { q?: unknown } }>('/docs', async (request, reply) => {
+    const { q } = request.query;
+    const search = typeof q === 'string' ? q.slice(0, longestSearch) : '';
+    return sendPage(request, reply, ({ pageAt, found }) =>
+      search === '' ? pageAt('/docs') : found(search),
+    );
   });
+  server.get<{ Params: { area: string } }>('/docs/:area', async (request, reply) =>
+    sendPage(request, reply, ({ pageAt }) => pageAt(`/docs/${request.params.area}`)),
+  );
 }
 
+/** The reference, with its pages packed once. */
+interface OpenReference {
+  /** @throws ResourceNotFoundError for a path without a page */
+  pageAt: (path: string) => Packed;
+  found: (search: string) => Promise<Packed>;
+}
+
+type PageOf = (reference: OpenReference) => Packed | Promise<Packed>;
+
 /**
- * Returns the page of a search, and keeps it. A search reads the whole reference, in a new
- * turn of the event loop if the current turn has no time left.
+ * Packs each page, and the page of each search, which is kept. A search reads the whole reference,
+ * in a new turn of the event loop if the current turn has no time left.
  */
-function openReference(draw: (search: string) => string): (search: string) => Promise<Packed> {
-  const whole = new Packed(draw(''));
-  const found = recentlyUsedBytes<Packed>(mostSearches, mostSearchBytes, ({ bytes }) => 2 * bytes);
-  return async (search) => {
-    if (search === '') return whole;
-    await sliceTurns('GET /docs?q');
-    const known = found.get(search);
-    if (known) return known;
-    const page = new Packed(draw(search));
-    found.set(search, page);
-    return page;
+function openReference({ pages, search: draw }: Reference): OpenReference {
+  const packed = new Map([...pages].map(([path, html]) => [path, new Packed(html)]));
+  const known = recentlyUsedBytes<Packed>(mostSearches, mostSearchBytes, ({ bytes }) => 2 * bytes);
+  return {
+    pageAt(path) {
+      const page = packed.get(path);
+      if (!page) throw new ResourceNotFoundError('page', path);
+      return page;
+    },
+    async found(search) {
+      await sliceTurns('GET /docs?q');
+      const page = known.get(search) ?? new Packed(draw(search));
+      known.set(search, page);
+      return page;
+    },
   };
 }
 

@@ -187,8 +187,9 @@ export const plainPaths: readonly PlainPath[] = [
     method: 'GET',
     path: '/docs',
     name: 'getReference',
-    summary: 'Read this document as a page',
-    description: 'The description of the API for people.',
+    summary: 'Read this document as pages',
+    description:
+      'The description of the API for people: guides in short, and a page for each area.',
     area: 'service',
     query: z.strictObject({
       q: z.string().max(100).optional().meta({
@@ -196,6 +197,29 @@ export const plainPaths: readonly PlainPath[] = [
       }),
     }),
     answers: { 200: { description: 'The page', types: page } },
+    errors: [400],
+  },
+  {
+    method: 'GET',
+    path: '/docs/{area}',
+    name: 'getReferenceOfArea',
+    summary: 'Read an area of this document as a page',
+    description: 'Operations, events and schemas of the area. `errors` has the error objects.',
+    area: 'service',
+    params: z.strictObject({
+      area: z.string().meta({ description: 'Name of the area, such as `messages`' }),
+    }),
+    answers: { 200: { description: 'The page', types: page } },
+    errors: [400, 404],
+  },
+  {
+    method: 'GET',
+    path: '/llms.txt',
+    name: 'getLlmsText',
+    summary: 'Get an overview for language models',
+    description: 'Markdown with a link for each operation (llmstxt.org).',
+    area: 'service',
+    answers: { 200: { description: 'The text', types: ['text/plain'] } },
     errors: [400],
   },
   {
