@@ -13,12 +13,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
 import { drawReference } from '../../daemon/http/openapi/docs.ts';
+import { guides } from '../../daemon/http/openapi/guides.ts';
 import {
   type OpenApiDocument,
   type Operation,
   openApiDocument,
 } from '../../daemon/http/openapi/openapi.ts';
-import { guides } from '../../daemon/http/openapi/guides.ts';
 import { errorSchemas } from '../../daemon/http/openapi/openapi-errors.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer } from '../../daemon/http/server.ts';
