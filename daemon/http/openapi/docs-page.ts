@@ -1,5 +1,5 @@
-// The frame of a page of the reference: style, navigation, and the form of the search. No script, no
-// external asset, printable, and as wide as the window from 320 px on.
+// The frame of a page of the reference: style, navigation, and the form of the search. No script,
+// no external asset, printable, and as wide as the window from 320 px on.
 import { escapeHtml } from '../../../src/platform/net/escape-html.ts';
 
 /** Longest search in characters; the rest is ignored. */

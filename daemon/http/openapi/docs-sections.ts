@@ -1,5 +1,5 @@
-// Sections of the reference: an operation with its curl command beside the heading, an event with an
-// example of its payload, and a named schema.
+// Sections of the reference: an operation with the curl command beside the heading, an event with
+// an example of the payload, and a named schema.
 import { escapeHtml } from '../../../src/platform/net/escape-html.ts';
 import { curlOf } from './curl.ts';
 import { drawFields, fieldRows, referredName, type SchemaLink, typeText } from './docs-fields.ts';
@@ -7,7 +7,7 @@ import { inline, prose, table } from './docs-page.ts';
 import type { OpenApiDocument, Operation, Parameter } from './openapi.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
 
-/** What every section needs. */
+/** Argument of the functions that draw a section. */
 export interface Drawing {
   document: OpenApiDocument;
   linkOf: SchemaLink;
@@ -28,7 +28,7 @@ export function operationsOf({ paths }: OpenApiDocument): DocumentedOperation[] 
   );
 }
 
-/** Draws an operation: its command, its parameters, its body and its answers. */
+/** Draws an operation: command, parameters, body and answers. */
 export function drawOperation(entry: DocumentedOperation, drawing: Drawing): string {
   const { document, linkOf, now } = drawing;
   const { path, method, operation } = entry;

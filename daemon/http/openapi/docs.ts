@@ -1,6 +1,6 @@
-// The API reference, made from the OpenAPI document: a first page with guides, a page for each area,
-// a page of errors, and a search over all of them. documents.ts serves it. A library for this would
-// bring megabytes.
+// The API reference, made from the OpenAPI document: a first page with guides, a page for each
+// area, a page of errors, and a search over all pages. documents.ts serves the reference. A library
+// for this would bring megabytes.
 import { escapeHtml } from '../../../src/platform/net/escape-html.ts';
 import { drawPage, inline, type NavigationItem, prose } from './docs-page.ts';
 import {
@@ -37,7 +37,7 @@ export interface Reference {
   search: (search: string) => string;
 }
 
-/** An operation, an event or a schema: its link, its section, and the words for the search. */
+/** An operation, an event or a schema: anchor, link text, section, and words for the search. */
 interface Entry {
   anchor: string;
   text: string;

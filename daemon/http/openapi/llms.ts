@@ -1,4 +1,5 @@
-// `/llms.txt` (llmstxt.org): the API for language models, as Markdown with a link for each operation.
+// `/llms.txt` (llmstxt.org): the API for language models, as Markdown with a link for each
+// operation.
 import { areaPath } from './docs.ts';
 import { operationsOf } from './docs-sections.ts';
 import type { OpenApiDocument } from './openapi.ts';
