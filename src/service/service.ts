@@ -13,6 +13,7 @@ import { storeFirstNamespace } from '../identity/mailboxes/namespaces.ts';
 import { releaseProofs } from '../identity/senders/proof.ts';
 import { mailboxCounter } from '../inbox/approvals/activity.ts';
 import { threadHooks } from '../inbox/threads/thread-hooks.ts';
+import { readPostedMails } from '../outbound/messages/contents/posted-mail.ts';
 import { presentMessageEvents } from '../outbound/messages/events.ts';
 import { findLostMails } from '../outbound/messages/lost-mails.ts';
 import { askForProof } from '../outbound/sending/sender-proof/prove.ts';
@@ -33,6 +34,7 @@ export const hooks: Hooks = {
   findLostMails,
   findAddressHolder,
   findNamespaceOf,
+  readPostedMails,
   endpointDisabled: markFailing,
 };
 

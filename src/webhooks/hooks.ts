@@ -14,6 +14,15 @@ declare module '../core/app.ts' {
       mailboxId: string,
     ) => Promise<string | null>;
     /**
+     * Reads the stored mail of these messages of the organization, for bodies of
+     * `mailbox.message.received`. Leaves out messages that are gone.
+     */
+    readonly readPostedMails: (
+      app: App,
+      organizationId: string,
+      messageIds: readonly string[],
+    ) => Promise<Map<string, object>>;
+    /**
      * Learns, in the same transaction, that the endpoint of an installation was disabled after
      * failures.
      */

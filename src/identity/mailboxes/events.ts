@@ -1,6 +1,6 @@
 // The kinds of events on a mailbox.
 import { eventKind } from '../../history/events/kinds.ts';
-import { mailboxMessageData, mailboxOutput } from './schema.ts';
+import { mailboxMessageData, mailboxOutput, receivedMessageData } from './schema.ts';
 
 const sample = {
   id: 'mbx_06dq2k0qz8h3v5m1r9t4w7xy',
@@ -70,8 +70,17 @@ const message = {
 export const mailboxMessageReceived = eventKind({
   type: 'mailbox.message.received',
   summary: 'A mailbox received a message',
-  schema: mailboxMessageData,
-  sample: message,
+  schema: receivedMessageData,
+  sample: {
+    ...message,
+    email: {
+      ...{ text: 'Can you help me?', textTruncated: false },
+      ...{ spfVerdict: 'pass', dkimVerdict: 'pass', dmarcVerdict: 'pass', arcVerdict: null },
+      attachments: [
+        { n: 1, filename: 'invoice.pdf', contentType: 'application/pdf', size: 24_576 },
+      ],
+    },
+  },
 });
 
 export const mailboxMessageSent = eventKind({

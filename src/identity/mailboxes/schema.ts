@@ -235,6 +235,43 @@ export const mailboxMessageData = z
   })
   .meta({ id: 'MailboxMessage', description: 'A message in a mailbox' });
 
+const verdict = z.string().nullable();
+
+/** Received mail as webhooks post it. */
+const receivedEmail = z.object({
+  text: z
+    .string()
+    .nullable()
+    .meta({ description: 'Plain text of the mail with its quotes, at most 64 KB' }),
+  textTruncated: z
+    .boolean()
+    .meta({ description: '`GET /v1/messages/{id}/email` has the whole text' }),
+  spfVerdict: verdict,
+  dkimVerdict: verdict,
+  dmarcVerdict: verdict,
+  arcVerdict: verdict,
+  attachments: z.array(
+    z.object({
+      n: z.int().meta({ description: 'Its number, from 1, in the path of attachments' }),
+      filename: z.string().nullable(),
+      contentType: z.string(),
+      size: z.int(),
+    }),
+  ),
+});
+export type ReceivedEmail = z.output<typeof receivedEmail>;
+
+/** Event data of mail that a mailbox received. */
+export const receivedMessageData = mailboxMessageData
+  .extend({
+    email: receivedEmail.optional().meta({
+      description:
+        'The mail, read when it is first posted. Only in posts of webhooks, and absent once the ' +
+        'message is deleted',
+    }),
+  })
+  .meta({ id: 'ReceivedMailboxMessage', description: 'A message that a mailbox received' });
+
 export type MailboxFilters = z.output<typeof mailboxFilters>;
 export type ListMailboxes = z.output<typeof listMailboxesQuery>;
 export type CreateMailbox = z.input<typeof createMailboxInput>;

@@ -4,6 +4,7 @@ import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import type { ThreadHooks } from '../../outbound/messages/hooks.ts';
 import { findMessageRow } from '../../outbound/messages/queries.ts';
 import { wordsOfDocument } from '../../platform/full-text/document.ts';
+import { forgetPostedMail } from '../../webhooks/deliveries/erase.ts';
 import { deleteAnswering } from './drafts/draft-queries.ts';
 import { placeArrived } from './placing/take-in.ts';
 import {
@@ -48,6 +49,7 @@ export const threadHooks: ThreadHooks = {
   async forgetText(app, trx, messageId) {
     const [placed] = await findThreadMessages(trx, [messageId]);
     if (!placed) return;
+    if (placed.event_id !== null) await forgetPostedMail(trx, placed.event_id);
     const thread = await findThread(trx, placed.thread_id);
     if (!thread) return;
     await lockMailboxes(trx, [thread.mailbox_id]);

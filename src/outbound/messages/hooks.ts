@@ -16,7 +16,10 @@ export interface ThreadHooks {
    * that answer the message. Returns null if it was in no thread.
    */
   forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
-  /** Takes the words of a message's text out of the search, and the preview off the thread. */
+  /**
+   * Takes the words of a message's text out of the search, the preview off the thread, and the mail
+   * out of the posted body of its event.
+   */
   forgetText(app: App, trx: Db, messageId: string): Promise<void>;
 }
 

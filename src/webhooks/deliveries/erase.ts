@@ -2,7 +2,8 @@
 // Bodies of a message's events are replaced when it is deleted (body.ts); their responses are not.
 
 import type { Db } from '../../platform/store/db.ts';
-import { eventBody } from '../posting/body.ts';
+import { eventBody, mostBodyBytes } from '../posting/body.ts';
+import { findBodies } from '../posting/body-queries.ts';
 import { clearAnswersOfEvent, setBody } from './erase-queries.ts';
 
 interface Erased {
@@ -19,4 +20,17 @@ interface Erased {
 export async function erasePosted(trx: Db, event: Erased, limit: number): Promise<number> {
   await setBody(trx, event.id, eventBody(event));
   return clearAnswersOfEvent(trx, event.id, limit);
+}
+
+/**
+ * Takes text and files of the received mail out of the stored body of an event, once the content of
+ * the message is removed.
+ */
+export async function forgetPostedMail(trx: Db, eventId: string): Promise<void> {
+  const body = (await findBodies(trx, [eventId], mostBodyBytes)).get(eventId);
+  if (!body) return;
+  const { data, ...event } = JSON.parse(body) as { data: { email?: object } };
+  if (data.email === undefined) return;
+  const email = { ...data.email, text: null, textTruncated: false, attachments: [] };
+  await setBody(trx, eventId, JSON.stringify({ ...event, data: { ...data, email } }));
 }

@@ -9,6 +9,7 @@ import {
   type LogEntry,
   readEvents,
 } from '../../history/events/log.ts';
+import type { EventType } from '../../history/events/names.ts';
 import { isShown, shownData } from '../../history/events/shown-data.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -115,7 +116,10 @@ async function makeBodies(app: App, sources: readonly BodySource[]): Promise<Bod
     [...ofOrganizations].map(async ([organizationId, own]) => {
       const ids = own.map(({ event_id }) => event_id);
       const entries = await readEvents(app.store.db, organizationId, ids);
-      const told = await dataOfEntries(app, organizationId, entries);
+      const told = await withMails(app, organizationId, {
+        entries,
+        told: await dataOfEntries(app, organizationId, entries),
+      });
       const byId = new Map(entries.map((entry) => [entry.id, entry]));
       return own.map((source) =>
         bodyRow(app, source, byId.get(source.event_id), told.get(source.event_id)),
@@ -123,6 +127,27 @@ async function makeBodies(app: App, sources: readonly BodySource[]): Promise<Bod
     }),
   );
   return made.flat();
+}
+
+/** Kind of event that is posted with the received mail. */
+const kindWithMail: EventType = 'mailbox.message.received';
+
+/** Adds the received mail, as it is stored, to the data of the events that bring it. */
+async function withMails(
+  app: App,
+  organizationId: string,
+  { entries, told }: { entries: readonly LogEntry[]; told: ReadonlyMap<string, object> },
+): Promise<Map<string, object>> {
+  const messageOf = (id: string) => (told.get(id) as { message?: { id: string } })?.message?.id;
+  const received = entries.filter(({ type }) => type === kindWithMail);
+  const ids = received.flatMap(({ id }) => messageOf(id) ?? []);
+  if (ids.length === 0) return new Map(told);
+  const mails = await app.hooks.readPostedMails(app, organizationId, ids);
+  const posted = received.flatMap(({ id }): [string, object][] => {
+    const email = mails.get(messageOf(id) ?? '');
+    return email ? [[id, { ...told.get(id), email }]] : [];
+  });
+  return new Map([...told, ...posted]);
 }
 
 function bodyRow(
