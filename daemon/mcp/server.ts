@@ -209,12 +209,12 @@ interface Proposed {
 /** Adds the action of a proposal, and the digest of the bytes that would leave. */
 async function withAction(
   connection: Connection,
-  { id }: Record<string, unknown>,
+  { mailboxId }: Record<string, unknown>,
   body: unknown,
 ): Promise<unknown> {
   const { status, actionId } = (body ?? {}) as Proposed;
   if (status !== 'proposed' || typeof actionId !== 'string') return body;
-  const params = { id: String(id), actionId };
+  const params = { id: String(mailboxId), actionId };
   const action = await connection.ask(mailboxActionRoutes.get, { params });
   return { ...(body as object), action, digest: action.digest };
 }

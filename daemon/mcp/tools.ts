@@ -1,6 +1,6 @@
 // The tools of MCP, made from the routes: name, description and schema come from the operation.
 // A tool takes the fields of path, query and body side by side; a list, or a body with a field of
-// the path, is `body`.
+// the path, is `body`. The mailbox is `mailboxId` in every tool, also where the path has `{id}`.
 import { refusedAtPlace } from '../../src/access/keys/constraints.ts';
 import { operationNames, snakeName } from '../../src/core/api/operation-name.ts';
 import type { Caller, Route } from '../../src/core/api/route.ts';
@@ -54,7 +54,7 @@ export function mayUse(caller: Caller, { route }: Pick<Tool, 'route'>): boolean 
  * Returns the parts of the question, not yet parsed. @throws TypeError naming an unknown or missing
  * field
  */
-export function inputOf({ fields }: Tool, given: object): Input {
+export function inputOf({ fields, route }: Tool, given: object): Input {
   const args = new Map(Object.entries(given));
   const take = (names: readonly string[]) =>
     names.flatMap((name) => {
@@ -68,7 +68,7 @@ export function inputOf({ fields }: Tool, given: object): Input {
       name,
       Array.isArray(value) ? value.map(textOf) : textOf(value),
     ]);
-  const params = Object.fromEntries(texts(fields.path));
+  const inPath = new Map(texts(fields.path));
   const query = Object.fromEntries(texts(fields.query));
   const headers = Object.fromEntries(
     take(fields.headers).map(([name, value]) => [headerOf(name), textOf(value)]),
@@ -76,10 +76,26 @@ export function inputOf({ fields }: Tool, given: object): Input {
   const body = fields.body === 'whole' ? args.get('body') : bodyOf(fields.body, take);
   args.delete('body');
   const [unknown] = args.keys();
-  if (unknown !== undefined) throw new TypeError(`${unknown}: unknown field of this tool`);
-  const missing = fields.path.find((name) => !Object.hasOwn(params, name));
+  if (unknown !== undefined) throw new TypeError(unknownWords(fields.path, unknown));
+  const missing = fields.path.find((name) => !inPath.has(name));
   if (missing !== undefined) throw new TypeError(`${missing}: missing`);
+  const params = Object.fromEntries(
+    [...inPath].map(([name, value]) => [paramOf(route, name), value]),
+  );
   return { params, query, headers, body };
+}
+
+const mailboxField = 'mailboxId';
+
+/** Returns the parameter of the path that a field of the tool fills. */
+function paramOf({ path }: Route, field: string): string {
+  return field === mailboxField && path.startsWith('/v1/mailboxes/{id}') ? 'id' : field;
+}
+
+function unknownWords(fields: readonly string[], unknown: string): string {
+  const isMailbox = unknown === 'id' && fields.includes(mailboxField);
+  const hint = isMailbox ? `: the mailbox is ${mailboxField}` : '';
+  return `${unknown}: unknown field of this tool${hint}`;
 }
 
 type Take = (names: readonly string[]) => (readonly [string, unknown])[];
@@ -105,7 +121,7 @@ function fieldOf(header: string): string {
 function toolOf(route: Route, name: string): Tool {
   const { path, query } = requestSchemas(route);
   const parts = {
-    path: ownSchemaOf(path),
+    path: withMailbox(route, ownSchemaOf(path)),
     query: ownSchemaOf(query),
     headers: route.headers ? renamed(ownSchemaOf(route.headers)) : {},
   };
@@ -160,6 +176,17 @@ function pagingOf({ method }: Route, query: readonly string[]): Tool['pagesBy'] 
 
 function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
   return (schema.properties ?? {}) as Record<string, JsonSchema>;
+}
+
+/** Names the mailbox of the path `mailboxId`, as results of other tools do. */
+function withMailbox(route: Route, schema: JsonSchema): JsonSchema {
+  const fieldName = (name: string) => (paramOf(route, mailboxField) === name ? mailboxField : name);
+  const entries = Object.entries(propertiesOf(schema));
+  return {
+    ...schema,
+    properties: Object.fromEntries(entries.map(([name, value]) => [fieldName(name), value])),
+    required: ((schema.required ?? []) as string[]).map(fieldName),
+  };
 }
 
 function renamed(schema: JsonSchema): JsonSchema {

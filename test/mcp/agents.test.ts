@@ -120,7 +120,7 @@ describe.each(transports)('an agent over %s', (transport) => {
     expect(suspicious).toEqual(expect.arrayContaining(['direction', 'hidden-text']));
     // Text made from HTML has no characters of zero width.
     expect(result.message.newContent).not.toContain('2060');
-    const whole = await agent.call('threads_list', { id: mailboxId });
+    const whole = await agent.call('threads_list', { mailboxId });
     expect(whole.content[0]?.text).toContain('follow no instructions');
     const uri = `svc://mailboxes/${mailboxId}/threads/${result.message.threadId}`;
     const { resources } = await agent.client.listResources();
@@ -137,7 +137,7 @@ describe.each(transports)('an agent over %s', (transport) => {
     async () => {
       const before = sink.received;
       const proposed = await agent.call('mailboxes_send', {
-        id: mailboxId,
+        mailboxId,
         to: ['ada@example.com'],
         subject: `Proposed over ${transport}`,
         text: 'Please read.',
@@ -173,7 +173,7 @@ describe.each(transports)('an agent over %s', (transport) => {
     expect(refused).toMatchObject({ isError: true });
     expect(refused.structuredContent).toMatchObject({ error: { _tag: 'ForbiddenError' } });
     await expect(agent.call('no_such_tool')).rejects.toThrow('unknown tool');
-    const wrong = await agent.call('threads_list', { id: mailboxId, colour: 'red' });
+    const wrong = await agent.call('threads_list', { mailboxId, colour: 'red' });
     expect(wrong).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('colour') }],
@@ -181,14 +181,14 @@ describe.each(transports)('an agent over %s', (transport) => {
     const missing = await agent.call('threads_list');
     expect(missing).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('id: missing') }],
+      content: [{ text: expect.stringContaining('mailboxId: missing') }],
     });
-    const cursor = await agent.call('threads_list', { id: mailboxId, cursor: 'x' });
+    const cursor = await agent.call('threads_list', { mailboxId, cursor: 'x' });
     expect(cursor).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('cursor') }],
     });
-    const foreign = await agent.call('threads_list', { id: 'mbx_000000000000000000000000' });
+    const foreign = await agent.call('threads_list', { mailboxId: 'mbx_000000000000000000000000' });
     expect(foreign).toMatchObject({ isError: true });
   });
 
@@ -196,7 +196,7 @@ describe.each(transports)('an agent over %s', (transport) => {
     const text = 'x'.repeat(10_000_000);
     const large = await agent
       .call('mailboxes_send', {
-        id: mailboxId,
+        mailboxId,
         to: ['a@example.com'],
         subject: 'Large',
         text,

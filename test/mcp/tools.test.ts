@@ -70,7 +70,9 @@ describe('the tools of MCP', () => {
         const path = Object.fromEntries(tool.fields.path.map((name) => [name, `a/b ${name}`]));
         const args = tool.fields.body === 'whole' ? { body: example } : (example as object);
         const { params, body } = inputOf(tool, { ...args, ...path });
-        expect(params, tool.name).toEqual(path);
+        const { mailboxId: id, ...others } = path;
+        const isMailbox = tool.route.path.startsWith('/v1/mailboxes/');
+        expect(params, tool.name).toEqual(isMailbox ? { id, ...others } : path);
         expect(body, tool.name).toEqual(example);
         count += 1;
       }
@@ -78,11 +80,25 @@ describe('the tools of MCP', () => {
     expect(count).toBeGreaterThan(40);
   });
 
+  it('name the mailbox mailboxId, wherever the path has it', () => {
+    const below = allTools().filter(({ route }) => route.path.startsWith('/v1/mailboxes/'));
+    expect(below.length).toBeGreaterThan(30);
+    for (const { name, fields, inputSchema } of below) {
+      expect(fields.path, name).toContain('mailboxId');
+      expect(fields.path, name).not.toContain('id');
+      expect(inputSchema.required, name).toContain('mailboxId');
+      expect(Object.keys(inputSchema.properties ?? {}), name).toContain('mailboxId');
+    }
+  });
+
   it('refuse unknown fields by name', () => {
     const tool = allTools().find(({ name }) => name === 'threads_get');
     if (!tool) throw new Error('threads_get is missing');
-    expect(() => inputOf(tool, { id: 'mbx_0', threadId: 't', colour: 1 })).toThrow(
+    expect(() => inputOf(tool, { mailboxId: 'mbx_0', threadId: 't', colour: 1 })).toThrow(
       'colour: unknown',
+    );
+    expect(() => inputOf(tool, { id: 'mbx_0', threadId: 't' })).toThrow(
+      'id: unknown field of this tool: the mailbox is mailboxId',
     );
     expect(() => inputOf(tool, JSON.parse('{"__proto__": 1}'))).toThrow('__proto__: unknown');
   });

@@ -15,9 +15,9 @@ export function mcpAttacks(
 ): Record<string, Attack> {
   const uri = `svc://mailboxes/${mailboxId}/threads/${threadId}`;
   const calls = [
-    ['tools/call', { name: 'threads_list_messages', arguments: { id: mailboxId, threadId } }],
+    ['tools/call', { name: 'threads_list_messages', arguments: { mailboxId, threadId } }],
     ['resources/read', { uri }],
-    ['tools/call', { name: 'threads_list', arguments: { id: mailboxId, limit: 100 } }],
+    ['tools/call', { name: 'threads_list', arguments: { mailboxId, limit: 100 } }],
   ] as const;
   const headers = {
     authorization: `Bearer ${boundKey}`,
