@@ -3,7 +3,8 @@
 import { BaseCommand, tableFlags } from '../base/command.ts';
 import { deliveryColumns } from '../base/input/fields.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
-import { capturedNote, shownStatus } from '../base/mail/message-view.ts';
+import { shownStatus } from '../../src/outbound/messages/captured.ts';
+import { capturedNote } from '../base/mail/message-view.ts';
 import { printArray } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';

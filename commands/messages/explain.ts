@@ -4,6 +4,7 @@ import type {
   RecipientExplanation,
   ServerWords,
 } from '../../src/outbound/explain/schema.ts';
+import { metadataOf, shownStatus, shownStatusOfAll } from '../../src/outbound/messages/captured.ts';
 import { BaseCommand } from '../base/command.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
 import { print } from '../base/output/output.ts';
@@ -26,7 +27,8 @@ async function recipientText(recipient: RecipientExplanation, now: number): Prom
   const { email, kind, status, happened, happenedAt, because, next, help, said, attempts } =
     recipient;
   const { remedy, memberRefusals } = recipient;
-  const who = inWords([email, kind, status].filter((part) => part !== null).join('  '));
+  const word = shownStatus({ status, metadata: metadataOf(attempts) });
+  const who = inWords([email, kind, word].filter((part) => part !== null).join('  '));
   const lines = [`  ${happened} ${timeInWords(Date.parse(happenedAt), now)}`];
   if (because) lines.push(`  ${because}`);
   if (next) lines.push(`  ${next}`);
@@ -48,7 +50,9 @@ async function recipientText(recipient: RecipientExplanation, now: number): Prom
 
 async function explanationText(explanation: MessageExplanation, now: number): Promise<string> {
   const { emphasize, inWords } = await import('../base/output/format.ts');
-  const { messageId, subject, status, summary, recipients } = explanation;
+  const { messageId, subject, summary, recipients } = explanation;
+  const fates = recipients.map((one) => ({ ...one, metadata: metadataOf(one.attempts) }));
+  const status = shownStatusOfAll(explanation.status, fates);
   const head = `${emphasize(messageId)}  ${inWords(subject)}  ${status}\n${summary}`;
   return [head, ...(await Promise.all(recipients.map((one) => recipientText(one, now))))].join(
     '\n\n',

@@ -1,26 +1,15 @@
 // Shows a message to people by the fields, except that mail which stayed on this machine has the
 // status `captured` instead of `delivered`, with the reason.
+import {
+  captorOf,
+  shownStatus,
+  shownStatusOfAll,
+} from '../../../src/outbound/messages/captured.ts';
 import type { Delivery, Message } from '../../../src/outbound/messages/schema.ts';
 import type { CommonFlags } from '../command.ts';
 import { print } from '../output/output.ts';
 
 type Fate = Pick<Delivery, 'status' | 'metadata'>;
-
-/**
- * Returns the configuration key that kept the mail on this machine; undefined if it was sent, or
- * may still be.
- */
-function captorOf({ metadata }: Fate): string | undefined {
-  return metadata?.captured.by;
-}
-
-/**
- * Returns the status to display: `captured` instead of `delivered` if the mail stayed on this
- * machine.
- */
-export function shownStatus(delivery: Fate): string {
-  return delivery.status === 'delivered' && captorOf(delivery) ? 'captured' : delivery.status;
-}
 
 /** Returns the message with displayed statuses; `partly captured` if some of it left. */
 export function shownMessage(
@@ -28,12 +17,9 @@ export function shownMessage(
 ): Omit<Message, 'status' | 'recipients'> & { status: string; recipients: object[] } {
   const { deliveries, recipients } = message;
   const byRecipient = new Map(deliveries.map((one) => [one.recipientId, shownStatus(one)]));
-  const captured = deliveries.filter((one) => shownStatus(one) === 'captured').length;
-  const isAll = captured === deliveries.length;
-  const status = captured === 0 ? message.status : isAll ? 'captured' : 'partly captured';
   return {
     ...message,
-    status: message.status === 'delivered' ? status : message.status,
+    status: shownStatusOfAll(message.status, deliveries),
     recipients: recipients.map((one) => ({
       ...one,
       status: byRecipient.get(one.id) ?? one.status,

@@ -2,6 +2,11 @@
 
 import { explainRoutes } from '../../../src/outbound/explain/routes.ts';
 import type { RecipientExplanation } from '../../../src/outbound/explain/schema.ts';
+import {
+  metadataOf,
+  shownStatus,
+  shownStatusOfAll,
+} from '../../../src/outbound/messages/captured.ts';
 import type { EmailProjection } from '../../../src/outbound/messages/email-schema.ts';
 import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
 import type { Delivery, Message, TimelineEvent } from '../../../src/outbound/messages/schema.ts';
@@ -21,9 +26,9 @@ const ownPath = ({ params }: Asked) => `/console/messages/${params['id']}`;
 /** Draws the sentences on a recipient. */
 function explained(one: RecipientExplanation): Part {
   const { email, kind, status, happened, happenedAt, because, next, help } = one;
-  const { remedy, memberRefusals } = one;
+  const { remedy, memberRefusals, attempts } = one;
   return html`<article class="mail">
-    <p><strong>${email}</strong> ${kind} ${state(status)}</p>
+    <p><strong>${email}</strong> ${kind} ${state(shownStatus({ status, metadata: metadataOf(attempts) }))}</p>
     <p>${happened} ${time(happenedAt)} ${because} ${next}</p>
     ${remedy && remedy !== next && html`<p>Remedy: ${remedy}</p>`}
     ${memberRefusals && html`<p class="note">${memberRefusals}</p>`}
@@ -183,7 +188,7 @@ async function show(asked: Asked): Promise<View> {
   const { conversationId } = message;
   const body = together(
     actions(asked, message),
-    html`<p>${state(message.status)} ${message.direction === 'outbound' && explanation.summary}</p>`,
+    html`<p>${state(shownStatusOfAll(message.status, deliveries))} ${message.direction === 'outbound' && explanation.summary}</p>`,
     message.direction === 'outbound' && explanation.recipients.map(explained),
     facts(message, [
       ['From', 'from'],

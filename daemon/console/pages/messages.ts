@@ -1,5 +1,6 @@
 // The list of messages with filters, and a test message.
 import { mailboxRoutes } from '../../../src/identity/mailboxes/routes.ts';
+import { shownStatusOfAll } from '../../../src/outbound/messages/captured.ts';
 import { messageRoutes } from '../../../src/outbound/messages/routes.ts';
 import type { Message } from '../../../src/outbound/messages/schema.ts';
 import { sendingRoutes } from '../../../src/outbound/sending/routes.ts';
@@ -71,7 +72,7 @@ async function list(asked: Asked): Promise<Part> {
       asked,
       found,
       [
-        ['Status', ({ status: word }) => state(word)],
+        ['Status', ({ status, deliveries }) => state(shownStatusOfAll(status, deliveries))],
         ['Who', (message) => whoOf(message)],
         ['Subject', ({ id, subject: text }) => link(`/messages/${id}`, text || '(no subject)')],
         ['Accepted', ({ createdAt }) => time(createdAt)],

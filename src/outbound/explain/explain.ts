@@ -16,6 +16,7 @@ import { type Db, fromJson } from '../../platform/store/db.ts';
 import { findRunState, type RunState } from '../../run-ledger/queries.ts';
 import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
 import { countBefore } from '../deliveries/queue-queries.ts';
+import { metadataOf, shownStatus } from '../messages/captured.ts';
 import { getMessageRow } from '../messages/messages.ts';
 import { findRecipients } from '../messages/queries.ts';
 import type { Attempt } from '../messages/schema.ts';
@@ -71,10 +72,14 @@ export async function explainMessage(
 
 function summaryOf(direction: 'inbound' | 'outbound', rows: readonly DeliveryRow[]): string {
   if (direction === 'inbound') return 'The message was received: there is nothing to deliver.';
-  const counts = [...Map.groupBy(rows, ({ status }) => status)].map(
+  const counts = [...Map.groupBy(rows, statusInWords)].map(
     ([status, { length }]) => `${length} ${status}`,
   );
   return `${rows.length} recipient${rows.length === 1 ? '' : 's'}: ${counts.join(', ')}.`;
+}
+
+function statusInWords({ status, attempts }: DeliveryRow): string {
+  return shownStatus({ status, metadata: metadataOf(fromJson<Attempt[]>(attempts) ?? []) });
 }
 
 /** Returns the name for `--org`; null for the first organization, which needs none. */

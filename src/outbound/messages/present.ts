@@ -5,6 +5,7 @@ import type { EventRow } from '../../history/events/queries.ts';
 import { isoTime } from '../../platform/runtime/clock.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
+import { metadataOf } from './captured.ts';
 import type { ListedMessageRow, RecipientRow } from './queries.ts';
 import type { Attempt, Delivery, Message, StoredOrigin, TimelineEvent } from './schema.ts';
 
@@ -15,7 +16,6 @@ const noCost = '0';
 export function presentDelivery(row: DeliveryRow): Delivery {
   const isWaiting = row.due_at !== null;
   const attempts = fromJson<Attempt[]>(row.attempts) ?? [];
-  const by = attempts.at(-1)?.capturedBy;
   return {
     id: row.id,
     messageId: row.message_id,
@@ -39,7 +39,7 @@ export function presentDelivery(row: DeliveryRow): Delivery {
     cost: noCost,
     currency,
     idempotencyKey: null,
-    metadata: by === undefined ? null : { captured: { by } },
+    metadata: metadataOf(attempts),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
     scheduling: isWaiting

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../../src/core/config/config.ts';
 import { explainMessage } from '../../../src/outbound/explain/explain.ts';
+import { shownStatusOfAll } from '../../../src/outbound/messages/captured.ts';
 import { getMessage, listMessageEvents } from '../../../src/outbound/messages/messages.ts';
 import { stores, type TestStore } from '../../support/command.ts';
 import { send, startPipeline } from '../../support/delivery.ts';
@@ -19,9 +20,10 @@ async function sent(store: TestStore, delivery: ConfigInput['delivery'], to: str
   await pipeline.idle();
   await pipeline.close();
   const message = await getMessage(app, caller, id);
-  const [explained] = (await explainMessage(app, caller, id)).recipients;
+  const { recipients, summary } = await explainMessage(app, caller, id);
+  const [explained] = recipients;
   const events = await listMessageEvents(app, caller, id);
-  return { message, explained, events };
+  return { message, explained, summary, events };
 }
 
 const relay = { mode: 'relay', relay: { host: '127.0.0.1', port: 1 } } as const;
@@ -58,7 +60,7 @@ describe.each(stores)('captured mail on %s', (store) => {
   ] as const)(
     'names the key of the configuration that captured it %s',
     async (_by, config, by, reply, happened) => {
-      const { message, explained, events } = await sent(
+      const { message, explained, summary, events } = await sent(
         store,
         structuredClone(config) as ConfigInput['delivery'],
         'ada@example.com',
@@ -73,13 +75,18 @@ describe.each(stores)('captured mail on %s', (store) => {
         },
       ]);
       expect(explained?.happened).toBe(happened);
+      expect(explained?.status).toBe('delivered');
+      expect(summary).toBe('1 recipient: 1 captured.');
+      expect(shownStatusOfAll(message.status, message.deliveries)).toBe('captured');
       const told = events.filter(({ eventType }) => ['sent', 'delivered'].includes(eventType));
       expect(told.map(({ metadata }) => metadata.captured)).toEqual([{ by }, { by }]);
     },
   );
 
   it('excludes mail to a simulated recipient', async () => {
-    const { message, events } = await sent(store, {}, 'delivered@simulator.test');
+    const { message, summary, events } = await sent(store, {}, 'delivered@simulator.test');
+    expect(summary).toBe('1 recipient: 1 delivered.');
+    expect(shownStatusOfAll(message.status, message.deliveries)).toBe('delivered');
     expect(message.deliveries).toMatchObject([{ status: 'delivered', metadata: null }]);
     expect(events.some(({ metadata }) => 'captured' in metadata)).toBe(false);
   });

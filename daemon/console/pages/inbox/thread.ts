@@ -7,6 +7,7 @@ import {
   threadRoutes,
 } from '../../../../src/inbox/threads/routes.ts';
 import type { Thread, ThreadMessage, ThreadNote } from '../../../../src/inbox/threads/schema.ts';
+import { shownStatusOfAll } from '../../../../src/outbound/messages/captured.ts';
 import { messageRoutes } from '../../../../src/outbound/messages/routes.ts';
 import { dayIn, timeIn } from '../../../../src/platform/runtime/calendar.ts';
 import { downloadOf } from '../../api.ts';
@@ -38,13 +39,25 @@ const ownPath = ({ path }: Asked) => `/console${path}`;
 
 function mail(asked: Asked, one: ThreadMessage, whole: string | null): Part {
   const { params } = asked;
-  const { id, from, to, cc, createdAt, status, newContent, preview, origin, attachments } = one;
+  const {
+    id,
+    from,
+    to,
+    cc,
+    createdAt,
+    status,
+    newContent,
+    preview,
+    origin,
+    attachments,
+    deliveries,
+  } = one;
   const by = origin?.keyName ?? origin?.user;
   const files = `/console/mailboxes/${params['id']}/files/${id}`;
   return html`<article class="mail" id=${id}>
     <p><span class="from">${from.name || from.email}</span> to ${to.map(({ email }) => email).join(', ')}
       ${cc.length > 0 && `, copy to ${cc.map(({ email }) => email).join(', ')}`}
-      ${' '}${time(createdAt)} ${state(status)} ${by && html`<small>by ${by}</small>`} ${link(`/messages/${id}`, 'details')}</p>
+      ${' '}${time(createdAt)} ${state(shownStatusOfAll(status, deliveries))} ${by && html`<small>by ${by}</small>`} ${link(`/messages/${id}`, 'details')}</p>
     <pre>${whole ?? newContent ?? preview ?? ''}</pre>
     ${whole === null && asked.may('messages:read') && html`<p><a href=${`${ownPath(asked)}?whole=${id}#${id}`}>Show quoted text and signature</a></p>`}
     ${attachments.length > 0 && html`<ul>${attachments.map(({ n, filename, contentType, size }) => html`<li><a href=${`${files}/${n}`}>${filename ?? '(no name)'}</a> (${contentType}, ${size.toLocaleString('en')} bytes)</li>`)}</ul>`}
