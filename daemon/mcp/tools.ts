@@ -64,10 +64,9 @@ export function inputOf({ fields, route }: Tool, given: object): Input {
     });
   // As in a URL, where all values are texts.
   const texts = (names: readonly string[]) =>
-    take(names).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.map(textOf) : textOf(value),
-    ]);
+    take(names).map(
+      ([name, value]) => [name, Array.isArray(value) ? value.map(textOf) : textOf(value)] as const,
+    );
   const inPath = new Map(texts(fields.path));
   const query = Object.fromEntries(texts(fields.query));
   const headers = Object.fromEntries(

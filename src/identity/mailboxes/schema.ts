@@ -235,7 +235,8 @@ export const mailboxMessageData = z
   })
   .meta({ id: 'MailboxMessage', description: 'A message in a mailbox' });
 
-const verdict = z.string().nullable();
+const verdict = (of: string) =>
+  z.string().nullable().describe(`Verdict of ${of}: pass, fail …; null if it was not checked`);
 
 /** Received mail as webhooks post it. */
 const receivedEmail = z.object({
@@ -246,18 +247,20 @@ const receivedEmail = z.object({
   textTruncated: z
     .boolean()
     .meta({ description: '`GET /v1/messages/{id}/email` has the whole text' }),
-  spfVerdict: verdict,
-  dkimVerdict: verdict,
-  dmarcVerdict: verdict,
-  arcVerdict: verdict,
-  attachments: z.array(
-    z.object({
-      n: z.int().meta({ description: 'Its number, from 1, in the path of attachments' }),
-      filename: z.string().nullable(),
-      contentType: z.string(),
-      size: z.int(),
-    }),
-  ),
+  spfVerdict: verdict('SPF'),
+  dkimVerdict: verdict('DKIM'),
+  dmarcVerdict: verdict('DMARC'),
+  arcVerdict: verdict('ARC'),
+  attachments: z
+    .array(
+      z.object({
+        n: z.int().describe('Its number, from 1, in the path of attachments'),
+        filename: z.string().nullable().describe('Name of the file'),
+        contentType: z.string().describe('Media type of the file'),
+        size: z.int().describe('Bytes of the file'),
+      }),
+    )
+    .describe('Attached files, without their bytes'),
 });
 export type ReceivedEmail = z.output<typeof receivedEmail>;
 
