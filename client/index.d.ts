@@ -4032,6 +4032,47 @@ export type DeletedMessage = {
   /** Always true */
   deleted: true;
 };
+/** A message that a mailbox received */
+export type ReceivedMailboxMessage = {
+  /** Mailbox of the message */
+  mailboxId: string;
+  /** Thread of the message; null without one */
+  threadId: string | null;
+  /** The message */
+  message: {
+    /** Id of the message */
+    id: string;
+    /** Subject line; null without one */
+    subject: string | null;
+    [name: string]: unknown;
+  };
+  /** The mail, read when it is first posted. Only in posts of webhooks, and absent once the message is deleted */
+  email?: {
+    /** Plain text of the mail with its quotes, at most 64 KB */
+    text: string | null;
+    /** `GET /v1/messages/{id}/email` has the whole text */
+    textTruncated: boolean;
+    /** Verdict of SPF: pass, fail …; null if it was not checked */
+    spfVerdict: string | null;
+    /** Verdict of DKIM: pass, fail …; null if it was not checked */
+    dkimVerdict: string | null;
+    /** Verdict of DMARC: pass, fail …; null if it was not checked */
+    dmarcVerdict: string | null;
+    /** Verdict of ARC: pass, fail …; null if it was not checked */
+    arcVerdict: string | null;
+    /** Attached files, without their bytes */
+    attachments: Array<{
+      /** Its number, from 1, in the path of attachments */
+      n: number;
+      /** Name of the file */
+      filename: string | null;
+      /** Media type of the file */
+      contentType: string;
+      /** Bytes of the file */
+      size: number;
+    }>;
+  };
+};
 /** A message in a mailbox */
 export type MailboxMessage = {
   /** Mailbox of the message */
@@ -5079,7 +5120,7 @@ export type Event =
       /** Organization in which the event happened */
       organizationId: string;
       /** The resource as of the event */
-      data: MailboxMessage;
+      data: ReceivedMailboxMessage;
     }
   | {
       /** The `webhook-id` of its deliveries */

@@ -1,9 +1,10 @@
 // `svc messages deliveries`: reads the message itself, which also names the recipient of each
 // delivery.
+
+import { shownStatus } from '../../src/outbound/messages/captured.ts';
 import { BaseCommand, tableFlags } from '../base/command.ts';
 import { deliveryColumns } from '../base/input/fields.ts';
 import { messageArg, messageIdFrom } from '../base/mail/message-id.ts';
-import { shownStatus } from '../../src/outbound/messages/captured.ts';
 import { capturedNote } from '../base/mail/message-view.ts';
 import { printArray } from '../base/output/output.ts';
 import { runRoute } from '../base/route.ts';
