@@ -93,9 +93,9 @@ describe.each(transports)('an agent over %s', (transport) => {
     ).toEqual([]);
     const send = tools.find(({ name }) => name === 'mailboxes_send');
     expect(Object.keys(send?.inputSchema.properties ?? {})).toEqual(
-      expect.arrayContaining(['id', 'to', 'subject', 'text']),
+      expect.arrayContaining(['mailboxId', 'to', 'subject', 'text']),
     );
-    expect(send?.inputSchema.required).toContain('id');
+    expect(send?.inputSchema.required).toContain('mailboxId');
   });
 
   it('reads mail from outside as data: hidden text and marks of direction are named and shown', async () => {

@@ -1,5 +1,5 @@
-// Mail that stayed on this machine, in words for people (contract 5): its status is `delivered`, and
-// people read `captured`, in the console, in explanations and in the output of commands alike.
+// Mail that stayed on this machine, in words for people: its status is `delivered`, and people read
+// `captured`, in the console, in explanations and in the output of commands alike.
 import type { Attempt, Delivery, Message } from './schema.ts';
 
 type Fate = Pick<Delivery, 'status' | 'metadata'>;
