@@ -1,12 +1,14 @@
-// Kinds of message events and their payload: the message in the present state, with the status at
-// the time of the event.
+// Kinds of message events and their payload: the message as it was at the instant of the event.
+// Deliveries keep the times of their steps, so that an earlier state follows from the present one.
 
 import type { MessageLogEntry, MessagePresenter } from '../../history/events/hooks.ts';
 import { eventKind } from '../../history/events/kinds.ts';
 import type { EventType } from '../../history/events/names.ts';
+import { isoTime } from '../../platform/runtime/clock.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
+import { metadataOf } from './captured.ts';
 import { findMessages } from './messages.ts';
-import { messageEventData } from './schema.ts';
+import { type Delivery, type Message, messageEventData } from './schema.ts';
 
 const id = '06dq2k0qz8h3v5m1r9t4w7xy';
 const at = '2026-01-05T12:00:00.000Z';
@@ -106,6 +108,92 @@ function factOf({ facts }: MessageLogEntry, name: string): string | null {
   return typeof fact === 'string' ? fact : null;
 }
 
+/** Status of the recipient's delivery after a step that leaves no doubt about it. */
+const statusAfter: Partial<Record<string, MessageStatus>> = {
+  'message.accepted': 'pending',
+  'message.scheduled': 'scheduled',
+  'message.deferred': 'processing',
+  'message.sent': 'sent',
+  'message.delivered': 'delivered',
+  'message.bounced': 'bounced',
+  'message.complained': 'complained',
+  'message.failed': 'failed',
+  'message.cancelled': 'failed',
+};
+
+const isUpTo = (time: string | null, at: number) => time !== null && Date.parse(time) <= at;
+
+/** Returns the status of a delivery at a time, from the times of its steps. */
+function statusThen(one: Delivery, at: number, scheduledFor: string | null): MessageStatus {
+  if (isUpTo(one.updatedAt, at)) return one.status;
+  const failed = one.status === 'failed' ? 'failed' : 'bounced';
+  const steps: [string | null, MessageStatus][] = [
+    [one.failedAt, failed],
+    [one.readAt, 'read'],
+    [one.deliveredAt, 'delivered'],
+    [one.sentAt, 'sent'],
+  ];
+  const reached = steps.find(([time]) => isUpTo(time, at));
+  if (reached) return reached[1];
+  if (one.attempts.some((attempt) => isUpTo(attempt.at, at))) return 'processing';
+  if (scheduledFor === null) return 'pending';
+  return isUpTo(scheduledFor, at) ? 'queued' : 'scheduled';
+}
+
+/** Steps that a delivery of this status has not reached, though they may bear the same time. */
+function aheadOf(status: MessageStatus): (keyof Delivery)[] {
+  if (status === 'sent') return ['deliveredAt', 'readAt', 'failedAt', 'terminalAt'];
+  if (status === 'delivered') return ['readAt', 'failedAt'];
+  const isAtWork = ['pending', 'scheduled', 'queued', 'processing'].includes(status);
+  return isAtWork ? ['sentAt', 'deliveredAt', 'readAt', 'failedAt', 'terminalAt'] : [];
+}
+
+/** Returns a delivery as it was at a time, with this status. Unknown fields are null. */
+function deliveryThen(one: Delivery, status: MessageStatus, { timestamp: at, facts }: About) {
+  if (isUpTo(one.updatedAt, at) && status === one.status) return one;
+  const attempts = one.attempts.filter((attempt) => isUpTo(attempt.at, at));
+  const then = (time: string | null) => (isUpTo(time, at) ? time : null);
+  const errorCode = typeof facts?.['errorCode'] === 'string' ? facts['errorCode'] : null;
+  const known: Delivery = {
+    ...one,
+    status,
+    attempts,
+    attemptCount: one.attemptCount - (one.attempts.length - attempts.length),
+    queuedAt: then(one.queuedAt),
+    claimedAt: then(one.claimedAt),
+    lastAttemptAt: then(one.lastAttemptAt) ?? attempts.at(-1)?.at ?? null,
+    sentAt: then(one.sentAt),
+    deliveredAt: then(one.deliveredAt),
+    readAt: then(one.readAt),
+    failedAt: then(one.failedAt),
+    terminalAt: then(one.terminalAt),
+    metadata: metadataOf(attempts),
+    updatedAt: then(one.updatedAt) ?? isoTime(at),
+    ...{ errorCode, errorMessage: null, errorDetails: null, nextRetryAt: null, scheduling: null },
+  };
+  return Object.assign(known, Object.fromEntries(aheadOf(status).map((name) => [name, null])));
+}
+
+type About = Pick<MessageLogEntry, 'timestamp' | 'facts'>;
+
+/** Returns the message as it was right after an event. */
+function messageThen(message: Message, entry: MessageLogEntry): Message {
+  const { timestamp: at, type, recipientId, facts } = entry;
+  const status = entry.status as MessageStatus;
+  const deliveries = message.deliveries.map((one) => {
+    const isOwn = one.recipientId === recipientId;
+    const known = message.deliveries.length === 1 ? status : isOwn && statusAfter[type];
+    const then = known || statusThen(one, at, message.scheduledFor);
+    return deliveryThen(one, then, { timestamp: at, facts: isOwn ? facts : null });
+  });
+  const statusOf = new Map(deliveries.map((one) => [one.recipientId, one.status]));
+  const recipients = message.recipients.map((one) => {
+    return { ...one, status: statusOf.get(one.id) ?? status };
+  });
+  const updatedAt = isUpTo(message.updatedAt, at) ? message.updatedAt : isoTime(at);
+  return { ...message, status, recipients, deliveries, updatedAt };
+}
+
 /** Builds the `data` of message events, by event id. Reads all messages together. */
 export const presentMessageEvents: MessagePresenter = async (app, organizationId, entries) => {
   const ids = [...new Set(entries.map(({ subject }) => subject))];
@@ -113,7 +201,8 @@ export const presentMessageEvents: MessagePresenter = async (app, organizationId
   const shown = new Map<string, object>();
   for (const entry of entries) {
     const message = messages.get(entry.subject);
-    if (message) shown.set(entry.id, { ...message, status: entry.status, event: recordOf(entry) });
+    if (!message) continue;
+    shown.set(entry.id, { ...messageThen(message, entry), event: recordOf(entry) });
   }
   return shown;
 };
