@@ -1,4 +1,4 @@
-// Hooks of webhooks: mailboxes and installations, of which only higher rooms know.
+// Hooks that higher rooms implement, because only they know mailboxes and installations.
 import type { App } from '../core/app.ts';
 import type { Db } from '../platform/store/db.ts';
 

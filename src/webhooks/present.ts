@@ -52,7 +52,7 @@ function errorOf({ outcome, status_code, error_class, response }: AttemptRow): s
     .slice(0, longestError);
 }
 
-/** `latest`: the latest attempt, if any. */
+/** Presents a delivery with the error of the latest attempt, if any. */
 export function toDelivery(row: DeliveryRow, latest: AttemptRow | undefined): WebhookDelivery {
   return {
     id: row.id,
@@ -61,7 +61,7 @@ export function toDelivery(row: DeliveryRow, latest: AttemptRow | undefined): We
     eventType: row.event_type,
     status: row.status,
     attemptCount: row.attempt_count,
-    // During an attempt `due_at` is the end of the lease instead.
+    // While an attempt runs, `due_at` is the end of the lease and not the next attempt.
     nextAttemptAt: row.claimed_by === null ? isoTime(row.due_at) : null,
     lastAttemptAt: isoTime(row.last_attempt_at),
     lastError: latest ? errorOf(latest) : null,

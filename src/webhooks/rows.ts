@@ -7,7 +7,7 @@ export interface EndpointRow {
   url: string;
   /** JSON of patterns. */
   events: string;
-  /** JSON. */
+  /** JSON: the channels. */
   channels: string;
   /** JSON, encrypted; null for none. */
   headers: string | null;
@@ -26,11 +26,11 @@ export interface EndpointRow {
   failing_since: number | null;
   /** Time of the last disabling, ms since 1970. The loop cancels deliveries created before it. */
   cancel_before: number | null;
-  /** The installation of an extension that it belongs to. */
+  /** Installation of an extension that owns the endpoint; null for all remaining endpoints. */
   installation_id: string | null;
-  /** JSON: the mailboxes that an installation hears of; null for all events. */
+  /** JSON: mailboxes that the installation receives events of; null for all events. */
   reach: string | null;
-  /** JSON: the permissions by which the bodies are cut; null for all. */
+  /** JSON: permissions that decide which data the bodies show; null for all data. */
   permissions: string | null;
   created_at: number;
   updated_at: number;

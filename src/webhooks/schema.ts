@@ -20,7 +20,7 @@ const mostTestKeys = 1_000;
 
 const channels = ['email'] as const;
 const statuses = ['active', 'disabled'] as const;
-/** `suspended`: with the disabled installation. */
+/** `suspended`: the installation of the endpoint is disabled. */
 const shownStatuses = [...statuses, 'suspended'] as const;
 const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'cancelled'] as const;
 

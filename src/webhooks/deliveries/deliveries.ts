@@ -74,7 +74,7 @@ async function totalOf(db: Db, endpointId: string, filter: DeliveryFilter): Prom
   return sums.pending + sums.delivered + sums.exhausted + sums.cancelled;
 }
 
-/** @throws ResourceNotFoundError, for a delivery to another endpoint too. */
+/** @throws ResourceNotFoundError, also for a delivery to a different endpoint. */
 export async function getDelivery(
   app: App,
   { organizationId }: Caller,
@@ -83,7 +83,7 @@ export async function getDelivery(
 ): Promise<WebhookDeliveryWithAttempts> {
   const { db } = app.store;
   await endpoints.get(db, organizationId, endpointId);
-  // An attempt that ends between the two reads is read again with the status that it gave.
+  // Reads again if an attempt ended between the two reads, so that both show the same state.
   for (let before: number | undefined; ; ) {
     const attempts = await selectAttempts(db, id, mostAttempts);
     const row = await findDelivery(db, organizationId, endpointId, id);

@@ -186,7 +186,7 @@ export async function renewDeliveries(
     .execute();
 }
 
-/** Releases claimed deliveries; `ids` null: all of this worker, `worker` null: of any worker. */
+/** Releases claimed deliveries. Null `ids` mean all deliveries, a null `worker` any worker. */
 export async function releaseDeliveries(
   trx: Db,
   worker: string | null,
@@ -213,7 +213,7 @@ export async function deleteSome(trx: Db, endpointId: string, limit: number): Pr
     .selectFrom('webhook_deliveries')
     .select('id')
     .where('endpoint_id', '=', endpointId)
-    // In the order of the index: otherwise PostgreSQL would scan the table.
+    // Sorts as the index does: otherwise PostgreSQL would scan the table.
     .orderBy('status')
     .orderBy('id')
     .limit(limit)

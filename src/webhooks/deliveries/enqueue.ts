@@ -77,8 +77,8 @@ async function endpointsOf(app: App, trx: Db, events: readonly LoggedEvent[]) {
 }
 
 /**
- * Events that the endpoints of installations reach: events of their mailboxes, which are the
- * subjects.
+ * Decides which events reach the endpoint of an installation: the subject of the event is a mailbox
+ * of the installation's reach.
  */
 class Reaches {
   readonly #app: App;
@@ -110,7 +110,7 @@ async function enqueue(app: App, trx: Db, events: readonly LoggedEvent[]): Promi
   const wanted: Wanted[] = [];
   const reaches = new Reaches(app, trx);
   for (const event of events) {
-    // `testWebhook` queues a test itself, for a single endpoint.
+    // Skips a test: `testWebhook` queues it itself, for a single endpoint.
     if (event.type === webhookTest.type) continue;
     for (const { id, limits } of endpoints.get(event.organizationId)?.wanting(event.type) ?? []) {
       if (limits?.reach && !(await reaches.has(limits.reach, event))) continue;

@@ -51,7 +51,7 @@ export async function redeliverNow(
   });
   const row = attemptRow(app, ended, 'manual');
   await app.store.write(async (trx) => {
-    // The endpoint works, so earlier failures no longer count towards disabling it.
+    // The endpoint works now, so earlier failures no longer count towards disabling it.
     if (ended.outcome.isSuccess && endpoint.failing_since !== null) {
       await setFailingSince(trx, endpointId, null);
     }

@@ -51,7 +51,7 @@ function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
         after === '' ? null : after,
         limit,
       );
-      // Drops their data, as thousands are collected.
+      // Keeps no data of the events in memory, as thousands of events are collected.
       const events = entries.map(({ id, type, subject }) => ({
         id,
         organizationId,
@@ -71,8 +71,8 @@ function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
 }
 
 /**
- * Collects the distinct events to replay, up to `most`, and whether they are complete. Earlier
- * replays left further deliveries of the same event, which are skipped.
+ * Collects the distinct events to replay, up to `most`, and whether they are complete. An event
+ * with several deliveries, such as from earlier replays, is collected once.
  */
 async function collect(
   read: Read,

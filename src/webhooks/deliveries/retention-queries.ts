@@ -22,7 +22,8 @@ export function oldDeliveries(trx: Db, time: number, limit: number): Promise<Old
 }
 
 /**
- * Deletes attempts older than `time`, also of younger or deleted deliveries; returns the number.
+ * Deletes attempts older than `time`, even if the delivery is younger or deleted. Returns the
+ * number.
  */
 export function deleteOldAttempts(trx: Db, time: number, limit: number): Promise<number> {
   return deleteOld(trx, 'webhook_attempts', 'id', 'at', time, limit);

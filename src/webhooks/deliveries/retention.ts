@@ -35,7 +35,8 @@ export async function sweepWebhooks(app: App): Promise<number> {
 }
 
 /**
- * Deletes old deliveries and subtracts them from the counters. Their sum is the total of a list.
+ * Deletes old deliveries. Subtracts them from the counters, because lists show the sum of the
+ * counters as their total.
  */
 async function deleteOld(trx: Db, time: number): Promise<number> {
   const rows = await oldDeliveries(trx, time, batch);

@@ -15,7 +15,7 @@ export async function cancelPending(app: App, endpointId: string): Promise<void>
   while (await app.store.write((trx) => cancelSome(app, trx, endpointId)));
 }
 
-/** Removes all deliveries of an endpoint with their attempts; counts nothing. */
+/** Removes all deliveries of an endpoint with their attempts, without updating the counters. */
 export async function deleteBacklog(app: App, endpointId: string, trx?: Db): Promise<void> {
   const some = (each: Db) => deleteSome(each, endpointId, mostPerTransaction);
   for (;;) {

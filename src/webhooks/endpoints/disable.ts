@@ -29,8 +29,8 @@ export async function disableEndpoint(
   } as const;
   await setEndpoint(trx, endpoint.id, change);
   await cancelSome(app, trx, endpoint.id);
-  // Runs before the event is recorded, so that the endpoint does not receive the event of its own
-  // end.
+  // Marks the change before the event is recorded, so that the disabled endpoint does not receive
+  // the event.
   endpointChanges.note(trx);
   const event = eventToRecord(webhookDisabled, toWebhook(app, { ...endpoint, ...change }));
   const audited = { action: 'webhook.disabled', details: { reason } } as const;
@@ -42,7 +42,7 @@ export async function disableEndpoint(
 }
 
 /**
- * Cancels some waiting deliveries of an endpoint, but none that is being posted. Returns whether
+ * Cancels some waiting deliveries of an endpoint. Deliveries being posted stay. Returns whether
  * more may remain.
  */
 export async function cancelSome(app: App, trx: Db, endpointId: string): Promise<boolean> {

@@ -33,9 +33,9 @@ const mostCancelled = 1_000;
 export interface EndpointRights {
   /** Kinds of events, without patterns. */
   events: readonly string[];
-  /** The mailboxes of which it gets the events; null for all events. */
+  /** Mailboxes that the endpoint receives events of; null for all events. */
   reach: EndpointReach | null;
-  /** Permissions by which the bodies are cut (shown-data.ts). */
+  /** Permissions that decide which data the posted bodies show (shown-data.ts). */
   permissions: PermissionMap;
 }
 
@@ -93,7 +93,7 @@ export async function createInstallationEndpoint(
   return { id, secret: plaintext };
 }
 
-/** Changes rights or URL of an endpoint, and cancels waiting deliveries of kinds that it lost. */
+/** Changes rights or URL of an endpoint. Cancels waiting deliveries of kinds that it lost. */
 export async function changeInstallationEndpoint(
   app: App,
   trx: Db,
@@ -110,7 +110,7 @@ export async function changeInstallationEndpoint(
   countCancelled(trx, await cancelOfKinds(trx, id, lost, now, mostCancelled));
 }
 
-/** Replaces the secret of an endpoint, and returns it. Both sign for 24 hours. */
+/** Replaces the secret and returns the new secret. Both secrets sign for 24 hours. */
 export async function rotateInstallationSecret(
   app: App,
   trx: Db,
@@ -152,14 +152,14 @@ export async function resumeInstallationEndpoint(
   endpointChanges.note(trx);
 }
 
-/** Deletes an endpoint with all deliveries. `emptyInstallationEndpoint` before makes that short. */
+/** Deletes an endpoint with all deliveries. Call `emptyInstallationEndpoint` before: few remain. */
 export async function deleteInstallationEndpoint(
   app: App,
   trx: Db,
   organizationId: string,
   id: string,
 ): Promise<void> {
-  // Removed first, so that no further deliveries are queued for it.
+  // Removes the endpoint first, so that no further deliveries are queued for it.
   await endpoints.remove(trx, organizationId, id);
   endpointChanges.note(trx);
   await deleteBacklog(app, id, trx);

@@ -1,5 +1,5 @@
-// Which kinds of events the endpoints of an organization want, as this process knows it: each event
-// asks, so most are answered from memory. A change by any process is seen within a second
+// Cache of the kinds of events that the endpoints of an organization want. Each new event is
+// checked against it. A change by a different process is seen within a second
 // (src/platform/store/changes/changes.ts), a change by this process at once.
 import type { PermissionMap } from '../../core/api/permission.ts';
 import type { App } from '../../core/app.ts';
@@ -11,7 +11,7 @@ import { endpointChanges, findActiveEndpoints } from './queries.ts';
 
 const mostKnown = 10_000;
 
-/** The mailboxes of which an installation gets the events. */
+/** Mailboxes that an installation receives events of. */
 export interface EndpointReach {
   mailboxIds?: readonly string[];
   namespaceId?: string;
@@ -19,9 +19,9 @@ export interface EndpointReach {
 
 /** Limits of the endpoint of an installation. */
 export interface EndpointLimits {
-  /** Null for all events. */
+  /** Mailboxes that limit the events; null for all events. */
   reach: EndpointReach | null;
-  /** Permissions by which the bodies are cut (shown-data.ts). */
+  /** Permissions that decide which data the posted bodies show (shown-data.ts). */
   permissions: PermissionMap;
 }
 
@@ -36,7 +36,7 @@ export interface KnownEndpoint {
 /** The active endpoints of an organization. */
 export class EndpointsOf {
   readonly #byId: ReadonlyMap<string, KnownEndpoint>;
-  /** Endpoints by kind: an organization may have 10,000 that want none of an event. */
+  /** Endpoints by kind, so that an event does not search up to 10,000 endpoints. */
   readonly #byType = new Map<string, readonly KnownEndpoint[]>();
 
   constructor(endpoints: readonly KnownEndpoint[]) {
@@ -47,7 +47,7 @@ export class EndpointsOf {
     return this.#byId.size;
   }
 
-  /** Returns the endpoint with this id; undefined unless it is active. */
+  /** Returns the active endpoint with this id; undefined without it. */
   find(id: string): KnownEndpoint | undefined {
     return this.#byId.get(id);
   }
@@ -75,7 +75,7 @@ class KnownEndpoints {
     this.#known = new KnownRows(app.clock, mostKnown, countChanges);
   }
 
-  /** Whether the organization may have endpoints, from memory; false only if it surely has none. */
+  /** Tells from memory whether the organization may have endpoints. False is certain. */
   mayHave(organizationId: string): boolean {
     if (this.#known.isStale()) return true;
     return this.#known.peek(organizationId)?.count !== 0;
@@ -115,5 +115,5 @@ async function readEndpoints(db: Db, organizationId: string): Promise<EndpointsO
   );
 }
 
-/** The endpoints that a process knows. */
+/** The cache of endpoints in this process. */
 export const knownEndpoints = perApp((app: App) => new KnownEndpoints(app));

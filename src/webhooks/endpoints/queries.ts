@@ -10,7 +10,7 @@ import type { EndpointRow, WebhookTables } from '../rows.ts';
 
 const own = ownTables<WebhookTables>();
 
-/** Rows by id or by page, installations included. */
+/** Reads rows by id or by page, including the endpoints of installations. */
 export const endpoints = own.rowsOf('webhook_endpoints', 'webhook');
 
 /** Filter for endpoints that belong to no installation. */
@@ -58,7 +58,7 @@ export const findEndpoints = own.all(
   (rows) => new Map(rows.map((row) => [row.id, row])),
 );
 
-/** Locks endpoints until the transaction ends, but not against `holdActive`. */
+/** Locks endpoints until the transaction ends. `holdActive` does not wait for this lock. */
 export async function lockEndpoints(
   trx: Db,
   ids: readonly string[],

@@ -15,7 +15,7 @@ const longestUrl = 2048;
 /** Ports of mail and databases, which may take a POST for commands. */
 const deniedPorts: ReadonlySet<number> = new Set([0, 25, 465, 587, 3306, 5432, 6379]);
 
-/** Advice to register no private address, for the answer to a developer. */
+/** Advice for a developer who registers a private address: no endpoint is needed. */
 const localAdvice =
   ': follow the events on this machine with "svc webhooks listen --forward-to URL", or set ' +
   'webhooks.allowPrivateAddresses in the configuration';

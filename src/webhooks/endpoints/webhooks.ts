@@ -33,8 +33,8 @@ import { urlProblem } from './url-rules.ts';
 const mostEndpoints = 50;
 
 /**
- * Returns the settings of an endpoint for the audit, without the path of the URL and the values of
- * its headers.
+ * Returns the settings of an endpoint for the audit. Leaves out the path of the URL and the values
+ * of the headers.
  */
 function settingsOf(app: App, row: EndpointRow) {
   return {
@@ -48,8 +48,8 @@ function settingsOf(app: App, row: EndpointRow) {
 }
 
 /**
- * Returns the changed settings for the audit. A changed path or header value is recorded only as a
- * fact.
+ * Returns the changed settings for the audit. For a changed path or header value it records only
+ * that the value changed.
  */
 function differences(app: App, before: EndpointRow, after: EndpointRow): Details {
   const values = (row: EndpointRow) => JSON.stringify(openHeaders(app, row));
@@ -238,7 +238,7 @@ export async function deleteWebhook(app: App, caller: Caller, id: string): Promi
   requireByHand(await endpoints.get(app.store.db, organizationId, id));
   await deleteBacklog(app, id);
   await app.store.write(async (trx) => {
-    // Removed first, so that no further deliveries are queued for it.
+    // Removes the endpoint first, so that no further deliveries are queued for it.
     const row = await endpoints.remove(trx, organizationId, id);
     endpointChanges.note(trx);
     await deleteBacklog(app, id, trx);

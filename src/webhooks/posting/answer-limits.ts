@@ -1,5 +1,4 @@
-// How an endpoint answers this daemon, and how many deliveries to it the daemon holds because of
-// it.
+// Limits on the deliveries that a daemon holds for an endpoint, by the endpoint's last answers.
 //
 //   an endpoint                           | may hold
 //   --------------------------------------+--------------------------------------------------
@@ -47,12 +46,12 @@ export class AnswerLimits {
     return this.#isSlow;
   }
 
-  /** Whether this daemon knows anything about the endpoint that a new object would lack. */
+  /** Whether this daemon has learned anything about the endpoint since the object was made. */
   get isKnown(): boolean {
     return this.#isQuick || this.isSlow;
   }
 
-  /** Records an answer, or that none came. */
+  /** Records the outcome of a post, with or without an answer. */
   record({ isSuccess, durationMs, statusCode }: PostOutcome): void {
     this.#answers.push(durationMs);
     if (this.#answers.length > answersKept) this.#answers.shift();
@@ -68,7 +67,7 @@ export class AnswerLimits {
     return this.isFailing || this.isSlow ? Math.min(share, 1) : share;
   }
 
-  /** Returns how many more deliveries the endpoint may hold beside `held`. */
+  /** Returns how many more deliveries the endpoint may hold when it already holds `held`. */
   roomBeside(held: number, isReluctant: boolean, isReplay: boolean): number {
     if (isReluctant) {
       const most = this.#failsAtOnce && !this.isSlow ? mostFailingEach : 1;

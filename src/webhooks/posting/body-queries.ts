@@ -6,7 +6,7 @@ import type { BodyRow, DeliveryRow, WebhookTables } from '../rows.ts';
 
 const own = ownTables<WebhookTables>();
 
-/** Returns stored bodies by event. Beyond `budget` bytes in all, a body is null. */
+/** Returns stored bodies by event. A body that exceeds the total of `budget` bytes is null. */
 export const findBodies = own.all(
   (db, eventIds: readonly string[], budget: number) => {
     const bytes = sql<number>`sum(octet_length(body)) over (order by event_id)`;

@@ -32,7 +32,8 @@ export async function bodyOf(app: App, delivery: BodySource): Promise<string> {
 }
 
 /**
- * Returns a body as these permissions show it. The same body and permissions give the same bytes.
+ * Returns a body with only the data that these permissions show. The same body and permissions give
+ * the same bytes.
  */
 export function cutBody(body: string, type: string, permissions: PermissionMap): string {
   if (isShown(type, permissions)) return body;
@@ -187,9 +188,9 @@ export function eventBody(event: {
 }
 
 interface Bounds {
-  /** Items of a list, or fields of an object. */
+  /** Most items of a list, and most fields of an object. */
   items: number;
-  /** Characters of a text. */
+  /** Most characters of a text. */
   characters: number;
 }
 

@@ -21,7 +21,7 @@ export interface Wish extends Holder {
   endpointId: string;
   isReplay: boolean;
   limit: number;
-  /** Due time of the first of them. */
+  /** Due time of the first of these deliveries. */
   dueAt: number;
 }
 
@@ -32,7 +32,7 @@ export interface Claimed {
 
 export interface ClaimOptions {
   worker: string;
-  /** Deliveries up to this time are due; their leases have ended. */
+  /** Claims deliveries with `due_at` up to this time, including claims with an expired lease. */
   dueTo: number;
   leaseUntil: number;
 }
@@ -82,8 +82,8 @@ function inTurn(work: readonly EndpointWork[], last: string): EndpointWork[] {
 }
 
 /**
- * Leases the wished deliveries. Cancels those made before their endpoint was disabled, and events
- * that an installation may not have any more.
+ * Leases the wished deliveries. Cancels deliveries made before their endpoint was disabled, and
+ * deliveries of events that an installation may no longer have.
  */
 export async function claim(
   app: App,
@@ -117,13 +117,13 @@ export async function claim(
     else if (endpoint.status === 'suspended') kept.push(delivery.id);
     else claimed.push({ delivery, endpoint });
   }
-  // Suspended since the look of the loop.
+  // Releases deliveries of an endpoint that was suspended after the loop read it.
   if (kept.length > 0) await releaseDeliveries(trx, worker, kept, now);
   if (over.length > 0) countCancelled(trx, await cancelClaimed(trx, worker, over, now));
   return claimed;
 }
 
-/** Returns whether an installation may not have this event any more. */
+/** Returns whether an installation may no longer have this event. */
 function isTaken({ installation_id, events }: EndpointRow, { event_type }: DeliveryRow): boolean {
   if (installation_id === null || event_type === webhookTest.type) return false;
   return !fromJson<string[]>(events).includes(event_type);

@@ -58,9 +58,7 @@ export class EndpointQueues {
     return this.#queues.get(endpointId);
   }
 
-  /**
-   * Returns the queue of an endpoint as it is now: address, secrets and headers may have changed.
-   */
+  /** Returns the queue of an endpoint, with the address, secrets and headers of the current row. */
   of(endpoint: EndpointRow): Queue {
     const { id, organization_id: organizationId } = endpoint;
     const known = this.#queues.get(id);

@@ -31,19 +31,19 @@ import { UnderWay } from './under-way.ts';
 
 /** Number of endpoints that a single read checks. */
 const endpointsPerLook = 1_000;
-/** Number of endpoints that are checked in about 0.25 ms. The loop pauses 1 ms after as many. */
+/** Number of endpoints checked in about 0.25 ms. The loop pauses 1 ms after this many. */
 const endpointsPerMs = 50;
-/** Time of a lease beyond the time limits of two exchanges. */
+/** Margin of a lease beyond the time limits of two exchanges. */
 const leaseSlackMs = 60_000;
 const pendingEachMs = 10_000;
 const mostCounted = 100_000;
 const besideBurstMs = 1_000;
 const patienceMs = 10_000;
-/** Wait of an endpoint with deliveries that cannot be claimed. */
+/** Pause of an endpoint after an error while its deliveries were claimed. */
 const afterErrorMs = 60_000;
 
 export interface WebhookLoop {
-  /** Releases the claims of a dead daemon (SQLite: there is a single daemon) and starts. */
+  /** Starts the loop. On SQLite (a single daemon) it first releases the claims of a dead daemon. */
   start(): Promise<void>;
   /** Stops claiming, waits up to `graceMs` for posts under way, and releases the rest. */
   stop(graceMs: number): Promise<void>;
@@ -120,7 +120,7 @@ function createStep(
     const givesWay = isPressing() && latenessMs < patienceMs;
     const at = Math.max(lookAt, givesWay ? claimedAt + besideBurstMs : lookAt);
     if (startedAt < at) return { pauseMs: at - startedAt };
-    // Not asked again now: each ended post wakes the loop.
+    // Claims nothing while all places are used: each ended post wakes the loop.
     if (underWay.isFull) return Infinity;
     for (const [id, until] of waits) if (until <= startedAt) waits.delete(id);
     const work = (await checkAll(app)).filter(({ id }) => !waits.has(id));
@@ -175,8 +175,8 @@ async function cancelOfDisabled(app: App, work: readonly EndpointWork[]): Promis
 }
 
 /**
- * Returns the next future due time. Overdue deliveries wait for room: each ended post wakes the
- * loop.
+ * Returns the next future due time. Leaves out overdue deliveries, as each ended post wakes the
+ * loop to claim them.
  */
 function nextDue(work: readonly EndpointWork[], now: number): number {
   let at = Infinity;

@@ -48,7 +48,7 @@ interface BusyEndpoint {
 
 interface Origin {
   connections: FairShare;
-  /** Endpoints with posts that wait or run. */
+  /** Endpoints with posts that wait or run, by id. */
   asking: Set<string>;
 }
 
@@ -56,7 +56,7 @@ export class Places {
   readonly #claimed = new FairShare(mostClaimed);
   readonly #reluctant = new FairShare(mostReluctant);
   readonly #posts = new FairShare(mostPosts);
-  /** Origins with endpoints that ask. */
+  /** Origins of endpoints with posts that wait or run. */
   readonly #origins = new Map<string, Origin>();
 
   /** Number of claimed deliveries. */
@@ -91,7 +91,7 @@ export class Places {
     if (isReluctant) this.#reluctant.letGo(organizationId, count);
   }
 
-  /** Counts the endpoint among the sharers of the origin. */
+  /** Counts the endpoint among the endpoints that share the origin's connections. */
   ask({ id, origin }: BusyEndpoint): void {
     this.#originOf(origin).asking.add(id);
   }

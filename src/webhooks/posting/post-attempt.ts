@@ -22,7 +22,7 @@ export interface Attempted {
 /** Decrypted secrets and headers of an endpoint. */
 export interface OpenedEndpoint {
   row: EndpointRow;
-  /** The newest first. */
+  /** Signing keys, the newest first, each with the time until which it signs. */
   keys: { key: KeyObject; until: number }[];
   headers: Record<string, string>;
 }
@@ -55,7 +55,7 @@ export function openEndpoint(
   return { row, keys, headers: openHeaders(app, row) };
 }
 
-/** Returns the body as the grants of this moment show it to the installation of the endpoint. */
+/** Returns the body with only the data that the installation may see at this moment. */
 async function textFor(app: App, row: EndpointRow, type: string, body: string): Promise<string> {
   if (row.installation_id === null) return body;
   const known = await knownEndpoints(app).find(app.store.db, row.organization_id);

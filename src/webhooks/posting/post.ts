@@ -12,7 +12,7 @@ const mostAnswerBytes = 64 * 1024;
 const mostKept = 4 * 1024;
 const longestRetryMs = 24 * 3600_000;
 
-/** Class of a failed post; `status` is a response without a 2xx. */
+/** Class of a failed post. `status`: the response has no 2xx status. */
 type ErrorClass = HttpStep | 'status';
 
 export interface PostRequest {

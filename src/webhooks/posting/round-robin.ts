@@ -40,7 +40,7 @@ export class RoundRobin<T extends Queued> {
         const step = post(queue);
         if (step === 'full') return;
         if (step === 'blocked') continue;
-        // Moves it behind all other queues: this walk reaches it again.
+        // Moves the queue behind all queues of the organization: this walk reaches it again.
         own.delete(queue);
         if (queue.waiting.length > 0) own.add(queue);
         this.#organizations.delete(organizationId);

@@ -201,7 +201,7 @@ export class UnderWay {
   /** Posts a delivery, and frees the places of the post. The delivery stays held until settled. */
   async #postOne(queue: Queue, task: Task, giveBack: () => void): Promise<void> {
     const ended = await this.#attempt(queue, task);
-    // In the same turn as the record of the answer, so that a failing endpoint gets no second post.
+    // Frees the place in the tick that records the answer: a failing endpoint gets no second post.
     giveBack();
     const { holder } = task;
     const { delivery } = task.claimed;
