@@ -15,8 +15,8 @@ function assertKnown(kind: string, ids: readonly string[], known: readonly strin
 }
 
 /**
- * Limit of the conditions of all groups by query of an audience: each contact is compared with all
- * of them.
+ * Most conditions in the queries of all groups of an audience: each contact is compared with every
+ * condition.
  */
 const mostConditions = 100;
 
@@ -59,9 +59,9 @@ export async function assertAudience(
 }
 
 /**
- * Returns an audience for the reads of this room. It keeps the queries of groups as they are now,
- * so a run does not depend on later changes. Groups that are gone have no members.
- * @throws ValidationError for groups by query with too many conditions.
+ * Returns an audience for the reads of this room. It contains the queries of groups as they are
+ * now, so later changes of a group do not affect the run. Deleted groups have no members. @throws
+ * ValidationError for groups by query with too many conditions.
  */
 export async function snapshotAudience(
   db: Db,
@@ -73,7 +73,7 @@ export async function snapshotAudience(
   return { ...audience, queries: queriesOf(groups), at };
 }
 
-/** Returns the highest id of a contact, which ends a run that starts now. Null without contacts. */
+/** Returns the highest id of a contact: a run that starts now ends there. Null without contacts. */
 export function lastContact(db: Db, organizationId: string): Promise<string | null> {
   return findLastId(db, organizationId);
 }

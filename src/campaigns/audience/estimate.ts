@@ -25,13 +25,13 @@ export interface PlannedRun {
 }
 
 export interface RunEstimate extends Fates {
-  /** Times of the first and the last message; null for none, or if a limit never lets it go. */
+  /** Times of the first and the last message; null without messages, or if a limit stops them. */
   firstAt: string | null;
   lastAt: string | null;
   limitedBy: ReturnType<typeof forecastOf>['limitedBy'];
 }
 
-/** Returns the daily quota over time. Mail of the present day counts. */
+/** Returns the daily quota over time. Mail already sent today is subtracted. */
 async function quotaOf(app: App, organization: OrganizationRow): Promise<AllowanceAt> {
   const limits = limitsOf(app.config, organization.plan);
   const today = startOfDay(app.clock.now());
@@ -45,7 +45,7 @@ async function quotaOf(app: App, organization: OrganizationRow): Promise<Allowan
   };
 }
 
-/** Returns the windows of the warming of a domain over time, provided that each of them is safe. */
+/** Returns the warming windows of a domain over time, assuming that each window ends well. */
 async function warmingOf(app: App, domainId: string | null): Promise<AllowanceAt> {
   const { db } = app.store;
   const plan = domainId === null ? undefined : await findPlanOf(db, domainId);

@@ -8,8 +8,8 @@ import { type SkipReason, skipReasons } from '../../run-ledger/schema.ts';
 import { countFatesIn, type FatesQuestion } from './queries.ts';
 
 /**
- * Most contacts of a slice that are judged singly. Of more, only contacts with a reason are: that
- * reads the slice once more, and costs a third of judging each.
+ * Most contacts of a slice that are each judged. In a larger slice only contacts with a reason are
+ * judged. That reads the slice once more, and costs a third of judging each contact.
  */
 const mostJudgedEach = 20_000;
 
@@ -21,9 +21,9 @@ export interface Fates {
 }
 
 /**
- * Counts the contacts of an audience as they would be judged now. Duplicates are not known before
- * the run: an address belongs to a single contact. `sizes` is for tests.
- * @throws CapacityError if counting takes too long, or as `Store.aside` does.
+ * Counts the contacts of an audience as they would be judged now. Finds no duplicate addresses, as
+ * an address belongs to a single contact. `sizes` is for tests. @throws CapacityError if counting
+ * takes too long, or as `Store.aside` does.
  */
 export async function countFates(
   store: Store,

@@ -1,6 +1,6 @@
 // The pace of a run under the limits of the plan, the daily quota and the warming of the domain.
-// Pure functions. Other mail of the organization is not foreseen, so a run can end later than
-// this.
+// Pure functions. They do not foresee further mail of the organization, so a run can end later than
+// forecast.
 import type { RunWaitReason } from '../../run-ledger/schema.ts';
 
 /** Number of messages that may go before `endsAt`, ms since 1970. */
@@ -9,7 +9,7 @@ export interface Allowance {
   endsAt: number;
 }
 
-/** Returns the allowance that holds at a time. Called with growing times. */
+/** Returns the allowance in force at a time. Each call has a later time than the call before. */
 export type AllowanceAt = (time: number) => Allowance;
 
 export interface Limits {
@@ -21,7 +21,7 @@ export interface Limits {
 
 type Limit = Extract<RunWaitReason, 'rate' | 'daily-quota' | 'warming'>;
 
-/** Times of the first and the last message, ms since 1970; null if it never goes. */
+/** Times of the first and the last message, ms since 1970; null if no message can ever leave. */
 export interface Forecast {
   firstAt: number | null;
   lastAt: number | null;
@@ -29,14 +29,14 @@ export interface Forecast {
   limitedBy: Limit | null;
 }
 
-/** Longest run that is foreseen. */
+/** Longest run that is forecast. */
 const mostDays = 3_650;
 const dayMs = 24 * 3_600_000;
 
 /** An allowance without a limit. */
 export const unlimited: AllowanceAt = () => ({ left: Infinity, endsAt: Infinity });
 
-/** Counts the use of an allowance, until another allowance holds. */
+/** Counts the use of an allowance, until the next allowance is in force. */
 function counted(allowanceAt: AllowanceAt) {
   let endsAt = -Infinity;
   let left = 0;
@@ -81,7 +81,7 @@ export function forecastOf(count: number, start: number, limits: Limits): Foreca
     quota.take(sent);
     warming.take(sent);
     rest -= sent;
-    // The last message does not wait for a next message.
+    // No interval follows the last message.
     const passed = (rest === 0 ? sent - 1 : sent) * stepMs;
     costs.rate += passed;
     time += passed;

@@ -19,12 +19,12 @@ import type { AudienceSnapshot } from './schema.ts';
 export interface Question {
   organizationId: string;
   runId: string;
-  /** Null for a run to given contacts: all of them are in it. */
+  /** Null for a run to given contacts: the audience includes each of them. */
   audience: AudienceSnapshot | null;
   unsubscribeGroupId: string | null;
-  /** Contacts that any of these runs has judged are not in the audience. */
+  /** Runs that exclude contacts: a contact judged in any of them is not in the audience. */
   omitRunIds: readonly string[];
-  /** Contacts that match a query of the audience, if they are known (readMatches). */
+  /** Contacts known to match a query of the audience (readMatches). */
   matching?: ReadonlySet<string>;
 }
 
@@ -54,9 +54,9 @@ interface Facts {
   /** Reasons of all blocks that stop the mail, by folded address. */
   blocks: ReadonlyMap<string, readonly BlockReason[]>;
   pending: ReadonlySet<string>;
-  /** Folded. */
+  /** Tags in folded form. */
   excludedTags: ReadonlySet<string>;
-  /** Addresses that have a message of the run. */
+  /** Hashes of the addresses that already have a message of the run. */
   addressKeys: Set<number>;
 }
 
@@ -151,8 +151,8 @@ function judge(row: ForRunRow, facts: Facts): Judged {
 }
 
 /**
- * Judges contacts, in the order of ids. Contacts that are gone, or no longer in the audience, are
- * missing in the answer. On PostgreSQL it locks the contacts against deletion.
+ * Judges contacts, in the order of ids. Leaves out contacts that are deleted or no longer in the
+ * audience. On PostgreSQL it locks the contacts against deletion.
  */
 export async function judgeContacts(
   trx: Db,

@@ -32,12 +32,12 @@ function listed(db: Db, ids: readonly string[]): Ids {
     : sql`select value as id from json_each(${packed})`;
 }
 
-/** Returns the queries of an audience with their owner and time. */
+/** Returns the queries of an audience with the organization and the time of the snapshot. */
 export function askedOf(organizationId: string, { queries, at }: AudienceSnapshot): AskedQuery[] {
   return queries.map((query) => ({ organizationId, query, at }));
 }
 
-/** Returns a select of the ids in the range for each way into the audience. */
+/** Returns selects of the ids in the range: for each kind of inclusion, such as by tag or group. */
 function waysInto(
   db: Db,
   organizationId: string,
@@ -68,7 +68,7 @@ function includedIds(
   return ways.length > 0 ? sql.join(ways, sql` union `) : null;
 }
 
-/** Returns the condition on a row of contacts that the audience includes it. */
+/** Returns an SQL condition on a row of `contacts`: the audience includes the contact. */
 function isIncluded(
   db: Db,
   organizationId: string,
@@ -88,8 +88,8 @@ function isIncluded(
 }
 
 /**
- * Counts the contacts of an audience in a range by fate; null is a message. Judges each of them up
- * to `mostJudgedEach`, and of more only contacts that an index gives a reason for.
+ * Counts the contacts of an audience in a range by fate; null is a message. Judges each contact of
+ * up to `mostJudgedEach`; of more contacts, only contacts with a reason in an index.
  */
 export async function countFatesIn(
   db: Db,

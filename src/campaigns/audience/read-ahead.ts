@@ -12,9 +12,7 @@ import type { AudienceSnapshot } from './schema.ts';
 
 /** Most contacts that a read examines for groups by query. */
 const mostExamined = 5_000;
-/**
- * Part of them that a read examines after an overdue read, and growth of that after a read in time.
- */
+/** Share of `mostExamined` after an overdue read, and growth of the number after a read in time. */
 const nextShare = 0.1;
 const growth = 1.5;
 /** Number of slow audiences with a read size in memory. */
@@ -61,9 +59,9 @@ interface Candidates {
 }
 
 /**
- * Reads contacts that the audience includes, by id, beside the event loop. They may still be judged
- * out (judge.ts). A read may find none before the end: go on after `reached`.
- * @throws OverdueError; CapacityError as `Store.aside` does. Both are temporary.
+ * Reads contacts that the audience includes, by id, outside of the event loop. judge.ts may still
+ * leave them out. A read may find no contact before the end: continue after `reached`. @throws
+ * OverdueError; CapacityError as `Store.aside` does. Both are temporary.
  */
 export async function readCandidates(
   app: App,
@@ -86,10 +84,10 @@ export async function readCandidates(
 }
 
 /**
- * Reads which of these contacts match a query of the audience, beside the event loop: a query can
- * take a millisecond for each contact, which no transaction has. If all of them take too long, the
- * answer is about the first contacts only.
- * @throws OverdueError; CapacityError as `Store.aside` does. Both are temporary.
+ * Reads which of these contacts match a query of the audience, outside of the event loop: a query
+ * can take a millisecond for each contact, too long for a transaction. If all of them take too
+ * long, the answer covers only the first contacts. @throws OverdueError; CapacityError as
+ * `Store.aside` does. Both are temporary.
  */
 export async function readMatches(
   app: App,

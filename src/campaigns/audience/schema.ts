@@ -31,15 +31,15 @@ export const audienceInput = z
 export type Audience = z.output<typeof audienceInput>;
 
 /**
- * The rule of the audience of a run, as of the request for it. Groups with members by hand are read
+ * The audience of a run, with the rules that the request had. Groups with members by hand are read
  * when a contact is judged.
  */
 export interface AudienceSnapshot extends Audience {
   /** Queries of the groups by query, which have no stored members. */
   queries: ContactQuery[];
   /**
-   * Time from which the days of queries are counted back, ms since 1970: the start, once the run
-   * has started.
+   * Start of the run, or before it the time of the request, ms since 1970. Queries count days back
+   * from it.
    */
   at: number;
 }

@@ -1,4 +1,4 @@
-// Values of a contact that a content reads. A message keeps only these.
+// Finds the contact values that a content reads. A message stores only these values.
 import type { CompiledTemplate } from '../../content/rendering/compiled.ts';
 
 /**
@@ -12,7 +12,7 @@ const name = '[A-Za-z_][\\w-]*';
 const read = new RegExp(`(?<![\\w.-])contact(?![\\w-])((?:\\s*\\.\\s*${name}){1,2})?`, 'g');
 
 /**
- * Finds the tags of Liquid. Searches once for an end that no longer follows, so it takes linear
+ * Finds the tags of Liquid. Does not search again for an end that was not found, so it takes linear
  * time.
  */
 function* tagsIn(text: string): Generator<string> {

@@ -1,5 +1,5 @@
-// Messages of a run: prepared outside of transactions, as filling takes a worker, and accepted in
-// the transaction of a page, through all checks of a send.
+// Makes the messages of a run. Filling takes a worker, so they are prepared outside of
+// transactions. The transaction of a page accepts them, through all checks of a send.
 import { campaignsRight } from '../../access/keys/send-checks.ts';
 import { findContactValues } from '../../content/templates/scope.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -70,19 +70,18 @@ export type Dispatched = { contactId: string } & ({ messageId: string } | { erro
 /** Reason of a signal that ends a turn between two contacts. */
 export class TurnOver extends Error {}
 
-/** Signals that end the preparation of messages; the reason is a TurnOver or a CapacityError. */
+/** Signals that stop the preparation of messages; the reason is a TurnOver or a CapacityError. */
 export interface PreparationEnds {
-  /** Prepares no further message. */
+  /** Prepares no message after the current message. */
   over?: AbortSignal;
-  /** Gives up even the first message. */
+  /** Aborts even the first message. */
   latest?: AbortSignal;
 }
 
 /**
- * Prepares the messages of contacts, in their order, up to the first that no worker has room to
- * fill now (large values take the room of few messages), or that is not begun at the end of the
- * turn.
- * @throws CapacityError without room for the first message: try again
+ * Prepares the messages of contacts, in their order. Stops at the end of the turn, or at the first
+ * message that no worker has room to fill (large values take the room of several messages). @throws
+ * CapacityError without room for the first message: try again
  */
 export async function prepareDispatch(
   app: App,
@@ -110,7 +109,7 @@ export async function prepareDispatch(
   return prepared;
 }
 
-/** Tells whether an error ends the preparation in order, after so many messages. */
+/** Tells whether an error regularly ends the preparation after `count` messages. */
 function endsAt(error: unknown, count: number): boolean {
   return error instanceof TurnOver || (count > 0 && error instanceof CapacityError);
 }
@@ -193,8 +192,8 @@ function requestOf(
 }
 
 /**
- * Accepts prepared messages of a run inside a page's transaction, in their order. A refusal stops
- * no other message: the caller decides about the run.
+ * Accepts prepared messages of a run inside a page's transaction, in their order. A refused message
+ * does not stop the next: the caller decides about the run.
  */
 export async function dispatch(
   app: App,

@@ -1,5 +1,5 @@
-// The mail of a campaign before it runs: checked when it is saved, shown for a contact, and sent
-// to a few addresses as a test. All three compose it as a run does.
+// The mail of a campaign before it runs: checked when it is saved, shown for a contact, and sent to
+// a few addresses as a test. It is composed as a run composes it.
 import { hash } from 'node:crypto';
 import { campaignsRight } from '../../access/keys/send-checks.ts';
 import type { TemplateWarning } from '../../content/rendering/compiled.ts';
@@ -29,11 +29,11 @@ interface FilledWords {
   warnings: TemplateWarning[];
 }
 
-/** The mail of a campaign for a contact: all that would leave, but for the recipient. */
+/** The mail of a campaign for a contact: everything except the recipient. */
 export interface CampaignPreview
   extends FilledWords,
     Pick<MailPicture, 'from' | 'replyTo' | 'notes' | 'attachments'> {
-  /** Digest of the content with which a run of now would be frozen. */
+  /** Digest of the content that a run made now would store. */
   digest: string;
 }
 
@@ -43,9 +43,9 @@ type ContactValues = Readonly<Record<string, unknown>>;
 const testMark = '[Test] ';
 
 /**
- * Checks the content of a campaign that is saved, and returns advice about it. A sender that may
- * not send is refused at the run, as it may be verified by then.
- * @throws as `draftRunContent`, and ValidationError for content that cannot be filled
+ * Checks the content of a campaign that is saved, and returns advice about it. Accepts a sender
+ * that may not send yet, as it may be verified before the run. @throws as `draftRunContent`, and
+ * ValidationError for content that cannot be filled
  */
 export async function checkCampaignMail(
   app: App,
@@ -67,7 +67,7 @@ function senderWarning(message: string): TemplateWarning {
 async function checkDraft(app: App, organizationId: string, campaign: CampaignMail) {
   const drafted = await draftRunContent(app, organizationId, campaign);
   const { html, warnings } = await previewOf(app, organizationId, drafted, null);
-  // Without a contact all contact values are missing.
+  // Without a contact all contact values are missing, so warnings about them say nothing.
   const own = warnings.filter(({ code }) => !missingValues.has(code));
   if (html === null) return own;
   const { from, unsubscribeGroupId } = drafted.mailing;
@@ -75,7 +75,7 @@ async function checkDraft(app: App, organizationId: string, campaign: CampaignMa
   return [...own, ...(await adviceOn(app, organizationId, html, facts))];
 }
 
-/** Lets nobody choose or see a template that it may not read. @throws ForbiddenError. */
+/** Refuses a template that the caller may not read. @throws ForbiddenError. */
 export function assertReadsTemplate(
   { permissions }: Caller,
   { templateId, templateSlug }: CampaignMail['email'],
@@ -166,9 +166,9 @@ async function previewOf(
 }
 
 /**
- * Sends the campaign to a few addresses, each with the values of the contact, if any. The
- * mails are ordinary messages: they count, and every check of a send holds.
- * @throws as `draftRunContent`
+ * Sends the campaign to a few addresses, each with the values of the contact, if any. The mails are
+ * ordinary messages: they count against quotas and pass every check of a send. @throws as
+ * `draftRunContent`
  */
 export async function testCampaignMail(
   app: App,

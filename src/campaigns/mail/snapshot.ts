@@ -36,14 +36,14 @@ export interface CampaignMail {
 export interface RunMailing {
   /** Id of the stored content. */
   contentId: string;
-  /** The subject; null if it is filled for each contact. */
+  /** Subject of all messages; null if the subject is filled for each contact. */
   subject: string | null;
   /**
-   * An empty name leaves out the name that the sender has by then; so does an empty list of
-   * Reply-To.
+   * An empty `name` omits the name of the sender, whatever it is at the time of sending. An empty
+   * list does the same for Reply-To.
    */
   from: { email: string; name?: string };
-  /** Null in runs of earlier versions without a Reply-To of the campaign or the sender. */
+  /** Null in runs of earlier versions that set no Reply-To. */
   replyTo: string[] | null;
   priority: 'high' | 'normal' | 'low' | null;
   unsubscribeGroupId: string | null;
@@ -148,7 +148,7 @@ export async function storeMailing(
   };
 }
 
-/** Gives up the content of a deleted run. The last message of the run deletes the content. */
+/** Releases the content of a deleted run. The last message of the run deletes the content. */
 export async function releaseRunContent(trx: Db, { contentId }: RunMailing): Promise<void> {
   await deleteUnusedContent(trx, contentId);
 }
@@ -166,7 +166,7 @@ async function senderOf(
   return sender;
 }
 
-/** Returns the campaign as a send without recipients. */
+/** Returns the campaign in the form of a send without recipients. */
 function payloadOf({ email, from, conversationId, metadata }: CampaignMail): SendPayload {
   return {
     channel: 'email',
@@ -178,7 +178,7 @@ function payloadOf({ email, from, conversationId, metadata }: CampaignMail): Sen
   };
 }
 
-/** The content to fill for each contact, or the content of all. */
+/** Content to fill for each contact, or the same content for all. */
 interface Source {
   merge: SharedMerge | null;
   email: CampaignEmail;

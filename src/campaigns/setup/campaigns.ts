@@ -95,10 +95,9 @@ async function store(
 }
 
 /**
- * Creates a campaign.
- * @throws ValidationError; ResourceNotFoundError for a group, contact, conversation or template
- * that is not there; ConflictError for a template that is not published; ForbiddenError without
- * templates:read.
+ * Creates a campaign. @throws ValidationError; ResourceNotFoundError for a missing group, contact,
+ * conversation or template; ConflictError for a template that is not published; ForbiddenError
+ * without templates:read.
  */
 export async function createCampaign(
   app: App,
@@ -167,7 +166,7 @@ export async function updateCampaign(
   const { organizationId } = caller;
   if (input.email) assertReadsTemplate(caller, input.email);
   const found = await campaigns.get(app.store.db, organizationId, id);
-  // A stored audience may name contacts that were deleted since.
+  // Checks only a given audience: a stored audience may name contacts deleted since.
   if (input.audience) await assertAudience(app.store.db, organizationId, input.audience);
   const warnings = await checkCampaign(app, caller, changed(found, input));
   return app.store.write(async (trx) => {

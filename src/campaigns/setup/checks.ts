@@ -51,7 +51,7 @@ function toCheck(
 }
 
 /**
- * Checks a campaign but the audience before it is saved, and returns advice about the content.
+ * Checks a campaign, except the audience, before it is saved. Returns advice about the content.
  * @throws ResourceNotFoundError for a missing resource; ValidationError for content that cannot be
  * filled; ConflictError for a template that is not published.
  */
@@ -86,7 +86,7 @@ export async function assertRunnable(
   const send = toCheck(caller, facts, scheduledFor);
   const { db } = app.store;
   const allowances = await openAllowances(app, db, [caller.organizationId]);
-  // A run waits for the quota.
+  // Ignores quotas here: a run waits for them and is not refused.
   const unlimited = { ...allowances, take: () => null };
   const firstRefusal = await openAcceptChecks(app, db, unlimited, [send]);
   const refusal = firstRefusal(send);

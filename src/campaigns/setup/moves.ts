@@ -38,7 +38,7 @@ import {
 import { presentRun } from './present.ts';
 import { runNoun } from './schema.ts';
 
-/** Author of a move: a key or the operator, or the service itself. */
+/** Author of a move: a person (by key, or as the operator) or the service itself. */
 export type Author = 'person' | 'service';
 
 /** The authors of each possible move, by the status before and after it. */
@@ -159,9 +159,9 @@ function kindOf(from: RunStatus, to: RunStatus, author: Author) {
 }
 
 /**
- * Moves a run that is locked (`lockRun`) and as it was read then. `change` overrides the columns
- * that follow from the status, such as `due_at` (docs: the table above).
- * @throws ConflictError that names the status and the possible moves.
+ * Moves a run that the caller locked and read by `lockRun`. `change` overrides columns that follow
+ * from the status, such as `due_at` (table above). @throws ConflictError that names the status and
+ * the possible moves.
  */
 export async function moveRun(
   app: App,

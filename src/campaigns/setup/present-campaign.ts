@@ -11,7 +11,7 @@ import type { Campaign } from './schema.ts';
 
 type Sender = NonNullable<CampaignMail['from']>;
 
-/** The parts of a campaign that a run depends on. */
+/** Parts of a campaign that go into a run. */
 export interface CampaignFacts extends CampaignMail {
   audience: Audience;
   transactional: boolean;
@@ -23,7 +23,8 @@ interface Body extends Pick<CampaignEmail, 'html' | 'text' | 'attachments' | 'te
 }
 
 /**
- * Returns the columns of a content and an audience. Lists do not read the large parts, in `body`.
+ * Returns the columns of a content and an audience. `body` has the large parts, which lists do not
+ * read.
  */
 export function contentColumns({
   email: { html, text, attachments, templateData, ...email },
@@ -58,7 +59,7 @@ export function factsOf(row: CampaignRow): CampaignFacts {
   return { ...facts, email: { ...email, ...content }, audience: { ...audience, contactIds } };
 }
 
-/** Tells whether mail to tags or groups lacks a way to leave it. */
+/** Tells whether mail to tags or groups has no unsubscribe group. */
 export function lacksUnsubscribeGroup({
   email,
   audience,
@@ -68,7 +69,7 @@ export function lacksUnsubscribeGroup({
   return isWide && email.unsubscribeGroupId === undefined && !transactional;
 }
 
-/** Remedy of a campaign without a way to leave it. */
+/** Remedy for mail to tags or groups without an unsubscribe group. */
 export const unsubscribeRemedy =
   'mail to tags or groups needs a group that its recipients can leave: give one ' +
   '(`svc unsubscribe-groups create`), or set `transactional` if all of them must get it';

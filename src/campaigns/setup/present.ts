@@ -9,7 +9,7 @@ import type { Run, RunSummary } from './run-schema.ts';
 
 type Stats = RunSummary['stats'];
 
-/** Leaves out the counters of the health of a run. */
+/** Returns the public counters of a run, without the counters of health. */
 function statsOf({ attempted, hard_bounced, complaints, ...stats }: RunTally): Stats {
   return stats;
 }

@@ -10,7 +10,7 @@ export interface CampaignRow {
   channel: 'email';
   transactional: number;
   conversation_id: string | null;
-  /** JSON columns; audience and content without their large parts, which are in `body`. */
+  /** JSON columns. The large parts of audience and content are in `body`. */
   sender: string | null;
   audience: string;
   email: string;

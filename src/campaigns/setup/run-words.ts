@@ -1,12 +1,12 @@
-// The sentences of `svc campaigns show`: why a run stands where it does, until when, and the
-// command that helps.
+// The sentences of `svc campaigns show`: why a run has the present status, until when, and which
+// command helps.
 
 import type { Help } from '../../outbound/explain/explain-words.ts';
 import { fromNow, timeInWords } from '../../outbound/explain/time-words.ts';
 import type { RunWaitReason } from '../../run-ledger/schema.ts';
 import type { RunSummary } from './run-schema.ts';
 
-/** The standing of a run in words. */
+/** Status of a run in words. */
 export interface RunStanding {
   because: string;
   help: Help | null;
@@ -18,7 +18,7 @@ interface Words {
   command: string;
 }
 
-/** `{run}`, `{until}` and `{domain}` stand for facts of the run. */
+/** The texts contain `{run}`, `{until}` and `{domain}` as places for facts of the run. */
 const waits: Readonly<Record<RunWaitReason, Words>> = {
   rate: {
     because: 'It sends at the rate of the plan. It goes on {until}.',
@@ -104,7 +104,7 @@ function filled({ because, purpose, command }: Words, facts: Record<string, stri
   return { because: fill(because), help: { purpose, command: fill(command) } };
 }
 
-/** Says why a run stands where it does, and which command helps. */
+/** Says why a run has the present status, and which command helps. */
 export function standingOf(run: RunSummary, now: number): RunStanding {
   const { id, status, scheduledFor, startedAt, holdReason, waitReason, nextDispatchAt } = run;
   const facts = {

@@ -86,8 +86,8 @@ function newRun(app: App, caller: Caller, asked: Asked, frozen: FrozenColumns): 
 }
 
 /**
- * Returns the run that this request has made before, or undefined. @throws ConflictError for
- * different content.
+ * Returns the run that an earlier call of this request made, or undefined. @throws ConflictError
+ * for different content.
  */
 async function replayed(
   db: Db,
@@ -103,7 +103,7 @@ async function replayed(
   );
 }
 
-/** Stores a run unless this request has made a run. */
+/** Stores a run unless an earlier call of this request made it. */
 async function storeRun(app: App, caller: Caller, asked: Asked): Promise<Run> {
   const { organizationId } = caller;
   const { db } = app.store;
@@ -215,11 +215,10 @@ export async function listRuns(
 }
 
 /**
- * Makes a run to the contacts that have failed in an ended run: contacts without a message, and
- * contacts with a failed message. Content and audience are the campaign's of now. Contacts that
- * another retry of the run has judged are left out: a retry that is asked for twice reaches each of
- * them once.
- * @throws as `createRun`; ConflictError while the run has not ended, or if nobody failed.
+ * Makes a run to the contacts that failed in an ended run: contacts without a message, and contacts
+ * with a failed message. Uses the present content and audience of the campaign. Leaves out contacts
+ * that an earlier retry of the run has judged: a request sent twice reaches each contact once.
+ * @throws as `createRun`; ConflictError while the run has not ended, or if no contact failed.
  */
 export async function retryRun(
   app: App,
@@ -253,7 +252,7 @@ function assertRetriable({ id, status, failedCount, stats }: RunSummary): void {
   }
 }
 
-/** Locks a run, and decides on it. @throws ResourceNotFoundError; errors of `decide`. */
+/** Locks a run, and calls `decide` on it. @throws ResourceNotFoundError; errors of `decide`. */
 async function decideOn(
   app: App,
   caller: Caller,
@@ -269,8 +268,8 @@ async function decideOn(
 }
 
 /**
- * Pauses a running run, or a completed run with queued mail: that mail waits.
- * @throws ResourceNotFoundError, ConflictError.
+ * Pauses a running run, or a completed run with queued mail. Queued mail of the run waits. @throws
+ * ResourceNotFoundError, ConflictError.
  */
 export function pauseRun(
   app: App,
@@ -329,7 +328,7 @@ export async function cancelRun(
   const cancelled = await decideOn(app, caller, place, (trx, run) =>
     moveRun(app, trx, run, 'cancelled', { note }, caller),
   );
-  // The run stays due until all is cancelled: after a crash a daemon goes on (src/campaigns/walk).
+  // The run is due until all mail is cancelled: after a crash a daemon continues (campaigns/walk).
   const some = (trx: Db) => cancelMail(app, trx, place.runId, cancelledAtOnce);
   while ((await app.store.write(some)) === cancelledAtOnce);
   await app.store.write(async (trx) => {

@@ -55,7 +55,7 @@ export interface Hold {
   excluded_counts?: string;
 }
 
-/** Holds that end by themselves. */
+/** Holds that end automatically. */
 const endsItself: readonly string[] = [
   'workspace-paused',
   'sender',
@@ -79,9 +79,7 @@ interface ExcludedCounts {
 
 const nothingExcluded: ExcludedCounts = { attempted: 0, hardBounced: 0, complaints: 0, at: 0 };
 
-/**
- * The answer for a run that may continue: the sender, and the caller with the rights of the run.
- */
+/** Answer for a run that may continue: the sender, and a caller with the rights of the run. */
 export type MayGo = { hold: Hold } | { hold: null; sender: ResolvedSender; caller: Caller };
 
 function held(
@@ -152,7 +150,7 @@ async function findUnhealthy(app: App, db: Db, run: RunState): Promise<Hold | nu
       return hold('run-health', inWords('complaints', complained, sent, mostComplained));
     }
   }
-  // Minutes are counted whole: that of an earlier hold does not count.
+  // Attempts are counted by whole minutes. Excludes the minute of an earlier hold.
   const since = Math.max(
     now - providerWindowMs,
     past.at === 0 ? 0 : Math.min(past.at, now) + minuteMs,

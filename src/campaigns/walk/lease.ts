@@ -44,7 +44,7 @@ export function keepRun(app: App, worker: string, { id }: Pick<DueRun, 'id'>): (
   });
 }
 
-/** Ends the leases that an earlier daemon left: on SQLite there is a single daemon at a time. */
+/** Ends the leases of an earlier daemon. Only on SQLite, which has a single daemon at a time. */
 export async function endOldLeases({ store }: App): Promise<void> {
   if (store.kind === 'sqlite') await store.write((trx) => endLeases(trx, null), 'quiet');
 }

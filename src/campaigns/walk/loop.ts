@@ -42,7 +42,7 @@ import { snapshotsOf } from './walked-run.ts';
 const mostRead = 100;
 /** Organizations with a turn under way. Each has a single turn. */
 const mostTurns = 4;
-/** Waits and leases are shorter. A later time means that the clock was set back. */
+/** Waits and leases are shorter than this. A later time means that the clock was set back. */
 const longestWaitMs = 60_000;
 
 const trouble = 'campaign runs cannot be walked now: trying again';
@@ -64,7 +64,7 @@ export function campaignLoop(app: App): CampaignLoop {
   /** Turns under way, by organization. */
   const underWay = new Map<string, { turn: Turn; done: Promise<void> }>();
   let isStopping = false;
-  /** Whether due times of runs may be too late, at the start or after the clock was set back. */
+  /** Whether due times may be too late: at the start, and after the clock was set back. */
   let isBehind = true;
 
   const walk = async (run: DueRun, turn: Turn) => {
@@ -121,7 +121,7 @@ export function campaignLoop(app: App): CampaignLoop {
     const now = app.clock.now();
     const latest = now + longestWaitMs;
     await app.store.write(async (trx) => {
-      // A living holder renews the lease meanwhile.
+      // Shortens old leases: a living holder renews them in time.
       await bringRunLeasesToPresent(trx, now + leaseMs, latest);
       await bringRunsToPresent(trx, now, latest);
     }, 'quiet');
@@ -184,7 +184,7 @@ function troubleOf(error: unknown): RunTrouble {
   return error instanceof CapacityError ? 'capacity' : 'error';
 }
 
-/** Puts a run off after an error of the turn. Logs each trouble once. */
+/** Delays a run after an error of the turn. Logs each kind of trouble once. */
 async function waitAfter(app: App, run: DueRun, error: unknown): Promise<void> {
   const trouble = troubleOf(error);
   if (trouble !== run.wait_reason) {

@@ -23,7 +23,7 @@ import {
 import type { Room } from './run-waits.ts';
 import type { Snapshots } from './walked-run.ts';
 
-/** A message that was prepared for a contact as it was then. */
+/** A message prepared for a contact, with the time of the contact's last change. */
 export interface PreparedFor {
   updatedAt: number;
   email: string;
@@ -32,7 +32,7 @@ export interface PreparedFor {
 
 /** A page before the transaction. */
 export interface Page {
-  /** The run as it was read; the place tells whether another daemon continued. */
+  /** The run as it was read. A newer `last_contact_id` means that a daemon continued it. */
   run: RunState;
   snapshots: Snapshots;
   question: Question;
@@ -44,13 +44,13 @@ export interface Page {
   room: Room;
   /** Drawn tokens, and the ms until the next token. */
   tokens: { drawn: number; waitMs: number };
-  /** Zone of contacts without their own. */
+  /** Time zone of contacts that have no zone. */
   timezone: string;
 }
 
 /**
- * Prepares the next page of a run with room for messages, or the first contacts if the turn ends
- * before.
+ * Prepares the next page of a run, as large as its limits allow. Prepares only the first contacts
+ * if the turn ends earlier.
  */
 export async function preparePage(
   app: App,
@@ -69,7 +69,7 @@ export async function preparePage(
     omitRunIds: await findOmitted(db, run),
   };
   const read = await readPage(app, run, snapshots);
-  // The read has found that they match. A contact that is changed from here on is prepared again.
+  // These contacts matched at the read. A contact changed after this is prepared again.
   const matching = new Set(read.ids);
   const judged =
     read.ids.length > 0 ? await judgeContacts(db, { ...first, matching }, read.ids) : [];
@@ -121,7 +121,7 @@ export function leavesOut({ retry_of, only_new }: RunState): boolean {
   return retry_of !== null || only_new === 1;
 }
 
-/** Returns the runs of which this run leaves out the contacts. */
+/** Returns the runs whose contacts this run leaves out. */
 export async function findOmitted(db: Db, run: RunState): Promise<string[]> {
   if (run.retry_of !== null) return findOtherRetries(db, run);
   return run.only_new === 1 ? findOtherRuns(db, run) : [];
@@ -184,8 +184,8 @@ interface Asked {
 }
 
 /**
- * Reads a page of the ledger of the repeated run. All failed contacts up to `reached` are in `ids`;
- * it is `until` at the end.
+ * Reads a page of the ledger of the repeated run. `ids` has all failed contacts up to `reached`,
+ * which is `until` at the end of the ledger.
  */
 async function readFailed(
   db: Db,
@@ -205,8 +205,8 @@ async function readFailed(
   };
 }
 
-// Quiet hours of a contact: the time of day, in the contact's zone, at which it wants no mail. They
-// may pass midnight. Their end is a time of day too, also on a day with a change of clocks.
+// Quiet hours of a contact: the time of day, in the contact's zone, without mail. They may pass
+// midnight. They end by local time, also on a day with a change of clocks.
 
 /** Longest delay of a message by quiet hours. */
 const mostDelayMs = 24 * 3_600_000;
@@ -239,6 +239,6 @@ export function endOfQuietHours(
   const today = dayIn(timezone, now);
   const day = from > to && !isSinceYesterday ? dayAfter(today) : today;
   const endsAt = timeIn(timezone, day, to);
-  // Clocks that are set back show the end twice: the first end counts.
+  // When clocks are set back, the end comes twice: the first end counts.
   return endsAt > now ? Math.min(now + mostDelayMs, endsAt) : null;
 }

@@ -50,7 +50,7 @@ export class Turn implements PreparationEnds {
     return this.#latest.signal;
   }
 
-  /** Ends the turn at the next contact, for the stop of the daemon. */
+  /** Ends the turn at the next contact, when the daemon stops. */
   stop(): void {
     for (const one of [this.#over, this.#latest]) one.abort(new TurnOver());
   }
@@ -61,15 +61,15 @@ export class Turn implements PreparationEnds {
   }
 }
 
-/** Turns of a daemon, which has a single turn at a time of each organization. */
+/** Turns of a daemon. Each organization has at most a single turn at a time. */
 export class RunTurns {
   readonly #organizations = new FairShare(1);
   /** Turns among the runs of each organization with due runs. */
   #runs = new Map<string, FairShare>();
 
   /**
-   * Returns the next due run in turn, or undefined without a due run. Organizations of `busy`
-   * have a turn.
+   * Returns the next due run in turn; undefined without a due run. Skips organizations in `busy`:
+   * they have a turn.
    */
   next<Run extends Due>(
     due: readonly Run[],

@@ -16,8 +16,8 @@ import type { Wait } from '../../run-ledger/next-look.ts';
 import type { RunState } from '../../run-ledger/queries.ts';
 
 /**
- * Most deliveries of a run in the queue: a pause bites at once, and a large run makes a small
- * backlog.
+ * Most queued deliveries of a run. With few in the queue, a pause takes effect at once, and a large
+ * run delays other mail little.
  */
 const mostQueued = 5_000;
 
@@ -32,7 +32,7 @@ export interface Room {
   most: number;
   /** Free places in the queue. */
   queue: number;
-  /** Set if there is room for none. */
+  /** Reason to wait; null if there is room for a message. */
   wait: Wait | null;
 }
 

@@ -1,6 +1,6 @@
-// The gauge of stalled runs (`GET /metrics`): running, waiting for no limit, and without a message
-// for 15 minutes. There should never be a stalled run. The daemon counts them on a separate
-// schedule, apart from the walk.
+// The gauge of stalled runs (`GET /metrics`). A stalled run is running and waits for no limit, yet
+// made no message for 15 minutes. This should never happen. The daemon counts on a schedule apart
+// from the walk.
 import type { App } from '../../core/app.ts';
 import { countStalledRuns } from '../../run-ledger/walk-queries.ts';
 

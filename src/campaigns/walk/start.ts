@@ -58,7 +58,7 @@ import { campaigns } from '../setup/queries.ts';
 
 type Leased = Pick<RunState, 'id' | 'organization_id'>;
 
-/** Starts a due run, or ends it. Does nothing if another daemon, or a person, has moved it. */
+/** Starts a due run, or ends it. Does nothing if a different daemon or a person has moved it. */
 export async function startRun(
   app: App,
   worker: string,
@@ -97,14 +97,14 @@ async function inScheduled(
   change: (trx: Db, locked: RunState) => Promise<void>,
 ): Promise<void> {
   await app.store.write(async (trx) => {
-    // As in every accept, the quota is locked before the run.
+    // Locks the quota before the run, in the order of every accept.
     await openAllowances(app, trx, [organization_id]);
     const locked = await lockRun(trx, id);
     if (locked?.status === 'scheduled' && locked.worker === worker) await change(trx, locked);
   });
 }
 
-/** Asks the checks of scheduled mail about a run: the key as it is now, and the sender. */
+/** Applies the checks of scheduled mail to a run: the key with present rights, and the sender. */
 async function findRefusal(
   app: App,
   trx: Db,
@@ -126,7 +126,7 @@ async function findRefusal(
   return (await openDueChecks(app, trx, allowances, [send]))(send);
 }
 
-/** Freezes the run of an earlier version, as the campaign is now. */
+/** Freezes a run of an earlier version with the present campaign. */
 async function freezeLate(app: App, { organization_id, campaign_id }: RunRow) {
   const facts = factsOf(await campaigns.get(app.store.db, organization_id, campaign_id));
   if (lacksUnsubscribeGroup(facts)) {
@@ -162,8 +162,8 @@ async function readMembers(
 }
 
 /**
- * Returns the number of contacts to judge, or 0 if it cannot be counted in time: the end of the run
- * corrects it.
+ * Returns the number of contacts to judge, or 0 if counting takes too long. The end of the run sets
+ * the exact number.
  */
 async function estimateTotal(app: App, run: RunState, question: FatesQuestion): Promise<number> {
   try {

@@ -45,14 +45,14 @@ interface Outcome {
   skipped: Judged[];
   /** Contacts without a message, with the reason. */
   failed: { contactId: string; reason: string }[];
-  /** The last judged contact; null before the first. */
+  /** The last judged contact; null if no contact is judged yet. */
   last: string | null;
-  /** Set for a page that ended early: the wait of the run, or null to go on at once. */
+  /** Set if the page ended early: the wait of the run, or null to continue at once. */
   cut: { wait: Wait | null } | null;
   usedTokens: number;
 }
 
-/** Locks a run, and returns it if it is as this worker read it. */
+/** Locks a run. Returns it if no column has changed since this worker read it. */
 async function lockStill(trx: Db, worker: string, read: RunState): Promise<RunState | null> {
   const run = await lockRun(trx, read.id);
   const isSame =
@@ -85,7 +85,7 @@ async function holdRun(app: App, trx: Db, run: RunState, hold: Hold): Promise<vo
   await moveRun(app, trx, run, 'held', { ...hold, due_at }, byService(run.organization_id));
 }
 
-/** Returns the columns of a run that waits, or goes on. */
+/** Returns the columns of a run that waits or continues. */
 function waiting({ clock }: App, wait: Wait | null): Partial<RunRow> {
   const now = clock.now();
   return {
@@ -177,7 +177,7 @@ function ledgerRow(
   };
 }
 
-/** Judges the candidates of a page in their order, up to the first that cannot be ended now. */
+/** Judges the candidates of a page in their order, up to the first that must wait. */
 async function judgePage(
   app: App,
   trx: Db,
@@ -198,7 +198,7 @@ async function judgePage(
     usedTokens: 0,
   };
   const { going, skipped, failed } = outcome;
-  /** Returns the cut before a recipient; null if it is ended. */
+  /** Returns the reason to end the page before this recipient; null to continue. */
   const end = (recipient: Recipient): Outcome['cut'] => {
     if (going.length >= room.queue) return { wait: { reason: 'queue', until: null } };
     if (places && going.length >= places.left) return { wait: waitForWarming(places) };

@@ -50,8 +50,8 @@ export async function snapshotsOf(
 }
 
 /**
- * Returns the caller of which a run has the rights: the key, or the operator. Null once that key is
- * revoked, or may no longer run campaigns.
+ * Returns a caller with the rights of the run: the run's key, or the operator. Null if the key is
+ * revoked or may no longer run campaigns.
  */
 export async function callerOfRun(
   db: Db,
