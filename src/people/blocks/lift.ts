@@ -13,13 +13,13 @@ import * as queries from './queries.ts';
 import type { Block, LiftBlocks } from './schema.ts';
 
 const rowsPerPage = 500;
-/** Blocks that a person looks at before they are lifted. */
+/** Number of blocks that a person sees before lifting them. */
 const mostShown = 10;
 
 /** The blocks that a lift would remove. */
 export interface Liftable {
   selected: number;
-  /** The oldest of them. */
+  /** The oldest blocks of the selection. */
   first: Block[];
 }
 

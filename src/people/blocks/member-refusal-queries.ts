@@ -4,7 +4,7 @@ import { ownTables } from '../../platform/store/own-tables.ts';
 
 export interface MemberRefusalRow {
   organization_id: string;
-  /** The recipient, folded; not the refused address. */
+  /** The folded address of the recipient, not the refused address behind it. */
   folded_address: string;
   delivery_id: string;
   refused_at: number;
@@ -16,7 +16,7 @@ interface MemberRefusalTables {
 
 const own = ownTables<MemberRefusalTables>();
 
-/** Inserts refusals; a delivery that has a row keeps it. */
+/** Inserts refusals. Skips a delivery that already has a row. */
 export async function insertMemberRefusals(
   db: Db,
   rows: readonly MemberRefusalRow[],

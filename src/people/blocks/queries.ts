@@ -189,7 +189,7 @@ function rangesOf(
     const reasons = reason === undefined ? blockReasons : [reason];
     return reasons.map((one) => sql`${ofOwner} and reason = ${one}`);
   }
-  // An expression, so that no index by reason is chosen: an address has few blocks.
+  // An expression, so that no index by reason is chosen: few rows of an address are read.
   const ofReason = reason === undefined ? sql`` : sql`and reason || '' = ${reason}`;
   const ofAddress = sql`${ofOwner} and folded_address = ${foldedAddress} ${ofReason}`;
   return [
@@ -222,7 +222,7 @@ export function selectBlocks(
   return selectInOrder(db, rangesOf(organizationId, filter), sql`order by id desc`, range);
 }
 
-/** Returns the next rows after `afterId`, oldest first, for a walk over all of them. */
+/** Returns the next rows after `afterId`, oldest first, for a walk over all blocks. */
 export function selectBlocksAfter(
   db: Db,
   organizationId: string,
@@ -276,7 +276,7 @@ export async function deleteBlockRows(
 ): Promise<number> {
   const deleted = await tables<BlockTables>(db)
     .deleteFrom('blocks')
-    // An expression, so that the ids choose the index.
+    // An expression, so that PostgreSQL chooses the index of ids.
     .where(sql<SqlBool>`organization_id || '' = ${organizationId}`)
     .where('id', ...isOneOf(db, ids))
     .returning(['organization_id', 'reason'])

@@ -36,7 +36,7 @@ export async function findBlocked(
   const found = new Map<string, ActiveBlock>();
   for (const { id, folded_address, reason, created_at: createdAt } of rows) {
     const known = found.get(folded_address);
-    // Names the oldest of several blocks.
+    // Of several blocks on an address, shows the oldest.
     if (!known || id < known.id) found.set(folded_address, { id, reason, createdAt });
   }
   return found;

@@ -21,7 +21,7 @@ import { wordsOf } from './words.ts';
 
 const own = ownTables<ContactTables>();
 
-/** New contact with all rows. */
+/** New contact with the rows of all tables. */
 export interface NewContact {
   row: ContactRow;
   identities: readonly IdentityRow[];
@@ -31,7 +31,7 @@ export interface NewContact {
 /** Existing contact with the changes. */
 export interface ChangedContact extends NewContact {
   before: ContactRow;
-  /** Null if the identities are unchanged. */
+  /** Identities after the change; null if they are unchanged. */
   newIdentities: readonly IdentityRow[] | null;
   newTags: readonly string[];
 }
@@ -42,8 +42,8 @@ const insertRows = own.bulkInsert('contacts', ContactRow);
 const insertIdentities = own.bulkInsert('contact_identities', IdentityRow);
 
 /**
- * Most contacts of a text that get single rows. More ids are passed as a list, which saves 3 µs a
- * contact with two tags and two words.
+ * Up to this number, contacts of a text are inserted as single rows. More ids are passed as a list,
+ * which saves 3 µs a contact with two tags and two words.
  */
 const fewIds = 4;
 

@@ -22,7 +22,7 @@ export interface AskedQuery {
   at: number;
 }
 
-/** Contacts by id: after the first, up to the second. */
+/** Range of contacts by id: greater than `after`, up to `until`. */
 export interface ContactRange {
   after: string;
   until: string;
@@ -71,7 +71,7 @@ function conditionOf(db: Db, { organizationId, query, at }: AskedQuery): Conditi
   return fieldCondition(db, query.field ?? '', query, contactId);
 }
 
-/** Ways into an audience. */
+/** Properties that include a contact in an audience. */
 interface Including {
   ids: readonly string[];
   tags: readonly string[];
@@ -146,8 +146,8 @@ async function rarestTag(db: Db, { organizationId, query }: AskedQuery): Promise
 }
 
 /**
- * Returns a select of all matches in a range: of the contacts with the rarest tag, or else of all
- * contacts.
+ * Returns a select of all matches in a range. Reads the contacts with the rarest tag, or all
+ * contacts if no tag is required.
  */
 async function matchesIn(
   db: Db,
@@ -163,8 +163,7 @@ async function matchesIn(
     sql`tagged.contact_id > ${range.after} and tagged.contact_id <= ${range.until}`,
   ];
   if (query.tag === undefined) {
-    // A single look-up for each id, under any statistics of PostgreSQL about the sizes of the
-    // tables.
+    // A subquery looks up each id, whatever PostgreSQL's statistics say about table sizes.
     conditions.push(sql`(select ${conditionOf(db, asked)} from contacts
       where contacts.id = tagged.contact_id)`);
   }

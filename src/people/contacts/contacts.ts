@@ -236,7 +236,7 @@ export async function getContact(app: App, caller: Caller, id: string): Promise<
   return whole;
 }
 
-/** Mentions refusals behind the first email in `statusReason`, where it states no block. */
+/** Mentions refusals behind the first email in `statusReason`, unless it already states a block. */
 async function withRefusedMembers(
   app: App,
   organizationId: string,
@@ -278,7 +278,7 @@ function change(
   const run = () =>
     app.store.write(async (trx) => {
       const now = app.clock.now();
-      // Locks the row, because the following decisions depend on the values.
+      // Locks the row, because the following decisions depend on its columns.
       const row = await queries.contacts.update(trx, organizationId, id, { updated_at: now });
       const before = await presentContact(trx, row);
       await assertFree(trx, organizationId, id, addresses ?? [], columns?.external_id);

@@ -6,7 +6,7 @@ import { ownTables } from '../../platform/store/own-tables.ts';
 
 interface ContactCountRow {
   organization_id: string;
-  /** Folded; '' for all contacts. */
+  /** Folded tag; '' is the counter of all contacts. */
   tag: string;
   count: number;
 }

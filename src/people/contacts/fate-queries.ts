@@ -24,7 +24,7 @@ interface Among {
   where?: Condition;
 }
 
-// Every table gets the range, or PostgreSQL reads it whole for each slice.
+// Every table gets the range: without it, PostgreSQL reads the whole table for each slice.
 const within = (id: RawBuilder<unknown>, { after, until }: ContactRange): Condition =>
   sql`${id} > ${after} and ${id} <= ${until}`;
 
@@ -59,8 +59,7 @@ function reasonsOf(db: Db, question: FateQuestion): [SkipReason, Condition][] {
 
 /**
  * Returns selects that together find all contacts in a range that are archived, have no address,
- * have a block or want no mail. Few contacts are among them, and each select reads a separate
- * index.
+ * have a block or want no mail. Such contacts are few, and each select reads a separate index.
  */
 export function specialIdsIn(
   { organizationId, unsubscribeGroupId }: Omit<FateQuestion, 'isPending'>,

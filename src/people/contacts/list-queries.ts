@@ -58,7 +58,7 @@ export function hasStatus(
     : sql`${isArchived} = 0 and ${reason} = ${wanted}`;
 }
 
-/** A select of ids with an order; the remaining filters are added to it. */
+/** A select of ids in some order. The list adds the filters that it does not cover. */
 interface Way {
   from: Expression;
   id: Expression;
@@ -81,7 +81,7 @@ function wayOfReason(organizationId: string, reason: BlockReason): Way {
     order: sql`found.block_id desc`,
     where: [
       sql`found.id is not null`,
-      // A contact has only the status of the weightiest reason.
+      // The status is that of the weightiest reason, so a block for a lesser reason does not count.
       sql`found.reason = ${reason}`,
       sql`${column('is_archived', sql`found.id`)} = 0`,
     ],
@@ -141,8 +141,8 @@ function wayFor(db: Db, filter: ContactFilter): Way {
     return { from: sql`contact_tags`, id, order: sql`${id} desc`, where, answers: ['tag'] };
   }
   if (updatedSince === undefined) return all;
-  // With an upper bound: for an open range PostgreSQL expects a third of all rows, and would read
-  // them all.
+  // With an upper bound: for an open range PostgreSQL expects a third of all rows, and would scan
+  // the table.
   const range = sql<SqlBool>`updated_at between ${updatedSince} and ${Number.MAX_SAFE_INTEGER}`;
   const where = [...all.where, range];
   return {
@@ -202,7 +202,7 @@ async function countFound(db: Db, filter: ContactFilter): Promise<number> {
 
 /**
  * Counts matches. Counters give the totals of all contacts and of a tag. The total of active
- * contacts is derived from these.
+ * contacts is all contacts minus the blocked and archived contacts.
  */
 export async function countContacts(db: Db, filter: ContactFilter): Promise<number> {
   const { organizationId, tag, ...others } = filter;

@@ -16,7 +16,7 @@ export class ContactRow {
   avatar!: string | null;
   external_id!: string | null;
   is_archived!: number;
-  /** JSON columns, each null if unknown. */
+  /** JSON columns; a column is null if the value is unknown. */
   profile!: string | null;
   preferences!: string | null;
   tags!: string | null;
@@ -34,13 +34,13 @@ export class IdentityRow {
   position!: number;
   /** Address in the normal form of src/platform/net/address.ts, case as given. */
   identifier!: string;
-  /** Time of the proof by mail of that address. */
+  /** Time at which mail to or from the address proved its owner, ms since 1970. */
   verified_at!: number | null;
 }
 
 export class TagRow {
   organization_id!: string;
-  /** Folded, as every tag outside of `contacts.tags`. */
+  /** Folded, like every tag except in `contacts.tags`. */
   tag!: string;
   contact_id!: string;
 }
@@ -194,8 +194,8 @@ export function taggedIdsIn(
 }
 
 /**
- * Locks contacts until the transaction ends, also against transactions that only need them to
- * exist.
+ * Locks contacts until the transaction ends. This lock also excludes `findContactRows`, which only
+ * keeps contacts from deletion.
  */
 export const lockContacts = own.lockerOf('contacts');
 

@@ -19,7 +19,7 @@ async function idsOf(db: Db, query: Ids): Promise<string[]> {
   return (await query.execute(db)).rows.map(({ id }) => id);
 }
 
-/** Returns all ids, or null if there are more than `most`. The index answers that first. */
+/** Returns all ids, or null if there are more than `most`. Counts by the index alone. */
 async function unlessMore(db: Db, query: Ids, most: number): Promise<string[] | null> {
   const [beyond] = await idsOf(db, sql`${query} limit 1 offset ${most}`);
   return beyond === undefined ? idsOf(db, query) : null;
@@ -92,9 +92,9 @@ const findFirstAddresses = own.all((db, ids: readonly string[]) =>
 );
 
 /**
- * Finds the names and first addresses of contacts, in no order. It joins them here, not in SQL:
- * where statistics say that a table is empty, PostgreSQL reads a whole table for each row of the
- * joined table.
+ * Finds the names and first addresses of contacts, in no order. Joins them in memory and not in
+ * SQL: where statistics say that a table is empty, PostgreSQL reads the whole table for each row of
+ * the joined table.
  */
 export async function findNamed(db: Db, ids: readonly string[]): Promise<Named[]> {
   const [names, addresses] = [await findNames(db, ids), await findFirstAddresses(db, ids)];

@@ -28,8 +28,8 @@ export interface ContactSearch {
 }
 
 /**
- * Tells whether a contact matches. Tests the whole names first, because most contacts lack a word
- * anywhere.
+ * Tells whether a contact matches. First searches the names as whole texts, because most contacts
+ * lack a word anywhere.
  */
 function isFound({ name, display_name, address }: Named, { words, prefix }: ContactSearch) {
   if (address?.startsWith(prefix)) return true;

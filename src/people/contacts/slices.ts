@@ -1,6 +1,5 @@
-// Reads of all contacts of an organization in slices of their ids: beside the event loop, some at
-// once, each with the deadline of the store. So the time of a read grows with the slice, not with
-// the organization.
+// Reads all contacts of an organization in slices of ids, several at once, outside of the event
+// loop. Each slice has the deadline of the store, so a large organization does not exceed it.
 import type { Db, Store } from '../../platform/store/db.ts';
 import type { ContactRange } from './condition-queries.ts';
 import { countOfTag } from './count-queries.ts';

@@ -1,7 +1,7 @@
-// Verifies addresses: a person clicked in mail to the address, or wrote from it and DMARC passed.
-// Marks the identities of contacts as verified. An organization without contacts pays nothing: the
-// lack of contacts is cached for ten seconds, and the presence of contacts until the end of the
-// process.
+// Verifies addresses: a person clicked in mail to the address, or sent mail from it that passed
+// DMARC. Marks the identities of contacts as verified. To make this free for organizations without
+// contacts, the lack of contacts is cached for ten seconds, and the presence of contacts until the
+// process ends.
 import type { App } from '../../core/app.ts';
 import { byService, eventToRecord, record } from '../../history/events/record.ts';
 import { foldAddress } from '../../platform/net/address.ts';
@@ -23,7 +23,7 @@ const askAgainMs = 10_000;
 const mostKept = 10_000;
 
 /**
- * Cache by organization: ms since 1970 until which it counts as without contacts. 0: it has some.
+ * Cache by organization: ms since 1970 until which it counts as having no contacts; 0 if it has.
  */
 const keptOf = perApp((_app: App) => recentlyUsed<{ untilAt: number }>(mostKept));
 

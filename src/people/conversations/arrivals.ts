@@ -1,6 +1,6 @@
-// Effects of messages on their conversations: counters, times, state (states.ts) and events. All in
-// the transaction that stores the messages, which has locked the conversations before
-// (`holdConversations`).
+// Effects of messages on their conversations: counters, times, state (states.ts) and events. They
+// happen in the transaction that stores the messages. It has locked the conversations by
+// `holdConversations`.
 import type { App } from '../../core/app.ts';
 import { eventToRecord, recordEvents } from '../../history/events/record.ts';
 import { foldAddress } from '../../platform/net/address.ts';
@@ -62,8 +62,8 @@ export function arrivalsOf(
 
 /**
  * Counts messages in their locked conversations, in the given order. Emits an event for each
- * conversation that changed state or received mail. The remaining outgoing mail has only its
- * message events.
+ * conversation that changed state or received mail. Further outgoing mail has only the events of
+ * messages.
  */
 export async function countArrivals(
   app: App,
@@ -128,7 +128,7 @@ async function linkContacts(
   });
   if (wanted.length === 0) return;
   const ids = [...new Set(wanted.map(({ contactId }) => contactId))].sort();
-  // The contacts stay locked until the transaction ends.
+  // Locks the contacts against deletion until the transaction ends.
   const there = new Set((await findContactRows(trx, organizationId, ids)).map(({ id }) => id));
   const links = await findContactLinks(trx, [
     ...new Set(wanted.map(({ conversationId }) => conversationId)),

@@ -35,7 +35,7 @@ import {
 } from './schema.ts';
 import { type MoveName, stateAfterMove } from './states.ts';
 
-/** Returns the columns that an input sets; undefined for all remaining columns. */
+/** Returns the columns that an input sets. The remaining columns are undefined. */
 function columnsOf(input: UpdateConversation) {
   const { categories, metadata, context, isInternal, isPrivate } = input;
   const json = (value: unknown) => (value === undefined ? undefined : toJson(value));
@@ -152,7 +152,7 @@ export async function listConversations(
   const { db } = app.store;
   const { page, limit, ...filter } = query;
   const range = { limit, offset: (page - 1) * limit };
-  // A status has a counter. Matches of a tag or a contact are counted row by row.
+  // Reads the total of a status from a counter, but counts the matches of a tag or a contact.
   const isFiltered = filter.tag !== undefined || filter.contactId !== undefined;
   const reading = {
     organizationId,
@@ -187,7 +187,7 @@ async function moveTags(
   await queries.addTags(trx, row, found);
 }
 
-/** Parts of a change; `columns` and `tags` may depend on the conversation before it. */
+/** Parts of a change. Functions in `columns` and `tags` receive the conversation before it. */
 interface ConversationChange {
   action?: AuditAction;
   input?: UpdateConversation;
@@ -206,7 +206,7 @@ function change(
     app.store.write(async (trx) => {
       const now = app.clock.now();
       await assertFits(trx, organizationId, id, input);
-      // Locks the row, because the following decisions depend on it.
+      // Locks the row, because the following decisions depend on its columns.
       const row = await queries.conversations.update(trx, organizationId, id, { updated_at: now });
       const before = await presentConversation(trx, row);
       const newTags = tags && keptTags(before.tags, tags(before.tags));

@@ -18,7 +18,7 @@ const own = ownTables<CountTables>();
 
 const counts = own.counter('conversation_counts', ['organization_id', 'status'], ['count']);
 
-/** Records that a conversation got this status (`by` 1) or lost it (-1). */
+/** Records that a conversation entered this status (`by` 1) or left it (-1). */
 export function recordConversation(
   trx: Db,
   { organization_id, status }: Omit<ConversationCountRow, 'count'>,
@@ -27,7 +27,7 @@ export function recordConversation(
   counts.add(trx, { organization_id, status }, { count: by });
 }
 
-/** Counts the conversations with the status, or all of them. */
+/** Counts the conversations with the status, or all conversations without a status. */
 export async function countOfStatus(
   db: Db,
   organizationId: string,

@@ -91,8 +91,7 @@ export async function selectConversations(
 ): Promise<ConversationRow[]> {
   const { from, id, where } = sourceOf(db, organizationId, filter);
   const column = sql.ref(id);
-  // Ordered by time too, so that no engine reads the conversations of all organizations by their
-  // ids.
+  // Ordered by time too: by id alone an engine would scan the conversations of all organizations.
   const time = from === 'conversations' ? sql`created_at desc, ` : sql``;
   const found = await sql<Record<string, string>>`select ${column} from ${sql.table(from)}
     where ${where} order by ${time}${column} desc limit ${limit} offset ${offset}`.execute(db);

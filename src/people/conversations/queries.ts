@@ -18,7 +18,7 @@ export interface ConversationRow {
   priority: number;
   urgency: Conversation['urgency'];
   complexity: Conversation['complexity'];
-  /** JSON, each null if empty. */
+  /** JSON columns; null if empty. */
   tags: string | null;
   categories: string | null;
   metadata: string | null;
@@ -41,7 +41,7 @@ export interface ConversationRow {
 
 class TagRow {
   organization_id!: string;
-  /** Folded, as `conversations.tags` is not. */
+  /** Folded tag. `conversations.tags` has the tag as it was given. */
   tag!: string;
   conversation_id!: string;
 }

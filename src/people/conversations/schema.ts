@@ -25,14 +25,14 @@ const mostCategories = 20;
 const mostKeys = 50;
 const mostSteps = 100;
 const longestText = 5_000;
-/** Limit of the context as JSON, as events carry it. */
+/** Longest context as JSON: events include it. */
 const longestContext = 32 * 1024;
 
 export const conversationPath = idPath(conversationNoun, 'a conversation');
 
 const line = headerText(200).min(1);
 const text = z.string().min(1).max(longestText);
-/** Tags and metadata have the rules of contacts. */
+/** Tags and metadata follow the same rules as in contacts. */
 const { tags, metadata } = createContactInput.shape;
 const { tag } = listContactsQuery.shape;
 

@@ -54,7 +54,7 @@ export interface ImportReport {
   rows: number;
   /** Blocks added; in a dry run, the blocks that would be added. */
   added: RowGroup & { reasons: Record<BlockReason, number> };
-  /** Blocked already, or named earlier in the file. */
+  /** Rows with an address that is blocked already, or stands earlier in the file. */
   existing: RowGroup;
   /** Rows that state that the address is not blocked. */
   skipped: RowGroup;
@@ -81,10 +81,7 @@ function keyOf({ folded_address, unsubscribe_group_id }: BlockedRow): string {
     : `${folded_address} ${unsubscribe_group_id}`;
 }
 
-/**
- * Returns the keys of new rows; also adds these rows unless it is a dry run. No two rows share a
- * key.
- */
+/** Returns the keys of new rows, each key once. Also adds these rows, except in a dry run. */
 type Take = (rows: BlockRow[]) => Promise<ReadonlySet<string>>;
 
 function adding(app: App, caller: Caller, format: string): Take {
@@ -97,7 +94,7 @@ function adding(app: App, caller: Caller, format: string): Take {
       const addresses = rows.map((row) => row.folded_address);
       const known = await findActiveBlocks(trx, caller.organizationId, addresses);
       const blocked = new Set(known.map((row) => row.folded_address));
-      // An existing block of all mail counts for any reason.
+      // A row of a block of all mail is new only if the address has no such block for any reason.
       const isNew = (row: BlockRow) =>
         row.unsubscribe_group_id !== null || !blocked.has(keyOf(row));
       const newRows = rows.filter(isNew);
@@ -126,7 +123,7 @@ function comparing(app: App, caller: Caller): Take {
       ...(await findGroupBlocksAmong(db, ofGroups)).map(keyOf),
     ];
     const blocked = new Set(known);
-    // Records all of them in `seen`, so that a repeated address is not counted again.
+    // Records all keys in `seen`, so that a repeated address is not counted again.
     return new Set(rows.map(keyOf).filter((key) => seen.add(key) && !blocked.has(key)));
   };
 }

@@ -24,7 +24,7 @@ const repeatable: ReadonlySet<ColumnUse> = new Set([
   ...consents,
 ]);
 
-/** Returns the meaning of each key of `columns`. */
+/** Splits each list of columns in `columns`; returns pairs of column and meaning. */
 function meaningsIn(columns: Columns): [string, ColumnUse][] {
   return Object.entries(columns).flatMap(([use, keys]) =>
     keys.split(' ').map((key): [string, ColumnUse] => [key, use as ColumnUse]),
@@ -44,7 +44,7 @@ export function isFile({ has }: ServiceFile, keys: ReadonlySet<string>): boolean
   return has.every((name) => keys.has(columnKey(name)));
 }
 
-/** Uses by column, as the caller gives them. */
+/** Uses by column, as the caller states them. */
 export type ColumnMap = Readonly<Record<string, string>>;
 
 /**

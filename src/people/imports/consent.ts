@@ -60,11 +60,11 @@ const mailWords = wordSet(
 /** Last words of names for the circumstances of a consent. */
 const circumstances = wordSet('time timestamp date at ip source method url');
 const ofOptOut = /unsub|out|withdr|revok|suppress|bounce|complain/;
-/** Names for purchases of a customer, and for counts of mail. */
+/** Names with a word of consent that mean something else: purchases, or counts of mail. */
 const otherThing =
   /subscription(?:id|plan|tier|price|amount|currency|interval|product|renew|start|end)|^marketingemails/;
 
-/** Splits a name at separators and capitals; whole words tell "call" from "automatically". */
+/** Splits a name into words at separators and capitals: "call" is not in "automatically" then. */
 function wordsIn(name: string): string[] {
   return name
     .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
@@ -112,7 +112,7 @@ function withoutQuotes(text: string): string {
   return text.replace(/^[\s["']+/, '').replace(/(?<![\s\]"'])[\s\]"']+$/, '');
 }
 
-/** Reads a list of words such as `["HARD_BOUNCE"]`. */
+/** Reads a cell that holds a single word, or a list of words such as `["HARD_BOUNCE"]`. */
 function standingsOf(column: string, text: string): Standing[] {
   const parts = text.split(/[,;|]/).map(withoutQuotes);
   return parts.flatMap((part) => {
@@ -132,7 +132,7 @@ function standingsIn(column: string, { says, reason }: ConsentRule, text: string
   if (no.test(text)) return says === 'out' ? [] : [reason];
   const standing = statuses.get(columnKey(text));
   if (standing !== undefined) return [standing];
-  // An empty box may mean no: only the absence of an opt-out can be read from it.
+  // An empty cell is accepted only in a column of opt-outs, where it means no opt-out.
   if (says === 'out' && isNothing) return [];
   const problem = isNothing
     ? 'is empty: say yes or no'

@@ -39,8 +39,8 @@ type ReadRow = (row: ImportRow) => ImportedRow;
 const ownReason = /^The first email is blocked \((bounce|complaint|unsubscribe|manual)\)/;
 
 /**
- * Reads the standing in our own export. Only its `statusReason` shows that a contact was blocked by
- * hand, or archived and blocked.
+ * Reads the status in our own export. Only `statusReason` shows that a contact was blocked by hand,
+ * or archived and blocked.
  */
 function ownStanding(status: string, statusReason: string): ConsentFound {
   const said = standingOf(status === '' ? [] : [['status', 'status', status]]);
@@ -79,7 +79,7 @@ function textsIn(object: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
-/** Drops values without content: null, empty texts, and objects that are empty after that. */
+/** Drops values without content: null, empty texts, and objects that contain nothing else. */
 function said(value: unknown): unknown {
   if (value === null || value === '') return undefined;
   if (typeof value !== 'object' || value === undefined || Array.isArray(value)) return value;
@@ -191,7 +191,7 @@ function ownContact(object: Readonly<Record<string, unknown>>): ImportedRow {
   return { contact: { ...(said(contact) as object), emails }, ...standing };
 }
 
-/** Parts of a header that both kinds of files need to read a row. */
+/** Parts of a header that readers of CSV and of JSON Lines both need. */
 interface Plan {
   /** Field with the lists of a person (`ContactFormat`). */
   lists?: string | undefined;
@@ -224,8 +224,8 @@ interface Subscription {
 }
 
 /**
- * Adds the lists of a person as tags, without lists that the person left. A person that left all
- * lists has unsubscribed.
+ * Adds the lists of a person as tags, without lists that the person left. A person who left every
+ * list has unsubscribed.
  */
 function addLists(row: Cells, field: string, value: unknown): void {
   const lists = Array.isArray(value) ? (value as (Subscription | null)[]) : [];
@@ -257,7 +257,7 @@ function objectReader({ lists, header, uses, known, isOwn }: Plan): ReadRow {
   };
 }
 
-/** Most columns of a file. No list of people has as many. */
+/** Most columns of a file. No real list of people has more. */
 const mostColumns = 500;
 
 /** @throws ValidationError if the header is that of a list for `svc blocks import` */

@@ -84,8 +84,8 @@ function withBlocks(merged: Merged, blocked: readonly Pick<BlockRow, 'folded_add
 type Outcome = Merged['outcomes'][number];
 
 /**
- * Writes or compares a batch and returns an outcome for each candidate. Returns null without any
- * change if a different batch of the window uses a different name of a contact in this batch.
+ * Writes or compares a batch and returns an outcome for each candidate. Returns null, without any
+ * change, if a different batch of the window names a contact of this batch by a different name.
  */
 type Take = (batch: ReadBatch, window: NamesOfWindow | null) => Promise<Outcome[] | null>;
 
@@ -121,8 +121,8 @@ function writing(
         await grow(detailsOf(counted({ ...report, rows: [] }, outcomes, pending)));
       }
       return { outcomes, pending };
-      // Made durable by the last transaction. After a crash, repeating the import restores lost
-      // changes.
+      // Not flushed to disk here: the last transaction does it for all. After a crash, repeating
+      // the import restores lost changes.
     }, 'soon');
   const take: Take = async (batch, window) => {
     const candidates = candidatesOf(batch);
@@ -171,7 +171,7 @@ function comparing(app: App, caller: Caller) {
       if (!contents.add(JSON.stringify(content))) return 'unchanged';
       const { externalId } = content.contact;
       const names = [...content.folded, ...(externalId === undefined ? [] : [externalId])];
-      // Adds all names, also after a known name.
+      // Adds every name, even after a known name: `some` would stop early.
       const isNew = names.filter((name) => people.add(name)).length === names.length;
       return outcome === 'created' && !isNew ? 'updated' : outcome;
     });

@@ -49,9 +49,9 @@ export class NamesOfWindow {
   }
 
   /**
-   * Tells whether a second batch uses a different name of a contact in `batch`. Writing one batch
-   * after the other would then break the order of the file. Batches of the same place keep the
-   * order.
+   * Tells whether a second batch uses a different name of a contact in `batch`. Writing the batches
+   * in sequence would then break the order of the file. Batches of the same place are in order
+   * already.
    */
   saysElsewhere({ rows, identities }: Known, batch: ReadBatch): boolean {
     const numbers = rows.flatMap(({ external_id }) => external_id ?? []);

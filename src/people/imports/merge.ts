@@ -51,7 +51,7 @@ interface State {
   row: ContactRow;
   identities: IdentityRow[];
   tags: string[];
-  /** Stored rows of the contact. Null for a new contact. */
+  /** Rows of the contact in the store; null for a new contact. */
   stored: { row: ContactRow; identities: readonly IdentityRow[]; tags: readonly string[] } | null;
 }
 
@@ -111,7 +111,7 @@ class People {
 
   #keep(state: State, candidate?: Candidate): void {
     this.#states.set(state.row.id, state);
-    // `blocksOf` needs the contact later.
+    // Stored for `blocksOf`, which is called after the merge.
     if (candidate && candidate.reason !== null) this.#ofCandidate.set(candidate, state);
     if (state.row.external_id !== null) this.#byExternalId.set(state.row.external_id, state);
     for (const one of state.identities) this.#byAddress.set(one.folded_identifier, state);
@@ -154,7 +154,7 @@ class People {
     return { state };
   }
 
-  /** Creates a contact. A single row fits the schema, so no limit is checked again. */
+  /** Creates a contact. A single row is within all limits, so they are not checked again. */
   #made({ contact, folded, isArchived }: Candidate): State {
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
     const now = this.#app.clock.now();
@@ -236,8 +236,8 @@ class People {
   }
 
   /**
-   * Returns the addresses to block. A bounce concerns the first address; any other reason is the
-   * person's, so a further address of the row is blocked too.
+   * Returns the addresses to block. A bounce concerns only the first address. Any other reason
+   * concerns the person, so all addresses of the row are blocked.
    */
   blocksOf(candidate: Candidate): readonly string[] {
     const state = this.#ofCandidate.get(candidate);
@@ -271,7 +271,7 @@ interface Problem {
   problem: string;
 }
 
-/** Returns the field that exceeds its limit after merging. A single row fits the schema. */
+/** Returns the field that exceeds its limit after merging. Each row alone is within the limits. */
 function fieldOfTooMany(before: ContactRow, after: ContactRow): string | null {
   const countOf = (fields: object | null | undefined) => Object.keys(fields ?? {}).length;
   if (before.profile !== null && after.profile !== before.profile) {

@@ -1,7 +1,7 @@
-// The pipeline of imports. A file is read as a stream, on a thread if it is large (thread.ts), in
-// windows of rows (rows.ts), and written 500 rows per transaction, so that sends go on meanwhile.
-// Transactions are complete in themselves: repeating an import changes nothing more, and resumes an
-// interrupted import. contacts.ts and blocks.ts say what a batch changes.
+// The pipeline of imports. A file is read as a stream, in windows of rows (rows.ts), and on a
+// thread if it is large (thread.ts). Each transaction writes 500 rows, so that sends continue in
+// between. Transactions are complete in themselves: repeating an import changes nothing more, and
+// resumes an interrupted import. contacts.ts and blocks.ts define the changes of a batch.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { amendAudit } from '../../history/audit/audit.ts';
@@ -12,7 +12,7 @@ import type { Db } from '../../platform/store/db.ts';
 import type { ReadFile, ReadWindow } from './rows.ts';
 import type { ReadBatch } from './window.ts';
 
-/** The work of a noun on the windows of a file. */
+/** Steps by which contacts.ts or blocks.ts handles the windows of a file. */
 export interface ImportSteps {
   /** Counts the rows that change nothing. */
   begin(window: ReadWindow): void;
@@ -32,9 +32,9 @@ export interface ImportSteps {
 }
 
 /**
- * Takes the windows of a file. A row that cannot be understood is reported with the line number and
- * stops nothing.
- * @throws ValidationError for a file that cannot be read to the end; earlier changes stay.
+ * Handles the windows of a file. A row that cannot be understood is reported with the line number,
+ * and the import continues. @throws ValidationError for a file that cannot be read to the end;
+ * earlier changes stay.
  */
 export async function runImport(
   { organizationId }: Caller,

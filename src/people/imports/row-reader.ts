@@ -1,4 +1,4 @@
-// The shape of readers of rows (contact-rows.ts, block-rows.ts), as the pipeline asks them.
+// The shape of readers of rows (contact-rows.ts, block-rows.ts), as the pipeline calls them.
 import type { ImportRow } from '../../platform/csv/read-table.ts';
 import type { ColumnUse } from './services.ts';
 import type { WritableRow } from './window.ts';
@@ -24,7 +24,7 @@ export interface LeftOut {
   left: LeftRow;
 }
 
-/** Reader of the rows of a file. Has neither store nor clock, as it can be on a thread. */
+/** Reader of the rows of a file. Needs neither store nor clock, so that it can run on a thread. */
 export interface RowReader {
   /** Name of the format that the header shows. */
   format: string;

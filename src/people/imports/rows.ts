@@ -13,8 +13,8 @@ import { inBatches, type ReadBatch, readBatch, rowsPerBatch, type WritableRow } 
 
 const mostRows = 5_000_000;
 /**
- * Rows of the first window, which are reordered together. It is smaller, so that the import begins
- * soon.
+ * Rows of the first window. It is smaller than later windows, so that the import begins soon. The
+ * rows of a window are reordered together.
  */
 const firstRows = 5_000;
 const mostRowsPerWindow = 10_000;

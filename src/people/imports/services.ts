@@ -87,7 +87,7 @@ export const serviceColumns: Readonly<Record<string, Columns>> = {
   shopify: { subscribed: 'acceptsmarketing acceptsemailmarketing' },
 };
 
-/** Columns of lists of blocked addresses in every file, in the order in which they are asked. */
+/** Columns of lists of blocked addresses; of each list, the first column in the file counts. */
 export const blockColumns = {
   address: ['email', 'address', 'emailaddress'],
   madeAt: ['createdat', 'created', 'bouncedat', 'lastupdatetime'],
@@ -129,7 +129,7 @@ export interface ServiceFile {
   has: readonly string[];
   blocks?: BlockFormat;
   contacts?: ContactFormat;
-  /** Set if nobody in the file gets mail. A file with just these columns is refused as contacts. */
+  /** Set if nobody in the file gets mail. The import of contacts refuses such a file. */
   isSuppressionList?: true;
 }
 

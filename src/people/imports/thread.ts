@@ -1,14 +1,14 @@
-// Reads large files on a thread of their own. Parsing, checking and ordering rows takes half the
-// cost of an import, and would block the event loop for concurrent sends. Small files are read
-// here, because a thread takes 0.3 s to start. The thread reads ahead of the import by a limited
-// number of bytes.
+// Reads large files on a separate thread. Parsing, checking and ordering rows takes half the cost
+// of an import, and would block the event loop for concurrent sends. Small files are read on the
+// main thread, because a thread takes 0.3 s to start. The thread reads ahead of the import by a
+// limited number of bytes.
 import type { Encoding } from '../../platform/csv/decode.ts';
 import { ValidationError } from '../../platform/errors.ts';
 import { WorkerThread } from '../../platform/runtime/workers/worker-thread.ts';
 import { type ReadFile, type ReadOptions, type ReadWindow, readRows } from './rows.ts';
 import type { ImportPiece, ImportReply } from './worker.ts';
 
-/** Largest file in bytes that is read here. */
+/** Size in bytes up to which a file is read on the main thread. */
 const smallFile = 262_144;
 /**
  * Bytes sent to the thread before it has read them: about a window, so that the thread never waits.
@@ -18,7 +18,7 @@ const mostBytesAhead = 2_097_152;
 type ImportThread = WorkerThread<ImportPiece, ImportReply>;
 type Pieces = AsyncIterator<Buffer>;
 
-/** Reads the beginning of the file and tells whether it is the whole. */
+/** Reads the beginning of the file and tells whether it is the whole file. */
 async function beginningOf(pieces: Pieces): Promise<{ head: Buffer[]; isWhole: boolean }> {
   const head: Buffer[] = [];
   let bytes = 0;
@@ -42,7 +42,7 @@ async function* joined(head: readonly Buffer[], rest: Pieces): AsyncGenerator<Bu
 
 /**
  * Returns a function that sends the file to the thread, up to the limit ahead. `taken`: bytes that
- * it has read.
+ * the thread has read since.
  */
 function feeder(worker: ImportThread, source: Pieces) {
   let ahead = 0;

@@ -16,7 +16,7 @@ export interface NamedRow {
   place: string;
 }
 
-/** Row that fits the schema, while a window is gathered: few objects, because thousands wait. */
+/** Row that fits the schema, as JSON in a window: thousands of objects would take more memory. */
 export interface WritableRow extends NamedRow {
   json: string;
 }
@@ -24,7 +24,7 @@ export interface WritableRow extends NamedRow {
 /** Rows that are written together, in the order of the file. */
 export interface Batch<Row> {
   rows: Row[];
-  /** Place of the rows, if they are part of a place that exceeds a batch. */
+  /** Place of the rows, if a place has more rows than a batch and these are some of them. */
   place: string | null;
 }
 
@@ -38,13 +38,13 @@ function externalIdOf(name: string): string | null {
   return name.endsWith('@') ? name.slice(0, -1) : null;
 }
 
-/** Rows of a transaction. Lists are JSON: passing it between threads costs a third of cloning. */
+/** Rows of a transaction, as JSON text: passing text to a thread costs a third of cloning. */
 export interface ReadBatch {
   candidates: string;
   /** Addresses in the rows, each by `foldAddress`. */
   addresses: string;
   externalIds: string;
-  /** Place of the batch as `Batch` defines it. */
+  /** Place of the batch, as in `Batch`. */
   place: string | null;
 }
 
@@ -105,14 +105,14 @@ function endOfPlace(rows: readonly NamedRow[], from: number): number {
 }
 
 /**
- * Makes a batch of several places in the order of the file. An existing contact with two names can
- * have rows in two of them.
+ * Makes a batch of several places in the order of the file: an existing contact with two names can
+ * have rows in two places.
  */
 function mixed<Row extends NamedRow>(rows: Row[]): Batch<Row> {
   return { rows: rows.sort((a, b) => a.row - b.row), place: null };
 }
 
-/** Cuts the rows of a place into batches. */
+/** Splits the rows of a place into batches. */
 function cut<Row extends NamedRow>(rows: readonly Row[], most: number): Batch<Row>[] {
   const count = Math.ceil(rows.length / most);
   return Array.from({ length: count }, (_, at) => {
@@ -133,13 +133,13 @@ function place(rows: readonly NamedRow[], contactOf: ReadonlyMap<string, string>
 
 /** Groups the names of a person under the first name (union-find). */
 class SameNames {
-  /** Next name on the path to the first. The first name maps to itself. */
+  /** Maps a name to the next name on the path to the first name. The first name maps to itself. */
   readonly #toward = new Map<string, string>();
 
   firstOf(name: string): string {
     let first = name;
     for (let next = this.#next(first); next !== first; next = this.#next(first)) first = next;
-    // Compresses the path, so that it is long only once.
+    // Compresses the path, so that later look-ups are short.
     for (let at = name; at !== first; ) {
       const next = this.#next(at);
       this.#toward.set(at, first);

@@ -19,6 +19,6 @@ export const reasonWords: ReadonlyMap<string, BlockReason> = new Map([
   ...optOutWords,
   ...words('bounce', ['cleaned', 'invalid', 'invalidemail']),
   ...words('complaint', ['spam', 'abuse']),
-  // The contact exists and gets no mail.
+  // States of a contact that exists but gets no mail.
   ...words('manual', ['disabled', 'blocked', 'manual']),
 ]);

@@ -9,7 +9,7 @@ import { type FileHead, type ReadOptions, type ReadWindow, readRows } from './ro
 export type ImportPiece = Uint8Array | null;
 
 export type ImportReply =
-  /** Sent when a piece of this size is being read. */
+  /** Sent when the thread reads a piece of this size. */
   | { kind: 'taken'; bytes: number }
   | { kind: 'begun'; head: FileHead }
   | { kind: 'window'; window: ReadWindow }

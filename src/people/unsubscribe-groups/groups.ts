@@ -1,5 +1,5 @@
 // Unsubscribe groups, the resource. Unsubscribing from a group adds a block of that group
-// (src/people/blocks), which outlives it.
+// (src/people/blocks). The block stays when the group is deleted.
 import { plainNoun } from '../../history/events/plain-noun.ts';
 import { unsubscribeGroups } from './queries.ts';
 import { groupFields, unsubscribeGroupNoun } from './schema.ts';

@@ -44,7 +44,7 @@ export const findPublicGroups = own.all((db, organizationId: string, limit: numb
     .limit(limit),
 );
 
-/** Keeps the recipients of deliveries that are about to be deleted. */
+/** Stores the recipients of deliveries that are about to be deleted. */
 export const insertUnsubscribeAddresses = own.bulkInsert(
   'unsubscribe_addresses',
   UnsubscribeAddressRow,

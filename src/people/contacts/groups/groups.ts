@@ -174,7 +174,7 @@ function changeMembers(
   const { organizationId } = caller;
   const ids = [...new Set(contactIds)].sort();
   return app.store.write(async (trx) => {
-    // Locked before the group: deleting a contact locks the contact first, then the groups.
+    // Locks contacts before the group, in the same order as deleting a contact.
     const known = new Set((await findContactRows(trx, organizationId, ids)).map((row) => row.id));
     await queries.lockGroups(trx, [id]);
     const row = await queries.contactGroups.get(trx, organizationId, id);
@@ -196,8 +196,8 @@ function changeMembers(
 }
 
 /**
- * Adds contacts and keeps existing members. @throws ResourceNotFoundError for an unknown group or
- * contact; ConflictError for a group by query. Then nothing is added.
+ * Adds contacts and keeps existing members. Adds nothing if it throws. @throws
+ * ResourceNotFoundError for an unknown group or contact; ConflictError for a group by query.
  */
 export function addGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
   return changeMembers(app, caller, id, ids, 'added');

@@ -1,5 +1,5 @@
-// Members of groups by query. A page reads the newest contacts until it is full; if too few of them
-// match for the deadline, all contacts are read in slices at once.
+// Members of groups by query. A page reads the newest contacts until it is full. If this exceeds
+// the deadline because few contacts match, all contacts are read in slices at once.
 import { ValidationError } from '../../../platform/errors.ts';
 import { unlessOverdue } from '../../../platform/store/aside.ts';
 import type { Store } from '../../../platform/store/db.ts';
@@ -7,7 +7,7 @@ import { type AskedQuery, countMatches, listMatches } from '../condition-queries
 import { contactNoun } from '../schema.ts';
 import { readSlices } from '../slices.ts';
 
-/** Last row of a page that is still read in slices: each of them returns all rows before it. */
+/** Last row of a page that may be read in slices: each slice returns all rows before it. */
 const deepestRow = 10_000;
 
 /** The range of all ids. */

@@ -22,9 +22,7 @@ const own = ownTables<GroupTables>();
 
 export const contactGroups = own.rowsOf('contact_groups', 'contact-group');
 
-/**
- * Locks groups until the transaction ends. Contacts that change their groups must be locked before.
- */
+/** Locks groups until the transaction ends. Lock contacts that change groups before this. */
 export const lockGroups = own.lockerOf('contact_groups');
 
 const addCount = own.run((db, row: { id: string; count: number }) =>
@@ -85,7 +83,7 @@ const deleteMemberships = own.all((db, contactId: string) =>
   db.deleteFrom('contact_group_members').where('contact_id', '=', contactId).returning('group_id'),
 );
 
-/** Removes a contact that is being deleted from all groups. */
+/** Removes a contact from all groups, before the contact is deleted. */
 export async function leaveGroups(db: Db, contactId: string): Promise<void> {
   for (const { group_id } of await deleteMemberships(db, contactId)) {
     memberCounts.add(db, { id: group_id }, { count: -1 });

@@ -95,7 +95,7 @@ export type Activity = z.output<typeof activity>;
 
 type Given = Partial<Record<string, unknown>>;
 
-/** Finds the first problem of a node by itself. */
+/** Finds the first problem of a node, without the nodes below it. */
 function problemOf(node: Given): { path: string[]; message: string } | null {
   const has = (name: string) => node[name] !== undefined;
   const [kind, other] = kinds.filter(has);
