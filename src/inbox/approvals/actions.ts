@@ -38,7 +38,7 @@ import type {
 
 const expiredAtOnce = 100;
 
-/** The subject of an action. */
+/** Mailbox, type and subject of an action. */
 export interface ActionOf {
   mailboxId: string;
   type: ActionType;
@@ -106,14 +106,14 @@ export function rowOf(
   };
 }
 
-/** An action and the caller. */
+/** An action with the caller of the request. */
 export interface Doing extends ActionOf {
   caller: Caller;
 }
 
 /**
- * Records actions of keys, in the transactions that perform them. Returns their ids; null for the
- * operator: operator acts are not actions.
+ * Records actions of keys, in the transactions that perform them. Returns an id for each; null for
+ * the operator, as acts of the operator are not actions.
  */
 export async function storeActions(
   app: App,
@@ -305,8 +305,8 @@ export function rejectAction(
 }
 
 /**
- * Expires the open proposals of an installation that ends, within the transaction that ends it.
- * `reason` is their failure.
+ * Expires the open proposals of an installation when it is uninstalled, within that transaction.
+ * `reason` becomes the failure of each proposal.
  */
 export async function expireProposalsOf(
   trx: Db,

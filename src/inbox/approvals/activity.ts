@@ -1,5 +1,5 @@
-// Agent activity (specification 4.4): counts of actions and events in a mailbox. Whole hours come
-// from counters, partial hours at the ends of a range from rows. Events are counted as they are
+// Agent activity (specification 4.4): counts of actions and events in a mailbox. Counters give
+// whole hours; rows give the partial hours at both ends of a range. An event is counted when it is
 // published.
 
 import { boundsOf } from '../../core/api/resource-schema.ts';

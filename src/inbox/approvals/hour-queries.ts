@@ -1,6 +1,6 @@
-// All SQL on `mailbox_hours`: counts of actions and events in a mailbox by hour (the hour of the
-// time in their ids), and over all time (hour -1). They are counted in the transaction of the
-// action or event.
+// All SQL on `mailbox_hours`: counts of actions and events in a mailbox by hour, and over all time
+// (hour -1). The hour is that of the time in the id of an action or event. The transaction of the
+// action or event counts it.
 import { sql } from 'kysely';
 import { timeOfId } from '../../platform/runtime/ids.ts';
 import { type Db, tables } from '../../platform/store/db.ts';
@@ -13,9 +13,9 @@ export interface HourRow {
   mailbox_id: string;
   hour: number;
   kind: 'action' | 'event';
-  /** Type of the action or event. */
+  /** Type of the counted action or event. */
   name: string;
-  /** Empty for an event. */
+  /** State of the action; empty for an event. */
   state: string;
   count: number;
 }

@@ -1,5 +1,5 @@
-// The picture of a mail that somebody decides on: all that would leave, and the content of the HTML
-// beside the words. Drafts, proposals, the console, the commands and MCP draw from it.
+// The picture of a mail on which a person decides: everything that would leave, and the content of
+// the HTML beside the text. Drafts, proposals, the console, the commands and MCP show it.
 import type { App } from '../../core/app.ts';
 import { notesOnHtml } from '../../mail/mime/html/notes.ts';
 import type { MailPicture } from './schema.ts';

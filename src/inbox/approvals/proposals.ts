@@ -1,6 +1,6 @@
-// Proposals: mails in a mailbox on which a person decides. Each is stored whole and never changes,
-// so the approver sees exactly the bytes that leave. Lists never read them: a single mail or file
-// is read at a time.
+// Proposals: mails in a mailbox on which a person decides. A mail is stored whole and never
+// changes, so the approver sees exactly the bytes that leave. Lists never read these bytes; a
+// request reads a single mail or file.
 import type { Caller, FileAnswer } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { eventToRecord, record } from '../../history/events/record.ts';
@@ -25,7 +25,7 @@ const decisionsAsked = 50;
 const fewestDecisions = 5;
 const reviewMs = 24 * 3_600_000;
 
-/** The content of a proposal, as it is frozen. */
+/** The content of a proposal; it never changes. */
 export interface ProposedMail extends Omit<NonNullable<ShownAction['content']>, 'notes'> {
   attachments: ProposedFile[];
 }
@@ -40,14 +40,14 @@ export interface ProposedFile {
   digest: string;
 }
 
-/** A mail that never changes again. */
+/** The bytes and content of a mail; they never change. */
 export interface FrozenBytes<Content extends ProposedMail = ProposedMail> {
   mail: Content;
   /** SHA-256 of `mime`: `sha256:` and hexadecimal digits. */
   digest: string;
-  /** The whole mail, except for the header fields made at the send. */
+  /** The whole mail, without the header fields that are added when it is sent. */
   mime: Buffer;
-  /** Bytes of the attachments, in order. */
+  /** Bytes of each attachment, in the order of the mail. */
   files: Buffer[];
 }
 
@@ -103,7 +103,7 @@ async function requireRoom(trx: Db, mailboxId: string, bytes: number, now: numbe
   throw new MalformedRequestError(`${text}: decide on some (svc mailboxes review)`, 413);
 }
 
-/** Returns the median time of the last decisions; a day if there are few. */
+/** Returns the median time of the last decisions, or a day if there were few decisions. */
 async function expectedReviewMs(trx: Db, mailboxId: string): Promise<number> {
   const times = await selectDecisionTimes(trx, mailboxId, decisionsAsked);
   if (times.length < fewestDecisions) return reviewMs;

@@ -15,7 +15,7 @@ export class ActionRow {
   actor_kind!: 'key' | 'installation';
   actor_id!: string;
   actor_name!: string | null;
-  /** 1 if the key belongs to a person. */
+  /** 1 if a person owns the key of the action, else 0. */
   by_person!: number;
   message_id!: string | null;
   thread_id!: string | null;
@@ -26,9 +26,9 @@ export class ActionRow {
   /** JSON (ActionActor). */
   decided_by!: string | null;
   note!: string | null;
-  /** Expiry of a proposal. */
+  /** Time at which a proposal expires, ms since 1970; null for a performed action. */
   expires_at!: number | null;
-  /** JSON of the error that ended it. */
+  /** JSON of the error that ended the proposal. */
   failure!: string | null;
   /** SHA-256 of the proposed MIME; null unless the action was a proposal. */
   digest!: string | null;
@@ -64,8 +64,8 @@ export async function isProposed(db: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Moves an action from the state `from` to `change.state`. Returns false if it has left that state:
- * only one of two callers succeeds.
+ * Moves an action from the state `from` to `change.state`. Returns false if it has left `from`: of
+ * two concurrent callers only the first succeeds.
  */
 export async function moveAction(
   db: Db,
@@ -92,7 +92,7 @@ export interface ActionFilter {
   actor?: string | undefined;
 }
 
-/** A mailbox of an organization, or the rows of an organization that fit a condition. */
+/** The actions of a mailbox, or the actions of an organization that fit a condition. */
 export type ActionScope = { organizationId: string } & (
   | { mailboxId: string }
   | { where: Expression<SqlBool> }
@@ -107,7 +107,7 @@ export function selectActions(
   limit: number,
 ): Promise<ActionRow[]> {
   const isFiltered = [state, type, actor].some((value) => value !== undefined);
-  // With the organization, SQLite would use the organization index for a filter by mailbox.
+  // Omits the organization in a filter by mailbox: SQLite would use the index of the organization.
   const isOrganizationNamed = !('mailboxId' in scope && isFiltered);
   return tables<ActionTables>(db)
     .selectFrom('mailbox_actions')
@@ -148,7 +148,7 @@ export async function countOpen(
   return { ...open, bytes: Number(bytes) };
 }
 
-/** Returns how long persons took for their last decisions, in ms. */
+/** Returns the durations of the last decisions by persons, in ms. */
 export async function selectDecisionTimes(
   db: Db,
   mailboxId: string,

@@ -1,5 +1,5 @@
-// Retention of actions in mailboxes: `retention.actionsDays`; if that is unset, as long as their
-// mailbox exists. An open proposal stays until it is decided or expires. The counts by hour stay.
+// Retention of actions in mailboxes: `retention.actionsDays`, or without it as long as the mailbox
+// exists. An open proposal stays until it is decided or expires. The counts by hour stay.
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { sweep } from '../../platform/store/rows/sweep.ts';

@@ -99,7 +99,7 @@ export const mailboxActionOutput = z
 
 export const actionPage = cursorPageOf(mailboxActionOutput);
 
-/** A file of a mail that somebody decides on. */
+/** A file of a mail on which a person decides. */
 export const picturedFile = z.object({
   n: z.number().meta({ description: 'Its number in the mail, from 1' }),
   filename: z.string().describe('Name of the file, such as invoice.pdf'),

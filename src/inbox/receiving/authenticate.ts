@@ -57,17 +57,18 @@ export interface Authentication {
   /** `fail` only if DNS trouble left no aligned check open; else `temperror`. */
   dmarcVerdict: AuthVerdict;
   /**
-   * Result of the whole chain (RFC 8617 4.4): `pass`, `fail` or `none`; `temperror` if not checked.
+   * Result of the whole ARC chain (RFC 8617 4.4): `pass`, `fail` or `none`; `temperror` if
+   * unchecked.
    */
   arcVerdict: AuthVerdict;
-  /** Trusted sealer that saw DMARC pass, if it fails or stays open here; else null. */
+  /** Trusted sealer that saw DMARC pass, if DMARC fails or stays open here; else null. */
   trustedSealer: string | null;
   /**
    * Policy of the author's domain: `none`, `quarantine`, `reject`. Null without a readable record.
    * Of several authors it is `reject` if any author fails under that policy.
    */
   dmarcPolicy: string | null;
-  /** Domain of the record that gave the policy, else the author's organizational domain. */
+  /** Domain of the record that gave the policy; without a record, the organizational domain. */
   dmarcDomain: string | null;
   /** Value of an Authentication-Results field, on a single line. */
   authenticationResults: string;
@@ -76,7 +77,7 @@ export interface Authentication {
 const checkMs = 5_000;
 /** Limit for work outside the DNS limits, such as hashing on a stalled machine. */
 const lastResortMs = 30_000;
-/** Above an SPF record at its limits (10 terms with 10 hosts each), below a DNS flood. */
+/** More than an SPF record at its limits needs (10 terms of 10 hosts), less than a DNS flood. */
 const mostSpfLookups = 130;
 /** Enough for 10 signatures and an ARC chain of 50. */
 const mostKeyLookups = 64;
@@ -165,7 +166,7 @@ function summarize(
 /** Result of a check, or the reason that it could not run. */
 type Check<T> = T | 'temperror' | 'permerror';
 
-/** Turns an error of mailauth into `permerror`, and a check without an end into `temperror`. */
+/** Turns an error of mailauth into `permerror`, and a check that does not end into `temperror`. */
 async function settle<T>(clock: Clock, check: Promise<T>): Promise<Check<T>> {
   const late = Promise.withResolvers<'temperror'>();
   const cancel = clock.after(lastResortMs, () => late.resolve('temperror'));
@@ -195,7 +196,7 @@ async function checkDkim(
   const { arc, dkimVerify } = await import('mailauth');
   const { resolve } = boundLookups(resolver, clock, {
     most: mostKeyLookups,
-    // An extra key for the message signature of an ARC chain.
+    // The message signature of an ARC chain needs a key in addition to the DKIM signatures.
     eachMs: Math.min(lookupMs, checkMs / (signatures + 1)),
     allMs: checkMs,
   });
@@ -204,14 +205,14 @@ async function checkDkim(
     rejectRsaSha1: true,
     curTime: new Date(clock.now()),
   });
-  // An unreadable chain must not affect the signatures.
+  // A chain that mailauth cannot read must not affect the result of the signatures.
   const chain = dkim.arc && arc(dkim.arc as ARCData, { resolver: resolve }).catch(() => null);
   return { dkim: withShownAuthors(dkim, author), arc: (await chain) ?? null };
 }
 
 /**
- * Returns the identifiers of the checks that ended with `result`. Null if a check ended so as a
- * whole, before the identifiers were known.
+ * Returns the identifiers of the checks that ended with `result`. Null if a whole check ended with
+ * it before identifiers were known.
  */
 function identifiersOf(
   result: 'pass' | 'temperror',

@@ -1,5 +1,6 @@
-// Limits a received mail for the checks of authenticate.ts: bounds the header and the number of
-// signatures, drops the body unless it is signed or sealed, and yields the bytes in chunks.
+// Limits the parts of a received mail that authenticate.ts checks: bounds the header and the number
+// of signatures, drops the body of a mail without signature or seal, and yields the bytes in
+// chunks.
 import {
   type FieldSpan,
   findBodyStart,
@@ -11,20 +12,20 @@ const maxSignatures = 10;
 /** Longest From field in bytes. mailauth takes 5 ms a KB to read a hostile field. */
 const mostFromBytes = 8 * 1024;
 /**
- * A run of white space that no tag of a seal needs, and a run of CR. mailauth trims both in
- * quadratic time: 60 KB hold the event loop for seconds.
+ * Matches long white space that no tag of a seal needs, and a long run of CR. mailauth trims both
+ * in quadratic time: 60 KB hold the event loop for seconds.
  */
 const longSpace = /(?<![ \t\r\n])[ \t\r\n]{100}/;
 const longReturns = /(?<!\r)\r{100}/;
 const chunkBytes = 64 * 1024;
-/** Matches the names of fields that sign or seal a body, folded in any way. */
+/** Matches fields that sign or seal a body. Their names may be folded in any way. */
 const vouching = /dkim-signature|arc-/i;
 
 export interface BoundMail {
   pieces: Buffer[];
   isCut: boolean;
   signatures: number;
-  /** The From fields alone, as a mail. */
+  /** A mail of the From fields alone. */
   author: Buffer;
 }
 
@@ -54,13 +55,13 @@ export function boundMail(raw: Buffer): BoundMail {
   const isVouchedFor = vouching.test(text);
   const left = new Set([...longFroms, ...signatures.slice(maxSignatures)]);
   /**
-   * Tells whether the empty line after the header is left out. Without any, mailauth would read
-   * lines of the body as a part of the last field.
+   * Whether the header lacks the empty line at the end. It is added below: without it, mailauth
+   * would read lines of the body as a part of the last field.
    */
   let isOpen = cutBy !== null || isUnseparated;
   for (const [index, span] of spans.entries()) {
     if (!vouching.test(span.name)) continue;
-    // mailauth takes lines that are no fields as a part of the field above them.
+    // mailauth reads lines that are not fields as a part of the field above them.
     const next = spans[index + 1]?.start ?? end;
     if (!longSpace.test(text.slice(span.start, next))) continue;
     left.delete(span);

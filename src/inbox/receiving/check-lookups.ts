@@ -1,6 +1,6 @@
-// Limits the DNS look-ups of one check of a mail: their number, the time of each, and the total
-// time. Beyond a limit only this check sees DNS trouble, so that no sender can starve a check by
-// means of another check.
+// Limits the DNS look-ups of a check of a mail: their number, the time of each, and the total time.
+// Beyond a limit only this check sees DNS trouble, so a sender cannot use up the look-ups of a
+// different check.
 import { type Clock, within } from '../../platform/runtime/clock.ts';
 
 /** Answers like `dns.promises.resolve`. Rejects with `code` ENOTFOUND, ENODATA, or a fault. */
@@ -10,7 +10,7 @@ export type AuthResolver = (name: string, type: string) => Promise<string[] | st
 export const lookupMs = 1_500;
 
 interface LookupBounds {
-  /** Most different questions. A repeated question gets the first answer again. */
+  /** Most distinct questions. A repeated question gets the first answer. */
   most: number;
   /** Milliseconds for each question. */
   eachMs: number;

@@ -60,7 +60,8 @@ const checksOf = perApp(({ config }: App) => ({
 }));
 
 /**
- * Counts a deferral of this client and domain. Returns false if the share of the hour is used up.
+ * Counts a deferral of this client and domain. Returns false if the deferrals of the hour are used
+ * up.
  */
 function takeDeferral(app: App, remoteAddress: string, domain: string): boolean {
   const { deferrals } = checksOf(app);

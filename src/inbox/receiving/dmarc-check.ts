@@ -10,19 +10,18 @@ import { type AuthResolver, boundLookups, lookupMs } from './check-lookups.ts';
 const policyMs = 5_000;
 const alignmentMs = 2_000;
 /**
- * Enough for a walk of 8 for the author and each of 10 passed domains, or for each of 10 authors.
+ * Enough for 8 look-ups for the author and each of 10 passed domains, or for each of 10 authors.
  */
 const mostLookups = 100;
-/** Most authors that are checked. A reader is shown the first. */
+/** Most authors that are checked. Mail programs show the first author. */
 const mostAuthors = 10;
 
 type Author = Pick<DKIMVerifyResult, 'headerFrom' | 'fromFields'>;
 
 /**
- * Adds the authors that a reader is shown, where mailauth reads From in a different way. `from`
- * holds only the From fields, as a mail. A difference counts as several authors, so that the pass
- * of a second author never vouches for the shown author. Malformed addresses of mailauth are left
- * out.
+ * Adds the authors that mail programs show, where mailauth reads From in a different way. `from`
+ * holds only the From fields, as a mail. A difference counts as several authors, so that a pass for
+ * a second author never vouches for the shown author. Leaves out malformed addresses of mailauth.
  */
 export function withShownAuthors<Found extends Author>(found: Found, from: Buffer): Found {
   const values = readHeaderBlock(from).all('from');
@@ -40,10 +39,10 @@ export interface Identifiers {
 
 export interface Evidence {
   author: Author;
-  /** Tells whether the whole header was read, so that no further author exists. */
+  /** Whether the whole header was read: only then no further author can follow. */
   isWhole: boolean;
   passed: Identifiers;
-  /** Identifiers left open by DNS trouble. Null if they are unknown. */
+  /** Identifiers of checks that DNS trouble left open. Null if they are unknown. */
   open: Identifiers | null;
   arc: ARCResult | null;
 }
@@ -99,7 +98,7 @@ export function dmarcCheck(from: Buffer, resolver: AuthResolver, clock: Clock): 
 
 /**
  * Gives `permerror` to a mail without exactly one author. Still reads the policy of each author and
- * reports the first that fails under `reject`, so that a second author cannot hide the first.
+ * reports the first author who fails under `reject`, so that a second author cannot hide the first.
  */
 async function judgeEach(
   check: DmarcCheck,

@@ -20,26 +20,26 @@ export interface InboundCopy {
   message: MessageRow;
   recipients: RecipientRow[];
   event: MessageEvent;
-  /** Message-IDs that the header says it replies to, the nearest first. */
+  /** Message-IDs that the mail answers, the nearest first. */
   answers: readonly string[];
   isAutoReply: boolean;
   /** From address, if DMARC passed. */
   provenSender: string | null;
 }
 
-/** Input that all copies of a mail share. */
+/** Input for the copies of a mail, shared by all of them. */
 export interface InboundMail {
   header: ParsedMail;
-  /** Our Received field. */
+  /** Our Received field for the mail. */
   trace: Buffer;
-  /** The mail as it came, line ends CRLF. */
+  /** The received mail with CRLF line ends. */
   raw: Buffer;
   envelope: Omit<InboundEnvelope, 'recipients'>;
   receivedAt: number;
 }
 
 /**
- * Most recipients shown. The raw mail keeps all of them, and 100 mailboxes may be addressed at
+ * Most recipients shown. The raw mail has all recipients, and 100 mailboxes may be addressed at
  * once.
  */
 const mostRecipients = 500;

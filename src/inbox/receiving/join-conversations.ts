@@ -1,6 +1,6 @@
-// Assigns replies to conversations. Received mail that names one of our messages (In-Reply-To,
-// References; our Message-ID holds the message's id, unless a relay replaced it) joins the
-// conversation of that message before the 250.
+// Assigns replies to conversations. A received mail joins the conversation of the message of ours
+// that it names in In-Reply-To or References. It joins before the 250. Our Message-ID contains the
+// id of the message, unless a relay replaced it.
 import type { App } from '../../core/app.ts';
 import { findConversationParts } from '../../outbound/messages/forget/conversation-queries.ts';
 import { furtherIdsIn, namedMessage } from '../../outbound/messages/own-message-id.ts';
@@ -10,8 +10,8 @@ import type { Db } from '../../platform/store/db.ts';
 import type { InboundCopy } from './inbound-copy.ts';
 
 /**
- * Returns the copies, with the conversation of each reply. Needs two queries per batch, and none
- * without mail that names another message.
+ * Returns the copies, with the conversation of each reply. Takes two queries for a batch, and no
+ * query if no mail names a message.
  */
 export async function withConversations(
   trx: Db,
@@ -27,7 +27,7 @@ export async function withConversations(
   const parts = await findConversationParts(trx, [...new Set(asked)]);
   const named = parts.flatMap(({ conversation_id }) => conversation_id ?? []);
   if (named.length === 0) return copies;
-  // The lock keeps the conversations until the transaction ends.
+  // Locks the conversations, so that they exist until the transaction ends.
   const held = new Set(
     (await holdConversations(trx, [...new Set(named)].sort())).map(({ id }) => id),
   );
@@ -40,8 +40,8 @@ export async function withConversations(
       return part?.organization_id === copy.message.organization_id ? part.conversation_id : null;
     };
     const id = copy.answers.map(conversationOf).find((one) => one !== null) ?? null;
-    // Mail that we sent into the conversation, to a mailbox of this organization, is counted
-    // already.
+    // Mail that we sent into the conversation was counted at the send, even if a mailbox of this
+    // organization receives it.
     const isOurs = id !== null && conversationOf(copy.message.message_id_header) === id;
     return isOurs ? copy : { ...copy, message: { ...copy.message, conversation_id: id } };
   });

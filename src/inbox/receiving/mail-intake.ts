@@ -1,13 +1,13 @@
 // Detects bursts of received mail. A burst is stored and answered first, and parsed after it
-// (projector.ts). Unlike sends, mails arrive one by one, so they are counted over a time span and
-// not by commit.
+// (projector.ts). Mails arrive singly, so they are counted over a time span. Sends are counted by
+// commit.
 import type { App } from '../../core/app.ts';
 import type { Intake } from '../../outbound/queue/intake.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 
 /**
- * Number of mails within `whileMs` that counts as a burst. Fewer mails can be stored and parsed at
- * once.
+ * Number of mails within `whileMs` that counts as a burst. Fewer mails can be parsed while they are
+ * stored.
  */
 const pressingMails = 8;
 const whileMs = 50;

@@ -26,7 +26,7 @@ const smallBytes = 32 * 1024;
 /** Most characters of results that are kept together, to bound memory. */
 const keptTogether = 1024 * 1024;
 
-/** Limits of a run. */
+/** Limits after which a run stops. */
 export interface Bounds {
   /** Called before more work begins; true stops the run. */
   isOver(): boolean;
@@ -37,7 +37,7 @@ export interface Bounds {
 /** Outcome of a mail. */
 type Outcome =
   | { kind: 'found'; row: Reading | null }
-  /** The mail is tried again after the lease. */
+  /** The mail is tried again once the lease ends. */
   | { kind: 'again' }
   /** The parser or the store had no room, through no fault of the mail. */
   | { kind: 'no room'; reason: CapacityError };
@@ -46,7 +46,7 @@ type Outcome =
 interface Leased {
   id: string;
   tries: number;
-  /** Tells whether the result is kept already. */
+  /** Whether the store has the result already. */
   isParsed: boolean;
   message: MessageRow | undefined;
   /** Bytes of a small mail. */
@@ -54,8 +54,8 @@ interface Leased {
 }
 
 /**
- * Projects leased mails. Returns the ids of mails that were not begun, or not stored, for a reason
- * outside the mail.
+ * Projects leased mails. Returns the ids of mails that were not begun or not stored for a reason
+ * outside of the mail.
  */
 export async function projectMails(
   app: App,
@@ -86,9 +86,9 @@ export async function projectMails(
 }
 
 /**
- * Returns the outcome of `work`, or undefined once the signal aborts. The signal lives as long as
- * the daemon: a race with a promise of that age would keep the outcome, with all texts of the
- * mails, for as long.
+ * Returns the outcome of `work`, or undefined once the signal aborts. Removes the listener: the
+ * signal exists as long as the daemon, and a `Promise.race` with it would hold the outcome, with
+ * all texts of the mails, for as long.
  */
 async function unlessOver<T>(over: AbortSignal, work: Promise<T>): Promise<T | undefined> {
   const left = Promise.withResolvers<undefined>();
@@ -175,8 +175,8 @@ async function projectOne(app: App, leased: Leased): Promise<Outcome> {
 }
 
 /**
- * Returns the result of a mail that never finished parsing, not even with an error. Reads only the
- * header.
+ * Returns a result from the header alone, for a mail that the parser never finished, not even with
+ * an error.
  */
 async function headerOf(app: App, message: MessageRow): Promise<Reading> {
   const raw = message.raw_blob_id ? await readBlob(app, message.raw_blob_id) : undefined;
@@ -185,9 +185,9 @@ async function headerOf(app: App, message: MessageRow): Promise<Reading> {
   return foundRowOf(parseHeaderOnly(known, parseOptionsOf(message), 'parser-failed', why));
 }
 
-/** Results that are not kept yet. */
+/** Results that are not stored yet. */
 class Gathered {
-  /** Ids of results that the store had no room for. */
+  /** Ids of results that the store refused for lack of space. */
   readonly refused: string[] = [];
   readonly #app: App;
   #found: { id: string; row: Reading | null }[] = [];
@@ -219,13 +219,13 @@ class Gathered {
     if (this.#characters > keptTogether) await this.keep();
   }
 
-  /** Keeps the results once there are enough, while more mails are parsed. */
+  /** Starts to store the results once there are enough. Meanwhile more mails are parsed. */
   keepBehind(): void {
     if (this.#found.length < together) return;
     void this.keep();
   }
 
-  /** Resolves when all gathered results are kept, or refused. */
+  /** Resolves when all gathered results are stored or refused. */
   async keep(): Promise<void> {
     const found = this.#found;
     this.#found = [];

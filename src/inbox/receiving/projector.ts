@@ -26,20 +26,20 @@ import { mailIntakeOf } from './mail-intake.ts';
 import { projectMails } from './project-mails.ts';
 
 const batch = 64;
-/** A crash delays the leased mail by at most this. A mail takes 2 s at most. */
+/** After a crash the leased mails wait at most this long. A mail takes 2 s at most. */
 const leaseMs = 60_000;
-/** Time after the lease began during which mails are started. Later mails are released. */
+/** Mails are started only within this time after the lease began. The rest is released. */
 const beginsWithinMs = 30_000;
-/** Pause after another daemon leased all due mails. */
+/** Pause if a different daemon has leased all due mails. */
 const othersPauseMs = 1_000;
-/** Delay of mails that are released because the parser has no room or no worker starts. */
+/** Delay of mails that are released because the parser is full or cannot start a worker. */
 const noRoomPauseMs = 1_000;
 const besideBurstMs = 100;
 /** Longest wait for a burst to end. */
 const patienceMs = 10_000;
 
 export interface Projector {
-  /** Releases leases left by a crash (SQLite: there is a single daemon) and starts. */
+  /** Starts. On SQLite, which has a single daemon, it first releases the leases left by a crash. */
   start(): Promise<void>;
   /** Stops, and releases unparsed mails at once. */
   stop(): Promise<void>;
@@ -120,7 +120,7 @@ function pressureOf(app: App) {
       if (!isPressing()) return 0;
       return Math.max(0, lookedAt + pauseMs - app.clock.elapsed());
     },
-    /** Tells whether mail that has waited for `waitedMs` keeps waiting. */
+    /** Whether mail that has waited for `waitedMs` must keep waiting. */
     givesWay(waitedMs: number): boolean {
       if (!isPressing()) return false;
       lookedAt = app.clock.elapsed();

@@ -1,6 +1,6 @@
-// Takes responsibility for a mail (docs/making/flows.md, "Receive"): checks it, then stores it
-// with the envelope in a durable transaction. The 250 may follow only after that. The body is
-// parsed later (projector.ts). The protocol is in daemon/smtp, the addressees in resolve.ts.
+// Accepts responsibility for a mail (docs/making/flows.md, "Receive"): checks it, then stores it
+// with the envelope in a durable transaction. The 250 follows only after that. The body is parsed
+// later (projector.ts). daemon/smtp has the protocol, resolve.ts the addressees.
 import type { App } from '../../core/app.ts';
 import { insertBlobs, stageContents } from '../../core/blobs/blobs.ts';
 import { recordTimeline } from '../../history/events/record.ts';
@@ -27,14 +27,14 @@ import type { Addressee } from './resolve.ts';
 export interface ReceivedEnvelope {
   /** Empty for the null return path. */
   mailFrom: string;
-  /** At least one. A mailbox addressed twice gets a single copy. */
+  /** At least one addressee. A mailbox addressed twice gets a single copy. */
   addressees: readonly Addressee[];
   remoteAddress: string;
   helo: string;
   tls: boolean;
   /** Protocol of the Received field: ESMTP, ESMTPS, … */
   protocol: string;
-  /** Id of session and transaction; an atom. */
+  /** Id of the session and transaction, a valid `atom` (RFC 5322). */
   id: string;
 }
 
@@ -55,7 +55,7 @@ interface Stored {
   leavings: Leaving[];
 }
 
-/** A mail that may be stored, with the trace field. */
+/** A mail that passed the checks, with the trace field. */
 interface CheckedMail {
   trace: string;
   raw: Buffer;
@@ -69,7 +69,7 @@ const storeMailOf = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, async (trx, mails: Stored[]) => {
     const copies = mails.flatMap((mail) => mail.copies);
     const reports = mails.flatMap((mail) => mail.reports);
-    // Runs before inserts and counters: it locks messages (docs/making/store.md, "Order of locks").
+    // Locks messages, so it precedes inserts (docs/making/store.md, "Order of locks").
     await leaveAll(
       app,
       trx,
@@ -83,7 +83,7 @@ const storeMailOf = perApp((app: App) =>
 
 async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): Promise<void> {
   if (copies.length === 0) return;
-  // Runs first because it locks conversations, which come before counters
+  // Runs first, because it locks conversations, and they are locked before counters
   // (docs/making/store.md, "Order of locks").
   await countAnswers(app, trx, copies);
   await insertBlobs(

@@ -8,9 +8,9 @@ export interface Handover {
   remoteAddress: string;
   /** SMTP, ESMTP, ESMTPS, UTF8SMTP or UTF8SMTPS (RFC 3848, RFC 6531 4.3). */
   protocol: string;
-  /** Session and transaction, as in the log. */
+  /** Id of session and transaction, as in the log. */
   id: string;
-  /** Our name. */
+  /** Our host name. */
   hostname: string;
   /** The recipient; null for several recipients, as no recipient may learn of the rest. */
   forAddress: string | null;

@@ -1,5 +1,5 @@
-// A refusal of received mail as a value: the receive path decides, the listener answers. Codes are
-// of RFC 5321 4.2 and RFC 3463.
+// A refusal of received mail as a value: the receive path decides, the listener sends it. Codes as
+// in RFC 5321 4.2 and RFC 3463.
 export interface InboundRefusal {
   kind: 'refused';
   code: number;

@@ -33,12 +33,12 @@ export interface ReportAddressee {
   kind: 'report';
   report: ReportKind;
   organizationId: string;
-  /** The send that the return path names; null except for bounces. */
+  /** The send named by the return path of a bounce; null for a report of a different kind. */
   named: NamedTransaction | null;
   address: string;
 }
 
-/** Address that unsubscribes the sender from a group. */
+/** Address that unsubscribes the author of the mail from a group. */
 export interface LeavingAddressee {
   kind: 'leaving';
   leaver: Leaver;
@@ -84,7 +84,7 @@ export async function resolveAddressee(
   };
 }
 
-/** Defers mail for a name with a still unknown next owner (src/identity/domains/owners.ts). */
+/** Defers mail for a domain while the owner is undecided (src/identity/domains/owners.ts). */
 function disputed(): InboundRefusal {
   return refused(450, '4.2.1', 'This domain accepts no mail at the moment');
 }
@@ -93,8 +93,8 @@ function disputed(): InboundRefusal {
 const keptLocalPart = /^(?:(?:bounce|unsub)\+.*|fbl|dmarc)$/i;
 
 /**
- * Returns the catch-all, except for reserved local parts at a return-path host: an invalid token
- * there has no addressee.
+ * Returns the catch-all. Returns nothing for reserved local parts at a return-path host: an invalid
+ * token has no addressee there.
  */
 async function unlessKept<Found>(
   app: App,
@@ -107,15 +107,15 @@ async function unlessKept<Found>(
 }
 
 /**
- * Local parts that every domain of ours has: RFC 5321 4.5.1 asks for the first, RFC 2142 section 4
- * and the providers of feedback loops for the second.
+ * Local parts that exist at each of our domains. RFC 5321 4.5.1 requires `postmaster`; RFC 2142
+ * section 4 and the providers of feedback loops require `abuse`.
  */
 const rolesOfDomains = ['postmaster', 'abuse'];
 
 /**
- * Finds the mailbox of an address. `postmaster@` and `abuse@` of a domain of ours are always
- * accepted. Without an active mailbox or catch-all it goes to the first mailbox of the domain's
- * owner, else of the organization that runs the service.
+ * Finds the mailbox of an address. `postmaster@` and `abuse@` of our domains are always accepted:
+ * without an active mailbox or catch-all, the first mailbox of the domain's owner gets the mail,
+ * else the first mailbox of the organization that runs the service.
  */
 async function findOwn(app: App, { email, localPart, domain }: MailAddress): Promise<Receivers> {
   const { db } = app.store;
@@ -132,8 +132,8 @@ async function findOwn(app: App, { email, localPart, domain }: MailAddress): Pro
 }
 
 /**
- * Tells whether the organization sends with this return-path host: of a domain that it owns, or of
- * the hosted mailboxes, which all organizations share.
+ * Tells whether the organization sends with this return-path host: the host of a domain that it
+ * owns, or the host of the hosted mailboxes, which all organizations share.
  */
 async function isReturnPathOf(app: App, host: string, organizationId: string): Promise<boolean> {
   if (host === returnPathOf(app.config.mailboxes.hostedDomain)) return true;
@@ -142,8 +142,8 @@ async function isReturnPathOf(app: App, host: string, organizationId: string): P
 }
 
 /**
- * Resolves an unsubscribe address that we made, also after its delivery is deleted. Null for
- * others.
+ * Resolves an unsubscribe address that this service made, even after the delivery is deleted. Null
+ * for a different address.
  */
 async function resolveLeaving(
   app: App,
@@ -158,8 +158,8 @@ async function resolveLeaving(
 }
 
 /**
- * Resolves a valid return path that we made, or a report address at a host of ours. Null for
- * others.
+ * Resolves a valid return path of ours, or a report address at a host of ours. Null for a different
+ * address.
  */
 async function resolveReport(
   app: App,

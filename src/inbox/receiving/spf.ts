@@ -8,7 +8,7 @@ export interface SpfClient {
   helo: string;
   /** Empty for the null return path: then the HELO name is checked (RFC 7208 2.4). */
   mailFrom: string;
-  /** Our name. */
+  /** Our host name. */
   mta: string;
 }
 
@@ -23,8 +23,8 @@ const explanation = /^exp=/i;
 const hostName = /^(?:[^.]{1,63}\.)+(?=[^.]*[a-z])[a-z0-9-]{1,63}\.?$/i;
 
 /**
- * Removes the explanation, which is text for people and never causes an error (6.2). So the host in
- * it is never queried. A record with an error stays as it is.
+ * Removes the explanation (`exp=`), which is text for people and never causes an error (RFC 7208
+ * 6.2). So the host in it is never queried. A record with an error stays unchanged.
  */
 function withoutExplanation(text: string, validateTerms: ValidateTerms): string {
   if (!record.test(text)) return text;
@@ -38,9 +38,9 @@ function hasCode(error: unknown, code: string): boolean {
 }
 
 /**
- * Resolves addresses of one kind. If only the other kind exists, returns an empty list, because the
- * host exists and this does not count towards the two void look-ups that 4.6.4 allows. Otherwise a
- * sender on IPv6 would fail by hosts on IPv4.
+ * Resolves IPv4 or IPv6 addresses. Returns an empty list if the host has only addresses of the
+ * second kind: then the host exists, so the look-up does not count towards the two void look-ups of
+ * RFC 7208 4.6.4. Otherwise a sender on IPv6 would fail by hosts on IPv4.
  */
 async function resolveAddresses(resolve: AuthResolver, name: string, type: string) {
   try {
@@ -61,8 +61,8 @@ function inReadableForm(resolve: AuthResolver, validateTerms: ValidateTerms): Au
       return answer.map((row) => [withoutExplanation([row].flat().join(''), validateTerms)]);
     }
     if (type !== 'MX') return answer;
-    // A host with a single label, or an address as a host, has no addresses. RFC 7208 does not
-    // count it as an error.
+    // A host with a single label, or an address in place of a host, has no addresses. RFC 7208 does
+    // not treat it as an error.
     const hosts = answer as unknown as { exchange: string }[];
     return hosts.filter(({ exchange }) => hostName.test(exchange)) as never;
   };

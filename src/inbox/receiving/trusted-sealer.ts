@@ -1,11 +1,11 @@
-// Local policy override of DMARC by ARC (RFC 8617 7.2.1): a mailing list or forwarder breaks SPF
-// and DKIM of the author, and the seal says that DMARC passed before. check-sender.ts and
-// placing/spam.ts use the result.
+// ARC as an override of DMARC (RFC 8617 7.2.1). A mailing list or forwarder breaks SPF and DKIM of
+// the author, but a trusted seal says that DMARC passed before. check-sender.ts and placing/spam.ts
+// use the result.
 import type { ARCResult } from 'mailauth';
 
 /**
- * DMARC in the results of a set. mailauth renames `value` to `result` in the results of the newest
- * set.
+ * The DMARC result in an ARC set. In the newest set mailauth calls it `result`, in earlier sets
+ * `value`.
  */
 interface SealedResults {
   dmarc?: { value?: unknown; result?: unknown; header?: { from?: unknown } };

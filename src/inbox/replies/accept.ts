@@ -23,7 +23,7 @@ export interface Outgoing {
   content: SendContent;
 }
 
-/** The thread of a mail, from `placesOf`. */
+/** Place of a mail in the threads, from `placesOf`. */
 export interface Place {
   /** Thread of the mail; null begins a new thread. */
   threadId: string | null;
@@ -31,7 +31,7 @@ export interface Place {
   isAnswer: boolean;
 }
 
-/** A mail with remaining recipients and thread. */
+/** A mail with the thread, and with the recipients that may receive it. */
 export interface Departing extends Outgoing, Place {
   sifted: Sifted;
 }
@@ -42,7 +42,7 @@ export interface Sent {
   threadId: string;
 }
 
-/** Takes the first locks of every send from a mailbox, in the order of docs/making/store.md. */
+/** Acquires the first locks of every send from a mailbox, in the order of docs/making/store.md. */
 export async function openAccept(
   app: App,
   trx: Db,
@@ -55,8 +55,8 @@ export async function openAccept(
 }
 
 /**
- * Returns the threads for these mails. The thread of an answered message may have changed by a
- * merge.
+ * Returns the threads for these mails. Reads the thread of an answered message anew, as a merge may
+ * have moved the message.
  */
 export async function placesOf(
   trx: Db,
@@ -69,7 +69,7 @@ export async function placesOf(
     const found = placeOf.get(inReplyToMessageId ?? '');
     return { id: found?.thread_id ?? threadId, found };
   });
-  // The thread of a found message exists; a thread given by id may have been deleted.
+  // A found message proves that the thread exists. A thread given by id may have been deleted.
   const named = wanted.flatMap(({ id, found }) => (found || id === null ? [] : id));
   const threads = new Map((await findThreads(trx, named)).map((row) => [row.id, row]));
   return wanted.map(({ id, found }, index): Place => {
@@ -85,8 +85,8 @@ function requestOf({ caller, mailboxId, mail, content, sifted }: Omit<Departing,
 }
 
 /**
- * Refuses a mail as a separate send by this caller is refused, but for the quota.
- * @throws the error of that send
+ * Refuses a mail for each reason that would refuse a send by this caller, except the quota. @throws
+ * the error of that send
  */
 export async function requireSendable(
   app: App,

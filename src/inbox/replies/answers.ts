@@ -24,8 +24,8 @@ import { requireActive, sendMail } from './send.ts';
 import { defaultFrom, ownAddressOf } from './senders.ts';
 
 /**
- * Returns the From of an answer: the address of the mailbox that the message has, or the default
- * From.
+ * Returns the From of an answer: the address of the mailbox to which the message was sent, or the
+ * default From.
  */
 function fromOf({ mailbox, addresses, message }: Found): Mail['from'] {
   const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
@@ -66,7 +66,7 @@ async function answeredOf(app: App, message: MessageRow): Promise<Answered> {
   };
 }
 
-/** Returns recipients, sender, subject and thread of an answer, all but the content. */
+/** Returns recipients, sender, subject and thread of an answer, without the content. */
 export async function answerTo(app: App, found: Found, all: boolean) {
   const answered = await answeredOf(app, found.message);
   const { from, replyTo, to, cc } = answered;
@@ -82,7 +82,7 @@ export async function answerTo(app: App, found: Found, all: boolean) {
   };
 }
 
-/** Refuses an answer without a recipient, and says why. @throws ConflictError. */
+/** Refuses an answer without a recipient, and explains the reason. @throws ConflictError. */
 function requireSomebody({ message }: Found, mail: Mail): void {
   if (mail.to.length + mail.cc.length + mail.bcc.length > 0) return;
   const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
@@ -102,9 +102,9 @@ function requireSomebody({ message }: Found, mail: Mail): void {
 const mailPath = (mailboxId: string) => `/v1/mailboxes/${mailboxId}/messages`;
 
 /**
- * Answers a message: the author, or with `all` everybody named in it.
- * @throws ResourceNotFoundError; ConflictError (paused; a program that answers an automatic answer;
- * nobody to answer); the errors of `sendMail`.
+ * Answers the author of a message, or with `all` every address named in it. @throws
+ * ResourceNotFoundError; ConflictError (paused; a program that answers an automatic answer; no
+ * recipient left); the errors of `sendMail`.
  */
 export async function reply(
   app: App,
@@ -193,12 +193,12 @@ export async function sendNew(
   return sendMail(app, caller, mailboxId, mail, { path, body, key });
 }
 
-// Tells by which addresses mail reaches a mailbox, so that no answer goes to the mailbox that
-// writes it.
+// Finds the addresses of the mailbox that writes an answer, so that the answer does not go to this
+// mailbox.
 
 /**
- * Returns the test for addresses of the mailbox: own addresses, addresses of a domain that has it
- * as catch-all, and addresses by which this message came.
+ * Returns a test for the mailbox's own addresses: given addresses, all addresses of a domain with
+ * it as catch-all, and the addresses to which this message was sent.
  */
 async function ownAddressTest(
   app: App,

@@ -1,7 +1,7 @@
-// Approval of a key's proposal by a person. A single transaction repeats all checks, sends the
-// frozen mail and ends the action. A temporary refusal (a paused mailbox, a spent quota) leaves the
-// proposal as it was; a permanent refusal ends it. Edited mail also passes the checks of a send by
-// the approver; a refusal there changes nothing.
+// A person approves a key's proposal. A single transaction repeats all checks, sends the frozen
+// mail and ends the action. A temporary refusal (a paused mailbox, a spent quota) leaves the
+// proposal open; a permanent refusal ends it. Edited mail must also pass the checks of a send by
+// the approver; a refusal by these checks changes nothing.
 
 import { installationFor, standingFor } from '../../access/keys/keys.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -32,7 +32,7 @@ import { type Mail, siftRecipients, summaryOf } from './mail.ts';
 import type { ApproveAction } from './schema.ts';
 import { requireActive } from './send.ts';
 
-/** Tells whether the same send may succeed later. */
+/** Tells whether the same send may succeed later: the refusal is temporary. */
 function passes(error: ServiceError): boolean {
   if (error instanceof ForbiddenError) return error.reason === 'paused';
   return error.status !== 404 && error.status !== 422;
@@ -48,7 +48,7 @@ async function proposerOf(trx: Db, row: ActionRow): Promise<Caller | null> {
   return standing && { ...standing, keyId: row.actor_id, keyName: row.actor_name };
 }
 
-/** Returns the refusal of a proposal without a valid proposer. */
+/** Returns the refusal of a proposal by a revoked key or by a disabled or deleted installation. */
 function goneProposer(row: ActionRow): ForbiddenError {
   return new ForbiddenError(
     row.actor_kind === 'installation'
@@ -64,15 +64,15 @@ interface Approved extends ApprovedMail {
   approver: Caller;
 }
 
-/** The outcome for the action: the sent message, or the failure. */
+/** Outcome of the approval for the action: the sent message, or the failure. */
 type Outcome = Pick<Execution, 'messageId' | 'threadId' | 'summary'> | Failure;
 
 /** Returns the envelope of the send; texts and files are in the content. */
 async function mailOf(trx: Db, { frozen: { mail } }: Approved): Promise<Mail> {
   const { inReplyToMessageId } = mail;
   const [answered] = inReplyToMessageId ? await findMessageRows(trx, [inReplyToMessageId]) : [];
-  // If the answered message was deleted, the mail is still an answer: the frozen header fields name
-  // it.
+  // If the answered message was deleted, the mail is still an answer: the frozen header fields
+  // refer to it.
   return { ...mail, attachments: [], inReplyToMessageId: answered?.id ?? null };
 }
 

@@ -1,4 +1,4 @@
-// A draft as callers see it: the fields, and the picture of the mail that would leave.
+// A draft as callers see it: the fields, and the picture of the mail as it would leave.
 import { hash } from 'node:crypto';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -25,7 +25,7 @@ export async function proposalOf(db: Db, { state }: { state: string }): Promise<
   return state !== 'open' && (await isProposed(db, state)) ? state : null;
 }
 
-/** Presents a draft without the parts that mailbox and sender add. */
+/** Presents a draft without the parts that the mailbox and the sender add to the mail. */
 export async function presentDraft(
   db: Db,
   row: ListedDraft,
@@ -53,13 +53,13 @@ export async function presentDraft(
   };
 }
 
-/** A draft with files. */
+/** A draft with attached files. */
 export interface WithFiles {
   row: DraftRow;
   files: readonly ListedFile[];
 }
 
-/** Presents a draft alone: with all that would leave. */
+/** Presents a single draft with everything that would leave. */
 export async function showDraft(
   app: App,
   caller: Caller,
@@ -79,8 +79,8 @@ export async function showDraft(
 }
 
 /**
- * Returns the digest of the picture of a draft. The time of the last change stands for the
- * bytes of the files.
+ * Returns the digest of the picture of a draft. Covers the bytes of files by the time of the last
+ * change.
  */
 function digestOf(
   { updatedAt }: Pick<Draft, 'updatedAt'>,
@@ -90,8 +90,7 @@ function digestOf(
 }
 
 /**
- * Returns From and Reply-To of the mail that would leave. A From that may not send is shown as it
- * is.
+ * Returns From and Reply-To of the mail as it would leave. Shows a From even if it may not send.
  */
 async function senderOf(
   app: App,
@@ -111,7 +110,7 @@ async function senderOf(
   }
 }
 
-/** Returns From of the mail that would leave. */
+/** Returns From of the mail as it would leave. */
 export async function fromOf(app: App, caller: Caller, row: DraftRow): Promise<Mail['from']> {
   const { mailbox_id: mailboxId, in_reply_to_message_id: messageId } = row;
   const found = messageId && (await findAnswered(app, caller, { mailboxId, messageId }));

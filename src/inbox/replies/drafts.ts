@@ -135,10 +135,7 @@ async function getDraftRow(db: Db, organizationId: string, at: At): Promise<Draf
   return row;
 }
 
-/**
- * Returns the draft unless a decision on it is pending. @throws ConflictError,
- * ResourceNotFoundError.
- */
+/** Returns a draft that has no open proposal. @throws ConflictError, ResourceNotFoundError. */
 async function getOpenRow(db: Db, organizationId: string, at: At): Promise<DraftRow> {
   const row = await getDraftRow(db, organizationId, at);
   const actionId = await proposalOf(db, row);
@@ -175,7 +172,7 @@ export async function listDrafts(
   return { items, nextCursor };
 }
 
-/** Returns a draft with all that would leave. @throws ResourceNotFoundError. */
+/** Returns a draft with everything that would leave. @throws ResourceNotFoundError. */
 export async function getDraft(app: App, caller: Caller, at: At): Promise<ShownDraft> {
   const { db } = app.store;
   const row = await getDraftRow(db, caller.organizationId, at);
@@ -261,7 +258,7 @@ export async function updateDraft(
 ): Promise<ShownDraft> {
   const { organizationId } = caller;
   const after = await app.store.write(async (trx): Promise<WithFiles> => {
-    // Before the draft, in the same order as a send; also serializes two changes.
+    // Locks the mailbox before the draft, in the same order as a send. Also serializes two changes.
     await lockMailboxes(trx, [at.mailboxId]);
     const row = await getOpenRow(trx, organizationId, at);
     requireOwn(caller, row, 'draft');
@@ -294,7 +291,7 @@ export async function updateDraft(
 export function deleteDraft(app: App, caller: Caller, at: At): Promise<Deleted> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
-    // Before the draft is read, in the same order as a change and a send.
+    // Locks the mailbox before the draft is read, in the same order as a change and a send.
     await lockMailboxes(trx, [at.mailboxId]);
     const row = await getOpenRow(trx, organizationId, at);
     requireOwn(caller, row, 'draft');
@@ -319,7 +316,7 @@ function attachmentOf({ filename, content, content_type, content_id }: DraftFile
   };
 }
 
-/** Refuses a draft if another mail would leave than was read. @throws ConflictError */
+/** Refuses a draft if the mail is not the mail that the caller has read. @throws ConflictError */
 async function requireSeen(app: App, caller: Caller, row: DraftRow, expected: string) {
   const files = await listDraftFiles(app.store.db, [row.id]);
   if ((await showDraft(app, caller, { row, files })).digest === expected) return;
@@ -328,10 +325,9 @@ async function requireSeen(app: App, caller: Caller, row: DraftRow, expected: st
 }
 
 /**
- * Sends a draft as it was at `expectedUpdatedAt`, or as it is now; with `expectedDigest` only the
- * mail that was read.
- * @throws ResourceNotFoundError; ValidationError if it has no recipient or no content;
- * ConflictError (proposed, changed meanwhile, paused mailbox); the errors of `sendMail`.
+ * Sends a draft; with `expectedUpdatedAt` only that version, with `expectedDigest` only the mail
+ * that the caller has read. @throws ResourceNotFoundError; ValidationError without recipient or
+ * content; ConflictError (proposed, changed meanwhile, paused mailbox); the errors of `sendMail`.
  */
 export async function sendDraft(
   app: App,

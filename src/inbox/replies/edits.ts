@@ -1,5 +1,5 @@
-// Edits of a proposed mail by the approver. They make a new mail, frozen again, for which the
-// approver is responsible. From, Reply-To and threading stay as proposed.
+// The approver's edits of a proposed mail. They make a new mail, which is frozen again; the
+// approver is responsible for it. From, Reply-To and threading stay as proposed.
 import type { App } from '../../core/app.ts';
 import { changesOf, type Details } from '../../history/audit/audit.ts';
 import { decodedAttachments } from '../../outbound/sending/content.ts';
@@ -13,9 +13,9 @@ type Edits = NonNullable<ApproveAction['edits']>;
 /** An approved mail. */
 export interface ApprovedMail {
   frozen: Frozen;
-  /** Recipients added by the edits that cannot receive it. */
+  /** Recipients added by the edits that cannot receive the mail. */
   skipped: SkippedRecipient[];
-  /** Null without edits. */
+  /** Digest of the edited mail; null without edits. */
   editedDigest: string | null;
   /** Changed fields for the audit log, which keeps no text of mails. */
   changes: Details;

@@ -14,7 +14,7 @@ export interface Original {
   html: string | null;
 }
 
-/** The new text above the original. */
+/** Text and HTML of the caller, which stand above the original. */
 export interface Written {
   text: string | null;
   html: string | null;
@@ -48,8 +48,8 @@ function htmlOfText(text: string): string {
 }
 
 /**
- * Returns the content of a forwarded mail; HTML only if either half has some. Long HTML needs a
- * text already.
+ * Returns the content of a forwarded mail. It has HTML only if the caller's part or the original
+ * has HTML. Long HTML needs a text already.
  */
 export function forwardedContent(written: Written, original: Original): Written {
   const head = [announcement, ...headLines(original)];

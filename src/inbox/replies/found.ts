@@ -1,5 +1,5 @@
-// Finds the message to answer, forward or draft about, with mailbox and thread. Concurrent
-// requests share a read: after each commit the first read of a row goes to the file.
+// Finds the message to answer, forward or draft about, with mailbox and thread. Concurrent requests
+// share a read, because after each commit the first read of a row goes to the file.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { isMailboxOf } from '../../identity/mailboxes/mailbox-rows.ts';
@@ -18,7 +18,7 @@ import { findPlaced, type PlacedRow, type ThreadMessageKind } from '../threads/q
 
 const mostPerBatch = 128;
 
-/** A message of a mailbox. */
+/** Message id and mailbox to find. */
 interface Wanted {
   mailboxId: string;
   messageId: string;
@@ -33,7 +33,7 @@ export interface Found {
   kind: ThreadMessageKind;
 }
 
-/** The rows as stored, before any check of the caller's rights. */
+/** The stored rows, before the rights of the caller are checked. */
 interface Rows {
   mailbox: MailboxRow | undefined;
   addresses: readonly MailboxAddressRow[];
@@ -61,7 +61,7 @@ const gathered = perApp((app: App) =>
   groupReads(mostPerBatch, (wanted: readonly Wanted[]) => readAll(app, wanted)),
 );
 
-/** Puts a message into a thread now if it was received a moment ago. */
+/** Puts a message into a thread at once if the message was received a moment ago. */
 async function placeNow(app: App, message: MessageRow): Promise<PlacedRow | undefined> {
   await readProjection(app, message);
   await finishProjection(app, message.id, null);

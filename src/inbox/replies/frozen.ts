@@ -28,7 +28,7 @@ import { foldAddress } from '../../platform/net/address.ts';
 import type { FrozenBytes, ProposedFile, ProposedMail } from '../approvals/proposals.ts';
 import { type Addressed, type Mail, siftRecipients } from './mail.ts';
 
-/** The description of a frozen mail, without the bytes. */
+/** Description of a frozen mail, without the bytes of the mail and the files. */
 export interface FrozenMail extends Omit<Mail, 'attachments'>, ProposedMail {
   inReplyTo: string | null;
   references: string[];
@@ -36,14 +36,14 @@ export interface FrozenMail extends Omit<Mail, 'attachments'>, ProposedMail {
 
 export type Frozen = FrozenBytes<FrozenMail>;
 
-/** A mail before it is composed, without files. */
+/** A mail before it is composed, without attachments. */
 export type Unfrozen = Omit<FrozenMail, 'attachments'>;
 
 function sha256(bytes: Buffer): string {
   return `sha256:${hash('sha256', bytes, 'hex')}`;
 }
 
-/** Removes repeated addresses over all lists; keeps the first. */
+/** Removes repeated addresses over all lists; the first place of an address stays. */
 function distinct({ to, cc, bcc }: Addressed): Addressed {
   const taken = new Set<string>();
   const left = (list: readonly string[]) =>
@@ -52,10 +52,9 @@ function distinct({ to, cc, bcc }: Addressed): Addressed {
 }
 
 /**
- * Freezes a proposed mail with the decoded files, for the recipients that may get it; null if none
- * may.
- * @throws ForbiddenError for a From that may not send; ConflictError if the mailbox is paused;
- * MalformedRequestError (413) if the mail is too large to read back.
+ * Freezes a proposed mail with the decoded files, for the recipients that may receive it; null
+ * without such recipients. @throws ForbiddenError for a From that may not send; ConflictError if
+ * the mailbox is paused; MalformedRequestError (413) if the mail is too large to read back.
  */
 export async function freeze(
   app: App,
@@ -124,7 +123,7 @@ export async function composed(
     headers: [[feedback.name, feedback.value]],
     priority: null,
     boundarySeed: app.newId('content'),
-    // Placeholders, removed below: the send makes both fields.
+    // Placeholders of fields that the send makes; they are removed below.
     messageIdHeader: '<frozen@invalid>',
     date: 0,
   });
@@ -151,7 +150,8 @@ export async function composed(
 }
 
 /**
- * Returns a mail with the blind copies in the digest: in a field `Bcc`, which is cut at the send.
+ * Adds the blind copies in a field `Bcc`, so that the digest covers them. The send removes the
+ * field.
  */
 function withBlindCopies(mail: RawMail, bcc: readonly string[]): RawMail {
   if (bcc.length === 0) return mail;
@@ -163,10 +163,9 @@ function withBlindCopies(mail: RawMail, bcc: readonly string[]): RawMail {
 }
 
 /**
- * Checks that the bytes of a frozen mail name exactly the recipients of the envelope. A proposal
- * from before blind copies stood in the bytes keeps the old digest: the bytes have no field for
- * them.
- * @throws ConflictError
+ * Checks that the bytes of a frozen mail name exactly the recipients of the envelope. Proposals of
+ * earlier versions have no field Bcc in the bytes, so their blind copies are not checked. @throws
+ * ConflictError
  */
 export function requireSameRecipients({ mail, mime }: Frozen): void {
   const header = readHeaderBlock(mime);
@@ -218,7 +217,7 @@ export function frozenContent(organizationId: string, frozen: Frozen): SendConte
       messageIdHeader: null,
       hasDate: false,
       hasFeedbackId: readHeaderBlock(mime).first('feedback-id') !== null,
-      // Empty: the proposal has checked the From, and no other origins exist.
+      // Empty: the From was checked by the proposal, and no further sender addresses exist.
       origins: [],
       summary: {
         subject,

@@ -62,7 +62,7 @@ async function isRunaway(trx: Db, threadId: string, now: number): Promise<boolea
       direction === 'inbound' ? message_id_header : [],
     ),
   );
-  /** Maps each row to our message: itself, or the original of this copy. */
+  /** Maps each row to a message of ours: itself, or the original of which it is a copy. */
   const ours = new Map(
     rows.map((row) => [
       row.id,

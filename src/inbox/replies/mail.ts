@@ -35,7 +35,7 @@ export interface Mail {
   attachments: Attachment[];
 }
 
-/** Returns an address with the display name. */
+/** Returns an address with the display name, if any. */
 export function shownAddress({ email, name }: Mail['from']): string {
   return name === null ? email : `${name} <${email}>`;
 }
@@ -43,7 +43,7 @@ export function shownAddress({ email, name }: Mail['from']): string {
 /** The fields of a mail for the summary. */
 interface Summarized extends Omit<Mail, 'attachments'> {
   attachments: readonly unknown[];
-  /** Known only for a proposal. */
+  /** Reply-To of a proposal; unknown for a different mail. */
   replyTo?: readonly string[];
 }
 
@@ -65,8 +65,8 @@ export function summaryOf(mail: Summarized): Record<string, unknown> {
 type Words = Pick<Mail, 'text' | 'html'>;
 
 /**
- * Returns the words of a mail after a change. A form that changes alone leaves no old
- * words behind: a new text removes the HTML, and new HTML the text.
+ * Returns text and HTML of a mail after a change. A change to a single form replaces both, so that
+ * no old words remain: a new text removes the HTML, and new HTML the text.
  */
 export function wordsAfter(
   before: Words,

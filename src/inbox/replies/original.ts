@@ -27,8 +27,8 @@ interface File {
 }
 
 /**
- * Returns the file as an attachment. The mail names it, so unsafe header characters are
- * removed.
+ * Returns the file as an attachment. The received mail chose the name, so unsafe header characters
+ * are removed.
  */
 function attachmentOf({ filename, contentType, contentId, data }: File, index: number): Attachment {
   const name = (filename ?? '').replace(/\p{Cc}/gu, '').slice(0, 255);

@@ -4,7 +4,7 @@ import { foldAddress, parseAddress } from '../../platform/net/address.ts';
 /** Fields of a message that decide the recipients of the answer. */
 export interface Answered {
   direction: 'outbound' | 'inbound';
-  /** Null if the author cannot be read. */
+  /** Author of the message; null if it cannot be read. */
   from: string | null;
   replyTo: readonly string[];
   to: readonly string[];
@@ -27,10 +27,10 @@ function distinct(addresses: readonly string[], taken: Set<string>): string[] {
 }
 
 /**
- * Returns the recipients of an answer: the Reply-To of a message, else the author; for our own
- * message the recipients. With `all`, everybody in To and Cc gets a copy. Skips addresses when
- * their mail reaches this mailbox (`isOwn`), and text to which mail cannot be sent: a Reply-To
- * without further addresses leaves the author. Empty without an author.
+ * Returns the recipients of an answer: the Reply-To of a message, or else the author; for our own
+ * message, the recipients. With `all`, the addresses in To and Cc get a copy. Skips addresses of
+ * this mailbox (`isOwn`) and text that is not a mail address: if a Reply-To has nothing else, the
+ * author gets the answer. Empty without an author.
  */
 export function answerRecipients(
   { direction, from, replyTo, to, cc }: Answered,
@@ -43,12 +43,12 @@ export function answerRecipients(
   const wanted = others(replyTo);
   const author = from === null ? [] : [from];
   const sender = wanted.length > 0 ? wanted : others(author);
-  // A copy of our own mail came back, as from a mailing list.
+  // An inbound message can be our own mail that came back, as from a mailing list.
   const isOurs = direction === 'outbound' || (sender.length === 0 && author.some(isOwn));
   if (!isOurs && sender.length === 0) return { to: [], cc: [] };
   const first = distinct(isOurs ? others(to) : sender, taken);
   const second = distinct(others(isOurs ? cc : [...to, ...cc]), taken);
-  // A mail with only Cc was addressed to these recipients.
+  // A mail without To was addressed to the recipients in Cc.
   if (isOurs && first.length === 0) return { to: second, cc: [] };
   return { to: first, cc: all ? second : [] };
 }

@@ -14,25 +14,25 @@ import type { ServiceError } from '../../platform/errors.ts';
 import { fromJson } from '../../platform/store/db.ts';
 import type { ReplyResult } from './schema.ts';
 
-/** A request to send, with the fields that identify a repeat. */
+/** A request to send, with the fields by which a repeat is recognized. */
 export interface Asked {
   path: string;
   body: unknown;
-  /** Null without a key. */
+  /** Idempotency key; null without a key. */
   key: string | null;
 }
 
-/** `messageId` is set only for a message sent by this request. */
+/** Answer to a request. `messageId` is set only for a message sent by this request. */
 export type Answer =
   | { result: ReplyResult; messageId: string | null; isReplayed?: true }
   | { error: ServiceError };
 
-/** Nothing was stored: the mail must become a proposal, and is not frozen yet. */
+/** Nothing was stored: the mail must become a proposal, but is not frozen yet. */
 export interface Unfrozen {
   isUnfrozen: true;
 }
 
-/** Returns the row of the key, without an answer yet; null without a key. */
+/** Returns a row for the key without an answer; null for a request without a key. */
 export function claimOf(
   app: App,
   caller: Caller,
@@ -50,8 +50,8 @@ export function claimOf(
 }
 
 /**
- * Returns the answer of `made` to a repeat; a conflict if the content differs or the message is
- * deleted.
+ * Returns the stored answer in `made` for a repeat. Returns a conflict if the content differs or
+ * the message is deleted.
  */
 export function repeatedAnswer(claim: IdempotencyRow, made: IdempotencyRow): Answer {
   if (claim.fingerprint !== made.fingerprint) return { error: differentContent() };

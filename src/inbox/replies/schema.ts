@@ -197,7 +197,7 @@ export const draftOutput = z
 
 export const draftPage = cursorPageOf(draftOutput);
 
-/** A draft as it would leave now. */
+/** A draft, with the mail as it would leave now. */
 export const shownDraftOutput = draftOutput
   .extend({
     ...pictureFields,

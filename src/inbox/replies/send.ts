@@ -20,7 +20,7 @@ import { type Asking, pausedError, sendTogether } from './together.ts';
 
 const mostPerTransaction = 128;
 
-/** Adds a mail to the next shared transaction, and resolves with the result of this mail. */
+/** Adds a mail to the next shared transaction. Resolves with the result of this mail. */
 const gathered = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, (trx, asked: Asking[]) =>
     sendTogether(app, trx, asked),
@@ -34,9 +34,8 @@ export function requireActive(mailbox: MailboxRow): void {
 }
 
 /**
- * Runs checks that neither the schema nor the send checks make. `sizes` are the encoded sizes of
- * attachments.
- * @throws ValidationError.
+ * Runs checks that the schema and the send checks lack. `sizes` are the encoded sizes of
+ * attachments. @throws ValidationError.
  */
 export function requireWhole(
   { to, cc, bcc, text, html }: Pick<Mail, 'to' | 'cc' | 'bcc' | 'text' | 'html'>,
@@ -58,7 +57,7 @@ export function requireWhole(
 
 /**
  * Sends a mail from a mailbox. It becomes a proposal if the key only proposes or a program reached
- * the limit of the thread; it is then frozen before the transaction, which composes nothing. A
+ * the limit of the thread. A proposal is frozen before the transaction, which composes nothing. A
  * repeat with the same key and content gets the same result. Resolves after the durable commit.
  * @throws ResourceNotFoundError; ConflictError (paused mailbox, idempotency key); RateLimitedError
  * if 100 proposals are open; all refusals of a send.

@@ -1,6 +1,6 @@
-// The From addresses of mail that leaves from a mailbox: the mailbox's addresses and default From,
-// also for a mailbox that is a catch-all. A key bound to a mailbox could otherwise write as any
-// address of the domain. A proposal keeps the From with which it was made (frozen.ts).
+// The From addresses allowed for a mailbox: the mailbox's addresses and default From. A catch-all
+// mailbox gets no more: a key bound to it could otherwise write as any address of the domain. A
+// proposal keeps the From that it was made with (frozen.ts).
 
 import type { MailboxAddressRow, MailboxRow } from '../../identity/mailboxes/queries.ts';
 import { withoutSubaddress } from '../../identity/mailboxes/receivers.ts';
@@ -23,7 +23,8 @@ export function defaultFrom(row: MailboxRow): Mail['from'] {
 }
 
 /**
- * Refuses a From that is neither an address of the mailbox nor the default From; null if allowed.
+ * Returns the refusal of a From that is neither an address of the mailbox nor the default From;
+ * null if the From is allowed.
  */
 export function beyondMailbox(
   mailbox: MailboxRow,

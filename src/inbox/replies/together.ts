@@ -82,8 +82,8 @@ export async function sendTogether(
   intakeOf(app).took(asked.length);
   await openAccept(app, trx, asked);
   const answers: Answers = new Map();
-  // Claims all keys at once, before any contended lock: a round then never waits for a key of
-  // another daemon.
+  // Claims all keys at once, before any contended lock. So a round never waits for a key that a
+  // different daemon holds.
   const owned = await keepFirst(trx, asked, answers);
   for (;;) {
     const left = asked.filter((one) => !answers.has(one));
@@ -97,7 +97,7 @@ function unanswered(): Answer {
   return { error: new InternalError('A mail was left without an answer') };
 }
 
-/** Returns the names of a mail that must be unique in a round. */
+/** Returns names of a mail for thread, draft and key; each name may occur once in a round. */
 function namesOf({ mail, claim }: Asking, { threadId }: Place): string[] {
   return [
     ...(threadId === null ? [] : [threadId]),
@@ -106,7 +106,7 @@ function namesOf({ mail, claim }: Asking, { threadId }: Place): string[] {
   ];
 }
 
-/** Returns the mails that depend on none before them. */
+/** Returns the mails that depend on no earlier mail of the list. */
 async function roundOf(trx: Db, left: readonly Asking[]): Promise<Placed[]> {
   const places = await placesOf(trx, left);
   const taken = new Set<string>();
@@ -145,7 +145,7 @@ function nameOf(claim: IdempotencyRow): string {
   return idempotencyName(claim.organization_id, claim.claim_key);
 }
 
-/** Keeps new keys, and answers repeats. Each key occurs once. */
+/** Stores new keys, and answers repeats. Each key occurs once in `asked`. */
 async function keepOrRepeat(trx: Db, asked: readonly Asking[], answers: Answers): Promise<void> {
   const made = await keepKeys(
     trx,
@@ -157,7 +157,7 @@ async function keepOrRepeat(trx: Db, asked: readonly Asking[], answers: Answers)
   }
 }
 
-/** Keeps each idempotency key once, for the first mail that has it. Returns these mails. */
+/** Keeps the first mail of each idempotency key. Returns these mails. */
 async function keepFirst(
   trx: Db,
   asked: readonly Asking[],
@@ -242,7 +242,8 @@ async function withTheirDrafts(
 }
 
 /**
- * Refuses a draft that changed since the read (`state` undefined) or is proposed; null otherwise.
+ * Returns the error of a draft that has changed since it was read (`state` undefined) or is
+ * proposed; null for an unchanged draft.
  */
 async function refusedDraft(
   trx: Db,
@@ -342,8 +343,8 @@ async function propose(app: App, trx: Db, { asked, sifted }: Ready): Promise<Ans
 }
 
 /**
- * Stores the answers for repeats, and frees the keys of refused mails. Deletion of the message
- * empties the answer, as for any send.
+ * Stores the answers for repeats, and frees the keys of refused mails. When the message is deleted,
+ * the answer is emptied as for any send.
  */
 async function keepAnswers(trx: Db, fresh: readonly Placed[], answers: Answers): Promise<void> {
   for (const { asked } of fresh) {

@@ -39,7 +39,7 @@ async function sentFile(app: App, row: MessageRow, index: number) {
   return bytes && { contentType: file.contentType, filename: file.filename, bytes };
 }
 
-/** Reads a file of received mail in the parse worker: mail is hostile until it is parsed. */
+/** Reads a file of received mail in the parse worker, as the bytes may be hostile. */
 async function receivedFile(app: App, row: MessageRow, index: number) {
   const part = attachmentsOf(await readProjection(app, row))[index];
   const raw = row.raw_blob_id ? await readBlob(app, row.raw_blob_id) : undefined;

@@ -6,8 +6,7 @@ import type { Author } from './schema.ts';
 type Kind = Author['kind'];
 
 /**
- * The author and editor columns of notes and drafts. The editor columns are null before the first
- * change.
+ * Columns for author and editor in notes and drafts. The editor is null before the first change.
  */
 export interface AuthoredRow {
   author_kind: Kind;
@@ -19,7 +18,7 @@ export interface AuthoredRow {
 }
 
 /**
- * Names the caller as the author of an act. A person acts with a key of their own or at the command
+ * Returns the caller as the author of an act. A person acts by a personal key or at the command
  * line.
  */
 export function authorOf({ keyId, keyName, owner, installation }: Caller): Author {
@@ -59,7 +58,7 @@ export function presentAuthors(row: AuthoredRow): { author: Author; editedBy: Au
 }
 
 /**
- * Restricts a key that may only propose to rows that it wrote and that nobody else changed.
+ * Restricts a key that may only propose to rows that it wrote and that no other author changed.
  * @throws ForbiddenError
  */
 export function requireOwn(caller: Caller, row: AuthoredRow, noun: 'draft' | 'note'): void {

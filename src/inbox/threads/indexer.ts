@@ -84,7 +84,7 @@ async function readWords(app: App, ids: readonly string[]): Promise<Map<string, 
   return new Map(messages.map(({ id }, index) => [id, words[index] ?? '']));
 }
 
-/** Falls back to the words of subject and author if the worker does not finish the text. */
+/** Returns the words of a document; of subject and author only if the worker fails. */
 async function wordsOf({ mime }: App, document: FullTextDocument): Promise<DocumentWords> {
   try {
     return await mime.readWords(document);

@@ -1,5 +1,5 @@
-// Scheduled changes of threads: snoozes end, and mailboxes deleted some time ago lose their
-// content. Each thread has a separate transaction, so that a long thread does not delay the rest.
+// Scheduled changes of threads: ends snoozes, and removes the content of mailboxes after their
+// deletion. Each thread has a separate transaction, so that a long thread does not delay the rest.
 import type { App } from '../../core/app.ts';
 import { timeOfAge } from '../../core/clock/age.ts';
 import { requestErasure } from '../../history/erasures/request.ts';
@@ -23,7 +23,7 @@ import {
 import { holdMessages, removeMessages } from './remove.ts';
 
 const atOnce = 200;
-/** Time for which the contents of a deleted mailbox are kept. */
+/** Time for which a deleted mailbox keeps the content. */
 const keptMs = 30 * 86_400_000;
 
 type DeletedMailbox = Awaited<ReturnType<typeof findDeletedMailboxes>>[number];
@@ -64,7 +64,7 @@ async function removeInParts(app: App, mailboxId: string, id: string): Promise<v
   }
 }
 
-/** Removes mail of a deleted mailbox that is in no thread. */
+/** Removes messages of a deleted mailbox that have no thread. */
 async function removeStrays(app: App, mailboxId: string): Promise<void> {
   const { store } = app;
   for (;;) {
@@ -74,7 +74,7 @@ async function removeStrays(app: App, mailboxId: string): Promise<void> {
   }
 }
 
-/** Empties a mailbox without threads: only the id stays. */
+/** Empties a mailbox without threads, except the id. */
 async function endMailbox(app: App, { id, organization_id }: DeletedMailbox): Promise<void> {
   await removeStrays(app, id);
   await app.store.write(async (trx) => {

@@ -1,7 +1,7 @@
-// SQL for the lists of threads and of their messages. A single index leads from the mailbox through
-// folder, read and starred to activity. A list that lacks any of these filters merges the sorted
-// ranges of all its values, so a page costs only the rows it returns. Snoozed and labelled threads
-// have their own indexes.
+// SQL for the lists of threads and of their messages. The main index orders threads by mailbox,
+// folder, read, starred, then activity. A list that does not filter by one of these columns merges
+// the sorted ranges of all its values, so a page costs only the rows it returns. Snoozed and
+// labelled threads have separate indexes.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { CursorPosition } from '../../core/api/cursor.ts';
 import { amongOf, type Db, isOneOf, tables } from '../../platform/store/db.ts';
@@ -23,7 +23,7 @@ export interface ThreadFilter {
   now: number;
 }
 
-/** A thread in a list, with the cursor position after it. */
+/** A thread in a list, with the position of the cursor after this thread. */
 export interface ListedThread extends CursorPosition {}
 
 type Condition = RawBuilder<SqlBool>;
@@ -52,14 +52,14 @@ function flag(column: string, value: boolean | undefined): Condition[] {
 
 function snoozedIs({ snoozed, now }: ThreadFilter): Condition[] {
   if (snoozed === undefined) return [];
-  // An expression that no index matches: few threads are snoozed, and their index has a different
-  // order.
+  // An expression, so that no index is chosen: few threads are snoozed, and their index has a
+  // different order.
   return snoozed
     ? [sql<SqlBool>`coalesce(snoozed_until, 0) > ${now}`]
     : [sql<SqlBool>`coalesce(snoozed_until, 0) <= ${now}`];
 }
 
-/** Returns conditions that are tested for each row of a different index. */
+/** Returns conditions that no range of the walked index covers; each row is tested. */
 function rest(filter: ThreadFilter): Condition[] {
   return [
     sql<SqlBool>`folder in (${sql.join(filter.folders)})`,
@@ -187,8 +187,8 @@ export async function hitsAmong(
         ];
   const condition = allOf([
     amongOf(db, 'm.message_id', messageIds),
-    // The concatenation keeps the planner off the mailbox index: it must start from each message's
-    // thread.
+    // The concatenation keeps the planner off the mailbox index: it must start from the thread of
+    // each message.
     sql`t.mailbox_id || '' = ${filter.mailboxId}`,
     ...within(filter, null, sql.ref('t.last_activity_at'), sql.ref('t.id')),
     ...rest(filter),

@@ -25,10 +25,10 @@ const nothingSaid: Said = {
   attachments: [],
 };
 
-/** Bytes of new content: of a message, and of a page. */
+/** Most bytes of new content, in a message and in a page. */
 const mostBytes = 64 * 1024;
 const mostPageBytes = 4 * 1024 * 1024;
-/** Number of texts that are read at once: 4 MB in the worst encoding. */
+/** Number of texts that are read at once: 4 MB in the encoding with most bytes. */
 const together = 16;
 
 /** Truncates the new content of a page to the limits. */
@@ -45,7 +45,7 @@ class ContentBudget {
     const most = Math.min(mostBytes, this.#left);
     this.#left -= Math.min(bytes.length, most);
     if (bytes.length <= most) return { newContent: text, newContentTruncated: false };
-    // A cut character would become U+FFFD.
+    // Moves the end to the beginning of a character: a cut character would become U+FFFD.
     let end = most;
     while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
     return { newContent: bytes.toString('utf8', 0, end), newContentTruncated: true };

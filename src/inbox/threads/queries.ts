@@ -92,7 +92,7 @@ interface Grown {
   preview: string | null;
 }
 
-/** Adds to a thread a message that is newer than the existing messages. */
+/** Adds a message at the end of a thread. */
 export const growThread = own.run((db, grown: Grown) =>
   db
     .updateTable('threads')
@@ -148,7 +148,7 @@ export function findThreadsOf(
     .execute();
 }
 
-/** Deletes a thread; the message rows, labels, notes, references and drafts go with it. */
+/** Deletes a thread; foreign keys delete message rows, labels, notes, references and drafts. */
 export async function deleteThread(db: Db, id: string): Promise<void> {
   await tables<ThreadTables>(db).deleteFrom('threads').where('id', '=', id).execute();
 }
@@ -259,13 +259,13 @@ export async function newestOf(
     .executeTakeFirst();
 }
 
-/** A thread, and the number of messages before a place in it. */
+/** A thread, and the number of messages before a message in it. */
 export interface Position {
   threadId: string;
   position: number;
 }
 
-/** Returns the place of a message in a thread; undefined if it is in none. */
+/** Returns the position of a message in the thread; undefined without a thread. */
 export const findPosition = own.first((db, messageId: string) =>
   db
     .selectFrom('thread_messages as own')

@@ -1,5 +1,4 @@
-// SQL for recent messages of a thread. Automatic answers check it to learn whether a person wrote
-// lately.
+// SQL for the recent messages of threads, such as to learn whether a person wrote lately.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { ThreadMessageRow } from './queries.ts';

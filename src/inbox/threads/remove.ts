@@ -1,4 +1,4 @@
-// Removes threads for good: on request from `trash`, and threads of mailboxes deleted a while ago.
+// Deletes threads permanently: on request from `trash`, and of mailboxes deleted some time ago.
 import type { App } from '../../core/app.ts';
 import { lockDeliveriesOf } from '../../outbound/deliveries/queries.ts';
 import { removeMessage } from '../../outbound/messages/messages.ts';
@@ -11,8 +11,8 @@ import { restateThread } from './restate.ts';
 const messagesPerTransaction = 500;
 
 /**
- * Locks the oldest messages of a thread and returns their ids. Messages come before their mailbox
- * in the order of locks.
+ * Locks the oldest messages of a thread and returns their ids. Messages are locked before the
+ * mailbox.
  */
 export async function holdMessages(trx: Db, threadId: string): Promise<string[]> {
   const ids = await oldestIdsOf(trx, threadId, messagesPerTransaction);
@@ -22,8 +22,8 @@ export async function holdMessages(trx: Db, threadId: string): Promise<string[]>
 }
 
 /**
- * Removes these messages of a thread with their blobs, and the thread once it is empty. Returns
- * whether it is gone. The caller holds the messages, and then the mailbox.
+ * Removes these messages of a thread with their blobs, and then an empty thread. Returns whether
+ * the thread is deleted. The caller has locked the messages, then the mailbox.
  */
 export async function removeMessages(
   app: App,
@@ -32,7 +32,7 @@ export async function removeMessages(
   ids: readonly string[],
 ): Promise<boolean> {
   for (const messageId of ids) {
-    // Runs before the message is deleted, which would otherwise recompute the thread each time.
+    // Runs before the message is deleted: the deletion would otherwise recompute the thread.
     await deleteThreadMessage(trx, messageId);
     await removeMessage(app, trx, messageId);
   }

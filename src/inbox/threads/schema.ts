@@ -55,7 +55,7 @@ const folder = z.enum(folders);
 const priority = z.enum(['high', 'normal', 'low']);
 
 const instant = z.union([isoInstant, z.iso.date()], 'must be an ISO 8601 date or time');
-/** Time parsed to ms since 1970. */
+/** Parses a time to ms since 1970. */
 const time = instant.transform((text) => Date.parse(text));
 
 export const listThreadsQuery = z.strictObject({

@@ -54,15 +54,15 @@ const removeWaiting = own.all((db, ids: readonly string[]) =>
 );
 
 /**
- * Removes these messages from the waiting list. Returns the messages that were still waiting; the
- * same transaction must index them.
+ * Removes these messages from the waiting list. Returns the messages that still waited; the same
+ * transaction must index them.
  */
 export async function takeWaiting(db: Db, ids: readonly string[]): Promise<WaitingRow[]> {
   await lockWaiting(db, ids);
   return removeWaiting(db, ids);
 }
 
-/** Takes messages out of the index, and off the waiting list. */
+/** Removes messages from the index and from the waiting list. */
 export async function removeDocuments(db: Db, messageIds: readonly string[]): Promise<void> {
   await takeWaiting(db, messageIds);
   await documents.remove(db, messageIds);

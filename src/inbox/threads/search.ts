@@ -21,7 +21,7 @@ const mostSorted = 1_000;
 const atOnce = 200;
 const mostWalked = 5_000;
 
-/** A page, and the position after it; `next` is null at the end. */
+/** A page, and the cursor position after it; null at the end. */
 export interface FoundThreads {
   shown: ListedThread[];
   next: CursorPosition | null;
@@ -31,7 +31,7 @@ function isBehind(one: CursorPosition, place: CursorPosition): boolean {
   return one.at === place.at ? one.id < place.id : one.at < place.at;
 }
 
-/** Cuts a page from a list that was read a row further than the page. */
+/** Cuts a page from rows that were read with one row more than the page. */
 export function pageOfListed(listed: readonly ListedThread[], limit: number): FoundThreads {
   const shown = listed.slice(0, limit);
   return { shown, next: listed.length > limit ? (shown.at(-1) ?? null) : null };

@@ -22,7 +22,7 @@ import {
 import { restateThread, sentPreview } from './restate.ts';
 import { insertWaiting } from './search-queries.ts';
 
-/** An accepted message of a mailbox, with the stored rows. */
+/** An accepted message of a mailbox, with all stored rows. */
 export interface SentMail {
   mailboxId: string;
   /** Thread of the mail; null begins a new thread. */
@@ -61,7 +61,7 @@ function newThread(app: App, sent: SentMail): ThreadRow {
   };
 }
 
-/** Returns the last correspondent apart from us, or our own address if nobody else wrote. */
+/** Returns the last correspondent outside of the mailbox; without any, our own address. */
 async function authorOf(trx: Db, thread: ThreadRow, { message, isAnswer = false }: SentMail) {
   const isOurs = !isAnswer && (await newestOf(trx, thread.id, true)) === undefined;
   const { from_email, from_name } = message;
@@ -71,8 +71,8 @@ async function authorOf(trx: Db, thread: ThreadRow, { message, isAnswer = false 
 }
 
 /**
- * Adds the mail to the thread. `isLabelled` also updates the label rows, which repeat the last
- * activity.
+ * Adds the mail to the thread. With `isLabelled` it also updates the label rows, which repeat the
+ * last activity.
  */
 async function grow(
   app: App,
@@ -140,9 +140,7 @@ async function growAll(app: App, trx: Db, placed: readonly Placed[]): Promise<vo
   for (const one of placed) await grow(app, trx, one, labelled.has(one.thread.id));
 }
 
-/**
- * Parents may be ids that a relay gave to messages of ours: such ids keep their keys.
- */
+/** Passes no further ids: a parent that is a relay's id of our message keeps the key of that id. */
 function keptOf({ sent: { mailboxId, message, recipients }, thread }: Placed): Kept {
   const keys = threadKeys(message, recipients, new Map());
   const at = message.created_at;

@@ -1,4 +1,4 @@
-// The threads of mailboxes for messages (`ThreadHooks`), which do not import them.
+// Implements `ThreadHooks`: messages reach threads by it, as they do not import them.
 
 import { lockMailboxes } from '../../identity/mailboxes/queries.ts';
 import type { ThreadHooks } from '../../outbound/messages/hooks.ts';
@@ -29,7 +29,7 @@ export const threadHooks: ThreadHooks = {
     const before = await findThread(trx, found.thread_id);
     if (!before) return null;
     await lockMailboxes(trx, [before.mailbox_id]);
-    // The thread may have been merged meanwhile.
+    // Reads the thread anew, as it may have been merged meanwhile.
     const [placed] = await findThreadMessages(trx, [messageId]);
     if (!placed) return null;
     await deleteThreadMessage(trx, messageId);

@@ -1,5 +1,5 @@
-// Threads of a mailbox (specification 4.4): read, list, change, delete. Mail enters them in
-// take-in.ts and sent.ts; the moves between folders are in docs/making/states.md.
+// Threads of a mailbox (specification 4.4): read, list, change, delete. take-in.ts and sent.ts add
+// mail to threads; docs/making/states.md shows the moves between folders.
 import { type CursorPage, cursorAfter, readCursor } from '../../core/api/cursor.ts';
 import { searchInTime } from '../../core/api/filtered-page.ts';
 import { boundsOf, type Deleted } from '../../core/api/resource-schema.ts';
@@ -82,7 +82,7 @@ function toThread(row: ThreadRow, labels: readonly string[], hasDraft: boolean):
   };
 }
 
-/** Presents threads in the order of the ids, without deleted ones. */
+/** Presents threads in the order of the ids. Leaves out deleted threads. */
 async function presentThreads(db: Db, ids: readonly string[]): Promise<Thread[]> {
   if (ids.length === 0) return [];
   const rows = new Map((await findThreads(db, ids)).map((row) => [row.id, row]));
@@ -172,7 +172,7 @@ function changeOf(app: App, row: ThreadRow, wanted: UpdateThread): ThreadChange 
     ...(folder !== undefined && { folder }),
     ...(priority !== undefined && { priority }),
     ...(snoozedUntil !== undefined && { snoozed_until: snoozedUntil }),
-    // A thread in spam or trash must not come back when the snooze ends.
+    // Clears the snooze: a thread in spam or trash must not return when the snooze ends.
     ...(isAway && { snoozed_until: null }),
   };
 }
@@ -194,7 +194,7 @@ async function moveAction(
   await storeAction(app, trx, caller, { ...about, summary });
 }
 
-/** Changes a thread that the transaction holds, and audits a real change. Returns it as changed. */
+/** Changes a thread locked by the transaction, and audits a real change. Returns the new row. */
 async function changeThread(
   app: App,
   trx: Db,
@@ -230,7 +230,7 @@ export async function updateThread(
   });
 }
 
-/** Result of a transaction of a deletion. */
+/** Result of a single transaction of a deletion. */
 interface Removal {
   state: 'moved' | 'begun' | 'gone';
   /** Count of messages removed so far. */
@@ -248,7 +248,7 @@ function removeSome(
 ): Promise<Removal> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
-    // The order of locks: messages before their mailbox.
+    // Reads the thread before locking it, because messages are locked before the mailbox.
     const seen = await getThreadRow(trx, organizationId, mailboxId, id);
     const ids = seen.folder === 'trash' ? await holdMessages(trx, id) : [];
     const row = await holdThread(trx, organizationId, mailboxId, id);

@@ -1,6 +1,6 @@
 // SQL on `drafts` and `draft_files`, except the look-ups by thread (queries.ts). Rows only, no
-// decisions. A proposed draft keeps the id of the action, and cannot be sent again while that
-// action is open.
+// decisions. A proposed draft stores the id of the action, and cannot be sent again until that
+// action ends.
 import { sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
@@ -105,7 +105,7 @@ export function listDraftFiles(db: Db, draftIds: readonly string[]): Promise<Lis
     .execute();
 }
 
-/** Returns the files of a draft with their bytes. Their size is limited, as a mail's is. */
+/** Returns the files of a draft with their bytes, which are limited like the size of a mail. */
 export function readDraftFiles(db: Db, draftId: string): Promise<DraftFileRow[]> {
   return tables<DraftTables>(db)
     .selectFrom('draft_files')
@@ -126,7 +126,7 @@ export async function replaceDraftFiles(
   for (const file of files) await query.insertInto('draft_files').values(file).execute();
 }
 
-/** Identifies a draft and the version of it that was read. */
+/** Id of a draft, and the version that the caller read. */
 export interface DraftRead {
   id: string;
   updatedAt: number;

@@ -19,7 +19,7 @@ interface LabelTables {
 
 const own = ownTables<LabelTables>();
 
-/** Returns the labels of these threads, sorted by their folded form within each thread. */
+/** Returns the labels of these threads, sorted by their folded form. */
 export function findLabels(db: Db, threadIds: readonly string[]): Promise<LabelRow[]> {
   return tables<LabelTables>(db)
     .selectFrom('thread_labels')

@@ -19,7 +19,7 @@ async function standingOf(trx: Db, row: ThreadRow): Promise<ThreadStanding> {
   );
 }
 
-/** Maps labels by their folded form; of equal labels the first is kept. */
+/** Maps labels by their folded form; the first of equal labels stays. */
 function byFolded(labels: readonly string[]): Map<string, string> {
   const wanted = new Map<string, string>();
   for (const label of labels) {

@@ -106,7 +106,7 @@ async function holdNote(
   return row;
 }
 
-/** The ids that lead to a note. */
+/** Ids in the path of a note. */
 export interface NotePath {
   mailboxId: string;
   threadId: string;

@@ -21,11 +21,11 @@ import { fromJson } from '../../../platform/store/db.ts';
 
 export interface ThreadKeys {
   own: string;
-  /** Whether the service made the Message-ID. */
+  /** Whether this service made the Message-ID. */
   isOwnOurs: boolean;
   /** Distinct, without `own`: In-Reply-To, then References from the newest to the oldest. */
   parents: string[];
-  /** Null without a subject. */
+  /** Key of the topic; null without a subject. */
   topic: string | null;
 }
 
@@ -45,7 +45,7 @@ function idKey(header: string, further: FurtherIds): string {
   return hashOf(namedMessage(header, further) ?? header.replace(/^<|>$/g, ''));
 }
 
-/** Returns an address as it is compared: folded, without the subaddress. */
+/** Returns an address for comparison: folded, without the subaddress. */
 export function participantOf(email: string): string {
   return withoutSubaddress(foldAddress(email));
 }
@@ -68,8 +68,8 @@ export function parentIdsOf({ in_reply_to, message_references }: Threadable): st
 }
 
 /**
- * Returns the keys of a message. Recipients of a blind copy (Bcc) do not count as participants.
- * `further` are the further ids of our messages among the ids of the message.
+ * Returns the keys of a message. Blind-copied recipients (Bcc) are not participants. `further` are
+ * ids that relays gave to messages of ours.
  */
 export function threadKeys(
   message: Threadable,

@@ -58,16 +58,16 @@ export function hashesOf({ own, parents, topic }: ThreadKeys): string[] {
 }
 
 /**
- * Returns the hash of the Message-ID of a mail that strangers could share; null for an id of ours,
- * and for spam.
+ * Returns the hash of the Message-ID of a mail if strangers can use the same id. Returns null for
+ * an id of ours, and for spam.
  */
 function foreignId({ keys, isSpam }: Keyed): string | null {
   return keys.isOwnOurs || isSpam ? null : keys.own;
 }
 
 /**
- * Tells whether the participants must be known to place the message: it meets a shared id, or an id
- * that other messages bear.
+ * Tells whether a message can be placed only with its participants: it names a shared id, or an id
+ * that a different message bears.
  */
 export function meetsStrangers(seeker: Seeker, named: readonly Reference[]): boolean {
   const own = foreignId(seeker);
@@ -78,8 +78,8 @@ export function meetsStrangers(seeker: Seeker, named: readonly Reference[]): boo
 }
 
 /**
- * Returns the ids of the threads that name the message or that it names, the thread of the nearest
- * parent first. `named` are the matches of the hashes.
+ * Returns the ids of the threads that name the message or are named by it, the thread of the
+ * nearest parent first. `named` are the stored references with the hashes of the message.
  */
 export function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]): string[] {
   const byId = named.filter(({ message_id_hash }) => message_id_hash !== keys.topic);
@@ -128,7 +128,7 @@ export async function findPlace(trx: Db, now: number, seeker: Seeker): Promise<F
   return { joins: first, sharing: sharing.map((id) => (rest.includes(id) ? first : id)) };
 }
 
-/** A message with the thread. */
+/** A placed message with the thread. */
 export interface Kept extends Keyed {
   threadId: string;
   /** Received message; null for a sent message. */
@@ -178,7 +178,7 @@ function sooner(one: number | null, other: number | null): number | null {
   return Math.min(one, other);
 }
 
-/** Merges the fields that do not follow from messages. */
+/** Merges the fields that cannot be recomputed from messages. */
 function together(one: ThreadRow, other: ThreadRow) {
   return {
     folder: order.find((name) => name === one.folder || name === other.folder) ?? one.folder,

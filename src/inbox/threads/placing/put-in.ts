@@ -1,4 +1,4 @@
-// Puts received mail into threads: independent mails all at once, then the dependent mails in
+// Puts received mail into threads: first all independent mails at once, then dependent mails in
 // sequence. place.ts chooses the thread. docs/making/states.md shows the effect on the folder.
 import type { App } from '../../../core/app.ts';
 import type { MailboxRow } from '../../../identity/mailboxes/queries.ts';
@@ -132,9 +132,9 @@ function seekingOf(arrival: Arrival, further: FurtherIds): Seeking {
 interface Settled extends Seeking, FoundPlace {}
 
 /**
- * Splits mails into those that can be placed together and those that must be placed `alone`: they
- * share a key or a thread with another mail of the batch, merge threads, or share an id with
- * strangers.
+ * Splits mails into independent mails, placed `together`, and mails placed `alone`. Mails are
+ * placed alone that share a key or a thread with an earlier mail of the batch, merge threads, or
+ * share an id with strangers.
  */
 async function sortOut(trx: Db, all: readonly Seeking[]) {
   const sorted = { together: [] as Settled[], alone: [] as Seeking[] };

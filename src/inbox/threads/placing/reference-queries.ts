@@ -1,5 +1,6 @@
-// All SQL on `thread_references`, the keys by which mail finds a thread (keys.ts defines them),
-// and on `shared_references`, the threads of ids that strangers share (strangers.ts).
+// All SQL on `thread_references` and `shared_references`. The first has the keys by which mail
+// finds a thread (keys.ts); the second has the threads of each id that strangers share
+// (strangers.ts).
 import { sql } from 'kysely';
 import { type Db, engineOf, isOneOf, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
@@ -17,7 +18,7 @@ interface ReferenceTables {
   threads: { id: string; folder: Folder; last_activity_at: number };
 }
 
-/** A thread of an id that strangers share. */
+/** A thread that bears an id shared by strangers. */
 export interface SharedReference {
   mailbox_id: string;
   message_id_hash: string;
@@ -32,13 +33,13 @@ export interface Reference {
   thread_id: string;
   at: number;
   folder: Folder;
-  /** First received message whose own Message-ID makes the key; null for none known. */
+  /** First received message with this key as Message-ID; null if none has arrived. */
   bearer_id: string | null;
-  /** 1 for a thread of an id that strangers share. */
+  /** 1 if the thread bears an id shared by strangers. */
   is_shared: number;
 }
 
-/** Returns the threads of a mailbox that these hashes name. */
+/** Returns the threads of a mailbox that have any of these hashes as a key. */
 export const findReferences = own.all((db, mailboxId: string, hashes: readonly string[]) =>
   db
     .selectFrom('thread_references')
@@ -76,7 +77,7 @@ export interface Named {
   hash: string;
   threadId: string;
   at: number;
-  /** Received message with this id as its own; else null. */
+  /** Received message with this id as Message-ID; else null. */
   bearerId: string | null;
 }
 
@@ -117,7 +118,7 @@ function packed(named: Iterable<Named>): string {
 
 /** Stores these keys. An existing key keeps the old thread and the old bearer, if any. */
 export async function insertReferences(db: Db, named: readonly Named[]): Promise<void> {
-  // At most a single mail of a batch bears an id: an insert may touch a row only once.
+  // Only a single mail of a batch may bear an id, as an insert may touch a row only once.
   const borne = named.filter(({ bearerId }) => bearerId !== null);
   const others = named.filter(({ bearerId }) => bearerId === null);
   if (borne.length > 0) await insertBorne(db, packed(borne));
@@ -147,7 +148,7 @@ export async function moveReferences(db: Db, from: string, to: string): Promise<
     .set({ thread_id: to })
     .where('thread_id', '=', from)
     .execute();
-  // The rows of the former thread go with it.
+  // Copies the rows of the former thread; the old rows are deleted with that thread.
   await tables<ReferenceTables>(db)
     .insertInto('shared_references')
     .columns(['mailbox_id', 'message_id_hash', 'thread_id'])

@@ -53,7 +53,7 @@ export class Participants {
     this.#mailboxId = mailboxId;
   }
 
-  /** Leaves out the addresses of the mailbox, unless nobody else takes part. */
+  /** Leaves out the addresses of the mailbox, unless they are the only participants. */
   async #without(all: Iterable<string>): Promise<People> {
     this.#own ??= selectAddresses(this.#trx, [this.#mailboxId]).then(
       (rows) => new Set(rows.map(({ address }) => participantOf(address))),
@@ -101,9 +101,7 @@ export class Participants {
 /** References that a message may follow, and the message's key if strangers share it. */
 export interface Allowed {
   references: Reference[];
-  /**
-   * Threads that bear the Message-ID of this message, which strangers share; empty if nobody does.
-   */
+  /** Threads that bear the Message-ID of this message, if strangers share it; else empty. */
   sharing: readonly string[];
 }
 
@@ -138,10 +136,10 @@ export async function withoutStrangers(
 }
 
 /**
- * Returns the threads of `others` that merge with the thread `id`, which the message joins:
- * somebody outside the organization takes part in both. The author of the message takes part in
- * `id`; the recipients that it names do not yet, as anybody may name them. `waiting` are threads
- * that name the message and came before it.
+ * Returns the threads of `others` that merge with the thread `id`, which the message joins. A
+ * thread merges if a person outside of the organization takes part in both. The author of the
+ * message counts for `id`; named recipients do not, as any mail may name them. `waiting` are
+ * threads that came before the message and name it.
  */
 export async function mergeable(
   trx: Db,
@@ -164,7 +162,7 @@ export async function mergeable(
   return found;
 }
 
-/** Tells whether any of these addresses belongs to nobody in the organization of the thread. */
+/** Tells whether any of these addresses is outside of the thread's organization. */
 async function hasOutsider(trx: Db, threadId: string, addresses: readonly string[]) {
   if (addresses.length === 0) return false;
   const organizationId = (await findThread(trx, threadId))?.organization_id;
