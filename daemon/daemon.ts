@@ -60,11 +60,11 @@ import { serveLinks } from './tracking/serve.ts';
 import { startTracking, type TrackingPorts } from './tracking/start.ts';
 
 export interface DaemonOptions {
-  /** File for the ready object as JSON; removed at the stop. */
+  /** File for the ready object as JSON; removed when the daemon stops. */
   readyFile?: string | undefined;
   /**
-   * Prints the text of a first start, the only copy of the owner key. Without it the text goes to a
-   * file.
+   * Prints the text of a first start, which has the only copy of the owner key. If left out, the
+   * text goes to a file.
    */
   print?: ((text: string) => void) | undefined;
   /** The clock of the app, if it is virtual. */
@@ -84,13 +84,13 @@ export interface Daemon {
    */
   trackingPorts: TrackingPorts;
   /**
-   * Takes the reloadable keys of a usable configuration, and the content of the files that it
-   * names.
+   * Applies the reloadable keys of a valid configuration, and reads the files that it names again.
    */
   reload(next: Config): ReloadedKeys;
   /**
-   * Carries no more mail, and hands claimed mail back. Requests and listeners go on until `close`,
-   * but `/readyz` says 503 from now on, so that a proxy leaves. Resolves once no mail is under way.
+   * Stops delivering, and releases claimed mail. Requests and listeners continue until `close`, but
+   * `/readyz` answers 503 from now on, so that a proxy leaves. Resolves once all attempts have
+   * ended.
    */
   drain(): Promise<void>;
   /** Stops within `shutdownGraceSeconds`. Attempts in flight are finished or requeued. */
@@ -98,7 +98,8 @@ export interface Daemon {
 }
 
 /**
- * Registers a function that reads files of a part again, once the configuration has the new values.
+ * Registers a function to run after a reload of the configuration. It reads the files of a part
+ * again.
  */
 type OnReload = (reload: () => void) => void;
 
@@ -123,7 +124,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const first = await firstStart(app);
     const doubt = await sandboxDoubt(app);
     if (doubt !== null) app.log.warn(doubt);
-    // The heartbeats of the admission are the lease of the queue on a share of provider limits.
+    // Starts before the queue: its heartbeats give this daemon a share of the providers' limits.
     const admission = await startAdmission(app, onStop);
     const smtpPort = await startSmtp(app, onStop, onReload);
     const pipeline = await startQueue(app, smtpPort, onStop, onReload);
@@ -222,14 +223,14 @@ async function startQueue(
   onReload: OnReload,
 ): Promise<DrainableQueue> {
   const listener = { host: app.config.smtp.inbound.host, port: smtpPort };
-  // The thread of the carrier has the system's clock.
+  // The thread of the carrier has the system's clock, so a virtual clock needs a carrier here.
   const openCarrier = app.clock.join ? openCarrierHere : createCarrierThread;
   const attempter = createAttempter(app, listener, openCarrier);
   onStop(() => attempter.close());
   onReload(() => attempter.reload());
   const worker = app.newId('worker');
-  // The report gives the attempter a part of the limits, before the first claim and until the last
-  // claim has ended.
+  // Starts before the first claim and ends after the last claim: it gives the attempter a part of
+  // the limits.
   onStop(startLaneReport(app, worker, attempter));
   const pipeline = createPipeline(app, { worker, ...attempter });
   await pipeline.start();
@@ -245,7 +246,7 @@ function startReports(app: App, onStop: OnStop): void {
   onStop(() => reports.stop());
 }
 
-/** Starts the mails that ask contacts to confirm a group. */
+/** Starts the loop that mails contacts to confirm a group. */
 function startConfirmations(app: App, onStop: OnStop): void {
   const loop = createConfirmationLoop(app);
   loop.start();
@@ -276,12 +277,12 @@ function pressingOf(app: App): () => boolean {
 async function startCampaigns(app: App, onStop: OnStop): Promise<void> {
   const campaigns = campaignLoop(app);
   await campaigns.start();
-  // Stops early: the walk may take seconds of the grace period of the later parts.
+  // Stops early: the walk may take seconds, which the parts that stop later would lack.
   onStop(() => campaigns.stop(), true);
   onStop(startStalledGauge(app));
 }
 
-/** Starts background work that yields to all foreground work. */
+/** Starts background work; it yields to all foreground work. */
 function startLesserWork(app: App, surroundings: Surroundings, onStop: OnStop): void {
   const indexer = createThreadIndexer(app, surroundings);
   indexer.start();
@@ -341,14 +342,14 @@ async function startHttp(
   return url;
 }
 
-/** Names this process and its store to the commands of the data directory. */
+/** Writes URL and process to the data directory, where commands find the daemon. */
 async function nameDaemon({ config, store }: App, url: string, onStop: OnStop): Promise<void> {
   const place = describeLocation(storeLocation(config.database.url, config.dataDir));
   const storeId = await storeIdOf(store.db);
   onStop(leaveRunningDaemon(config.dataDir, { url, store: place, storeId }));
 }
 
-/** Renames a complete file into place: a waiting program reads it as soon as it appears. */
+/** Renames a complete file into place: a waiting program reads the file as soon as it appears. */
 function writeReadyFile(file: string, ready: object, onStop: OnStop): void {
   writeFileSync(`${file}.partial`, `${JSON.stringify({ msg: 'ready', ...ready })}\n`);
   renameSync(`${file}.partial`, file);

@@ -1,14 +1,14 @@
 // The queue of a daemon that can be drained before the stop (`svc daemon drain`).
 import type { Pipeline } from '../src/outbound/queue/loop.ts';
 
-/** The queue of a daemon, which stops once: by a drain, or by the stop of the daemon. */
+/** The queue of a daemon. It stops once: by a drain, or when the daemon stops. */
 export interface DrainableQueue extends Pick<Pipeline, 'isRunning' | 'load'> {
   isDraining(): boolean;
-  /** Stops the queue. Mail that is under way after `graceMs` is requeued. */
+  /** Stops the queue. Requeues mail whose attempt lasts longer than `graceMs`. */
   drain(graceMs: number): Promise<void>;
 }
 
-/** Lets a queue stop once, by the first caller. */
+/** Makes a queue stop only once, at the first call. */
 export function drainable(pipeline: Pipeline): DrainableQueue {
   let stopping: Promise<void> | null = null;
   return {

@@ -1,4 +1,4 @@
-// Counts failed logins by address, IPv6 by /64, in bounded memory. Too many end the connection.
+// Counts failed logins by address (IPv6 by /64) in bounded memory, for a limit of failures.
 import { networkOf } from '../src/platform/net/network-address.ts';
 import type { Clock } from '../src/platform/runtime/clock.ts';
 import { recentlyUsed } from '../src/platform/runtime/recently-used.ts';

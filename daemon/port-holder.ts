@@ -30,7 +30,7 @@ function holds(pid: string, sockets: ReadonlySet<string>): boolean {
     const folder = `/proc/${pid}/fd`;
     return readdirSync(folder).some((name) => sockets.has(readlinkSync(`${folder}/${name}`)));
   } catch {
-    // The process belongs to a different user, or ended.
+    // The process belongs to a different user, or has ended.
     return false;
   }
 }

@@ -1,6 +1,6 @@
-// Plays the days ahead on a copy of a store (`svc rehearse`): queue, campaigns, confirmations and
-// the jobs that end waits, by a clock that is advanced. Starts nothing that listens, and nothing
-// that asks a remote machine.
+// Plays the coming days on a copy of a store (`svc rehearse`): queue, campaigns, confirmations and
+// the jobs that end waits. It advances a virtual clock. Starts no listener, and contacts no remote
+// machine.
 
 import { createRun } from '../src/campaigns/setup/runs.ts';
 import { campaignLoop } from '../src/campaigns/walk/loop.ts';
@@ -31,7 +31,7 @@ import { startJobs } from './scheduler/jobs.ts';
 import { dueJobs } from './scheduler/service-jobs.ts';
 
 const dayMs = 86_400_000;
-/** Interval of the looks at the limits. */
+/** Interval at which the limits are read. */
 const lookEachMs = 6 * 3_600_000;
 
 export interface RehearsalOptions {
@@ -39,18 +39,18 @@ export interface RehearsalOptions {
   clock: StandingClock;
   /** Days to play. */
   days: number;
-  /** Begin, ms since 1970; earlier days are played, and not told. Default: the present. */
+  /** Begin, ms since 1970. Days before the begin are played, but not reported. Default: now. */
   at?: number | undefined;
-  /** Campaign to run at the begin. */
+  /** Campaign to run at `at`. */
   campaignId?: string | undefined;
   scenario: Scenario;
-  /** Called with the share of the days played. */
+  /** Called with the time played so far, and the time to play in total. */
   onProgress?: (done: number, total: number) => void;
 }
 
 /**
- * Plays the days on the store of `app`, which must be a copy, by the clock of `app`.
- * @throws the errors of `createRun`; PastTimeError for a begin in the past
+ * Plays the days on the store of `app` by the clock of `app`. The store must be a copy. @throws the
+ * errors of `createRun`; PastTimeError for a begin in the past
  */
 export async function rehearse(
   app: App,
@@ -76,7 +76,7 @@ interface Span {
   to: number;
 }
 
-/** Plays the days, and notes the limits of each. */
+/** Plays the days, and records the limits of each day. */
 async function playDays(
   app: App,
   clock: StandingClock,
@@ -97,7 +97,7 @@ async function playDays(
   return days;
 }
 
-/** Returns the times of the looks on a day; the last look is at the last millisecond. */
+/** Returns the times of a day at which the limits are read; the last is the last millisecond. */
 function looksOf(start: number, end: number): number[] {
   const looks: number[] = [];
   for (let at = start; at < end - 1; at += lookEachMs) looks.push(at);

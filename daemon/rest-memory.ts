@@ -1,11 +1,11 @@
-// Returns memory to the system while the daemon rests. V8 collects when the heap grows, so a daemon
-// that is idle after the start, or after a burst, would keep about 30 MB of garbage for ever.
+// Returns memory to the system while the daemon is idle. V8 collects garbage only when the heap
+// grows, so after the start or a burst an idle daemon would keep about 30 MB of garbage for ever.
 import type { Clock } from '../src/platform/runtime/clock.ts';
 
 const lookEveryMs = 10_000;
-/** Idle checks in a row before a collection: a short pause between two bursts causes none. */
+/** Consecutive idle checks before a collection. So a short pause between two bursts causes none. */
 const idleLooks = 2;
-/** Growth since the last collection that is worth a new collection, which takes 0.1 s. */
+/** Least growth since the last collection for a new collection, which takes 0.1 s. */
 const worthBytes = 16_000_000;
 
 export interface RestMemoryOptions {
@@ -22,7 +22,7 @@ function collectAll(): unknown {
   return globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'async' });
 }
 
-/** Collects garbage whenever the daemon has become idle. Returns a function that stops it. */
+/** Collects garbage whenever the daemon becomes idle. Returns a function that stops this. */
 export function releaseMemoryAtRest(options: RestMemoryOptions): () => void {
   const { clock, isBusy, collect = globalThis.gc && collectAll } = options;
   const { resident = () => process.memoryUsage.rss() } = options;

@@ -1,8 +1,8 @@
-// The text at the end of a start: the destination of mail in this configuration, and the URL of the
-// API reference.
+// The text at the end of a start: where the configuration sends mail, and the URL of the API
+// reference.
 import type { Config } from '../src/core/config/config.ts';
 
-/** Describes the destination of mail to external recipients. */
+/** Describes where mail to external recipients goes. */
 function whereMailGoes({ mode, relay, allow, routes }: Config['delivery']): string {
   const but = routes.length > 0 ? '; delivery.routes makes exceptions' : '';
   if (mode === 'capture') {
@@ -18,7 +18,7 @@ function whereMailGoes({ mode, relay, allow, routes }: Config['delivery']): stri
   return `Mail leaves this machine ${way} (delivery.mode is ${mode})${who}${but}`;
 }
 
-/** Returns a single line; `httpUrl` is the base URL of the API. */
+/** Returns the start text on a single line; `httpUrl` is the base URL of the API. */
 export function startWords({ delivery }: Config, httpUrl: string): string {
   return `${whereMailGoes(delivery)}. The API is described at ${httpUrl}/docs`;
 }

@@ -3,14 +3,15 @@
 import type { App } from '../src/core/app.ts';
 
 /**
- * Registers a function that stops a started part. With `isEarly` it begins before all functions
- * without it.
+ * Registers a function that stops a started part. Early functions (`isEarly`) begin before all
+ * remaining functions.
  */
 export type OnStop = (stop: (graceMs: number) => unknown, isEarly?: boolean) => void;
 
 /**
- * Stops all parts within the same grace period, in sequence: time used by a part is missing
- * for the next. The queue begins early: a slow request leaves no less time to mail under way.
+ * Stops all parts in sequence within a single grace period: time that a part uses is lost for the
+ * next part. The queue begins early, so that a slow request does not shorten the time for mail in
+ * flight.
  */
 export function stopsInReverse({ clock, config, log }: App): {
   onStop: OnStop;
@@ -28,7 +29,7 @@ export function stopsInReverse({ clock, config, log }: App): {
         .map(({ stop, isEarly }) => {
           if (!isEarly) return stop;
           const begun = Promise.resolve(graceMs).then(stop);
-          // The turn of this part reports the fault.
+          // The error is reported when the turn of this part comes.
           begun.catch(() => {});
           return () => begun;
         });

@@ -32,13 +32,13 @@ export const commonHeaders = {
   'x-robots-tag': 'noindex, nofollow',
 };
 
-/** Leads to a path of ours, as a browser writes it: without line breaks, and in ASCII. */
+/** Redirects to a path of ours. Encodes it as a browser does: without line breaks, in ASCII. */
 export function seeOther(to: string, headers: Record<string, string> = {}): Answer {
   const { pathname, search, hash } = new URL(to, 'http://console.invalid');
   return { status: 303, body: '', headers: { ...headers, location: pathname + search + hash } };
 }
 
-/** Answers with a file of strangers: saved, or shown in a frame of ours, and never run. */
+/** Answers with a file written by strangers: saved, or shown in a frame of ours, never run. */
 export function saved({ bytes, contentType, disposition }: Download): Answer {
   const headers = {
     'content-type': contentType,

@@ -1,6 +1,6 @@
-// Questions of the console to routes, through the door (src/service/door/door.ts) as the caller of
-// a session. A page shows no more than the answers of routes, with permissions, limits and errors
-// of the API.
+// Requests of the console to routes, through the door (src/service/door/door.ts) as the caller of a
+// session. A page shows no more than the answers of routes, with permissions, limits and errors of
+// the API.
 import type { FileAnswer } from '../../src/core/api/route.ts';
 import { ServiceError } from '../../src/platform/errors.ts';
 import { dispositionOf, servedType } from '../http/paths/files.ts';
@@ -43,7 +43,7 @@ export interface Download {
   bytes: Buffer | string;
 }
 
-/** Returns a query as a URL would carry it: texts, without empty texts. */
+/** Returns a query in the form of a URL: values as texts, without empty texts. */
 export function queryOf(query: object): object {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   return Object.fromEntries(
@@ -61,7 +61,7 @@ export function downloadOf(file: FileAnswer): Download {
   };
 }
 
-/** Adds the given values to a path, a list value by value; empty values are left out. */
+/** Adds the given values to a path. Lists repeat the name. Leaves out empty values. */
 export function withQuery(path: string, query: Record<string, unknown>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(

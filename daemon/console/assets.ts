@@ -1,5 +1,5 @@
-// The style, the script and the icon of the console. Their names have a hash of their bytes, so
-// browsers keep them.
+// The style, the script and the icon of the console. Their names contain a hash of the bytes, so
+// browsers can cache them for ever.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Packed } from '../http/openapi/packed.ts';
@@ -17,7 +17,7 @@ export interface AssetUrls {
 
 export interface Assets {
   urls: AssetUrls;
-  /** By the last part of the URL. */
+  /** Files by the last part of the URL. */
   files: ReadonlyMap<string, Asset>;
 }
 

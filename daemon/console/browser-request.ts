@@ -5,11 +5,11 @@ import { meant } from '../../src/platform/runtime/signs.ts';
 import type { Form } from './page.ts';
 
 export const cookieName = 'svc_console';
-/** Cookie of the form to sign in, before there is a session. */
+/** Cookie beside the token of the sign-in form, when no session exists yet. */
 export const formCookie = 'svc_console_form';
 const longestToken = 200;
 
-/** Returns the values of a query, of a repeated name the last value. */
+/** Returns the values of a query. Of a repeated name the last value counts. */
 export function meantIn(query: unknown): Form {
   const given = Object.entries(query as Record<string, string | string[]>);
   return Object.fromEntries(
@@ -35,7 +35,7 @@ export function cookieIn({ headers }: FastifyRequest, name = cookieName): string
   return /^[\w-]+$/.test(token) && token.length <= longestToken ? token : null;
 }
 
-/** Returns the token that forms carry beside a cookie. */
+/** Returns the token for forms, derived from the token of a cookie. */
 export function formTokenOf(token: string): string {
   return createHmac('sha256', token).update('form').digest('base64url');
 }

@@ -6,7 +6,7 @@ export interface Bar {
   value: number;
 }
 
-/** A bar below the step of a limit. */
+/** A bar, and the limit that is drawn as a step above it. */
 export interface Step extends Bar {
   limit: number;
 }
@@ -25,7 +25,7 @@ const counted = (value: number) => value.toLocaleString('en');
 interface Drawn<Item extends Bar> {
   title: string;
   items: readonly Item[];
-  /** Heads of the columns after the label, and their values. */
+  /** Headings of the columns after the label, and the value of an item in each column. */
   columns: Readonly<Record<string, (item: Item) => number>>;
   /** Draws an item; `heightOf` scales a value to the chart. */
   shape(item: Item, x: number, wide: number, heightOf: (value: number) => number): Part;

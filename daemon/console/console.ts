@@ -64,7 +64,7 @@ export interface ConsoleParts {
 
 const root = '/console';
 const mostFailures = 10;
-/** A file of a template, with three bytes for a character that forms escape. */
+/** Fits a file of a template: forms escape a character with up to three bytes. */
 const mostFormBytes = 2 * 1024 * 1024;
 /** The console of this process. */
 export class Console {
@@ -155,8 +155,9 @@ export class Console {
   }
 
   /**
-   * Reads the word of a browser on the page that sent a form. Pages without a referrer send
-   * `Origin: null`; then, and where a browser tells nothing, the token of the form decides.
+   * Checks by the headers of the browser that a page of ours sent the form. Pages without a
+   * referrer send `Origin: null`. In that case, or without these headers, only the token of the
+   * form decides.
    */
   #isOwnOrigin({ headers }: FastifyRequest): boolean {
     const site = headers['sec-fetch-site'];
@@ -200,7 +201,7 @@ export class Console {
     return { status, body: drawPlain(this.#assets.urls, 'Sign in', body), headers };
   }
 
-  /** Signs in by a form of ours. Strangers send it, so it is small. */
+  /** Signs in by the form. Strangers can send it, so the body must be small. */
   async #trySignIn(request: FastifyRequest): Promise<Answer> {
     const form = await this.#readForm(request);
     const own = cookieIn(request, formCookie);
@@ -215,7 +216,7 @@ export class Console {
   async #signIn(request: FastifyRequest, form: Form): Promise<Answer> {
     const address = addressOf(request);
     const { app, authenticator } = this.#parts;
-    // First, so that clients behind the same address cannot keep a right key out.
+    // Checks the key first: failures of a shared address must not keep a valid key out.
     const caller = await authenticator.authenticate(form['key']?.trim() ?? '');
     const refusal = caller && outsideRanges(caller, address);
     if (!caller || refusal) {

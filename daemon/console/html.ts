@@ -1,6 +1,6 @@
-// Makes the trees of pages: htm writes trees, preact renders trees and escapes every value. In each
-// text, controls and marks of direction become signs. No element takes a handler, and each link is
-// of a known kind. Only this file imports preact and htm.
+// Builds the trees of pages: htm builds them, preact renders them and escapes every value. Control
+// characters and marks of direction in a text are shown as signs. An element cannot have an event
+// handler, and a link must be of a known kind. Only this file imports preact and htm.
 import htm from 'htm';
 import { type ComponentChild, createContext, Fragment, h, type VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
@@ -14,12 +14,12 @@ type Props = Record<string, unknown> | null;
 const linkAttributes: ReadonlySet<string> = new Set(['href', 'src', 'action', 'formaction']);
 const ownPaths = /^\/(?:console|storage|docs|v1)(?:[/?#]|$)|^#[\w-]+$/;
 
-/** Returns a link with misleading characters as `%` and their bytes. */
+/** Returns a link in which misleading characters are percent-encoded. */
 function encoded(target: string): string {
   return target.replace(misleading, (found) => encodeURIComponent(found));
 }
 
-/** Returns whether a page may lead here: our own paths, and http, https and mailto. */
+/** Returns whether a page may link to this: our own paths, and http, https and mailto. */
 export function isKnownLink(target: string): boolean {
   if (ownPaths.test(target)) return true;
   if (target.startsWith('/') || !URL.canParse(target)) return false;
@@ -50,10 +50,10 @@ function element(type: string, props: Props, ...children: unknown[]): VNode {
 
 type Tag = (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
 
-/** Writes a part of a page: `html\`<p>${text}</p>\``. */
+/** Builds a part of a page: `html\`<p>${text}</p>\``. */
 export const html: Tag = (htm as unknown as { bind(make: typeof element): Tag }).bind(element);
 
-/** Puts parts beside each other, without an element around them. */
+/** Joins parts without an element around them. */
 export function together(...parts: Part[]): VNode {
   return h(Fragment, null, ...parts);
 }

@@ -13,7 +13,7 @@ export interface Import extends Required<Pick<View, 'title' | 'command'>>, Pick<
   hint: string;
   /** Draws the fields beside the text. */
   fields(given: Form): Part;
-  /** Imports, or only looks with `dryRun`. Returns the report. */
+  /** Imports, or with `dryRun` only previews the changes. Returns the report. */
   run(asked: Asked, given: Form, dryRun: boolean): Promise<Part>;
 }
 
@@ -29,7 +29,7 @@ function digestOf(given: Form): string {
   return createHash('sha256').update(JSON.stringify(sorted)).digest('base64url');
 }
 
-/** Draws the form; after a look it has the button that imports. */
+/** Draws the form; after a preview it has the button that imports. */
 function draw(kind: Import, asked: Asked, given: Form, above: Part, isSeen: boolean): View {
   const { title, command, request, label, hint } = kind;
   const fields = html`

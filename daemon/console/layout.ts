@@ -1,5 +1,5 @@
-// The frame around every page: head, navigation, banner, messages, and the same as a command and a
-// request.
+// The frame around every page: head, navigation, banner, messages, and the command and request that
+// do the same.
 import { urlAt } from '../../src/platform/net/network-address.ts';
 import type { AssetUrls } from './assets.ts';
 import { html, inZone, type Part, renderDocument } from './html.ts';
@@ -80,7 +80,7 @@ function asCommand({ command, request }: View, { config }: Asked): Part {
   </details>`;
 }
 
-/** Draws a page without a session: signing in, a link, an error. */
+/** Draws a page without a session: the sign-in, a link, an error. */
 export function drawPlain(assets: AssetUrls, title: string, body: Part): string {
   return documentOf(
     assets,

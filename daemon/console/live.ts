@@ -30,13 +30,13 @@ const checkMs = 1_000;
 const heartbeatMs = 15_000;
 const leastPauseMs = 500;
 const mostBacklog = 65_536;
-/** Time by which a commit may come after the event, so that a page may lack it. */
+/** Longest time between an event and the commit: a page drawn in between lacks the event. */
 const commitMs = 1_000;
 const mostLooked = 2_000;
-/** Under full load the reader takes a fiftieth of the time. */
+/** The reader rests 50 times as long as it reads: it takes at most a fiftieth of the time. */
 const restFactor = 50;
 
-/** Part of the log that a page shows. */
+/** Part of the log that a page depends on. */
 export interface Shown {
   /** Time when the page was drawn, ms since 1970. */
   since: number;
@@ -44,7 +44,7 @@ export interface Shown {
   about?: string | undefined;
 }
 
-/** An open page: hears of new events, and ends with the reader. */
+/** An open page. It is notified of new events, and ends with the reader. */
 interface Watch {
   tell(places: readonly LogPlace[]): void;
   end(): void;
@@ -62,8 +62,8 @@ export class LiveStreams {
   }
 
   /**
-   * Answers with a stream; `again` looks at the session again. Returns false if the organization
-   * has too many.
+   * Answers with a stream; `again` checks the session again. Returns false if the organization has
+   * too many streams.
    */
   async answer(
     reply: FastifyReply,
@@ -92,7 +92,7 @@ export class LiveStreams {
       reader.remove(watch);
       raw.end();
     });
-    // The reader reports all later events.
+    // From here on the reader reports all later events.
     await reader.begun;
     tell(await this.#since(caller, shown));
     void this.#check(reply, caller, ending, again);
@@ -141,12 +141,12 @@ export class LiveStreams {
   }
 }
 
-/** Reader of the log of an organization, while pages are open. */
+/** Reader of the log of an organization. It exists while pages are open. */
 class LogReader {
   readonly #watches = new Set<Watch>();
   readonly #ending = new AbortController();
   readonly #onEnd: () => void;
-  /** Resolves when no later event is missed. */
+  /** Resolves once the reader will miss no later event. */
   readonly begun: Promise<void>;
 
   constructor(app: App, organizationId: string, onEnd: () => void) {
@@ -158,7 +158,7 @@ class LogReader {
       () => {},
       () => {},
     );
-    // If a stream ends, the page opens a new stream.
+    // The stream ends with the reader. The page then opens a new stream.
     reading
       .catch((error: unknown) => app.log.error({ err: error }, 'pages of the console were cut off'))
       .finally(() => {

@@ -1,4 +1,4 @@
-// A mail that somebody decides on, as it would leave: every page with such a decision draws it
+// A mail on which a person decides, as it would leave. Every page with such a decision draws it
 // here.
 import type { MailPicture } from '../../src/inbox/approvals/schema.ts';
 import { withoutFrames } from '../http/paths/storage.ts';
@@ -10,9 +10,9 @@ import { inWords } from './parts.ts';
 const mostShown = 1_000_000;
 
 interface Places {
-  /** Path of the page that shows the HTML alone. */
+  /** Path of the page that shows only the HTML. */
   htmlPath: string;
-  /** Returns the path of a file; without it the files cannot be opened here. */
+  /** Returns the path of a file. Without this function, files of the page have no links. */
   filePath?: (n: number) => string;
 }
 
@@ -31,7 +31,7 @@ function files(attachments: MailPicture['attachments'], filePath?: Places['fileP
   })}</ul>`;
 }
 
-/** Draws all that would leave: addresses, words, HTML as it looks and as source, files. */
+/** Draws everything that would leave: addresses, text, files, HTML as it looks and as source. */
 export function drawMail(mail: MailPicture, { htmlPath, filePath }: Places): Part {
   const { from, to, cc, bcc, replyTo, subject, text, html: source, notes, attachments } = mail;
   const author = from.name === null ? from.email : `${from.name} <${from.email}>`;
@@ -52,7 +52,7 @@ export function drawMail(mail: MailPicture, { htmlPath, filePath }: Places): Par
 }
 
 /**
- * Returns the HTML of a mail for the frame of `drawMail`: it is shown in a sandbox, and opens no
+ * Returns the HTML of a mail for the frame of `drawMail`. The frame is a sandbox and opens no
  * connection.
  */
 export function framedHtml({ html: source }: Pick<MailPicture, 'html'>): Download {

@@ -8,7 +8,7 @@ import type { Part } from './html.ts';
 
 /** A request of a signed-in person. */
 export interface Asked {
-  /** Asks as the caller of the session. Empty values of the query are left out. */
+  /** Calls a route as the caller of the session. Leaves out empty values of the query. */
   ask: AskRoute;
   caller: Caller;
   config: Config;
@@ -20,11 +20,11 @@ export interface Asked {
   /** Values of `:name` in the path of the page. */
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
-  /** Returns a text that nobody can guess, such as an idempotency key. */
+  /** Returns a text that cannot be guessed, such as for an idempotency key. */
   newToken(): string;
   /** Token that forms of the session carry. */
   formToken: string;
-  /** Tells whether the door would let the session in somewhere, so that pages offer only that. */
+  /** Tells whether the caller has this right at some path: pages offer only allowed actions. */
   may(right: Right): boolean;
 }
 
@@ -35,21 +35,22 @@ export interface Titled {
 }
 
 export interface View extends Titled {
-  /** Status of the answer, 200 without it. */
+  /** Status of the answer; 200 if left out. */
   status?: number;
   /**
-   * Way in which an open page follows changes: the content is exchanged, or it only says that there
-   * is news, so that nothing moves under the cursor; `often` exchanges it every two seconds.
-   * Without it the page stands still.
+   * How an open page follows changes. `exchange` replaces the content. `announce` only reports
+   * news, so that nothing moves under the cursor. `often` replaces the content every two seconds.
+   * If left out, the page does not change.
    */
   live?: 'exchange' | 'announce' | 'often';
   /**
-   * Id of the only resource that the page shows; without it, the page follows all that it may show.
+   * Id of the only resource that the page shows. If left out, the page follows everything that the
+   * session may read.
    */
   about?: string | undefined;
-  /** The same as a command. */
+  /** The command that does the same as the page. */
   command?: string;
-  /** The same as a request: method and path. */
+  /** The request that does the same as the page: method and path. */
   request?: string;
 }
 
@@ -57,8 +58,8 @@ export interface View extends Titled {
 export type Form = Readonly<Record<string, string>>;
 
 /**
- * Tells whether the door lets a caller in at some path with this right. A bound key reaches
- * mailboxes alone.
+ * Tells whether a caller has this right at some path. A key bound to mailboxes reaches only paths
+ * of mailboxes.
  */
 export function mayAsk(caller: Caller, right: Right): boolean {
   if (right === 'operator') return caller.keyId === null;
@@ -68,23 +69,23 @@ export function mayAsk(caller: Caller, right: Right): boolean {
 
 export interface Action {
   needs: Right | null;
-  /** Acts, and returns the path to go on to, or a page to show once. */
+  /** Acts. Returns the path to redirect to, or a page to show once. */
   run(asked: Asked, form: Form): Promise<string | View>;
 }
 
 export interface Page {
-  /** Below `/console`, such as `/messages/:id`. */
+  /** Path below `/console`, such as `/messages/:id`. */
   path: string;
   /** Label in the navigation; without it the page is reached from other pages. */
   label?: string;
   /** Right to see the page; null for a page of every session. */
   needs: Right | null;
   show(asked: Asked): Promise<View | Download>;
-  /** Actions by the name that their buttons carry. */
+  /** Actions by the name in their buttons. */
   actions?: Readonly<Record<string, Action>>;
 }
 
-/** Returns the values of a path that fits a page; null if it does not. */
+/** Returns the values of a path that matches the page; null if it does not match. */
 export function matchPath(page: Page, path: string): Record<string, string> | null {
   const wanted = page.path.split('/');
   const given = path.split('/');

@@ -1,5 +1,5 @@
-// Faults that the parser found in a received mail: a reader learns which words may be missing, and
-// where they are.
+// Faults that the parser found in a received mail. They tell the reader which words may be missing,
+// and at which place.
 import type { ParsingErrorCode } from '../../src/mail/mime/parsed-mail.ts';
 import type { EmailProjection } from '../../src/outbound/messages/email-schema.ts';
 import { html, type Part } from './html.ts';
@@ -40,7 +40,7 @@ const meanings: Readonly<Record<ParsingErrorCode, string>> = {
   'parser-failed': 'The mail could not be read to the end: words or files may be missing.',
 };
 
-/** Returns the meaning; for a code of a different version, the message that the parser left. */
+/** Returns the meaning of a code; for a code of a different version, the parser's message. */
 function meaningOf(code: string, message: string): string {
   return Object.hasOwn(meanings, code) ? meanings[code as ParsingErrorCode] : message;
 }

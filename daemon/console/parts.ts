@@ -34,7 +34,7 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 const id = /^[a-z]{2,20}_[0-9a-hjkmnp-tv-z]{16,26}$/;
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
-/** Returns a value as people read it: times, lists and states as parts of their own. */
+/** Returns a value in readable form: times, lists and states are drawn as separate parts. */
 export function inWords(value: unknown): Part {
   if (isEmpty(value)) return html`<span class="none">–</span>`;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -169,7 +169,7 @@ interface Button {
   label: string;
   fields?: Readonly<Record<string, string>>;
   isFirst?: boolean;
-  /** Key that presses it. */
+  /** Key of the keyboard that presses the button. */
   key?: string;
 }
 
@@ -192,8 +192,8 @@ interface Other {
 }
 
 /**
- * Draws a form that posts an action with these fields; `others` are more buttons for the same
- * fields.
+ * Draws a form that posts an action with these fields. `others` are further buttons that post the
+ * same fields.
  */
 export function form(
   { formToken }: Asked,
@@ -218,15 +218,15 @@ interface Input {
   value?: string | undefined;
   isRequired?: boolean;
   hint?: string;
-  /** Values that the browser offers. */
+  /** Values that the browser suggests. */
   offers?: readonly string[];
   /** Lines of a text area. */
   rows?: number;
 }
 
 /**
- * Returns a text as a text area keeps it: the parser of pages drops the first line break at the
- * beginning.
+ * Returns a text for a text area. HTML drops the first line break of a text area, so a leading line
+ * break is doubled.
  */
 function kept(text = ''): string {
   return text.startsWith('\n') ? `\n${text}` : text;
@@ -254,7 +254,7 @@ interface Choice {
   empty?: string;
 }
 
-/** Draws a choice of a form; the empty choice stands for any, unless it has a text. */
+/** Draws a choice of a form. The empty choice means any value, unless it has a text of its own. */
 export function choice({ name, label, options, value = '', empty = 'any' }: Choice): Part {
   return html`<label>${label} <select name=${name}>
     <option value="">${empty}</option>
@@ -267,7 +267,7 @@ export function check(name: string, label: string, isChecked = false): Part {
   return html`<label><span><input type="checkbox" name=${name} value="1" checked=${isChecked} /> ${label}</span></label>`;
 }
 
-/** Reads JSON that a person typed; null for none. @throws Refusal that names the field */
+/** Reads JSON that a person typed; null for an empty text. @throws Refusal that names the field */
 export function jsonIn(text = '', label: string): object | null {
   if (text.trim() === '') return null;
   try {
@@ -278,8 +278,8 @@ export function jsonIn(text = '', label: string): object | null {
 }
 
 /**
- * Returns a text that a person may have changed in a form, or undefined: browsers change line ends
- * alone, and a text that stands as it was leaves the HTML beside it.
+ * Returns a typed text, or undefined if only line ends differ: browsers change them. An unchanged
+ * text leaves the HTML beside it as it is.
  */
 export function changedText(before: string | null, typed: string): string | undefined {
   const plain = (text: string) => text.replace(/\r\n?/g, '\n').trimEnd();
@@ -294,7 +294,7 @@ export function addressesIn(text = ''): string[] {
     .filter((one) => one !== '');
 }
 
-/** Acts on a form; draws it again with the error if the API refuses. */
+/** Runs an action of a form; draws the form again with the error if the API refuses. */
 export async function orAgain(
   act: () => Promise<string | View>,
   draw: (problem: Part) => Promise<View> | View,
@@ -311,8 +311,7 @@ export async function orAgain(
 }
 
 /**
- * Returns an action of a form that is drawn again, with the values and the error, if the API
- * refuses.
+ * Returns an action. If the API refuses it, the form is drawn again with the values and the error.
  */
 export function written(
   needs: Right | null,

@@ -1,5 +1,5 @@
-// The part of preact that html.ts uses. Its types bring the types of browsers into every file of
-// the service, where they contradict the types of Node (tsconfig.json leads here).
+// The part of preact that html.ts uses. The types of preact itself include the types of browsers
+// for every file, where they contradict the types of Node. tsconfig.json maps preact to this file.
 export type ComponentChild =
   | VNode
   | string
@@ -24,7 +24,7 @@ export declare function h(
   ...children: (ComponentChild | ((value: string) => ComponentChild))[]
 ): VNode;
 
-/** A text that parts of a page read wherever they stand. */
+/** A value that each part of a page below the provider can read. */
 export interface Context {
   Provider: unique symbol;
   Consumer: unique symbol;

@@ -1,5 +1,5 @@
-// The memory for answers that clients have not taken yet, of all HTTP listeners together: a pool
-// that is shared by the sites of the clients. connections.ts decides when a request runs.
+// The memory for answers that wait for their clients, of all HTTP listeners together. The sites of
+// the clients share this pool. connections.ts decides when a request runs.
 //
 //   the connection           | by                                          | then
 //   -------------------------+---------------------------------------------+---------------------------------
@@ -21,14 +21,14 @@ import {
 import { perApp } from '../../src/platform/runtime/per-app.ts';
 
 const poolBytes = 64_000_000;
-/** Bytes that each site may take from the reserve. */
+/** Bytes of the reserve guaranteed to each site. */
 const firstBytes = 1_000_000;
 /**
- * Most bytes that count for an answer. A mail of 50 MB exceeds the share of a site, and is still
- * served: four such answers fill the pool.
+ * Most bytes that are counted for an answer. A mail of 50 MB would exceed the share of a site, but
+ * must be served: four such answers fill the pool.
  */
 const mostCounted = 16_000_000;
-/** Objects of a parsed request that waits for a turn: 1.7 KB measured, and the headers. */
+/** Memory of a parsed request that waits for a turn: 1.7 KB measured, and the headers. */
 const queuedBytes = 4_096;
 /** Pace in bytes per second below which a client yields to the next file of the same site. */
 const slowBytesPerSecond = 10_000;
@@ -69,7 +69,7 @@ export class AnswerAccount implements Occupant {
   readonly #socket: Socket;
   readonly #pace: ClientSpeed;
   readonly #onCut: () => void;
-  /** Answers in work, with the bytes reserved for each. */
+  /** Bytes reserved for each answer in work. */
   readonly #answers = new Map<CountedResponse, number>();
   #queued = 0;
   #place: Place | null = null;
@@ -89,7 +89,7 @@ export class AnswerAccount implements Occupant {
     answer.account = this;
   }
 
-  /** Counts an answer no more. `queued` parsed requests wait for their turn. */
+  /** Stops counting an answer. `queued` parsed requests wait for their turn. */
   end(answer: CountedResponse, queued: number): void {
     this.#answers.delete(answer);
     this.setQueued(queued);
@@ -113,7 +113,7 @@ export class AnswerAccount implements Occupant {
 
   /** Counts `bytes` for an answer before they are read. @throws CapacityError */
   reserve(answer: CountedResponse, bytes: number): void {
-    // An ended connection gives nothing back a second time.
+    // The memory of an ended connection was released, so nothing may be reserved for it.
     if (this.#socket.destroyed) return;
     const before = this.#answers.get(answer) ?? 0;
     this.#answers.set(answer, Math.min(bytes, mostCounted));
@@ -125,7 +125,7 @@ export class AnswerAccount implements Occupant {
     }
   }
 
-  /** Gives the memory back: the connection has ended. */
+  /** Releases the memory after the connection has ended. */
   close(): void {
     this.#answers.clear();
     this.#queued = 0;
@@ -150,7 +150,7 @@ export class AnswerAccount implements Occupant {
     return bytes;
   }
 
-  /** Holds exactly so many bytes. Returns false, and changes nothing, beyond the share. */
+  /** Holds exactly this many bytes. Beyond the share it returns false and changes nothing. */
   #hold(bytes: number): boolean {
     if (bytes === 0) {
       this.#leave();
@@ -193,9 +193,9 @@ function takenBytes(socket: Socket): number {
 }
 
 /**
- * Counts `bytes` for an answer that is about to be read. An answer within this process, such as an
- * answer for a page of the console, counts only as part of that page.
- * @throws CapacityError if the memory is used up
+ * Reserves `bytes` for an answer before it is read. An answer within this process, such as for a
+ * page of the console, is counted only as part of that page. @throws CapacityError if the memory is
+ * used up
  */
 export function reserveAnswer(answer: ServerResponse, bytes: number): void {
   if (answer instanceof CountedResponse) answer.account?.reserve(answer, bytes);

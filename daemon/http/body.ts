@@ -10,7 +10,7 @@ import { readMediaType } from './media-type.ts';
 
 const deepestNesting = 64;
 /**
- * Most values in a body: parsing and checking them each take less than a turn of the event loop.
+ * Most values in a body: so many can be parsed and checked in less than a turn of the event loop.
  */
 const mostValues = 100_000;
 /**
@@ -18,16 +18,16 @@ const mostValues = 100_000;
  * number.
  */
 const freeBytes = 65_536;
-/** Memory for larger bodies, in bodies of the largest size. Each organization has a share of it. */
+/** Memory for larger bodies, as a number of bodies of the largest size. Organizations share it. */
 const largestBodiesAtOnce = 4;
 /** Bytes of the reserve guaranteed to each organization. */
 const firstBytes = 1_048_576;
 
 export interface BodyReader {
   /**
-   * Returns the whole body, in memory counted for the holder; empty without a body.
-   * @throws MalformedRequestError 413 beyond the limit, 415 for a wrong media type or a compressed
-   * body, 400 if it is too slow or incomplete; CapacityError beyond the holder's share.
+   * Returns the whole body, in memory counted for the holder; empty without a body. @throws
+   * MalformedRequestError: 413 beyond the limit, 415 for a wrong media type or a compressed body,
+   * 400 if the body is too slow or incomplete; CapacityError beyond the holder's share.
    */
   read(
     holder: string,
@@ -37,16 +37,16 @@ export interface BodyReader {
   ): Promise<Buffer>;
 }
 
-/** Bodies besides JSON that a path takes. */
+/** Bodies of further types that a path accepts besides JSON. */
 export interface TakenBody {
   /** Media types in lower case. */
   types: readonly string[];
   mostBytes: number;
-  /** Content codings besides `identity`; the body is returned as it was sent. */
+  /** Accepted content codings besides `identity`. The body is returned as sent, still encoded. */
   codings?: readonly string[];
 }
 
-/** Creates a reader for bodies of at most `maxBytes`. All reads share a pool of memory. */
+/** Creates a reader for bodies of at most `maxBytes`. All bodies share a pool of memory. */
 export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
   const memory = new SharedPool(largestBodiesAtOnce * maxBytes, firstBytes);
   return {
@@ -74,7 +74,7 @@ export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
         const text = `The body must be sent as ${types.join(' or ')} in UTF-8`;
         throw new MalformedRequestError(text, 415);
       }
-      // Sends 100 Continue only now, so that the client of a refused request does not upload the
+      // Sends 100 Continue only after the checks, so that a refused client does not upload the
       // body.
       if (headers.expect !== undefined) response.writeContinue();
       return await collect(request, response, { holder, maxBytes: mostBytes, memory, clock });
@@ -162,9 +162,8 @@ function collect(
 const byteOrderMark = Buffer.from('\uFEFF');
 
 /**
- * Parses a body; undefined if it is empty. A byte order mark is ignored (RFC 8259 section 8.1). The
- * last of duplicate keys counts (RFC 8259 section 4).
- * @throws MalformedRequestError
+ * Parses a body; undefined if it is empty. Ignores a byte order mark (RFC 8259 section 8.1). The
+ * last of duplicate keys counts (RFC 8259 section 4). @throws MalformedRequestError
  */
 export function parseJson(body: Buffer, mostOfValues = mostValues): unknown {
   const isMarked = body.subarray(0, byteOrderMark.length).equals(byteOrderMark);
@@ -223,12 +222,12 @@ function endOfString(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
-/** Marks of forbidden keys: the names, and the escape that can spell any name. */
+/** Texts that occur in every forbidden key: the names, and the escape that can spell any name. */
 const poisonMarks = ['__proto__', 'constructor', '\\u'];
 
 /**
- * Refuses keys that could reach a prototype through a careless merge. `checkStructure` has bounded
- * the size.
+ * Refuses keys by which a careless merge could change a prototype. `checkStructure` has bounded the
+ * size.
  */
 function refusePoison(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
@@ -236,7 +235,7 @@ function refusePoison(value: unknown): void {
     for (const entry of value) refusePoison(entry);
     return;
   }
-  // The list of 100,000 entries takes longer than this loop. Values of JSON.parse inherit no key.
+  // `Object.entries` of 100,000 entries takes longer. Values of JSON.parse inherit no key.
   for (const key in value) {
     const entry = (value as Record<string, unknown>)[key];
     const isPoison =

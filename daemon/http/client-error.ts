@@ -14,8 +14,9 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Answers 400 if this socket has no answer yet, and closes it. Returns the reason to count; null if
- * no request was refused, as on a connection that was opened in advance and never used.
+ * Answers 400 if this socket has no answer yet, and closes it. Returns the reason for the metric.
+ * Returns null without a refused request, as on a connection that a browser opens in advance and
+ * never uses.
  */
 export function answerClientError(
   error: Error & { code?: string },

@@ -36,7 +36,7 @@ function openFilesLimit(): number {
     const [, soft = ''] = /^Max open files +(\d+)/m.exec(limits) ?? [];
     return soft === '' ? Number.POSITIVE_INFINITY : Number(soft);
   } catch {
-    return Number.POSITIVE_INFINITY; // No Linux.
+    return Number.POSITIVE_INFINITY; // // Outside of Linux the limit is unknown.
   }
 }
 
@@ -54,21 +54,21 @@ export interface Connections {
   /** Counts the connections of a server. */
   watch(server: Server): void;
   /**
-   * Runs `handle` on a request, at once or in turn. A client may send thousands of requests at
-   * once, and Node hands over all in the 64 KB that it has read.
+   * Runs `handle` on a request, at once or in turn. A client may send thousands of requests
+   * together, and Node parses all requests in the 64 KB that it has read.
    */
   serve(request: IncomingMessage, response: CountedResponse, handle: () => void): void;
   /**
    * Ends all connections without a request in progress, now and from now on. Node itself misses
    * connections without any byte sent (browsers open them in advance), connections on which headers
-   * dribble in, and connections with an answer that is just being sent.
+   * arrive slowly, and connections with an answer that is just being sent.
    */
   closeIdle(): void;
 }
 
 /**
- * Tracks connections. Beyond the limit, closes the longest idle connection: the new connection
- * itself if all earlier connections are busy.
+ * Tracks connections. Beyond the limit it closes the connection that is idle longest, or the new
+ * connection if all earlier connections are busy.
  */
 export function trackConnections(
   app: App,
@@ -78,7 +78,7 @@ export function trackConnections(
   const open = new Set<Socket>();
   /** Idle connections, in the order in which they became idle. */
   const idle = new Set<Socket>();
-  /** Over TLS, the socket of a request is not in `open`. */
+  /** Turns by socket. Over TLS, the socket of a request is not in `open`. */
   const turns = new WeakMap<Socket, Turns>();
   let isClosing = false;
 
@@ -115,7 +115,7 @@ export function trackConnections(
       idle.delete(socket);
       turnsOf(socket).serve(response, () => {
         response.once('prefinish', () => {
-          // All bytes are written; bytes that the system has not accepted wait for a slow reader.
+          // At the end of an answer, bytes that the system has not accepted wait for the reader.
           if (socket.writableLength === 0) return;
           const cancel = clock.after(answerTimeoutMs, () => socket.destroy());
           response.once('close', cancel);
@@ -130,7 +130,7 @@ export function trackConnections(
   };
 }
 
-/** Requests of a connection in work at once. */
+/** Most requests of a connection that are in work at once. */
 const mostInWork = 8;
 
 interface Queued {
@@ -150,7 +150,7 @@ class Turns {
     this.#socket = socket;
     this.#account = account;
     this.#onIdle = onIdle;
-    // Node resumes a socket whenever a request is complete, or an answer is taken.
+    // Pauses again: Node resumes a socket when a request is complete or an answer is taken.
     socket.on('resume', () => this.#pauseIfQueued());
     socket.once('close', () => {
       this.#queue.length = 0;

@@ -33,7 +33,7 @@ import { passOverRest, type Streams } from './streams.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
 import type { Workload } from './workload.ts';
 
-/** Looks a key up; null for a malformed, unknown, revoked or expired key. */
+/** Finds the caller of a key; null for a malformed, unknown, revoked or expired key. */
 export type Authenticate = (plaintext: string) => Promise<Caller | null>;
 
 /** Returns the rate limit headers; called after `Admit`, and again after the route ran. */
@@ -57,7 +57,7 @@ declare module 'fastify' {
   }
 }
 
-/** Characters of an API key; a longer key is not looked up. */
+/** Most characters of an API key; a longer key is not looked up. */
 export const longestKey = 256;
 const knownPermissions: ReadonlySet<string> = new Set(everyPermission());
 
@@ -67,8 +67,8 @@ export function routerPath(path: string): string {
 }
 
 /**
- * Mounts a route. Fails closed: a route without a known permission, or with path parameters
- * other than in the schema, throws here, before any server listens.
+ * Mounts a route. Fails closed: for an unknown permission, or path parameters that differ from the
+ * schema, it throws before any server listens.
  */
 export function mountRoute(server: FastifyInstance, dispatcher: Dispatcher, route: Route): void {
   assertMountable(route);
@@ -97,10 +97,10 @@ function assertMountable(route: Route): void {
   }
 }
 
-/** A route with everything that can be computed before the first request. */
+/** A route with all values that can be computed before the first request. */
 interface RoutePlan {
   route: Route;
-  /** Names the requests in the metric of stalls. */
+  /** Name of the operation in the metric of stalls. */
   operation: string;
   headerNames: readonly string[];
   /** Deprecation headers, added to every answer. */
@@ -163,7 +163,7 @@ async function answer(
     const key = keyOf(plan.keyUse, request);
     const body = plan.keyUse === 'body' && key !== undefined ? withKey(given, key) : given;
     if (route.dryRun && isDryRun(body)) status = 200;
-    // Without an escape, a JSON string cannot contain a forbidden character.
+    // Without an escape in the body, no JSON string can contain a forbidden character.
     const hasPlainBody = !bytes?.includes('\\u');
     await sliceTurns();
     const once = plan.keyUse === 'claim' && key !== undefined;
@@ -181,8 +181,8 @@ async function answer(
 }
 
 /**
- * Answers a route that streams. The route reads the body while it runs, so path and query are
- * checked before. The time is bounded only by the limits of body and answer.
+ * Answers a route that streams. Path and query are checked first, as the route reads the body while
+ * it runs. Only the limits of body and answer bound the time.
  */
 async function answerStreaming(
   dispatcher: Dispatcher,
@@ -221,8 +221,8 @@ async function answerStreaming(
 }
 
 /**
- * Answers a route that waits for events: not among the requests in work. The key is checked again
- * before the answer.
+ * Answers a route that waits for events. A waiting request is not counted as in work. The key is
+ * checked again before the answer.
  */
 async function answerLate(
   dispatcher: Dispatcher,
@@ -261,7 +261,7 @@ async function begin(
   return caller;
 }
 
-/** Returns the caller of a key; logs an invalid key. @throws UnauthorizedError */
+/** Returns the caller of a key; records an invalid key in the log. @throws UnauthorizedError */
 async function callerOf(
   { app, authenticate }: Pick<Dispatcher, 'app' | 'authenticate'>,
   request: FastifyRequest,
@@ -274,9 +274,8 @@ async function callerOf(
 }
 
 /**
- * Returns the caller after the first checks of the door, at a path beside the routes. The
- * permission may depend on the caller.
- * @throws UnauthorizedError, ForbiddenError.
+ * Returns the caller after the first checks of the door, for a path that is not a route. The
+ * permission may depend on the caller. @throws UnauthorizedError, ForbiddenError.
  */
 export async function authorize(
   dispatcher: Pick<Dispatcher, 'app' | 'authenticate'>,
@@ -294,7 +293,7 @@ export async function authorize(
 
 type NeededBy = Permission | ((caller: Caller) => Permission);
 
-/** Adds the remaining rate limits to the answer after `work`, also if it fails. */
+/** Adds the remaining rate limits to the answer after `work`, even if it fails. */
 async function withLimits<T>(
   { limitHeaders }: Dispatcher,
   caller: Caller,
@@ -310,8 +309,8 @@ async function withLimits<T>(
 }
 
 /**
- * The form that HTTP clients and proxies send by default (RFC 6750, 2.1); `X-API-Key` takes
- * precedence.
+ * Matches the form of a key that HTTP clients and proxies send by default (RFC 6750, 2.1).
+ * `X-API-Key` takes precedence.
  */
 const bearer = /^Bearer +(\S+) *$/i;
 

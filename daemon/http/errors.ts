@@ -13,7 +13,7 @@ import {
 export const jsonContentType = 'application/json; charset=utf-8';
 
 /**
- * Recognizes refusals of fastify itself before the route is found, e.g. a URL that cannot be
+ * Recognizes requests that fastify refuses before the route is found, such as a URL that cannot be
  * decoded.
  */
 function isClientFault(error: unknown): boolean {
@@ -53,7 +53,7 @@ interface Failed {
   route: string | undefined;
 }
 
-/** Returns the service error of any failure; counts it, and logs it once if the fault is ours. */
+/** Returns the service error of any failure. Counts it, and logs it once if it is our fault. */
 export function reported(app: App, error: unknown, failed: Failed): ServiceError {
   const refusal = toServiceError(error);
   app.metrics.refused.inc({ reason: refusal.reason });
@@ -61,7 +61,7 @@ export function reported(app: App, error: unknown, failed: Failed): ServiceError
   return refusal;
 }
 
-/** Answers with the error, reported. */
+/** Reports an error (see `reported`) and answers with it. */
 export function sendError(
   app: App,
   error: unknown,
@@ -75,7 +75,7 @@ export function sendError(
     .code(refusal.status)
     .headers({
       ...errorHeaders(refusal),
-      // Git clients know Basic only.
+      // Git clients support only Basic authentication.
       ...(challenge !== undefined && { 'www-authenticate': String(challenge) }),
     })
     .header('content-type', jsonContentType)
@@ -83,8 +83,8 @@ export function sendError(
 }
 
 /**
- * Logs faults. A shed request leaves no line; a store that cannot write does (the error has a
- * cause).
+ * Logs faults. A request refused for capacity leaves no line, but a store that cannot write does
+ * (the error has a cause).
  */
 function logFault(app: App, error: ServiceError, failed: Failed): void {
   const isFault = error.status >= 500 && !(error instanceof CapacityError);

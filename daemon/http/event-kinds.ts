@@ -38,7 +38,7 @@ const gathered: readonly EventKind[] = [
 
 const place = new Map<string, number>(eventTypes.map((type, index) => [type, index]));
 
-/** The kinds of all built areas, in the order of the reference. */
+/** The kinds of all areas, in the order of the reference. */
 export const eventKinds: readonly EventKind[] = gathered.toSorted(
   (a, b) => (place.get(a.type) ?? 0) - (place.get(b.type) ?? 0),
 );

@@ -1,13 +1,14 @@
-// Detects an event loop too slow to admit new requests (specification 7: 503), and reports what
-// held it. The meter of the delay is a parameter, so that a test does not have to burn a core.
+// Detects an event loop too slow to admit new requests (specification 7: 503), and reports the
+// operation that blocked it. Tests pass a fake meter of the delay, so that they need not burn a
+// core.
 import type { App } from '../../src/core/app.ts';
 import { type Clock, systemClock } from '../../src/platform/runtime/clock.ts';
 import { operationSince } from '../../src/platform/runtime/fairness/loop-turns.ts';
 
 export interface LoopDelay {
   /**
-   * Returns the delay in ms that work since the last call had to wait for a turn, averaged over
-   * time: a long stall weighs as much as it lasted.
+   * Returns the average delay in ms since the last call before work gets a turn. The average is
+   * over time: a long stall weighs as much as it lasted.
    */
   read(): number;
   stop(): void;
@@ -19,7 +20,7 @@ const reportFromMs = 100;
 /** Stalls longer than this are logged. */
 const logFromMs = 500;
 
-/** Gets each stall of the event loop, with the operation that was last begun before the end. */
+/** Receives each stall of the event loop, with the last operation that began before its end. */
 export type OnStall = (stallMs: number, operation: string) => void;
 
 /** Returns a function that records stalls in the metric, and long stalls in the log. */
@@ -35,8 +36,9 @@ export function stallReporter({
 }
 
 /**
- * Measures by a timer that checks how late it is: 20 times a second, a few µs each. The histogram
- * of node:perf_hooks loses the turn in which it is reset, which in an overload is every turn.
+ * Measures by a timer that compares the due time with the actual time: 20 times a second, a few µs
+ * each. The histogram of node:perf_hooks loses the turn in which it is reset, and in an overload
+ * that is every turn.
  */
 export function measureLoopDelay(onStall: OnStall = () => {}): LoopDelay {
   let lastMs = systemClock.elapsed();
@@ -58,7 +60,7 @@ export function measureLoopDelay(onStall: OnStall = () => {}): LoopDelay {
   let cancel = systemClock.after(probeEveryMs, probe);
   return {
     read() {
-      // The current turn may be the long stall.
+      // Measures now, as the current turn may be the long stall.
       look();
       const meanMs = timeMs === 0 ? 0 : weightedMs / timeMs;
       timeMs = 0;
@@ -75,26 +77,25 @@ export function measureLoopDelay(onStall: OnStall = () => {}): LoopDelay {
  */
 const turnsWithinTimeLimit = 60;
 /**
- * Delay that never counts as overload: a loaded daemon has 20 to 60 ms, a large garbage collection
- * 100.
+ * Delay that never counts as overload. A loaded daemon has 20 to 60 ms, a large garbage collection
+ * takes 100 ms.
  */
 const leastLimitMs = 200;
 const windowMs = 1_000;
-/** Slow windows in a row that count as overload: a single stall is over when it is noticed. */
+/** Consecutive slow windows that count as overload. A single stall is over when it is noticed. */
 const windowsInARow = 2;
 
 /**
- * Returns the delay at which requests can no longer meet this time limit: 500 ms for a limit of 30
- * s.
+ * Returns the delay beyond which requests cannot meet this time limit: 500 ms for a limit of 30 s.
  */
 export function loopDelayLimitMs(timeoutSeconds: number): number {
   return Math.max(leastLimitMs, (timeoutSeconds * 1000) / turnsWithinTimeLimit);
 }
 
 /**
- * Returns a function to call for each new request. It returns true from the second window of a
- * second or more with a delay beyond the limit, until a window stays below half of it. It has no
- * timer: calls end the window.
+ * Returns a function to call for each new request; it returns true during an overload. An overload
+ * begins with the second slow window in sequence (a second or more), and ends with a window below
+ * half of the limit. No timer runs: the calls end the window.
  */
 export function watchEventLoop(clock: Clock, delay: LoopDelay, limitMs: number): () => boolean {
   let windowStartedAt = clock.elapsed();

@@ -1,5 +1,5 @@
-// How console and MCP ask routes: within the process, through the door, with the same shares of
-// capacity as requests over HTTP.
+// How the console and MCP call routes: within the process, through the door, with the same shares
+// of capacity as requests over HTTP.
 import type { Caller, Doorway } from '../../src/core/api/route.ts';
 import { UnauthorizedError } from '../../src/platform/errors.ts';
 import { sliceTurns } from '../../src/platform/runtime/fairness/loop-turns.ts';
@@ -15,10 +15,10 @@ export interface Asker {
   requestId: string;
 }
 
-/** Asks a route. @throws ServiceError, counted and logged as over HTTP */
+/** Calls a route. @throws ServiceError, counted and logged as over HTTP */
 export type Ask = <Answer>(asker: Asker, way: Doorway<Answer>, input?: Input) => Promise<Answer>;
 
-/** Returns the function by which faces ask. */
+/** Returns the function by which the console and MCP call routes. */
 export function askWithin(door: Door, workload: Workload): Ask {
   return async ({ caller, peer, requestId }, way, input = {}) => {
     const { organizationId } = caller;
@@ -36,10 +36,10 @@ export function askWithin(door: Door, workload: Workload): Ask {
   };
 }
 
-/** Asks a route as a caller that is known already. @throws ServiceError */
+/** Calls a route as a known caller. @throws ServiceError */
 export type AskRoute = <Answer>(way: Doorway<Answer>, input?: Input) => Promise<Answer>;
 
-/** Returns a function that asks with a key, which `find` looks up each time. */
+/** Returns a function that calls routes with a key; `find` looks the key up at each call. */
 export function askByKey(
   ask: Ask,
   find: () => Promise<Caller | null>,

@@ -5,7 +5,8 @@ import { CountedResponse } from './answer-memory.ts';
 import type { ConnectionLimits, Connections } from './connections.ts';
 
 /**
- * Bounds on a connection. They are not in the configuration: only attackers and tests reach them.
+ * Bounds on a connection. They are not in the configuration, because only attackers and tests reach
+ * them.
  */
 export interface SocketLimits extends ConnectionLimits {
   /** Time for the request line and the headers to arrive. */
@@ -14,7 +15,7 @@ export interface SocketLimits extends ConnectionLimits {
   requestTimeoutMs: number;
   /** Interval of the checks of `headersTimeoutMs` and `requestTimeoutMs`. */
   checkEveryMs: number;
-  /** Time between an answer and the next request. */
+  /** Longest time between an answer and the next request. */
   keepAliveTimeoutMs: number;
 }
 
@@ -50,8 +51,8 @@ export function createHttpListener(
     ServerResponse: CountedResponse,
   });
   server.setTimeout(requestTimeoutSeconds * 1000 + quietConnectionMs);
-  // Without the last two listeners node sends `100 Continue` before the key is checked, and a
-  // built-in text for 417.
+  // Without the last two listeners, Node sends `100 Continue` before the key is checked, and a text
+  // of its own for 417.
   for (const event of ['request', 'checkContinue', 'checkExpectation']) {
     server.on(event, (request: IncomingMessage, response: CountedResponse) =>
       connections.serve(request, response, () => handle(request, response)),

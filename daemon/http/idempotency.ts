@@ -1,5 +1,5 @@
-// The header `Idempotency-Key` of requests. src/core/api/idempotency.ts has the use of each
-// operation, src/service/door/claims.ts the claims of keys.
+// The header `Idempotency-Key` of requests. src/core/api/idempotency.ts declares the use by each
+// operation, src/service/door/claims.ts claims keys.
 import { createHash, type Hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -21,9 +21,8 @@ import type { Around } from '../../src/service/door/door.ts';
 const replayedHeader = 'idempotency-replayed';
 
 /**
- * Returns the key of a request; undefined without a key, or if the operation reads the header on
- * its own.
- * @throws ValidationError for a key of another length, and for a POST that changes nothing
+ * Returns the key of a request; undefined without a key, or if the operation reads the header
+ * itself. @throws ValidationError for a key of invalid length, and for a POST that changes nothing
  */
 export function keyOf(use: KeyUse, { headers }: FastifyRequest): string | undefined {
   if (use === 'none' || use === 'own' || headers[keyHeader] === undefined) return undefined;
@@ -39,8 +38,8 @@ export function keyOf(use: KeyUse, { headers }: FastifyRequest): string | undefi
 }
 
 /**
- * Returns the body with the key of the header as `idempotencyKey`.
- * @throws ValidationError if the body has another key
+ * Returns the body with the key of the header as `idempotencyKey`. @throws ValidationError if the
+ * key in the body differs
  */
 export function withKey(body: unknown, key: string): unknown {
   if (body !== undefined && !isObject(body)) return body;
@@ -68,7 +67,7 @@ export async function markingReplays<T>(
   return value;
 }
 
-/** Returns the frame in which the door runs an operation once for its key. */
+/** Returns a wrapper in which the door runs an operation once for each key. */
 export function onceFor(
   app: App,
   caller: Caller,

@@ -1,5 +1,5 @@
-// The id of a request: the caller's own if it is valid, else a new id. It is written into the
-// answer and the log, so only safe characters are allowed.
+// The id of a request: the caller's id if it is valid, else a new id. Only safe characters are
+// allowed, as the answer and the log contain it.
 import type { Random } from '../../src/platform/runtime/random.ts';
 
 const saneId = /^[\w.:-]{1,128}$/;

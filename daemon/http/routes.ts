@@ -47,7 +47,7 @@ import { receiptRoutes } from '../../src/receipts/routes.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { eventRoutes } from './event-kinds.ts';
 
-/** Areas before the audit, in the order of the reference. */
+/** Areas that stand before the audit in the reference. */
 const areas: readonly Readonly<Record<string, Route>>[] = [
   sendingRoutes,
   messageRoutes,

@@ -1,5 +1,5 @@
-// The HTTP listener: fastify set up for hostile clients, the common headers, and the paths besides
-// routes (health, the OpenAPI document, the reference). dispatch.ts runs a route.
+// The HTTP listener: fastify set up for hostile clients, the common headers, and the paths that are
+// not routes (health, the OpenAPI document, the reference). dispatch.ts runs a route.
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Route } from '../../src/core/api/route.ts';
 import type { App } from '../../src/core/app.ts';
@@ -40,7 +40,7 @@ import { openWorkload, type Workload } from './workload.ts';
 
 /** An outgoing answer, for tests that check it against the schemas. */
 export interface Exchange {
-  /** Undefined for health, documents and unknown paths. */
+  /** Route of the request; undefined for health, documents and unknown paths. */
   route: Route | undefined;
   method: string;
   url: string;
@@ -54,13 +54,13 @@ export interface HttpServerOptions {
   /** Event kinds for the webhooks of the OpenAPI document. */
   eventKinds?: readonly EventKind[];
   authenticate: Authenticate;
-  /** Signs people in to the console. The server has a console only with it. */
+  /** Signs people in to the console. Without it the server has no console. */
   sessions?: ConsoleParts['authenticator'];
   admit?: Admit;
   limitHeaders?: LimitHeaders;
   isQueueRunning: () => boolean;
   isDraining?: () => boolean;
-  /** Answers `/dev/clock`: a daemon with a virtual clock. */
+  /** Clock for `/dev/clock`, if it is virtual. */
   virtualClock?: DevClock;
   /**
    * Meter of the event loop's delay; without it no delay refuses a request. The caller stops it.
@@ -70,7 +70,7 @@ export interface HttpServerOptions {
   workload?: Workload;
   socketLimits?: Partial<SocketLimits>;
   /**
-   * Sees every answer before it leaves; an error thrown here is answered instead, as a 500. For
+   * Sees every answer before it is sent. An error thrown here replaces the answer by a 500. For
    * tests.
    */
   onResponse?: (exchange: Exchange) => void;
@@ -159,8 +159,8 @@ function createFastify(app: App, limits: SocketLimits, connections: Connections)
     genReqId: (request) => requestIdOf(request.headers['x-request-id'], app.random),
     serverFactory: (handle) =>
       createHttpListener(limits, connections, { requestTimeoutSeconds, handle }),
-    // During the close, fastify's own answer would not have our form. So the request is served
-    // instead.
+    // During the close, fastify would answer in a form that differs from ours. So it serves the
+    // request.
     return503OnClosing: false,
     routerOptions: { maxParamLength: longestUrl },
     clientErrorHandler: (error, socket) => {
@@ -173,7 +173,7 @@ function createFastify(app: App, limits: SocketLimits, connections: Connections)
       sendError(app, error, plainRequest, plainReply);
     },
   });
-  // dispatch.ts reads bodies, after key and permission; fastify must not.
+  // Stops fastify from reading bodies: dispatch.ts reads them after checking key and permission.
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
@@ -241,7 +241,7 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('cache-control', 'no-store');
 }
 
-/** Returns the port as the system bound it. */
+/** Returns the port that the system has bound. */
 async function listen(server: FastifyInstance, host: string, port: number): Promise<number> {
   try {
     await server.listen({ host, port, backlog: acceptBacklog });

@@ -18,8 +18,7 @@ import { type Occupant, SharedPool } from '../../src/platform/runtime/fairness/s
 import { readMediaType } from './media-type.ts';
 
 /**
- * Limit of streamed bodies and answers together. A route that streams in both directions counts
- * once.
+ * Most streamed bodies and answers together. A route that streams in both directions counts once.
  */
 const mostStreams = 4;
 const retryAfterSeconds = 5;
@@ -66,13 +65,13 @@ export function createStreams(clock: Clock): Streams {
         evict: () => stream.destroy(),
       });
       if (!place) throw crowded();
-      // A piece is made ahead: each is a page of rows.
+      // Only a single piece is made in advance, as each is a page of rows.
       const stream = Readable.from(untilOver(texts, clock, pace), { highWaterMark: 1 });
       stream.once('close', () => {
         pace.stop();
         place.leave();
       });
-      // Cut on purpose: the reader notices it at the socket.
+      // A cut answer is no fault: the reader notices it at the socket.
       stream.on('error', () => {});
       return stream;
     },
@@ -105,8 +104,8 @@ class ComingBody implements Occupant {
   }
 
   /**
-   * Awaits the client's next piece. @throws MalformedRequestError, CapacityError once it was
-   * evicted
+   * Waits for the client's next piece. @throws MalformedRequestError; CapacityError after the body
+   * was evicted
    */
   next<T>(coming: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -183,7 +182,7 @@ async function* chunksOf(
   mostBytes: number,
   body: ComingBody,
 ): AsyncGenerator<Buffer> {
-  // Sends 100 Continue only now, so that the client of a refused request does not upload the body.
+  // Sends 100 Continue only now, so that a refused client does not upload the body.
   if (request.headers.expect !== undefined) response.writeContinue();
   const chunks = request.iterator({ destroyOnReturn: false });
   let received = 0;
@@ -198,7 +197,7 @@ async function* chunksOf(
   }
 }
 
-/** Discards the rest of a body after an early answer: no request can follow on this connection. */
+/** Discards the rest of a body after an early answer, so the connection must be closed. */
 export function passOverRest(request: IncomingMessage, response: ServerResponse): void {
   if (request.readableEnded) return;
   if (!response.headersSent) response.setHeader('connection', 'close');

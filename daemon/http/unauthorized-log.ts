@@ -1,5 +1,5 @@
-// The log line of a 401: the client address, and the part of the key that may be shown. Guessing of
-// keys causes many, so they are bounded.
+// The log line of a request answered 401: the client address, and the part of the key that may be
+// shown. Guessing of keys causes many such lines, so their number is bounded.
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../../src/core/app.ts';
 import type { UnauthorizedError } from '../../src/platform/errors.ts';
@@ -11,8 +11,8 @@ const linesPerSecond = 10;
 const limitOf = perApp((app: App) => new LineLimit(app.clock, linesPerSecond));
 
 /**
- * Returns the displayable start of a key (its first 14 characters); null for a text that is not our
- * key.
+ * Returns the part of a key that may be shown (its first 14 characters); null for a text that is
+ * not a key of ours.
  */
 function startOf(key: unknown): string | null {
   const start = typeof key === 'string' ? key.slice(0, 14) : '';

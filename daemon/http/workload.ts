@@ -10,16 +10,16 @@ import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.t
 
 export interface Workload {
   /**
-   * Runs the first part of a request, before the organization is known. It is also refused while
-   * the event loop is overloaded. Later parts are not, as the body has arrived by then.
-   * @throws as `runFor`
+   * Runs the first part of a request, before the organization is known. Only this part is refused
+   * while the event loop is overloaded: the body of later parts has arrived already. @throws as
+   * `runFor`
    */
   begin<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Runs `work` within the organization's share of concurrent work. After the time limit the
-   * request is answered, but `work` goes on and counts until it ends, so that a store that hangs
-   * never piles up work without bound.
-   * @throws CapacityError before `work` is called, TimeoutError, or the error of `work`.
+   * request is answered, but `work` continues and counts until it ends. So the work on a hanging
+   * store stays bounded. @throws CapacityError before `work` is called, TimeoutError, or the error
+   * of `work`.
    */
   runFor<T>(organizationId: string, work: () => Promise<T>): Promise<T>;
 }
@@ -31,7 +31,7 @@ interface WorkloadOptions {
   isLoopOverloaded: () => boolean;
   /** Retry-After in seconds for the next refused request. */
   backoff: () => number;
-  /** Reports a failure that comes after the answer; no other code sees it. */
+  /** Reports a failure after the answer, which no caller would see. */
   onLateFailure: (error: unknown) => void;
 }
 

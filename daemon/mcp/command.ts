@@ -1,4 +1,4 @@
-// MCP for a command: the routes in the command's process, on the store of a daemon.
+// MCP for a command: runs the routes in the command's process, on the store of a daemon.
 import { admissionOf } from '../../src/access/admission/admission.ts';
 import { createAuthenticator } from '../../src/access/keys/authenticator.ts';
 import type { App } from '../../src/core/app.ts';
@@ -15,12 +15,12 @@ const peer = '127.0.0.1';
 
 export interface McpCommand {
   connection: Connection;
-  /** Resolves when the client has gone. */
+  /** Resolves when the client has disconnected. */
   serve(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens the routes for a key. */
+/** Opens MCP with the routes that a key may use. */
 export async function openMcp(app: App, key: string, isReadOnly: boolean): Promise<McpCommand> {
   const authenticator = createAuthenticator(app);
   const admission = admissionOf(app);

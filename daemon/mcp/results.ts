@@ -1,12 +1,11 @@
-// Results for an agent: bounded to a share of the context, mail from outside marked, and characters
-// that a reader does not see shown as signs. The marks follow from rules alone, and no model
-// judges.
+// Results for an agent: cut to a part of the agent's context, mail from outside marked, invisible
+// characters shown as signs. Fixed rules set the marks, not a model.
 import { hidesWords } from '../../src/mail/mime/html/hidden-words.ts';
 import { misleading, plainly } from '../../src/platform/runtime/signs.ts';
 
-/** Characters of a result. */
+/** Most characters of a result. */
 const mostCharacters = 40_000;
-/** Characters of a single text in a result. */
+/** Most characters of a single text in a result. */
 const longestText = 12_000;
 const mostMessages = 100;
 
@@ -24,7 +23,7 @@ export function messageIdsIn(value: unknown): string[] {
   return [...ids];
 }
 
-/** Returns the marks of deceit in a text. */
+/** Returns the marks for signs of deceit in a text. */
 function suspicionsIn(text: string): Suspicion[] {
   const found: Suspicion[] = [];
   if (/[\u200B-\u200D\u2060-\u2064\uFEFF\u00AD\u{E0000}-\u{E007F}]/u.test(text)) {
@@ -41,8 +40,9 @@ export interface Shown {
 }
 
 /**
- * Returns a value with signs in the texts and long texts cut, and the marks of deceit in it. A
- * message of `hidden` gets the mark of hidden HTML text; the value may lack the HTML.
+ * Returns a value for an agent: invisible characters as signs, long texts cut, and the marks of
+ * deceit. A message with an id in `hidden` gets the mark of hidden HTML text even if the value
+ * lacks the HTML.
  */
 export function shown(value: unknown, hidden: ReadonlySet<string>): Shown {
   const suspicious = new Set<Suspicion>();
@@ -83,7 +83,7 @@ export function isList(value: unknown): value is List {
   return typeof value === 'object' && value !== null && Array.isArray((value as List).items);
 }
 
-/** A place in a list: the page of the API, and the items of it that were given already. */
+/** A place in a list: the page of the API, and the number of items already given from it. */
 export interface ListPlace {
   page: string | null;
   skip: number;
@@ -98,7 +98,7 @@ export function placeOf(cursor: unknown): ListPlace {
       return { page, skip };
     }
   } catch {
-    // The refusal follows.
+    // Falls through to the error below.
   }
   throw new TypeError('cursor: expected nextCursor of the part before');
 }
@@ -130,7 +130,7 @@ function nextPage({ nextCursor, pagination }: List): string | null {
   return cursorTo({ page: String(pagination.page + 1), skip: 0 });
 }
 
-/** Returns a bounded text of a value, for any content. */
+/** Returns any value as a text of bounded length. */
 export function boundedJson(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length <= 4 * mostCharacters ? text : `${text.slice(0, 4 * mostCharacters)}… (cut)`;

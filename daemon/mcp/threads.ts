@@ -5,7 +5,7 @@ import type { ThreadMessage } from '../../src/inbox/threads/schema.ts';
 import { plainly } from '../../src/platform/runtime/signs.ts';
 import type { AskRoute } from '../http/faces.ts';
 
-/** A thread of a mailbox. */
+/** Ids of a thread and the mailbox. */
 export type ThreadPlace = { id: string; threadId: string };
 
 const mostMessages = 30;
@@ -16,7 +16,7 @@ export const threadTemplate = 'svc://mailboxes/{mailboxId}/threads/{threadId}';
 
 const threadUri = /^svc:\/\/mailboxes\/(mbx_\w+)\/threads\/(thread_\w+)$/;
 
-/** Returns the thread of an address; null for any other address. */
+/** Returns the thread named by a URI; null for any different URI. */
 export function threadPlace(uri: string): ThreadPlace | null {
   const [, id, threadId] = threadUri.exec(uri) ?? [];
   return id === undefined || threadId === undefined ? null : { id, threadId };
@@ -48,7 +48,7 @@ function mailText({ id, from, createdAt, direction, newContent, preview }: Threa
   ].join('\n');
 }
 
-/** Returns the newest threads of all mailboxes that the key reaches, as addresses of resources. */
+/** Returns URIs and names of the newest threads of all mailboxes that the key reaches. */
 export async function threadResources(ask: AskRoute): Promise<{ uri: string; name: string }[]> {
   const mailboxes = await ask(mailboxRoutes.list);
   const found: { uri: string; name: string }[] = [];

@@ -15,13 +15,13 @@ export interface Tool {
   inputSchema: JsonSchema & { type: 'object' };
   isRead: boolean;
   route: Route;
-  /** Parameter by which the API turns the pages of a list; null for a tool that lists nothing. */
+  /** Parameter that selects the page of a list; null for a tool that returns no list. */
   pagesBy: 'cursor' | 'page' | null;
-  /** Names of the fields, by their places. */
+  /** Names of the fields, by their place in the request. */
   fields: { path: string[]; query: string[]; headers: string[]; body: string[] | 'whole' | null };
 }
 
-/** Fields of a list that the API's own cursor replaces. */
+/** Schema of the field that replaces the API's paging fields. */
 const cursorField = {
   type: 'string',
   maxLength: 500,
@@ -41,8 +41,8 @@ export function allTools(): readonly Tool[] {
 }
 
 /**
- * Returns whether a key may use a tool somewhere: it has the permission, and the path is within
- * the key's reach.
+ * Returns whether a key may use a tool for some resource: it has the permission, and reaches the
+ * path.
  */
 export function mayUse(caller: Caller, { route }: Pick<Tool, 'route'>): boolean {
   const { method, path, permission } = route;
@@ -51,8 +51,8 @@ export function mayUse(caller: Caller, { route }: Pick<Tool, 'route'>): boolean 
 }
 
 /**
- * Returns the parts of the question, not yet parsed. @throws TypeError naming an unknown or missing
- * field
+ * Returns the parts of the request from the arguments, not yet parsed. @throws TypeError naming an
+ * unknown or missing field
  */
 export function inputOf({ fields, route }: Tool, given: object): Input {
   const args = new Map(Object.entries(given));
@@ -62,7 +62,7 @@ export function inputOf({ fields, route }: Tool, given: object): Input {
       args.delete(name);
       return value === undefined ? [] : [[name, value] as const];
     });
-  // As in a URL, where all values are texts.
+  // Converts values to texts, as in a URL.
   const texts = (names: readonly string[]) =>
     take(names).map(
       ([name, value]) => [name, Array.isArray(value) ? value.map(textOf) : textOf(value)] as const,
@@ -108,7 +108,7 @@ function textOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 }
 
-/** The fields of headers are camelCase, as all fields: `idempotencyKey`. */
+/** Returns the header of a field: `idempotencyKey` becomes `idempotency-key`. */
 function headerOf(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -1,5 +1,7 @@
-// The daemon's scheduled jobs. All daemons of a store look for due ticks, and a single daemon runs
-// each tick (run-tick.ts). Each job is safe to repeat.
+// The daemon's scheduled jobs. All daemons of a store check for due ticks, and a single daemon runs
+// each tick (run-tick.ts). Each job is safe to repeat. With the system's clock the check comes at
+// each full minute, the shortest time of a pattern. With a virtual clock (`svc daemon --clock
+// virtual`) days pass at once, so that a job runs only if it has work:
 //
 // The system's clock is looked at each full minute: patterns name no shorter time. By a clock that
 // is advanced (`svc daemon --clock virtual`) days pass at once, so that a job runs only where it
@@ -25,28 +27,28 @@ import { runTick, type TickingJob } from '../../src/service/jobs/run-tick.ts';
 
 export interface Job {
   name: string;
-  /** Five-field cron pattern, UTC. */
+  /** Cron pattern of five fields, in UTC. */
   pattern: string;
   /** Does the work; ends early if the signal aborts. */
   run(signal: AbortSignal): Promise<unknown>;
-  /** Returns the time at which the job next has something to do; null for never. Ms since 1970. */
+  /** Returns the time at which the job next has work; null for never. Ms since 1970. */
   dueAt?(): Promise<number | null>;
-  /** For work on the memory of a process: each daemon runs it, and no tick is stored. */
+  /** Set for work on the memory of a process: each daemon runs it, and no tick is stored. */
   isOfEachDaemon?: true;
 }
 
 export interface Jobs {
   /**
-   * Ends the runs early, and hands unfinished ticks back. Resolves when all runs have ended, or
-   * after `graceMs`.
+   * Aborts the runs, and releases unfinished ticks. Resolves when all runs have ended, or after
+   * `graceMs`.
    */
   stop(graceMs: number): Promise<void>;
-  /** Resolves when the last look and the runs that it began have ended; for tests. */
+  /** Resolves when the last check and the runs that it began have ended; for tests. */
   idle(): Promise<void>;
 }
 
 const minuteMs = 60_000;
-/** A job that no daemon knows is deleted this long after the due time. */
+/** A job that no daemon of this version knows is deleted this long after the due time. */
 const forgottenMs = 30 * 24 * 60 * minuteMs;
 
 /** Starts the jobs. */
@@ -89,8 +91,8 @@ function timedJob(job: Job): TimedJob {
 }
 
 /**
- * Stores new jobs, so that their next tick is known to all daemons; deletes forgotten jobs. Where
- * no second daemon can exist, it ends leases: they are the remains of an earlier daemon.
+ * Stores new jobs, so that all daemons know their next tick. Deletes forgotten jobs. Where no
+ * second daemon can exist, it ends the leases that an earlier daemon left.
  */
 async function prepareStore(app: App, jobs: readonly TimedJob[]): Promise<void> {
   const { clock, store } = app;
@@ -114,7 +116,7 @@ async function prepareStore(app: App, jobs: readonly TimedJob[]): Promise<void> 
   }, 'quiet');
 }
 
-/** The runs of this daemon. A job never overlaps itself. */
+/** The runs of jobs in this daemon. A job never overlaps with a run of the same job. */
 class Runs {
   readonly #app: App;
   readonly #holder: string;
@@ -150,7 +152,7 @@ class Runs {
     return run;
   }
 
-  /** Resolves when the present runs have ended. */
+  /** Resolves when the current runs have ended. */
   async ended(): Promise<void> {
     await Promise.all(this.#running.values());
   }
@@ -168,15 +170,15 @@ class Runs {
 }
 
 /**
- * Tells whether a tick is due. A tick more than a period ahead was set by a clock that ran
- * ahead.
+ * Tells whether a tick is due. A tick more than a period ahead counts as due: a clock that was
+ * ahead has set it.
  */
 function isTickDue(row: ScheduledJobRow | undefined, now: number): boolean {
   if (!row) return false;
   return row.next_at <= now || row.next_at > now + (row.period_ms ?? Number.POSITIVE_INFINITY);
 }
 
-/** Creates the look for due ticks, which begins their runs. */
+/** Creates the check for due ticks, which begins their runs. */
 function lookOf(app: App, jobs: readonly TimedJob[], runs: Runs): () => Promise<void> {
   const { clock, log, store } = app;
   const own = jobs.filter((job) => job.isOfEachDaemon);

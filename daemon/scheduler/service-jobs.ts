@@ -1,4 +1,4 @@
-// The scheduled jobs of a daemon: what falls due by the minute, and what is swept at quiet times.
+// The scheduled jobs of a daemon: work that falls due within minutes, and sweeps at quiet times.
 import { sweepBuckets } from '../../src/access/admission/shared-buckets.ts';
 import type { Authenticator } from '../../src/access/keys/authenticator.ts';
 import { sweepSessions } from '../../src/access/sessions/sessions.ts';
@@ -32,7 +32,7 @@ import type { Job } from './jobs.ts';
 
 const eachMinute = '* * * * *';
 
-/** Returns the jobs that end waits of rows. */
+/** Returns the jobs that end the waits of rows, such as snoozes. */
 export function dueJobs(app: App): Job[] {
   const { db } = app.store;
   return [

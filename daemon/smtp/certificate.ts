@@ -16,14 +16,14 @@ export interface KeyPair {
   cert: Buffer;
 }
 
-/** Interval of the checks of the files, which only a new connection triggers. */
+/** Least interval between checks of the files. Only a new connection checks them. */
 const lookEveryMs = 1_000;
 
 export class Certificate {
   readonly #app: App;
   readonly #named: CertificateFiles;
   readonly #where: string;
-  /** State of the files behind the pair in use, and of a pair that cannot be used. */
+  /** State of the files of the pair in use, and of files that form no valid pair. */
   #inUse: string;
   #broken: string | null = null;
   #lookedAt: number;
@@ -44,15 +44,15 @@ export class Certificate {
   }
 
   /**
-   * Returns the new pair if the files changed to a usable pair; null otherwise, and if it looked
-   * just now.
+   * Returns the new pair if the files have changed to a valid pair; else null. Also null if it
+   * checked a moment ago.
    */
   renewed(): KeyPair | null {
     const isDue = this.#app.clock.elapsed() - this.#lookedAt >= lookEveryMs;
     return isDue ? this.look() : null;
   }
 
-  /** Looks at the files at once. Returns the new pair if they changed to a usable pair. */
+  /** Checks the files at once. Returns the new pair if they have changed to a valid pair. */
   look(): KeyPair | null {
     this.#lookedAt = this.#app.clock.elapsed();
     let stamp = '';
@@ -73,8 +73,8 @@ export class Certificate {
   }
 
   /**
-   * Warns once for each state of the files. While they are rewritten, certificate and key do not
-   * match for a moment.
+   * Warns once for each state of the files. While the files are being rewritten, certificate and
+   * key do not match for a moment.
    */
   #warnOnce(stamp: string, error: unknown): void {
     if (stamp === this.#broken) return;
@@ -83,7 +83,7 @@ export class Certificate {
     this.#app.log.warn({ err: error, certFile: this.#named.certFile }, text);
   }
 
-  /** Returns the paths of certificate and key that the configuration names now. */
+  /** Returns the paths of certificate and key in the current configuration. */
   #files(): [string, string] {
     return [this.#named.certFile ?? '', this.#named.keyFile ?? ''];
   }

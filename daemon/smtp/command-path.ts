@@ -1,5 +1,5 @@
-// The path and the parameters of a MAIL command (RFC 5321 4.1.1.2), read more leniently than by
-// smtp-server: real envelopes have dots and underscores where the grammar has none. Linear in the
+// The path and the parameters of a MAIL command (RFC 5321 4.1.1.2). Reads more forms than
+// smtp-server: real envelopes have dots and underscores that the grammar forbids. Linear in the
 // line; never throws.
 import { isIP } from 'node:net';
 
@@ -19,18 +19,15 @@ const sourceRoute = /^@[^\s,:@]+(?:,@[^\s,:@]+)*:/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finds control characters
 const control = /[\x00-\x1f\x7f-\x9f]/;
 /**
- * Controls, surrogates, private and invisible characters, but not the joiners that some scripts
- * need.
+ * Matches controls, surrogates, private and invisible characters. Allows the joiners that some
+ * scripts need.
  */
 const unsafe = /[\p{Cc}\p{Cs}\p{Co}\p{Z}<>]|(?![\u200c\u200d])\p{Cf}/u;
 const quotedLocalPart = /^"(?:[^"\\]|\\[\x20-\x7e])*"$/;
 const label =
   /^[a-z0-9_\u00a1-\u{10ffff}](?:[a-z0-9_\u00a1-\u{10ffff}-]*[a-z0-9_\u00a1-\u{10ffff}])?$/iu;
 
-/**
- * Returns the offset of the closing bracket, which may stand in a quoted string before; -1 without
- * it.
- */
+/** Returns the offset of the closing bracket, or -1. Skips brackets in a quoted string. */
 function closingBracket(text: string): number {
   let isQuoted = false;
   for (let at = 1; at < text.length; at += 1) {
@@ -43,7 +40,8 @@ function closingBracket(text: string): number {
 }
 
 /**
- * Reads a MAIL command; null for any other line, and for a path with controls or over 512 octets.
+ * Parses a MAIL command. Null for a different command, and for a path with controls or of over 512
+ * octets.
  */
 export function readMailPath(command: string): MailPath | null {
   const start = /^mail from[ \t]*:[ \t]*/i.exec(command)?.[0].length;
@@ -68,9 +66,9 @@ function isDomain(domain: string): boolean {
 }
 
 /**
- * Returns the address of a return path that a remote server gives, without the source route; empty
- * for the null path, null for none. The local part may have any visible characters (`a..b`, `a.`),
- * a domain underscores; at most 254 octets, no white space, controls or invisible characters.
+ * Returns the address in a return path of a remote server, without the source route: empty for the
+ * null path, null if it is invalid. The local part may have any visible characters (`a..b`, `a.`),
+ * a domain underscores. At most 254 octets, without white space, controls or invisible characters.
  */
 export function readReturnPath({ path, isBracketed }: MailPath): string | null {
   if (!isBracketed) return null;

@@ -1,10 +1,10 @@
-// Counts open connections: in all, per remote address and per site. Decides on limits; sessions.ts
-// has the connections.
+// Counts open connections: in total, per remote address and per site. Decides on limits;
+// sessions.ts has the connections.
 import { networkOf, siteOf } from '../../src/platform/net/network-address.ts';
 import { FairShare } from '../../src/platform/runtime/fairness/fair-share.ts';
 import { isLoopback } from './connection.ts';
 
-/** Sites of this machine: local programs and relays may take all connections. */
+/** Sites of this machine. Local programs and relays may use all connections. */
 const ownSites: ReadonlySet<string> = new Set(['127.0.0.0/24', '0:0:0::/48']);
 
 export class ConnectionCounts {
@@ -34,7 +34,7 @@ export class ConnectionCounts {
     return true;
   }
 
-  /** Returns whether this address may take over a connection of `other`. */
+  /** Returns whether a client at this address may replace a connection of `other`. */
   mayTakeOver(address: string, other: string): boolean {
     return this.#mayAdmit(address, siteOf(other));
   }

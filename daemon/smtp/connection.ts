@@ -1,6 +1,7 @@
 // smtp-server's connection with six changes: an immediate greeting for local clients, our own
-// enhanced status codes, a limit of refusals per client, a limit of commands that move no mail, a
-// lenient reading of return paths, and a refusal of parameters that EHLO does not offer.
+// enhanced status codes, a limit of refusals per client, a limit of commands outside of
+// transactions, a lenient reading of return paths, and a refusal of parameters that EHLO does not
+// offer.
 import type { Socket } from 'node:net';
 import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
@@ -15,10 +16,10 @@ export function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
 }
 
-/** Commands of a transaction. It may have as many as the recipients of the mail. */
+/** Commands of a transaction: not counted as idle, as a mail may have many recipients. */
 const transactionCommand = /^(?:RCPT|DATA|BDAT)(?: |$)/i;
 
-/** Refuses a parameter that no offered extension has (RFC 5321 4.1.1.11). */
+/** Returns the refusal of a parameter that belongs to no offered extension (RFC 5321 4.1.1.11). */
 const unknownParameter = (name: string) =>
   `5.5.4 ${name.slice(0, 40)}: unknown parameter, or of an extension that is not offered here`;
 
@@ -36,7 +37,7 @@ export class Connection extends SMTPConnection {
     this.#limits = limits;
   }
 
-  /** Counts commands. A line of a login, and bytes before a TLS handshake, are none. */
+  /** Counts commands. Does not count lines of a login, or bytes before a TLS handshake. */
   override _onCommand(command: Buffer, callback?: () => void): void {
     const isCommand = !this._upgrading && !this._nextHandler;
     if (isCommand && !transactionCommand.test(command.toString('latin1'))) this.#idleCommands += 1;
@@ -49,8 +50,8 @@ export class Connection extends SMTPConnection {
   }
 
   /**
-   * Greets local clients at once. The library greets after 100 ms and disconnects clients that send
-   * before: this keeps crude spam programs away, but would only delay this machine's own mail.
+   * Greets local clients at once. The library waits 100 ms and disconnects clients that send before
+   * the greeting. This stops crude spam programs, but would only delay mail of this machine.
    */
   override init(): void {
     super.init();
@@ -106,8 +107,8 @@ export class Connection extends SMTPConnection {
   }
 
   /**
-   * Keeps the enhanced code of a text that begins with such a code; the library has a single
-   * enhanced code per reply code.
+   * Keeps the enhanced code at the beginning of a text. The library would set its own: it has a
+   * single enhanced code for each reply code.
    */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     if (context === 'MAIL_FROM_OK' || code === 235) this.#idleCommands = 0;

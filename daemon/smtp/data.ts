@@ -1,5 +1,5 @@
-// Receives the bytes of DATA into bounded memory and passes them on. The answer waits for the
-// decision. If a client leaves before the end of the message, nothing is stored.
+// Receives the bytes of DATA into bounded memory and passes them on. The reply waits for the
+// decision on the mail. If a client disconnects before the end of the message, nothing is stored.
 import type { SMTPServerDataStream } from 'smtp-server';
 import { sliceTurns } from '../../src/platform/runtime/fairness/loop-turns.ts';
 import { SmtpRefusal } from './errors.ts';
@@ -7,21 +7,21 @@ import type { MailCollector } from './mail-collector.ts';
 import { hangUp, type Session, type Sessions } from './sessions.ts';
 
 /**
- * Names the steps of receiving: large messages of many clients at once share turns of the event
+ * Name of the receiving steps, by which large messages of many clients share turns of the event
  * loop.
  */
 const operation = 'receive mail data';
 
 export type Answer = (refusal: SmtpRefusal | null, text?: string) => void;
 
-/** The result of a message. */
+/** The decision on a message. */
 export interface Taken {
   refusal: SmtpRefusal | null;
   /** Text of the 250. */
   text: string;
 }
 
-/** Collects the message and passes it on once it is whole. */
+/** Collects the bytes of a message; passes the message on once it is complete. */
 export function collectData(
   sessions: Sessions,
   session: Session,

@@ -1,35 +1,35 @@
-// The bounds of the SMTP listeners that are not in the configuration, as only attackers and tests
-// reach them. The library has no such bounds.
+// The limits of the SMTP listeners that the configuration does not contain, because only attackers
+// and tests reach them. The library has no such limits.
 
 export interface SmtpLimits {
   /**
-   * Connections from a single address, IPv6 by /64. Loopback is exempt: captured mail comes from
-   * there.
+   * Most connections from a single address, IPv6 by /64. Loopback is exempt, as captured mail comes
+   * from there.
    */
   connectionsPerAddress: number;
-  /** Recipients in a transaction; RFC 5321 4.5.3.1.8 asks for 100. */
+  /** Most recipients in a transaction; RFC 5321 4.5.3.1.8 requires 100. */
   recipients: number;
-  /** Commands and recipients refused on a connection before it is closed. */
+  /** Refused commands and recipients after which a connection is closed. */
   refusals: number;
   /**
    * Commands on a connection since the last accepted MAIL or AUTH; RCPT, DATA and BDAT are not
    * counted. Clients that keep a connection send RSET or NOOP between mails.
    */
   idleCommands: number;
-  /** Silence of a client that we wait for; RFC 5321 4.5.3.2.7 asks for 5 minutes. */
+  /** Longest silence of a client while it must send; RFC 5321 4.5.3.2.7 asks for 5 minutes. */
   idleMs: number;
-  /** Silence after which a client yields to a new client, if all connections are taken. */
+  /** Silence after which a new client may replace a client, if all connections are in use. */
   yieldMs: number;
   /**
    * Time from the greeting, or from a message, to the end of the next message: 50 MB at 0.5
    * Mbit/s.
    */
   messageMs: number;
-  /** Interval of the checks of both. */
+  /** Interval at which silence and message time are checked. */
   checkEveryMs: number;
   /** Memory for all incoming messages. */
   bufferedBytes: number;
-  /** Bytes written for a message: the size times the mailboxes addressed. */
+  /** Most bytes stored for a message: the size times the number of mailboxes addressed. */
   copiedBytes: number;
 }
 
@@ -48,11 +48,11 @@ export const standardSmtpLimits: SmtpLimits = {
 
 /** Bounds of the submission listener; the shared bounds have the same meaning. */
 export interface SubmissionLimits extends Omit<SmtpLimits, 'copiedBytes'> {
-  /** Most connections in all. The holder of a key may have many, including idle connections. */
+  /** Most connections in total. The holder of a key may open many, even idle connections. */
   connections: number;
   /** Size above which a mail gets 552; about the limit of the API for attachments. */
   messageBytes: number;
-  /** Failed logins of an address in a minute; the next failure gets 421. */
+  /** Most failed logins of an address in a minute; the next failure gets 421. */
   failedLoginsPerMinute: number;
 }
 

@@ -1,6 +1,5 @@
 // The listener for incoming mail. It accepts mail only for our own addresses and never relays.
-// Recipients and messages are in transaction.ts, bounds in limits.ts, the server itself in
-// server.ts.
+// transaction.ts has recipients and messages, limits.ts the bounds, server.ts the server itself.
 import type { SMTPServerOptions } from 'smtp-server';
 import type { App } from '../../src/core/app.ts';
 import { openCertificate } from './certificate.ts';

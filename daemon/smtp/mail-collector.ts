@@ -19,8 +19,8 @@ const lineFeed = 0x0a;
 const firstBlockBytes = 16_384;
 const largestBlockBytes = 1_048_576;
 /**
- * After a refusal, reading goes on up to this multiple of the size limit. So the client reaches the
- * end of the message and gets the reason, but cannot send for ever.
+ * After a refusal, bytes are read up to this multiple of the size limit. So the client can finish
+ * the message and read the reason, but cannot send for ever.
  */
 const drainedFactor = 2;
 
@@ -28,8 +28,8 @@ const drainedFactor = 2;
 const firstBytes = 4_000_000;
 const leastHolders = 64;
 /**
- * Size of the pool, in largest messages. In a smaller pool such a message would exceed the share
- * of a single holder.
+ * Size of the pool, as a number of the largest messages. In a smaller pool a single message would
+ * exceed the share of a holder.
  */
 const largestMessages = 2;
 
@@ -39,7 +39,7 @@ export function createMailMemory(bytes: number, largestMessage: number): SharedP
   return new SharedPool(size, Math.min(firstBytes, Math.floor(size / leastHolders)));
 }
 
-/** Options of a message. */
+/** Options of a collector for a single message. */
 export interface CollectorOptions {
   clock: Clock;
   memory: SharedPool;
@@ -48,10 +48,10 @@ export interface CollectorOptions {
   maxBytes: number;
 }
 
-/** Most CR before an LF that count as a single line end: conversions of line ends double the CR. */
+/** Most CR before an LF that count as a single line end: converters of line ends double CRs. */
 const mostReturns = 8;
 
-/** Also matches at the end of a piece, where the second half may follow. */
+/** Matches a lone CR or LF; also at the end of a piece, where the LF may still follow. */
 const bareLineEnd = /\r(?!\n)|(?<!\r)\n/;
 
 export class MailCollector implements Occupant {
@@ -66,7 +66,7 @@ export class MailCollector implements Occupant {
   #used = 0;
   #keptBytes = 0;
   #seenBytes = 0;
-  /** Number of CR at the end so far, which are not kept yet: LF may follow. */
+  /** Number of CR at the end of the bytes so far. They are not stored yet, as an LF may follow. */
   #openReturns = 0;
   #hasBareLineEnds: boolean = false;
   #isWhole: boolean = false;
@@ -108,23 +108,23 @@ export class MailCollector implements Occupant {
     return this.#hasBareLineEnds;
   }
 
-  /** Whether the client has sent so much after a refusal that we stop reading. */
+  /** Whether the client sent so much after the refusal that we stop reading. */
   get isEndless(): boolean {
     return this.#seenBytes > drainedFactor * this.#maxBytes + largestBlockBytes;
   }
 
   /**
-   * Adds the next bytes, with dots already unstuffed. A lone CR or LF becomes CRLF, and so does CR
-   * CR LF. Passed on unchanged, it would let a later server see a different end of data than we did
-   * ("SMTP smuggling").
+   * Adds the next bytes, without dot-stuffing. Converts a lone CR or LF, and CR CR LF, to CRLF.
+   * Unchanged, they could make a later server see an end of data where this server saw text ("SMTP
+   * smuggling").
    */
   add(chunk: Buffer): void {
     this.#seenBytes += chunk.length;
     this.#speed.moved(chunk.length);
     if (this.#refusal || !this.#makeRoom(2 * (chunk.length + mostReturns))) return;
     const start = this.#used;
-    // Most mail has no such line ends. The expression finds that ten times as fast as a loop over
-    // bytes.
+    // Most mail has no such line ends. The regular expression shows that ten times as fast as a
+    // loop over the bytes.
     if (this.#openReturns === 0 && !bareLineEnd.test(chunk.toString('latin1'))) {
       this.#block.set(chunk, start);
       this.#used = start + chunk.length;
@@ -161,7 +161,7 @@ export class MailCollector implements Occupant {
   }
 
   /**
-   * Returns the whole message; it ends with the CRLF before the last dot. The memory counts until
+   * Returns the complete message, up to the CRLF before the final dot. The memory is counted until
    * `release`.
    */
   finish(): Buffer {
@@ -171,7 +171,7 @@ export class MailCollector implements Occupant {
     return this.#full.length === 0 ? last : Buffer.concat([...this.#full, last]);
   }
 
-  /** Releases the memory; no bytes may follow. */
+  /** Releases the memory. Do not add bytes after this. */
   release(): void {
     this.#full = [];
     this.#block = Buffer.alloc(0);

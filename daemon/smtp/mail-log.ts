@@ -9,7 +9,8 @@ import type { SmtpRefusal } from './errors.ts';
 import type { Session } from './sessions.ts';
 
 /**
- * Lines per second, above which refusals are only counted: each guess of a name causes a refusal.
+ * Number of lines per second above which refusals are only counted: each guessed name causes a
+ * refusal.
  */
 const refusalsPerSecond = 100;
 /** Recipients named in a line; a mail may have 100. */

@@ -1,5 +1,5 @@
 // The common part of our SMTP listeners: smtp-server set up for hostile clients, with start and
-// stop. Each listener decides about its clients and mail itself (listener.ts, submission.ts).
+// stop. listener.ts and submission.ts decide about clients and mail.
 import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { App } from '../../src/core/app.ts';
@@ -11,11 +11,11 @@ import type { Sessions } from './sessions.ts';
 export interface SmtpListener {
   /** Listens on the configured address; throws UnreachableError if that fails. */
   listen(): Promise<{ port: number }>;
-  /** Takes a renewed certificate into use at once. */
+  /** Uses a renewed certificate at once. */
   reload(): void;
   /**
-   * Stops accepting and closes idle connections. Incoming messages are stored and answered within
-   * `graceMs`; then the rest is cut.
+   * Stops accepting and closes idle connections. Stores and answers incoming messages within
+   * `graceMs`, then cuts the rest.
    */
   close(graceMs: number): Promise<void>;
 }
@@ -35,7 +35,7 @@ const disabledCommands = ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'];
 const longestCommandBytes = 2_048;
 /** Disables the library's own timers; the timers of sessions.ts and `close` are shorter. */
 const never = 2 ** 31 - 1;
-/** Time for a TLS handshake before the first byte of SMTP. */
+/** Longest time for a TLS handshake before the first byte of SMTP. */
 const handshakeMs = 30_000;
 
 function optionsOf({ app, certificate, options }: SmtpFace): SMTPServerOptions {
@@ -67,7 +67,7 @@ class FaceServer extends SMTPServer {
     this.server.prependListener('connection', (socket: Socket) => this.#begin(socket));
   }
 
-  /** Does the same as the library, with our own kind of connection. */
+  /** Overrides the library's method, which would create its own kind of connection. */
   override connect(socket: Socket): void {
     const { app, sessions } = this.#face;
     const connection = sessions.begin(this, socket);
@@ -88,7 +88,7 @@ class FaceServer extends SMTPServer {
     const { app, certificate, options } = this.#face;
     this.use(certificate?.renewed() ?? null);
     if (!options.secure) return;
-    // Never the lower socket: taking it from a pending handshake ends the process.
+    // Destroys the library's socket, not the TCP socket: that would end the process.
     const cancel = app.clock.after(handshakeMs, () => this._pendingSockets.get(socket)?.destroy());
     socket.once('close', cancel);
   }

@@ -1,4 +1,4 @@
-// The open SMTP sessions: limits, time-outs, and the stop. The library has the dialogue,
+// The open SMTP sessions: limits, time-outs, and the stop. The library handles the dialogue,
 // transaction.ts the messages.
 //
 //   phase     | the client owes       | idle limit | at the stop
@@ -15,12 +15,12 @@ import { ConnectionCounts } from './connection-counts.ts';
 import { replies } from './errors.ts';
 import type { SmtpLimits } from './limits.ts';
 
-/** A mail transaction from MAIL to the end of DATA; RSET leaves it for the next MAIL to replace. */
+/** A mail transaction from MAIL to the end of DATA. Survives RSET; the next MAIL replaces it. */
 export interface Transaction {
   mailFrom: string;
   /** Value of SIZE=, 0 without it (RFC 1870). */
   declaredBytes: number;
-  /** By address, so that a repeated address counts once. */
+  /** Addressees by address, so that a repeated address counts once. */
   addressees: Map<string, Addressee>;
 }
 
@@ -42,7 +42,7 @@ type Connect = (server: SMTPServer, socket: Socket, limits: ConnectionLimits) =>
 
 const connectPlainly: Connect = (server, socket, limits) => new Connection(server, socket, limits);
 
-/** The bounds of a listener that the sessions enforce. */
+/** The bounds of a listener that sessions check. */
 export type SessionLimits = ConnectionLimits &
   Pick<SmtpLimits, 'connectionsPerAddress' | 'idleMs' | 'yieldMs' | 'messageMs' | 'checkEveryMs'>;
 
@@ -92,9 +92,8 @@ export class Sessions {
   }
 
   /**
-   * Makes room if all connections are taken. Considers connections that have been silent for long
-   * enough, or that belong to a site with more connections, and ends the connection silent for
-   * longest.
+   * Frees a place if all connections are used. Ends the connection that was silent longest, among
+   * connections that were silent long enough or belong to a site with more connections.
    */
   #admitInPlaceOfSilent(address: string): boolean {
     if (!this.#counts.isFull) return false;
@@ -131,7 +130,7 @@ export class Sessions {
     this.#stopChecking = null;
   }
 
-  /** Sends `reply`. Then it is the client's turn, which may begin the next command at once. */
+  /** Sends `reply`. After it the client may send the next command at once. */
   answer(session: Session, reply: () => void): void {
     session.phase = 'commands';
     session.heardAt = this.#clock.elapsed();
@@ -139,7 +138,7 @@ export class Sessions {
     if (this.#isStopping && session.phase === 'commands') hangUp(session, replies.closing);
   }
 
-  /** Closes sessions that wait for the client; busy sessions are closed after their answer. */
+  /** Closes sessions that wait for the client. Busy sessions are closed after their reply. */
   stop(): void {
     this.#isStopping = true;
     for (const session of this.#open.values()) {
@@ -177,7 +176,7 @@ export class Sessions {
   }
 }
 
-/** Sends the reason and closes; the library cuts the socket 5 s later if the client does not. */
+/** Sends the reason and closes. The library cuts the socket after 5 s if the client does not. */
 export function hangUp(
   { connection }: Session,
   { code, enhancedCode, text }: InboundRefusal,

@@ -1,6 +1,6 @@
-// Login (RFC 4954): PLAIN and LOGIN with an API key as the password. Replaces the library's, which
-// decodes invalid base64 as far as it can, and has no bound on failures. submitted-mail.ts checks
-// the rights of the key.
+// Login (RFC 4954): PLAIN and LOGIN with an API key as the password. Replaces the code of the
+// library, which decodes invalid base64 in part, and has no limit of failures. submitted-mail.ts
+// checks the rights of the key.
 //
 //   state     | AUTH                                        | then
 //   ----------+---------------------------------------------+----------
@@ -31,7 +31,7 @@ export interface LoginDesk {
   /** Returns whether this client must use TLS. */
   needsTls(address: string): boolean;
   hasTls: boolean;
-  /** Returns the login or its refusal; `connection` is the requesting connection. Never rejects. */
+  /** Returns the login, or its refusal. Never rejects. `connection` is the client's connection. */
   logIn(
     connection: SubmissionConnection,
     user: string,
@@ -56,14 +56,14 @@ function fromBase64(text: string): string | null {
 
 const longestUser = 200;
 
-/** Returns the refusal of a line; `*` cancels the login. */
+/** Returns the refusal of an invalid line. A line `*` cancels the login. */
 function refusalOf(line: string): InboundRefusal {
   return submissionReplies[line === '*' ? 'loginAborted' : 'badBase64'];
 }
 
 /**
- * Reads PLAIN (RFC 4616): authorization identity, user and password between NULs; many programs
- * give only the first or the second.
+ * Reads PLAIN (RFC 4616): authorization identity, user and password between NULs. Many programs
+ * give only the identity or only the user.
  */
 const readPlain: ReadCredentials = async (initial, ask) => {
   const line = initial ?? (await ask(''));
@@ -90,7 +90,7 @@ const readersOf = new Map([
 export class SubmissionConnection extends Connection {
   readonly #desk: LoginDesk;
   #hidesLogin: boolean = false;
-  /** Lets the library read the next line. */
+  /** Callback by which the library reads the next line. */
   #done: Done = () => {};
 
   constructor(server: SMTPServer, socket: Socket, limits: ConnectionLimits, desk: LoginDesk) {
@@ -119,8 +119,8 @@ export class SubmissionConnection extends Connection {
   }
 
   /**
-   * Takes any return path, as ours replaces it: programs name local users, and hosts without a
-   * domain.
+   * Accepts any return path, because the send replaces it. Programs give names of local users, and
+   * hosts without a domain.
    */
   protected override readReturnPath({ path }: MailPath): string {
     return path;
@@ -153,7 +153,7 @@ export class SubmissionConnection extends Connection {
     return this.#desk.logIn(this, user.toWellFormed(), given.key);
   }
 
-  /** Sends a prompt and awaits the client's next line. */
+  /** Sends a prompt. Resolves with the client's next line. */
   #ask(prompt: string): Promise<string> {
     return new Promise((resolve) => {
       this._nextHandler = (answer, done) => {

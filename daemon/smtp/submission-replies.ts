@@ -4,7 +4,7 @@
 import { type InboundRefusal, refused } from '../../src/inbox/receiving/refusal.ts';
 import { InternalError, ServiceError } from '../../src/platform/errors.ts';
 
-/** Maps HTTP status to reply code and enhanced code; any other status is 451 4.3.0. */
+/** Maps HTTP status to reply code and enhanced code. A missing status gets 451 4.3.0. */
 const codesOfStatus: ReadonlyMap<number, readonly [code: number, enhancedCode: string]> = new Map([
   [400, [554, '5.6.0']],
   [401, [535, '5.7.8']],

@@ -1,6 +1,6 @@
 // The submission listener: programs log in with an API key and submit mail, which becomes an
-// ordinary send. Login is in submission-connection.ts, the message in submitted-mail.ts, the server
-// in server.ts.
+// ordinary send. submission-connection.ts has the login, submitted-mail.ts the message, server.ts
+// the server.
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { admissionOf } from '../../src/access/admission/admission.ts';
 import type { Authenticator } from '../../src/access/keys/authenticator.ts';
@@ -30,21 +30,21 @@ export interface SubmissionOptions {
   /** For tests. */
   limits?: Partial<SubmissionLimits>;
   /**
-   * Returns whether a client must use TLS to log in: all but this machine. Replaced by tests, which
-   * have only a single machine.
+   * Returns whether a client must use TLS to log in: every client except this machine. Tests
+   * replace it, as all of their clients are on this machine.
    */
   needsTls?: (address: string) => boolean;
 }
 
 const notAscii = /[^\x20-\x7e]/;
 
-/** Returns whether an address needs SMTPUTF8 and MAIL did not ask for it (RFC 6531 3.4). */
+/** Returns whether an address needs SMTPUTF8, but MAIL did not request it (RFC 6531 3.4). */
 function needsSmtpUtf8(address: string, { envelope }: SMTPServerSession): boolean {
   const localPart = address.slice(0, address.lastIndexOf('@'));
   return notAscii.test(localPart) && !envelope.smtpUtf8;
 }
 
-/** Checks MAIL. The return path will be ours, so the given path may be anything. */
+/** Checks MAIL. The send replaces the return path, so any path is accepted. */
 function refuseMail(
   { memory }: Submission,
   from: SMTPServerAddress,
@@ -86,7 +86,7 @@ function optionsOf(submission: Submission): SMTPServerOptions {
   };
 }
 
-/** Creates the look-up of keys, with a count of failures. */
+/** Creates the functions by which connections log in, with a count of failures. */
 function openDesk(
   app: App,
   authenticator: Authenticator,

@@ -1,6 +1,6 @@
-// A submitted mail: DATA read into bounded memory and accepted as an ordinary send. The checks
-// have the order of the HTTP server: key, client address, permission, rate, fields, then the send
-// itself. The 250 follows the durable commit and names the message.
+// A submitted mail: DATA is read into bounded memory and accepted as an ordinary send. Checks run
+// in the order of the HTTP server: key, client address, permission, rate, fields, then the send
+// itself. The 250 follows the durable commit and contains the message id.
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { Admission } from '../../src/access/admission/admission.ts';
 import type { Authenticator } from '../../src/access/keys/authenticator.ts';
@@ -46,14 +46,14 @@ export function logRefusedProgram(app: App, refused: RefusedProgram, error: Serv
   logRefusedSubmission(app, refused, error);
 }
 
-/** Converts any thrown value to a refusal; a fault of ours is logged with the cause. */
+/** Converts any thrown value to a refusal. Logs a fault of the service with the cause. */
 function asRefusal(app: App, error: unknown): ServiceError {
   if (error instanceof ServiceError && error.status !== 500) return error;
   app.log.error({ err: error }, 'accepting a mail failed: the client was asked to try again');
   return error instanceof InternalError ? error : new InternalError('The mail cannot be accepted');
 }
 
-/** Runs the checks of each send before the mail is parsed. @throws ServiceError */
+/** Runs the checks of each send that need no parsed mail. @throws ServiceError */
 async function letIn(
   { authenticator, admission }: Submission,
   { keyHash }: Login,
@@ -64,7 +64,7 @@ async function letIn(
   if (!caller) throw new UnauthorizedError(submissionReplies.loginFailed.text);
   const refusal = refusedAtDoor(caller, address, 'messages:send');
   if (refusal) throw refusal;
-  // A scheduled mail draws on the limit at the due time.
+  // A scheduled mail counts towards the rate limit when it is due.
   if (!isScheduledRaw(raw)) await admission.admit(caller, 'sendMessage');
   return caller;
 }
@@ -125,20 +125,20 @@ export function receiveMail(
   collectData(sessions, session, stream, collector, take, told);
 }
 
-// The author of a submitted mail that names a user of the client's machine, such as
-// `root@localhost` of Django's SERVER_EMAIL. As with sendmail, the default sender takes that place.
+// The author of a submitted mail that is a user of the client's machine, such as `root@localhost`
+// of Django's SERVER_EMAIL. The default sender replaces such an author, as with sendmail.
 
 /** A mail with a permitted author. */
 interface AuthoredMail {
   raw: Buffer;
-  /** From as it was submitted, if the default sender took its place; else null. */
+  /** The submitted From, if the default sender replaced it; else null. */
   replacedFrom: string | null;
 }
 
 /**
- * Replaces a From without a domain, of `localhost` or of the name that the client gave in EHLO. A
- * name that is a sending domain of the organization, or the domain of a sender, stays.
- * @throws ForbiddenError without a default sender
+ * Replaces a From without a domain, at `localhost`, or at the name that the client gave in EHLO.
+ * Leaves a From at a sending domain of the organization, or at the domain of a sender. @throws
+ * ForbiddenError without a default sender
  */
 async function withMachineAuthor(
   app: App,

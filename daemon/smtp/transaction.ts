@@ -1,6 +1,6 @@
 // A mail transaction of a session (RFC 5321 3.3): sender, resolved recipients, then the message
-// itself, read into bounded memory and handed to src/inbox/receiving. The 250 to DATA follows
-// `receive`, which resolves after the durable commit.
+// itself. The message is read into bounded memory and passed to src/inbox/receiving. The 250 to
+// DATA follows `receive`, which resolves after the durable commit.
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { App } from '../../src/core/app.ts';
 import { type ReceivedEnvelope, receive } from '../../src/inbox/receiving/receive.ts';
@@ -38,7 +38,7 @@ function mostBytes({ app, limits }: Reception, mailboxes: number): number {
   return Math.min(maxMessageBytes, Math.floor(perCopy));
 }
 
-/** Returns how many copies are stored: a copy for each mailbox, and for each report. */
+/** Returns the number of stored copies: a copy for each mailbox, and for each report. */
 function countMailboxes(addressees: Iterable<Addressee>): number {
   const owners = [...addressees].map((one) =>
     one.kind === 'mailbox' ? one.mailboxId : one.address,
@@ -46,7 +46,7 @@ function countMailboxes(addressees: Iterable<Addressee>): number {
   return new Set(owners).size;
 }
 
-/** Handles MAIL: any sender may write to us, also the null return path. */
+/** Handles MAIL. Accepts every sender, also the null return path. */
 export function beginTransaction(
   { memory }: Reception,
   session: Session,

@@ -2,13 +2,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../src/platform/runtime/clock.ts';
 
-/** Room for a form of a recipient's page. */
+/** Size in bytes of a form on a recipient's page. */
 const usualBytes = 4_096;
 const longestMs = 10_000;
 const mostFields = 1_000;
 const separator = 0x26;
 
-/** Returns whether a form has at most 1,000 fields: each costs more than the bytes sent. */
+/** Returns whether a form has at most 1,000 fields: a field costs more than its bytes. */
 function hasFewFields(body: Buffer): boolean {
   let at = -1;
   for (let count = 0; count < mostFields; count += 1) {
@@ -19,8 +19,8 @@ function hasFewFields(body: Buffer): boolean {
 }
 
 /**
- * Returns null for a body that is larger, has more fields, is incomplete, or takes longer than 10
- * s.
+ * Returns the body of a form. Null for a body that is too large, has too many fields, is
+ * incomplete, or takes longer than 10 s.
  */
 export function readForm(
   request: IncomingMessage,

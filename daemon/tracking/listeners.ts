@@ -1,6 +1,6 @@
-// The listeners of tracking hosts: `tracking.http` for links and challenges, `tracking.https` for
-// the same with the certificate of the host that a client names. Separate from the API: no API
-// path answers here. requests.ts answers.
+// The listeners of tracking hosts. `tracking.http` serves links and challenges; `tracking.https`
+// serves the same with the certificate of the host that a client names. They are separate from the
+// API and serve none of its paths. requests.ts answers.
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +25,7 @@ const answerTimeoutMs = 30_000;
 const handshakeTimeout = 10_000;
 
 export interface TrackingListeners {
-  /** Null if it is off. */
+  /** Port of a listener; null if the listener is off. */
   httpPort: number | null;
   httpsPort: number | null;
   close(graceMs: number): Promise<void>;
@@ -77,7 +77,7 @@ function secureServer(app: App): Server {
     minVersion: 'TLSv1.2',
     SNICallback(name, done) {
       certificateContext(app, name).then(
-        // Without a certificate the handshake fails: a default certificate does not exist.
+        // Without a certificate for the name the handshake fails. There is no default certificate.
         (context) => done(context ? null : new Error('no such host'), context ?? undefined),
         (error: unknown) => {
           app.log.error({ err: error, hostname: name.slice(0, 253) }, 'no certificate for a host');
@@ -86,7 +86,7 @@ function secureServer(app: App): Server {
       );
     },
   });
-  // A client that sends no name, or gives up, needs no log line.
+  // A client that sends no host name, or disconnects, needs no log line.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   return server as unknown as Server;
 }

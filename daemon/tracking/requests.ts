@@ -40,7 +40,7 @@ function hostnameOf({ host = '' }: IncomingHttpHeaders): string {
     .toLowerCase();
 }
 
-/** Returns the hosts of links for domains without a tracking host. */
+/** Returns the hosts in links of domains that have no tracking host. */
 function ownNames({ config }: App): string[] {
   const urls = [config.tracking.publicUrl, config.http.publicUrl];
   return urls.flatMap((url) => (url === null ? [] : [new URL(url).hostname]));
@@ -64,7 +64,7 @@ async function answerTo(app: App, request: LinkRequest, serve: ServeTracked): Pr
   if (!isLink) return notFound;
   const host = servedHost(app, hostname);
   if (!host && !ownNames(app).includes(hostname)) return brokenLink;
-  // A domain's own host serves only links of the same organization.
+  // The tracking host of a domain serves only links of the domain's organization.
   const organizationId = host?.organization_id ?? null;
   return (await serve(app, { ...request, organizationId })) ?? brokenLink;
 }
@@ -73,7 +73,7 @@ function isForm({ method, path }: LinkRequest): boolean {
   return method === 'POST' && /^\/[cu]\//.test(path);
 }
 
-/** Returns the answer to a request that failed. A refusal for lack of capacity leaves no line. */
+/** Returns the answer to a failed request. Does not log a refusal for lack of capacity. */
 function answerToFailure(app: App, error: unknown): LinkAnswer {
   const isRefusal = error instanceof CapacityError;
   if (isRefusal) app.metrics.refused.inc({ reason: error.reason });
@@ -105,7 +105,7 @@ export async function answer(
   } catch (error) {
     given = answerToFailure(app, error);
   }
-  // An unread body would be read as the next request.
+  // Closes the connection after a request with a body: the unread body would be read as a request.
   const hasBody = request.headers['content-length'] ?? request.headers['transfer-encoding'];
   response.writeHead(given.status, {
     'cache-control': 'no-store',

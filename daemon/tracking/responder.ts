@@ -1,5 +1,5 @@
 // The name server for DNS challenges (RFC 8555 8.4): UDP and TCP (RFC 7766) at `tracking.acme.dns`.
-// The answers are hardly longer than the questions, so it is useless for amplification.
+// Answers are hardly longer than questions, so the server is useless for amplification.
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { App } from '../../src/core/app.ts';
@@ -7,9 +7,7 @@ import { challengeZoneOf } from '../../src/outbound/tracking/custom/certificates
 import { codeOf, UnreachableError } from '../../src/platform/errors.ts';
 import { answerOf, troubleOf, type Zone } from '../../src/platform/net/dns-zone.ts';
 
-/**
- * Most questions that wait for the store. Further questions are dropped, and resolvers repeat them.
- */
+/** Most questions that wait for the store. Further questions are dropped; resolvers repeat them. */
 const mostWaiting = 200;
 const mostConnections = 50;
 /** Most unanswered questions of a connection. */
@@ -83,7 +81,7 @@ function tcpServer(handle: Handle): { server: Server; destroyAll(): void } {
   const server = createServer((socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket)).on('error', () => socket.destroy());
-    // On the real clock: it only frees unused connections.
+    // Uses the real clock, as this only frees unused connections.
     socket.setTimeout(quietMs, () => socket.destroy());
     let received: Buffer = Buffer.alloc(0);
     let last = Promise.resolve();

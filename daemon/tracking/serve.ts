@@ -1,4 +1,4 @@
-// The targets of links that need no key: opens and clicks below `/t/`, and the pages of links.
+// The targets of links that need no key: opens and clicks below `/t/`, and pages for people.
 
 import { confirmingPage } from '../../src/consent/opt-in/serve.ts';
 import { leavingPage } from '../../src/consent/unsubscribe-page/serve.ts';
@@ -7,10 +7,10 @@ import type { LinkAnswer, LinkPage, LinkRequest } from '../../src/core/link-page
 import { provingPage } from '../../src/outbound/sending/sender-proof/serve.ts';
 import { serveTracked } from '../../src/outbound/tracking/serve.ts';
 
-/** Pages on tracking hosts as well as on the main HTTP face. */
+/** Pages that tracking hosts serve as well as the main HTTP listener. */
 const pagesOnHosts: readonly LinkPage[] = [leavingPage, confirmingPage];
 
-/** Every page that a token of a link opens. */
+/** Every page that opens by a token in a link. */
 export const linkPages: readonly LinkPage[] = [...pagesOnHosts, provingPage];
 
 /** Answers paths below `/t/`, `/u/` and `/c/` of a tracking host. */

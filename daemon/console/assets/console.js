@@ -46,7 +46,7 @@ let isLoading = false;
 let hasNews = false;
 
 /**
- * Returns whether the person is at work in the page: then nothing is exchanged under the cursor.
+ * Returns whether a person is using the page: then the content is not exchanged under the cursor.
  */
 function isBusy() {
   const active = document.activeElement;
@@ -66,7 +66,7 @@ function announce() {
   main.prepend(line);
 }
 
-/** Returns a content without its lasting parts: the news and the preview of a mail. */
+/** Returns the text of a content without the parts that `exchange` keeps: news and preview. */
 function textOf(content) {
   const parts = [...content.children].filter((one) => !one.matches('.news, [data-keep]'));
   return parts.map((one) => one.outerHTML).join('');
@@ -109,10 +109,10 @@ async function follow() {
     if (main.dataset.live === 'announce' || isBusy()) announce();
     else exchange(next);
   } catch {
-    // The daemon is away: once it is back, the stream tells of news again.
+    // While the daemon is stopped nothing is loaded. Once it runs, the stream reports changes.
     hasNews = false;
   } finally {
-    // Under a stream of changes the page is loaded less and less often.
+    // Under constant changes the page is loaded less and less often.
     setTimeout(goOn, pauseMs);
     pauseMs = Math.min(2 * pauseMs, longestPauseMs);
   }
@@ -128,7 +128,7 @@ if (main?.dataset.live === 'often') {
   setInterval(() => void follow(), oftenMs);
 } else if (main) {
   const { drawn, about } = main.dataset;
-  // A stream that was lost asks again with the same time, so that nothing is missed.
+  // A stream that was lost asks again from the same time, so that no change is missed.
   const query = new URLSearchParams({ since: drawn, ...(about && { about }) });
   const stream = new EventSource(`/console/live?${query}`);
   let asking = 0;

@@ -1,5 +1,5 @@
-// The mail of a campaign as a run of now would send it, on each page on which a person decides
-// about it.
+// The mail of a campaign as a run started now would send it. Each page on which a person decides
+// about it shows the mail.
 import { campaignRoutes } from '../../../src/campaigns/setup/routes.ts';
 import { refusalOf, withQuery } from '../api.ts';
 import { html, type Part, together } from '../html.ts';
@@ -10,15 +10,15 @@ import { field } from '../parts.ts';
 type Mail = Awaited<ReturnType<typeof mailOf>>;
 
 /**
- * Asks for the mail, with the values of a contact if the query names a contact.
- * @throws ServiceError
+ * Requests the mail, with the values of a contact if the query names a contact. @throws
+ * ServiceError
  */
 function mailOf({ ask, params, query }: Asked) {
   const body = { contactId: query['contact'] || undefined };
   return ask(campaignRoutes.render, { params, body });
 }
 
-/** Draws a mail that was asked for. */
+/** Draws a mail that `mailOf` returned. */
 export function drawCampaignMail({ params, query }: Asked, mail: Mail): Part {
   const warnings = mail.warnings.map(({ message }) => html`<li>${message}</li>`);
   return together(
@@ -36,7 +36,7 @@ export function drawCampaignMail({ params, query }: Asked, mail: Mail): Part {
   );
 }
 
-/** Draws the mail of the campaign of a page, or the reason for the absence. */
+/** Draws the mail of the page's campaign, or the reason why it cannot be drawn. */
 export async function campaignMail(asked: Asked): Promise<Part> {
   const drawn = await mailOf(asked).then(
     (mail) => drawCampaignMail(asked, mail),

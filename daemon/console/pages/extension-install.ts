@@ -1,4 +1,4 @@
-// Grants of extensions in words, and an installation by exactly the grants that were shown.
+// Grants of extensions in words, and the installation with exactly the grants that were shown.
 import type { Permission } from '../../../src/core/api/permission.ts';
 import { permissionWords } from '../../../src/core/api/permission-words.ts';
 import { installationRoutes } from '../../../src/extensions/installation-routes.ts';
@@ -29,7 +29,7 @@ function inSentence(grant: string): string | null {
     : null;
 }
 
-/** Draws grants as sentences. */
+/** Draws grants as a list of sentences. */
 export const sentences = (grants: readonly string[]): Part =>
   html`<ul>${grants.map((grant) => html`<li>${inSentence(grant)} <small>${grant}</small></li>`)}</ul>`;
 
@@ -44,7 +44,7 @@ export const grantsOf = ({ permissions, events }: Grants) =>
 /** Splits names of grants at their spaces. */
 export const namesIn = (text = '') => text.split(' ').filter((word) => word !== '');
 
-/** Draws the credentials of an installation, once. */
+/** Draws the credentials of an installation; they are shown only this once. */
 export function credentials({ id, key, webhook }: Installed): View {
   return {
     title: 'Credentials of the extension',
@@ -75,7 +75,7 @@ function accepting(asked: Asked, version: ExtensionVersion, given: Form): Part {
   );
 }
 
-/** Draws the grants of the latest version, and the form that accepts exactly these. */
+/** Draws the grants of the latest version, and the form that accepts exactly these grants. */
 async function show(asked: Asked, given: Form, problem: Part = null): Promise<View> {
   const { ask, params } = asked;
   const id = params['extensionId'];

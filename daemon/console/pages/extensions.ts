@@ -1,4 +1,4 @@
-// Installations of extensions: their grants in words, and upgrades with their difference first.
+// Installations of extensions: their grants in words, and upgrades with the changed grants first.
 // extension-install.ts installs an extension.
 import { type Doorway, sendModes } from '../../../src/core/api/route.ts';
 import { installationStatuses } from '../../../src/extensions/installation-queries.ts';
@@ -70,7 +70,7 @@ function controls(asked: Asked, { status }: Installation): Part {
   </div>`;
 }
 
-/** Draws the forms that change an installation; an upgrade is shown first. */
+/** Draws the forms that change an installation. An upgrade is previewed before it is made. */
 function changes(asked: Asked, { sendMode }: Installation): Part {
   const mode = choice({
     name: 'sendMode',

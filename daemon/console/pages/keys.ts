@@ -1,4 +1,4 @@
-// API keys: made with a role or single permissions, rotated and shown once, changed, revoked.
+// API keys: created with a role or single permissions, rotated, shown once, changed and revoked.
 import { roles } from '../../../src/access/keys/roles.ts';
 import { keyRoutes } from '../../../src/access/keys/routes.ts';
 import type { ApiKey } from '../../../src/access/keys/schema.ts';
@@ -37,7 +37,7 @@ function once({ id, key, name }: ApiKey): View {
   };
 }
 
-/** Returns the permissions that a form has ticked. */
+/** Returns the permissions that are ticked in a form. */
 function permissionsIn(given: Form): PermissionMap | null {
   const map: Record<string, string[]> = {};
   for (const permission of everyPermission()) {
@@ -48,7 +48,7 @@ function permissionsIn(given: Form): PermissionMap | null {
   return Object.keys(map).length > 0 ? map : null;
 }
 
-/** Returns the constraints of a form; null without any. */
+/** Returns the constraints in a form; null without constraints. */
 function constraintsIn(given: Form): object | null {
   const values = Object.keys(constraintFields).map((name) => {
     const value = given[name]?.trim() ?? '';

@@ -1,4 +1,4 @@
-// A message: the state in sentences, the way, the headers, and the mail as it looks.
+// A message: the state in sentences, the route, the headers, and the mail as it looks.
 
 import { explainRoutes } from '../../../src/outbound/explain/routes.ts';
 import type { RecipientExplanation } from '../../../src/outbound/explain/schema.ts';
@@ -23,7 +23,7 @@ const looks = ['light', 'dark'];
 const longestText = 100_000;
 const ownPath = ({ params }: Asked) => `/console/messages/${params['id']}`;
 
-/** Draws the sentences on a recipient. */
+/** Draws the explanation of a recipient. */
 function explained(one: RecipientExplanation): Part {
   const { email, kind, status, happened, happenedAt, because, next, help } = one;
   const { remedy, memberRefusals, attempts } = one;
@@ -177,7 +177,7 @@ function actions(asked: Asked, { status, direction }: Message): Part {
 
 async function show(asked: Asked): Promise<View> {
   const { ask, params, may } = asked;
-  // First alone: it decides whether the caller may see the message.
+  // Reads the message first: this decides whether the caller may see the rest.
   const message = await ask(messageRoutes.get, { params });
   const [email, steps, deliveries, explanation] = await Promise.all([
     ask(messageRoutes.email, { params, query: { includeStorageUrls: true } }),

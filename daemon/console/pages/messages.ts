@@ -45,7 +45,7 @@ const filterNames = [
 const whoOf = ({ direction, from, to }: Message) =>
   direction === 'inbound' ? `← ${from.email}` : `→ ${to.map(({ email }) => email).join(', ')}`;
 
-/** Draws a filter that comes with a link from a page outside the list. */
+/** Draws a filter that only links from pages outside of the list set. */
 const linked = ({ query }: Asked, name: string, label: string): Part =>
   query[name] && field({ name, label, value: query[name] });
 

@@ -1,5 +1,5 @@
-// The first page: what waits, what binds, what needs work, and the last 14 days. Each line leads to
-// a page and names the command that tells the same.
+// The first page: queued mail, the limit in force, open tasks, and the last 14 days. Each line
+// leads to a page and names the command that shows the same.
 import { planRoutes } from '../../../src/access/admission/routes.ts';
 import type { Doorway } from '../../../src/core/api/route.ts';
 import { domainRoutes } from '../../../src/identity/domains/routes.ts';
@@ -42,7 +42,7 @@ async function proposals({ ask }: Asked): Promise<Tile> {
   return { label: 'proposals to review', value, path: '/review', command };
 }
 
-/** Counts the items of the first hundred that are not in this status. */
+/** Counts the items, among the first hundred, that have a different status. */
 async function others(
   { ask }: Asked,
   route: Doorway<List<{ status: string }>>,
@@ -76,7 +76,7 @@ function tilesOf(asked: Asked): Promise<Tile[]> {
   ]);
 }
 
-/** Draws the limits of the plan, and the limit that binds now. */
+/** Draws the limits of the plan, and the limit that is in force now. */
 async function limits({ ask, may }: Asked): Promise<Part> {
   if (!may('organization:read')) return null;
   const { binds, liftedBy, daily, rate, sendingStatus } = await ask(planRoutes.show);

@@ -1,4 +1,4 @@
-// The queue at work over all organizations, for the operator: lanes, holds, entries.
+// The queue over all organizations, for the operator: lanes, holds, entries.
 import { queueStates } from '../../../src/outbound/deliveries/queue-queries.ts';
 import { waitReasons } from '../../../src/outbound/deliveries/status.ts';
 import type { QueueEntry } from '../../../src/outbound/queue/desk/queue-schema.ts';

@@ -1,4 +1,4 @@
-// The organization, the limits of the plan, and the changes with their authors.
+// The organization, the limits of the plan, and the log of changes with their authors.
 import { planRoutes } from '../../../src/access/admission/routes.ts';
 import { organizationDesk, organizationRoutes } from '../../../src/access/organizations/routes.ts';
 import { auditRoutes } from '../../http/routes.ts';

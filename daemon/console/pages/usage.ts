@@ -1,5 +1,4 @@
-// Rates by day or hour, by recipient domain, of opens and clicks, and the usage and cost of a
-// month.
+// Rates by day or hour and by recipient domain, opens and clicks, and usage and cost of a month.
 import { usageRoutes } from '../../../src/identity/reputation/routes.ts';
 import type { ChannelStats } from '../../../src/identity/reputation/schema.ts';
 import { dayIn, wallTimeIn } from '../../../src/platform/runtime/calendar.ts';
@@ -8,7 +7,7 @@ import { html, type Part, together } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { choice, facts, field, filters, percent, table } from '../parts.ts';
 
-/** Draws the rates over all mail of the time. */
+/** Draws the rates over all mail of the period. */
 function rates({ email }: ChannelStats): Part {
   const rows: readonly (readonly [string, number, number | null])[] = [
     ['Sent', email.sent, null],

@@ -40,7 +40,7 @@ const bodyOf = ({ url = '', name = '', events }: Form) => ({
   events: wordsIn(events),
 });
 
-/** Draws the secret of an endpoint, once. */
+/** Draws the secret of an endpoint; it is shown only this once. */
 function once({ id, secret }: Webhook): View {
   return {
     title: 'The secret of the webhook',

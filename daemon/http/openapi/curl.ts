@@ -1,5 +1,5 @@
 // The curl command of an operation in the API reference, ready to paste into a shell. The body is
-// the schema's example. Values that only the reader knows are shell variables (`$ID`).
+// the example of the schema. Values that only the reader knows are shell variables (`$ID`).
 import type { OpenApiDocument, Operation } from './openapi.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
 

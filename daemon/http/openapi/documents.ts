@@ -20,7 +20,7 @@ import { Packed } from './packed.ts';
 
 const dayMs = 86_400_000;
 const mostSearches = 50;
-/** Limit of the cached search pages in bytes. A page counts twice, for the compressed forms. */
+/** Most bytes of cached search pages. A page counts twice, for the compressed forms. */
 const mostSearchBytes = 16_000_000;
 const styleHash = createHash('sha256').update(docsStyle).digest('base64');
 const contentSecurityPolicy = [

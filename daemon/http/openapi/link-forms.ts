@@ -1,5 +1,5 @@
-// Fields of the forms below links in mail, as the OpenAPI document describes them. A browser or a
-// mail program posts them; the pages read them in `src/consent/` and `src/outbound/sending/`.
+// Fields of the forms behind links in mail, for the OpenAPI document. A browser or a mail program
+// posts them. The pages in `src/consent/` and `src/outbound/sending/` read them.
 import { z } from 'zod';
 import { leaveActions } from '../../../src/consent/unsubscribe-page/serve.ts';
 

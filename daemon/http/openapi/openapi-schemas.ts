@@ -1,20 +1,20 @@
-// Converts zod schemas to the JSON Schemas of OpenAPI 3.1. Everything is rendered as zod's input
-// side: the body that a client sends, and the return value of `run`, which is sent unchanged. A
-// schema used in both ways is therefore a single component. Schemas with `.meta({ id })` become
+// Converts zod schemas to the JSON Schemas of OpenAPI 3.1. All schemas are rendered as zod's input
+// side: a client sends bodies in this form, and return values of `run` are sent unchanged. A schema
+// used in both directions is therefore a single component. Schemas with `.meta({ id })` become
 // components of that name.
 import { z } from 'zod';
 
 /** A JSON Schema, draft 2020-12. */
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** Fields of an object schema, each by itself: the parameters of a query, a path or the headers. */
+/** A field of an object schema: a parameter of a query, a path or the headers. */
 export interface FieldSchema {
   name: string;
   required: boolean;
   schema: JsonSchema;
 }
 
-/** The argument of zod's override. */
+/** The argument of zod's `override` function. */
 interface Rendering {
   zodSchema: z.core.$ZodType;
   jsonSchema: JsonSchema;
@@ -32,8 +32,8 @@ export class SchemaBook {
   }
 
   /**
-   * Returns the fields of an object schema. The output side is shown if possible: in a query
-   * `limit` arrives as text and becomes an integer, and the integer says more.
+   * Returns the fields of an object schema. Shows the output side if possible: in a query `limit`
+   * arrives as text and becomes an integer, and readers need the integer.
    */
   fieldsOf(schema: z.ZodType): FieldSchema[] {
     if (!(schema instanceof z.ZodObject)) throw new Error('Parameters need an object schema');
@@ -70,8 +70,8 @@ export class SchemaBook {
 }
 
 /**
- * Returns the schema of an input by itself, with the named parts in `$defs`. A field of an output
- * that cannot be written as an input is anything.
+ * Returns a complete schema of an input, with the named parts in `$defs`. A field that only exists
+ * as an output accepts anything.
  */
 export function ownSchemaOf(schema: z.ZodType): JsonSchema {
   const options = { io: 'input', unrepresentable: 'any', override } as const;
@@ -84,7 +84,7 @@ export function ownSchemaOf(schema: z.ZodType): JsonSchema {
 
 /**
  * Removes zod's patterns for dates, which fill half a page and add nothing to the format. Restores
- * the examples of transformed schemas: zod drops them as results, but ours are input.
+ * the examples of transformed schemas: zod drops them as results, although ours are input.
  */
 function override({ zodSchema, jsonSchema }: Rendering): void {
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;
@@ -97,19 +97,19 @@ function override({ zodSchema, jsonSchema }: Rendering): void {
   else liftDescription(jsonSchema, anyOf);
 }
 
-/** Moves the description of a schema that may also be null to the whole, where readers look. */
+/** Moves the description of a schema that may be null to the whole schema, where readers look. */
 function liftDescription(whole: JsonSchema, anyOf: JsonSchema[]): void {
   const [option, ...more] = anyOf.filter(({ type }) => type !== 'null');
   if (!option || more.length > 0 || whole.description !== undefined || '$ref' in option) return;
   const { description, ...rest } = option;
   if (description === undefined) return;
   whole.description = description;
-  // A copy: zod uses the same object wherever it finds the same schema.
+  // Copies the schema: zod uses the same object at every place with the same schema.
   whole.anyOf = anyOf.map((each) => (each === option ? rest : each));
 }
 
 /**
- * Replaces references to components of the whole document, which a schema by itself does not have.
+ * Replaces references to components of the document: a schema outside of the document lacks them.
  */
 function withoutComponents(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutComponents);

@@ -288,7 +288,7 @@ function parametersOf(
   });
 }
 
-/** Returns `idempotency-key` and `last-event-id` in their usual spelling: `Last-Event-ID`. */
+/** Returns the usual spelling of a header, such as `Last-Event-ID` for `last-event-id`. */
 function headerName(name: string): string {
   return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase()).replace(/-Id$/, '-ID');
 }
@@ -333,7 +333,7 @@ function responsesOf(
   const statuses = [
     ...commonErrors,
     ...(takesBody ? bodyErrors : []),
-    // A key that was used with different content.
+    // 409 answers an idempotency key that was used with different content.
     ...(takesKey(route) ? [409] : []),
     ...(route.errors ?? []),
   ];

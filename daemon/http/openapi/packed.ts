@@ -1,5 +1,5 @@
-// Texts that many clients read alike: made once, and compressed once for each coding that a client
-// accepts.
+// Texts that many clients read unchanged. Each is made once, and compressed once for each coding
+// that clients accept.
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
@@ -19,7 +19,7 @@ const codings = Object.keys(compressors) as Coding[];
 /** Size in bytes below which a text fits the first packet anyway. */
 const leastBytes = 1_400;
 
-/** Returns the coding of an answer by Accept-Encoding (RFC 9110 12.5.3); null for none. */
+/** Returns the coding of an answer by Accept-Encoding (RFC 9110 12.5.3); null for no coding. */
 export function codingFor(accepted = ''): Coding | null {
   const weights = new Map(accepted.toLowerCase().split(',').map(weightOf));
   const weightOfCoding = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0;

@@ -13,10 +13,10 @@ import {
 import { mailboxPath } from '../../../src/identity/mailboxes/schema.ts';
 import { confirmForm, leaveForm, proofForm } from './link-forms.ts';
 
-/** A success, a redirect, or an error outside the common error objects. */
+/** A success, a redirect, or an error that is not an error object of the API. */
 interface PlainAnswer {
   description: string;
-  /** Media types of the body; none for an empty body. */
+  /** Media types of the body; an empty list for an empty body. */
   types: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export interface PlainPath {
   /** Fields of a body that is posted as a form. */
   form?: z.ZodType;
   answers: Readonly<Record<number, PlainAnswer>>;
-  /** Statuses of error objects. */
+  /** Statuses answered with error objects of the API. */
   errors: readonly number[];
 }
 
@@ -45,7 +45,7 @@ const token = z.strictObject({ token: z.string().meta({ description: 'Token of t
 const page = ['text/html'];
 const json = ['application/json'];
 const brokenLink = { 404: { description: 'A page: the link is broken', types: page } };
-/** A page of a link in mail, and the form on it. */
+/** A page behind a link in mail, and the form on it. */
 const pageOfLink = {
   method: 'GET',
   area: 'links',
@@ -389,7 +389,7 @@ export const plainPaths: readonly PlainPath[] = [
   },
 ];
 
-/** Descriptions of the areas of these paths that no route has. */
+/** Descriptions of areas that have such paths but no route. */
 export const plainAreas: ReadonlyMap<string, string> = new Map([
   ['service', 'Probes, metrics and the description of the API. These paths need no key.'],
   ['links', 'Links that the service writes into mail and answers. Their token is the permission.'],

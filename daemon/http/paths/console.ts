@@ -1,5 +1,5 @@
-// Mounts the console at `/console`. It is loaded with the first visit: without a visit it costs
-// nothing.
+// Mounts the console at `/console`. The code is loaded at the first visit, so an unused console
+// costs nothing.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Console, ConsoleParts } from '../../console/console.ts';
 

@@ -1,6 +1,6 @@
-// `/dev/clock` of a daemon with a virtual clock: reads and moves it. Not a route of the API, as no
-// daemon of mail that matters has it. Takes callers on this machine: with an owner key of the first
-// organization, or the token in the data directory.
+// `/dev/clock` of a daemon with a virtual clock: reads and moves the clock. Not in the API, as a
+// daemon that delivers real mail never has it. Accepts only callers on this machine: with an owner
+// key of the first organization, or with the token in the data directory.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { getFirstOrganization } from '../../../src/access/organizations/organizations.ts';
 import { ForbiddenError } from '../../../src/platform/errors.ts';
@@ -13,7 +13,7 @@ import { authorize, type Dispatcher } from '../dispatch.ts';
 
 export interface DevClock {
   clock: StandingClock;
-  /** Token of commands on this machine. */
+  /** Token by which commands on this machine are recognized. */
   token: string;
 }
 

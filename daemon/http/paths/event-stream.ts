@@ -44,7 +44,7 @@ const mostStreams = 100;
 const retryAfterSeconds = 30;
 const heartbeatMs = 15_000;
 /**
- * Time after which a key is checked again: revoking a key, or disabling the installation, ends the
+ * Interval at which a key is checked again. A revoked key or a disabled installation then ends the
  * streams.
  */
 const checkMs = 1_000;
@@ -52,7 +52,7 @@ const mostBacklog = 1_048_576;
 /** Longest wait for a reader that accepts nothing, because the backlog grows. */
 const patienceMs = 5_000;
 
-/** A stream by path, with the permission that it needs. */
+/** Path of a stream, with the permission that the key needs. */
 interface StreamPath {
   path: string;
   permission: (caller: Caller) => Permission;
@@ -65,7 +65,7 @@ type StreamFilter = StreamLog & { lastEventId?: string | undefined; mailboxId?: 
 const streamPaths: readonly StreamPath[] = [
   {
     path: '/v1/events/stream',
-    // The events of the key's mailboxes are no more than `GET /v1/mailboxes/{id}/events` lists.
+    // A key bound to mailboxes may read by this path what `GET /v1/mailboxes/{id}/events` lists.
     permission: ({ constraints, permissions }) =>
       isBound(constraints) && allows(permissions, 'mailboxes:read')
         ? 'mailboxes:read'
@@ -166,7 +166,7 @@ function crowded(): CapacityError {
   return new CapacityError(text, retryAfterSeconds, { reason: 'capacity-streams' });
 }
 
-/** Returns whether a key still reads the events that it read when the stream began. */
+/** Returns whether a key still reads the same events as when the stream began. */
 function hasSameReach(now: Caller, before: Caller): boolean {
   return (
     now.organizationId === before.organizationId &&
@@ -178,7 +178,7 @@ function readFilter(
   { query, headers }: FastifyRequest,
   schema: typeof streamQuery | typeof mailboxStreamQuery,
 ) {
-  // A client that has no event id yet may send an empty id.
+  // A client without an event id may send an empty header.
   const value = pickId(headers['last-event-id']);
   const parsed = parseParts({
     query: { schema, value: query },
@@ -243,7 +243,7 @@ async function streamEvents(
   readerNow: () => Promise<Caller>,
 ): Promise<void> {
   const { signal } = ending;
-  /** Set for a reader that took nothing within `patienceMs`, until it reads again. */
+  /** Set after a reader accepted nothing for `patienceMs`, until it accepts bytes again. */
   let isSlow = false;
   raw.on('drain', () => {
     isSlow = false;
@@ -266,7 +266,7 @@ async function streamEvents(
 }
 
 /**
- * Waits until the reader has taken the backlog. Returns false if that takes longer than
+ * Waits until the reader has accepted the backlog. Returns false if this takes longer than
  * `patienceMs`.
  */
 async function drained(app: App, raw: ServerResponse, signal: AbortSignal): Promise<boolean> {

@@ -1,10 +1,10 @@
-// Answers with files from strangers (`sendsFile` of src/core/api/route.ts). A browser saves them
-// under their name and runs nothing in them; it may display images and plain text.
+// Answers with files written by strangers (`sendsFile` of src/core/api/route.ts). A browser saves
+// them under their name and never runs them. It may display images and plain text.
 import type { FastifyReply } from 'fastify';
 import type { FileAnswer } from '../../../src/core/api/route.ts';
 import { reserveAnswer } from '../answer-memory.ts';
 
-/** Types that a browser may display in place. SVG is not among them, as it may contain scripts. */
+/** Types that a browser may display in place. SVG is missing, as it may contain scripts. */
 const shown = /^(?:image\/(?:png|jpeg|gif|webp)|text\/plain|application\/pdf)$/;
 /** Types that a browser might render as a page. */
 const pages =

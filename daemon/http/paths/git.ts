@@ -1,5 +1,5 @@
 // Git's smart HTTP on `/v1/templates/{id}/git`, for clone, fetch and push by any git client. Not
-// routes, as their bodies are not JSON and the key comes as the password of Basic authentication.
+// routes, because their bodies are not JSON and the key is the password of Basic authentication.
 // src/content/git has the protocol.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -19,9 +19,9 @@ import { gitPath, gitQuery, gitType, templatePath } from '../openapi/plain-route
 
 const inflate = promisify(gunzip);
 
-/** A request to fetch names commits only. */
+/** Most bytes of a request to fetch, which only names commits. */
 const mostFetchBytes = 1024 * 1024;
-/** Room for the commands before the pack. */
+/** Most bytes of a push: the pack, and the commands before it. */
 const mostPushBytes = packLimits.bytes + 64 * 1024;
 
 /** Returns the password of Basic authentication (RFC 7617), or undefined. */
@@ -37,7 +37,7 @@ export function mountGit(server: FastifyInstance, dispatcher: Dispatcher): void 
   const { app, workload, bodies, streams } = dispatcher;
   const [fetches, pushes] = gitServices;
 
-  /** Returns the caller and the template. Asks for a password without a valid key. */
+  /** Returns the caller and the template. Without a valid key it asks for a password. */
   async function letIn(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -1,6 +1,6 @@
-// Probes for operators and their monitoring, without a key: whether the process is alive, whether
-// it can accept work, and the metrics in Prometheus text. They answer even while requests are
-// refused for lack of capacity.
+// Probes for operators and their monitoring, without a key: whether the process runs, whether it
+// can accept work, and the metrics in Prometheus text. They answer even while requests are refused
+// for lack of capacity.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../../src/core/app.ts';
 import { program } from '../../../src/platform/runtime/program.ts';
@@ -12,7 +12,7 @@ const mostOftenMs = 1_000;
 
 export interface HealthParts {
   isQueueRunning: () => boolean;
-  /** Tells whether the daemon carries no more mail, before the stop. */
+  /** Tells whether the daemon delivers no more mail because it will stop. */
   isDraining: () => boolean;
 }
 
@@ -58,8 +58,8 @@ export function mountHealth(
 }
 
 /**
- * Shares an answer among all calls within a second: a check is a durable write, and the text of
- * the metrics takes milliseconds.
+ * Shares an answer among all calls within a second. A check is a durable write, and the text of the
+ * metrics takes milliseconds.
  */
 function askedAtMostEach<Answer>(app: App, ask: () => Promise<Answer>): () => Promise<Answer> {
   let asked: { at: number; answer: Promise<Answer> } | null = null;
@@ -80,13 +80,13 @@ async function isStoreWritable(app: App): Promise<boolean> {
 }
 
 /**
- * Returns a look whether the store still has a schema that this daemon can use: a daemon of a newer
- * version may have migrated it. The first look that finds a different schema is logged.
+ * Returns a check of the store's schema: a daemon of a newer version may have migrated it to a
+ * schema that this daemon cannot use. The first foreign schema is logged.
  */
 function schemaWatch(app: App): () => Promise<boolean> {
   let known: string | null = null;
   return async () => {
-    // `isStoreWritable` tells of a store that cannot be read.
+    // Ignores errors of the read: `isStoreWritable` reports a store that cannot be read.
     const found = await foreignSchemaOf(app.store.db).catch(() => known);
     if (found !== null && found !== known)
       app.log.error(`this daemon is not ready: the store ${found}`);
@@ -96,8 +96,8 @@ function schemaWatch(app: App): () => Promise<boolean> {
 }
 
 /**
- * Returns the scheduled jobs without the texts of their errors, as the path needs no key; null if
- * it cannot be read.
+ * Returns the scheduled jobs; null if they cannot be read. Leaves out the texts of their errors, as
+ * the path needs no key.
  */
 async function jobsOf(app: App) {
   try {

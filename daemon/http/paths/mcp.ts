@@ -1,4 +1,4 @@
-// `POST /mcp`: MCP over streamable HTTP, with an API key as bearer. Loaded with the first request.
+// `POST /mcp`: MCP over streamable HTTP, with an API key as bearer. Loaded at the first request.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { outsideRanges } from '../../../src/access/keys/constraints.ts';
 import { hiddenAmong } from '../../../src/outbound/messages/contents/hidden-words.ts';
@@ -11,12 +11,12 @@ import { type Ask, askByKey } from '../faces.ts';
 import { logUnauthorized } from '../unauthorized-log.ts';
 
 export const mcpPath = '/mcp';
-/** A call, with arguments. */
+/** Limits of the body: a call with arguments. */
 const taken = { types: ['application/json'], mostBytes: 5_000_000 };
-/** Values of a call. The SDK checks and copies them several times in a single turn. */
+/** Most values in a call. The SDK checks and copies them several times in a single turn. */
 const mostValues = 20_000;
 
-/** Refuses methods except POST: requests have no session to which a stream could belong. */
+/** Refuses methods except POST: without sessions there is nothing that a GET could stream. */
 export function refuseMethod(reply: FastifyReply): FastifyReply {
   const message = 'MCP takes POST here: requests have no session';
   return reply.code(405).header('allow', 'POST').send({ _tag: 'MalformedRequestError', message });
@@ -45,8 +45,8 @@ export function mountMcp(
   });
 
   const letIn = async (request: FastifyRequest, reply: FastifyReply) => {
-    // A page of any site may reach a server on this machine; it has no key, and is told
-    // nothing.
+    // A page of any site may send requests to a server on this machine, so foreign origins are
+    // refused.
     const { origin } = request.headers;
     if (origin !== undefined && origin !== ownOrigin()) {
       throw new ForbiddenError('Pages of other origins may not use /mcp');

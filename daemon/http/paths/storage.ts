@@ -1,5 +1,5 @@
-// Serves the file behind a signed storage URL (specification 4.1). The token is the permission,
-// without a key. Mail is hostile: it is shown in a sandbox without scripts or requests.
+// Serves the file behind a signed storage URL (specification 4.1). The token is the permission; no
+// key is needed. Mail may be hostile, so it is shown in a sandbox without scripts or requests.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../../src/core/app.ts';
 import { readStoredPart } from '../../../src/outbound/sending/stored-parts.ts';
@@ -8,25 +8,25 @@ import { reserveAnswer } from '../answer-memory.ts';
 import type { Workload } from '../workload.ts';
 
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-/** Images of received mail would report the reader to the sender. */
+/** Allows images only in our own mail: in received mail they would report the reader. */
 const sandboxOfOurs = `${sandbox} https:`;
 const longestToken = 300;
 
-/** Elements that open a connection before the policy refuses their content. */
+/** Elements that open a connection before the content policy can refuse their content. */
 const connecting = /<(\/?)(iframe|frame|frameset|object|embed|portal|link|base|meta)\b/gi;
 
 /** Memory reserved for a part before the size is known. */
 const firstReserved = 4_000_000;
 
-/** Bytes of a preview. The whole mail has a separate link. */
+/** Most bytes of a preview. The whole mail has a separate link. */
 const longestPreview = 2 * 1024 * 1024;
 
 /**
- * Renames elements of a page that could connect: Chromium connects for a frame that it then refuses
- * to load.
+ * Renames elements of a page that could connect, because Chromium connects for a frame before it
+ * refuses to load it.
  */
 export function withoutFrames(body: Buffer): Buffer {
-  // Bytes as characters: other charsets stay as they are.
+  // Decodes bytes as single characters, so that text in any charset stays unchanged.
   const some = body.subarray(0, longestPreview).toString('latin1');
   return Buffer.from(some.replace(connecting, '<$1x-$2'), 'latin1');
 }
@@ -36,7 +36,7 @@ export function mountStorage(server: FastifyInstance, app: App, workload: Worklo
   type Asked = { Params: { token: string }; Querystring: { preview?: string } };
   server.get<Asked>('/storage/:token', async (request, reply) => {
     const token = request.params.token.slice(0, longestToken);
-    // A look at a message in the console tells nobody.
+    // A preview in the console loads no images from the network: they would report the reader.
     const isPreview = request.query.preview !== undefined;
     const { contentType, filename, body, isOurs } = await workload.begin(async () => {
       await sliceTurns('GET /storage/{token}');

@@ -1,5 +1,5 @@
-// Serves the targets of links (daemon/tracking/serve.ts): no key, no cookie. A link without a
-// target is a page for people.
+// Serves the targets of links (daemon/tracking/serve.ts) without key or cookie. A link without a
+// target gets a page for people.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { App } from '../../../src/core/app.ts';
 import type { LinkAnswer } from '../../../src/core/link-pages/link-page.ts';

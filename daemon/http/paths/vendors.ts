@@ -1,5 +1,5 @@
-// Paths of other mail services. A program whose base address alone was changed asks them; its 404
-// names the nearest operation of this service.
+// Paths of other mail services. A program that changed only the base address still requests them.
+// The 404 names the nearest operation of this service.
 
 interface VendorPath {
   vendor: string;
@@ -29,7 +29,7 @@ function pathsOf(vendor: string, rows: readonly (readonly [theirs: string, ours:
   });
 }
 
-/** The paths of each service that send mail, read it, and set up domains, templates and blocks. */
+/** The paths of each service to send and read mail, and to set up domains, templates and blocks. */
 export const vendorPaths: readonly VendorPath[] = [
   ...pathsOf('Resend', [
     ['POST /emails', send],
@@ -106,7 +106,7 @@ const byMethod = Map.groupBy(vendorPaths, ({ method }) => method);
 
 /** Returns the hint for a path of another service; undefined for other paths. */
 export function vendorHint(method: string, path: string): string | undefined {
-  // Mailchimp takes the format of the answer as an extension.
+  // Mailchimp appends the format of the answer to the path, as in `.json`.
   const plain = path.endsWith('.json') ? path.slice(0, -'.json'.length) : path;
   const given = (plain.endsWith('/') ? plain.slice(0, -1) : plain).split('/');
   const found = byMethod.get(method)?.find((one) => matches(one.path.split('/'), given));

@@ -16,7 +16,7 @@ const retryAfterSeconds = 5;
 
 export interface Waits {
   /**
-   * Runs `work` in a place of the holder, with the signal that ends it.
+   * Runs `work` within the holder's share of places; `work` gets the signal that ends the wait.
    * @throws CapacityError beyond the holder's share.
    */
   run<T>(

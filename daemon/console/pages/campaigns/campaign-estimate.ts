@@ -1,4 +1,4 @@
-// The estimate of a campaign, and the start of exactly the run that a person has looked at.
+// The estimate of a campaign, and the start of a run exactly as a person has seen it.
 import { createHash } from 'node:crypto';
 import { campaignRoutes, campaignRunRoutes } from '../../../../src/campaigns/setup/routes.ts';
 import type { Estimate } from '../../../../src/campaigns/setup/run-schema.ts';
@@ -83,7 +83,7 @@ async function show(asked: Asked): Promise<View> {
   };
 }
 
-/** Starts the run that was looked at, unless the campaign or the counts have changed. */
+/** Starts the run that the person has seen, unless the campaign or the counts have changed. */
 async function run(asked: Asked, given: Form): Promise<string | View> {
   const scheduledFor = given['scheduledFor'] || undefined;
   const { digest } = await look(asked, scheduledFor);

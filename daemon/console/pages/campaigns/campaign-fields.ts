@@ -25,9 +25,7 @@ export function fieldsOf(given: Form): Part {
   `;
 }
 
-/**
- * Returns the body of a request for a campaign. Line breaks of the content stay as they are typed.
- */
+/** Returns the body of a request for a campaign. Keeps line breaks of the content as typed. */
 export function bodyOf(given: Form): object {
   const text = (name: string) => given[name]?.trim() || undefined;
   const [from, fromName] = [text('from'), text('fromName')];
@@ -50,7 +48,7 @@ export function bodyOf(given: Form): object {
   };
 }
 
-/** Fields of the content that the form has; the form would lose further fields. */
+/** Fields of a content that the form has. A content with further fields would lose them. */
 const formFields = new Set(['subject', 'html', 'text', 'templateSlug', 'unsubscribeGroupId']);
 
 export function isPlain({ email, audience }: Campaign): boolean {
@@ -92,7 +90,7 @@ export function campaignFacts(campaign: Campaign): Part {
   ]);
 }
 
-/** Draws the advice of the API. */
+/** Draws the warnings of the API about a campaign. */
 export function warned(warnings: Campaign['warnings']): Part {
   if (warnings.length === 0) return null;
   return html`<section aria-label="Advice" class="mail"><ul>${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul></section>`;

@@ -60,7 +60,7 @@ async function hasQueuedMail({ ask, params }: Asked, { status }: RunSummary): Pr
 
 const minuteMs = 60_000;
 
-/** Returns how many mails a minute were made, and the time that the rest takes at that pace. */
+/** Returns the number of mails made per minute, and the remaining time at that pace. */
 function pace(run: RunSummary, judged: number, now: number): Part {
   const { status, startedAt, completedAt, updatedAt, dispatchedCount, totalRecipients } = run;
   if (startedAt === null || dispatchedCount === 0) return null;

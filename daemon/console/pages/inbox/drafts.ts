@@ -1,4 +1,4 @@
-// Mail that a person writes in a mailbox: new mail, drafts, and the outcome of a send.
+// Mail that a person writes in a mailbox: new mail, drafts, and the result of a send.
 import { answeringRoutes } from '../../../../src/inbox/replies/routes.ts';
 import type { ReplyResult, ShownDraft } from '../../../../src/inbox/replies/schema.ts';
 import { Refusal } from '../../api.ts';
@@ -21,7 +21,7 @@ import {
 const mailboxPath = ({ params }: Asked) => `/v1/mailboxes/${params['id']}`;
 const ownPath = ({ params }: Asked) => `/mailboxes/${params['id']}`;
 
-/** Goes on to the thread of a mail; tells if recipients were left out. */
+/** Redirects to the thread of a mail. Says if recipients were left out. */
 export function afterSend(asked: Asked, { status, threadId, skippedRecipients }: ReplyResult) {
   const thread = threadId === null ? ownPath(asked) : `${ownPath(asked)}/threads/${threadId}`;
   if (skippedRecipients.length === 0) return `/console${thread}`;
@@ -72,7 +72,7 @@ async function sendNew(asked: Asked, given: Form): Promise<string | View> {
   return afterSend(asked, await asked.ask(answeringRoutes.send, input));
 }
 
-/** Keeps a mail as a draft. */
+/** Stores a mail as a draft. */
 export async function keepDraft(asked: Asked, body: object): Promise<string> {
   const params = { id: asked.params['id'] };
   const { id } = await asked.ask(answeringRoutes.createDraft, { params, body });
@@ -146,7 +146,7 @@ async function save({ ask, params }: Asked, given: Form): Promise<ShownDraft> {
 
 const authorsOf = ({ from, replyTo }: ShownDraft) => JSON.stringify([from, replyTo]);
 
-/** Sends the mail that the page showed, with the words of the form. */
+/** Sends the mail that the page showed, with the text of the form. */
 async function sendKept(asked: Asked, given: Form): Promise<string | View> {
   const kept = await asked.ask(answeringRoutes.getDraft, { params: asked.params });
   const saved = kept.digest === given['digest'] ? await save(asked, given) : null;

@@ -1,5 +1,5 @@
-// Mailboxes as a mail program shows them: folders, threads, search. thread.ts shows a thread,
-// drafts.ts mail in writing. The first page here has the actions of keys.
+// Mailboxes as in a mail program: folders, threads, search. thread.ts shows a thread, drafts.ts
+// unsent mail. The first page of this file lists actions of keys.
 import { mailboxRoutes } from '../../../../src/identity/mailboxes/routes.ts';
 import { mailboxActionRoutes } from '../../../../src/inbox/approvals/routes.ts';
 import { threadRoutes } from '../../../../src/inbox/threads/routes.ts';
@@ -95,7 +95,7 @@ async function make({ ask }: Asked, { slug = '', domain = '', displayName = '' }
   return `/console/mailboxes/${id}`;
 }
 
-/** Draws the subject of a thread with signs. */
+/** Draws the subject of a thread with marks for its states. */
 function subjectOf({ params }: Asked, thread: Thread): Part {
   const { id, subject, preview, starred, read, hasAttachments, hasDraft, snoozedUntil } = thread;
   const text = subject || '(no subject)';

@@ -1,4 +1,4 @@
-// Proposals of keys that may only propose: the mail they would send, and the decision of a person.
+// Proposals of keys that may only propose: the mail that would leave, and the decision of a person.
 import type { Doorway } from '../../../../src/core/api/route.ts';
 import { mailboxActionRoutes } from '../../../../src/inbox/approvals/routes.ts';
 import type { MailboxAction, ShownAction } from '../../../../src/inbox/approvals/schema.ts';

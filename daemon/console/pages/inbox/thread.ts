@@ -170,7 +170,7 @@ async function thread(asked: Asked, given: Form = {}, problem: Part = null): Pro
   };
 }
 
-/** Returns the end of a snooze: null for none, in the time zone of the organization. */
+/** Returns the end of a snooze in the time zone of the organization; null without a snooze. */
 function snoozeEnd({ now, timezone }: Asked, until: string): string | null {
   if (!Object.hasOwn(snoozes, until)) return null;
   const days = snoozes[until as keyof typeof snoozes];

@@ -1,5 +1,5 @@
-// The profile of a contact in facts and in a form. A change replaces the whole profile, so the form
-// has all of it.
+// The profile of a contact as facts and as a form. A change replaces the whole profile, so the form
+// includes every field.
 import type { Contact } from '../../../../src/people/contacts/schema.ts';
 import { html, type Part } from '../../html.ts';
 import type { Form } from '../../page.ts';

@@ -1,4 +1,4 @@
-// Brands: the looks of mail, and a single brand with CSS, logos and footer.
+// Brands: the design of mail, and a single brand with CSS, logos and footer.
 import { brandRoutes } from '../../../../src/content/brands/routes.ts';
 import type { Brand } from '../../../../src/content/brands/schema.ts';
 import { html, type Part, together } from '../../html.ts';
@@ -45,7 +45,7 @@ async function list(asked: Asked, given: Form, problem: Part = null): Promise<Vi
   return { title: 'Brands', body, command: 'svc brands list', request: 'GET /v1/brands' };
 }
 
-/** Returns the fields of a brand as the form has them. */
+/** Returns the fields of a brand for the form. */
 function fieldsOf({ name, css, assets, footer }: Brand): Form {
   const all: Record<string, string | null | undefined> = {
     name,

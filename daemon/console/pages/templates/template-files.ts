@@ -1,5 +1,5 @@
 // The files of a template, in a plain text editor. A save is a commit on top of the revision that
-// was read: if another change came first, the save is refused, and the typed text stays in the
+// was read. If a different change came first, the save is refused, and the typed text stays in the
 // editor.
 import { workspaceRoutes } from '../../../../src/content/templates/workspace/routes.ts';
 import type { WorkspaceView } from '../../../../src/content/templates/workspace/schema.ts';
@@ -17,7 +17,7 @@ const messageField = field({
   hint: 'Empty: the changed paths',
 });
 
-/** Draws the fields that make a change happen once, and only on what was read. */
+/** Draws hidden fields: the change is made once, and only to the revision that was read. */
 function guard(asked: Asked, { workspace }: WorkspaceView): Part {
   return html`<input type="hidden" name="revision" value=${workspace.revision} />
     <input type="hidden" name="once" value=${asked.newToken()} />`;
@@ -112,7 +112,7 @@ async function commit({ ask, params }: Asked, given: Form, revision = given['rev
   await ask(workspaceRoutes.save, { params, body });
 }
 
-/** Returns an action on the text of the editor. */
+/** Returns an action on the text in the editor. */
 const edited = (act: (asked: Asked, given: Form) => Promise<unknown>) =>
   written(
     'templates:write',

@@ -5,7 +5,7 @@ import { html, type Part, together } from '../../html.ts';
 import type { Asked, Page, View } from '../../page.ts';
 import { button, link, table, time } from '../../parts.ts';
 
-/** Lines of a page, over all files of a commit. */
+/** Most lines on a page, over all files of a commit. */
 const mostLines = 4_000;
 const workspacePath = ({ params }: Asked) => `/v1/templates/${params['id']}/workspace`;
 const ownPath = ({ params }: Asked) => `/templates/${params['id']}`;
@@ -17,7 +17,7 @@ async function history(asked: Asked): Promise<View> {
     ask(workspaceRoutes.show, { params }),
     ask(workspaceRoutes.diff, { params }),
   ]);
-  // A restore would replace them.
+  // A restore would replace staged files, so it is not offered beside them.
   const hasStaged = staged.files.length > 0;
   const changes = (from: string | undefined, to: string) =>
     from && link(withQuery(`${ownPath(asked)}/changes`, { from, to }), 'changes');
@@ -59,7 +59,7 @@ async function history(asked: Asked): Promise<View> {
 
 const kinds: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '@': 'place' };
 
-/** Draws the lines of a difference, at most so many: each is an element of the page. */
+/** Draws at most `most` lines of a difference: each line is an element of the page. */
 function lines(diff: string, most: number): Part {
   const all = diff.split('\n');
   return together(

@@ -1,5 +1,5 @@
-// Templates, a single template with the versions, and how it looks with sample data.
-// template-files.ts edits the files, template-history.ts shows the commits.
+// Templates, a single template with the versions, and a preview with sample data. template-files.ts
+// edits the files, template-history.ts shows the commits.
 import { templateRoutes } from '../../../../src/content/templates/routes.ts';
 import type { Rendered, TemplateVersion } from '../../../../src/content/templates/schema.ts';
 import type { Download } from '../../api.ts';
@@ -132,7 +132,7 @@ async function one(asked: Asked): Promise<View> {
   };
 }
 
-/** Asks for the content that a send would have. */
+/** Requests the content that a send would have. */
 function rendered({ ask, params, query }: Asked): Promise<Rendered> {
   const { data, draft } = query;
   const sample = jsonIn(data, 'The sample data');
@@ -150,7 +150,7 @@ function result(asked: Asked, { subject, preheader, html: page, text, warnings }
   </section>`;
 }
 
-/** Draws sample data beside the mail that it gives. */
+/** Draws sample data beside the mail filled with it. */
 async function render(asked: Asked): Promise<View> {
   const { data = '', draft } = asked.query;
   const input = html`<form method="get" class="fields">
