@@ -36,7 +36,7 @@ function openFilesLimit(): number {
     const [, soft = ''] = /^Max open files +(\d+)/m.exec(limits) ?? [];
     return soft === '' ? Number.POSITIVE_INFINITY : Number(soft);
   } catch {
-    return Number.POSITIVE_INFINITY; // // Outside of Linux the limit is unknown.
+    return Number.POSITIVE_INFINITY; // Outside of Linux the limit is unknown.
   }
 }
 

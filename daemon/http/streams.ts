@@ -71,7 +71,7 @@ export function createStreams(clock: Clock): Streams {
         pace.stop();
         place.leave();
       });
-      // A cut answer is no fault: the reader notices it at the socket.
+      // Cutting an answer is deliberate: the reader notices it at the socket.
       stream.on('error', () => {});
       return stream;
     },
