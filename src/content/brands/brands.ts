@@ -23,7 +23,7 @@ import { brandDigestOf, brandValuesOf, cssDigestOf } from './values.ts';
 
 /**
  * Most characters of CSS and links in all brands of an organization. A page of 100 brands is
- * written as JSON at once, which takes 20 ms for each million of characters.
+ * written as JSON in a single turn, which takes 20 ms for each million of characters.
  */
 const mostCharacters = 2_000_000;
 
@@ -62,7 +62,7 @@ const noAddress: PostalAddress = {
 
 type Given<Values> = { [Name in keyof Values]?: Values[Name] | undefined };
 
-/** Lays given values over present values; undefined values change nothing. */
+/** Returns the present values, replaced by the given values. Undefined values change nothing. */
 function laidOver<Values extends object>(present: Values, given: Given<Values>): Values {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...present, ...Object.fromEntries(entries) };
@@ -124,7 +124,7 @@ export function createBrand(app: App, caller: Caller, input: CreateBrand): Promi
   };
   const wanted = changed(empty, { ...settings, css });
   return app.store.write(async (trx) => {
-    // Locks the organization, so that of two first brands only the earlier becomes the default.
+    // Locks the organization: of two concurrent first brands, only the earlier becomes the default.
     await lockOrganization(trx, organizationId, now);
     const isDefault = (await queries.brands.count(trx, organizationId)) === 0;
     const row = { ...wanted, is_default: isDefault ? 1 : 0 };
@@ -180,9 +180,9 @@ function known(row: queries.BrandRow | undefined, slug: string): queries.BrandRo
 }
 
 /**
- * Changes the given settings, and of assets, footer and address the given fields. A list is
- * replaced.
- * @throws ResourceNotFoundError; ConflictError if the brands of the organization become too large.
+ * Changes the given settings. Of assets, footer and address it changes only the given fields; a
+ * given list replaces the list. @throws ResourceNotFoundError; ConflictError if the brands of the
+ * organization become too large.
  */
 export function updateBrand(
   app: App,
@@ -222,7 +222,7 @@ export function makeBrandDefault(app: App, caller: Caller, slug: string): Promis
   });
 }
 
-/** Deletes a brand. A deleted default brand has no successor. @throws ResourceNotFoundError. */
+/** Deletes a brand. A deleted default brand gets no successor. @throws ResourceNotFoundError. */
 export async function deleteBrand(app: App, caller: Caller, slug: string): Promise<Deleted> {
   const { organizationId } = caller;
   await app.store.write(async (trx) => {

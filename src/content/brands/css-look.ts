@@ -1,9 +1,9 @@
 // The look that pages of recipients take from the CSS of a brand: a few colours, the font and the
-// corners of buttons. Nothing of the CSS itself reaches a page: values are read, checked and
-// written anew, so that no rule can hide a button, load a file or leave the style sheet. Colours
-// without contrast are left out.
+// corners of buttons. The CSS itself never reaches a page: values are read, checked and written
+// anew, so that no rule can hide a button, load a file or leave the style sheet. Colours without
+// contrast are left out.
 
-/** Values for the style of a page; null keeps that of the service. */
+/** Values for the style of a page; null keeps the service's value. */
 export interface CssLook {
   back: string | null;
   text: string | null;
@@ -18,7 +18,7 @@ type Declarations = Map<string, string>;
 
 const white: Colour = [255, 255, 255];
 const nearBlack: Colour = [17, 20, 24];
-/** WCAG 2.1, 1.4.3 and 1.4.11. */
+/** Least contrast by WCAG 2.1, 1.4.3 (text) and 1.4.11 (buttons). */
 const contrastOfText = 4.5;
 const contrastOfButtons = 3;
 
@@ -32,11 +32,11 @@ const places: ReadonlyMap<string, 'body' | 'heading' | 'link' | 'button'> = new 
   ['a.button', 'button'],
 ]);
 
-/** Pieces of a style sheet that are read: each takes about a µs. */
+/** Most pieces of a style sheet that are read: each takes about a µs. */
 const mostPieces = 20_000;
 /**
- * Escapes, comments, strings, and the characters between them that decide about rules. An escaped
- * quote begins no string: each would be searched for an end.
+ * Matches escapes, comments, strings, and the characters between them that structure rules. Escapes
+ * come first: an escaped quote begins no string, and a search for the end of each would be slow.
  */
 const opaque =
   /\\[\s\S]|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|[{};()]/g;
@@ -137,13 +137,13 @@ function hexOf(colour: Colour): string {
   return `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Returns a colour of text on white, if it can be read there. */
+/** Returns a colour for text if it can be read on white; else null. */
 function textOf(declarations: Declarations | undefined): string | null {
   const colour = colourOf(declarations?.get('color'));
   return colour && contrast(colour, white) >= contrastOfText ? hexOf(colour) : null;
 }
 
-/** Returns the colours of a button on white: of the button's rule, else of links. */
+/** Returns the colours of a button on white: from the rule of buttons, or else of links. */
 function buttonOf(all: ReadonlyMap<string, Declarations>): CssLook['button'] {
   const back = backOf(all.get('button')) ?? colourOf(all.get('link')?.get('color'));
   if (!back || contrast(back, white) < contrastOfButtons) return null;
@@ -154,7 +154,7 @@ function buttonOf(all: ReadonlyMap<string, Declarations>): CssLook['button'] {
   return text ? { back: hexOf(back), text: hexOf(text) } : null;
 }
 
-/** Names that only work without quotes. */
+/** Names of fonts that work only without quotes. */
 const genericFonts =
   /^(?:serif|sans-serif|monospace|cursive|fantasy|system-ui|ui-[a-z-]+|-apple-system)$/;
 const mostFonts = 8;

@@ -1,5 +1,5 @@
-// The look of a brand on pages of recipients: the logo, the postal address in the foot, and a style
-// made of the values that css-look.ts found.
+// The look of a brand on pages of recipients: the logo, the postal address in the footer, and a
+// style made of the values that css-look.ts found.
 import { type PageLook, plainLook } from '../../core/link-pages/recipient-page.ts';
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 import type { Db } from '../../platform/store/db.ts';

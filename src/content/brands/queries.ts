@@ -67,7 +67,7 @@ export function insertBrand(db: Db, row: BrandRow): Promise<boolean> {
   return brands.insert(db, row, ['organization_id', 'slug']);
 }
 
-/** Leaves the organization without a default brand. */
+/** Removes the default mark from the organization's default brand. */
 export async function clearDefaultBrand(
   db: Db,
   organizationId: string,

@@ -1,4 +1,4 @@
-// The parts of a brand that mail shows: values for Liquid and the footer, and digests.
+// The parts of a brand that mail shows: values for Liquid and the footer, and their digests.
 import { hash } from 'node:crypto';
 import { type Db, fromJson } from '../../platform/store/db.ts';
 import type { BrandValues } from '../rendering/compiled.ts';
@@ -24,8 +24,8 @@ export function brandValuesOf(row: Shown): BrandValues {
 }
 
 /**
- * Finds the brand of a template: the named brand, or the default brand without a name.
- * Returns null if that brand is missing.
+ * Finds the named brand of a template, or the default brand if the template names none. Returns
+ * null if that brand is missing.
  */
 export async function findBrandForTemplate(
   db: Db,
@@ -39,14 +39,12 @@ export async function findBrandForTemplate(
   return found ?? null;
 }
 
-/**
- * Returns the digest of the CSS, by which a version shows that it was compiled with different CSS.
- */
+/** Returns the digest of the CSS. By it a version shows if it was compiled with different CSS. */
 export function cssDigestOf({ css }: Pick<BrandRow, 'css'>): string {
   return digestOf(css ?? '');
 }
 
-/** Returns the digest over all that mail can show of the brand. */
+/** Returns the digest of everything that mail can show of the brand. */
 export function brandDigestOf(row: Shown): string {
   return digestOf(JSON.stringify([brandValuesOf(row), row.css]));
 }

@@ -132,8 +132,8 @@ export async function deleteFamily(app: App, caller: Caller, id: string): Promis
 type Way = 'added' | 'removed';
 
 /**
- * Changes the family of a template, and records it. Without a change the family is returned as it
- * is.
+ * Changes the family of a template, and records the change. Without a change it returns the family
+ * as it is.
  */
 function changeMember(
   app: App,
@@ -160,9 +160,8 @@ function changeMember(
 }
 
 /**
- * Adds a template to a family; a member stays a member.
- * @throws ResourceNotFoundError; ConflictError if it is in a different family, or the family is
- * full.
+ * Adds a template to a family. Does nothing for a member. @throws ResourceNotFoundError;
+ * ConflictError if the template is in a different family, or the family is full.
  */
 export function addMember(
   app: App,

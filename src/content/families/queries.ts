@@ -1,5 +1,5 @@
-// All SQL on `template_families`. Reads and writes rows, decides nothing. The row of a template
-// names the family, so members are read by the room of templates.
+// All SQL on `template_families`. Reads and writes rows, decides nothing. Rows of templates name
+// the family, so src/content/templates reads the members.
 import type { RowOf } from '../../core/api/field-table.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { familyFields } from './schema.ts';

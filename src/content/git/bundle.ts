@@ -8,7 +8,7 @@ import { type Head, mainRef } from './repository.ts';
 const signature = '# v2 git bundle\n';
 const mostHeaderBytes = 64 * 1024;
 const mostHeaderLines = 1_000;
-/** Compressed bytes of a history that a bundle has. */
+/** Most compressed bytes of a history in a bundle. */
 const mostBundleBytes = 32 * 1024 * 1024;
 
 /** Returns the history of main as a bundle. @throws MalformedRequestError (413) beyond the limit */

@@ -44,7 +44,7 @@ interface BodyOf {
   body: Buffer;
 }
 
-/** A folder: files by name, and folders. */
+/** A folder by names: the files, and the folders below. */
 interface Folder {
   files: Map<string, string>;
   folders: Map<string, Folder>;
@@ -86,7 +86,7 @@ function addFolder(made: Map<string, BodyOf>, { files, folders }: Folder): strin
   return add(made, 'tree', encodeTree(entries));
 }
 
-/** Compresses the objects; leaves out objects that the repository has. */
+/** Compresses the objects. Leaves out objects that the repository already has. */
 async function packed(db: Db | null, repositoryId: string, made: Map<string, BodyOf>) {
   const known = db ? await findPlaces(db, repositoryId, [...made.keys()]) : [];
   for (const { oid } of known) made.delete(oid);

@@ -1,4 +1,4 @@
-// Compression of objects. Small objects are compressed at once, larger objects by threads of
+// Compression of git objects. Small objects are compressed at once, larger objects on threads of
 // Node.js, so that the event loop never waits for them.
 import { promisify } from 'node:util';
 import { deflate, deflateSync, inflate, inflateSync } from 'node:zlib';
@@ -6,7 +6,7 @@ import { deflate, deflateSync, inflate, inflateSync } from 'node:zlib';
 const deflateAside = promisify(deflate);
 const inflateAside = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate);
 
-/** Size up to which a call costs less than the way to a thread: 0.1 ms. */
+/** Size up to which compressing here is faster than on a thread, which costs 0.1 ms. */
 const smallBytes = 8_192;
 
 export async function deflated(body: Buffer): Promise<Buffer> {

@@ -1,5 +1,5 @@
-// Unified diffs of files. Bounded: where two texts differ too much, the differing part is shown as
-// replaced as a whole.
+// Unified diffs of files. The work is bounded: where two texts differ too much, the whole part
+// between equal lines is shown as replaced.
 import { diffArrays } from 'diff';
 import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
@@ -13,13 +13,13 @@ export interface FileDiff {
   isTruncated: boolean;
 }
 
-/** Differing lines up to which the shortest diff is searched: time grows with the square. */
+/** Most differing lines for which the shortest diff is searched: time grows with the square. */
 const mostEdits = 250;
 const contextLines = 3;
 const longestDiff = 100_000;
 const longestInAll = 1_000_000;
 
-/** Lines of a differing part up to which it is compared: longer parts take too long. */
+/** Most lines of a differing part that are compared: longer parts take too long. */
 const mostLines = 10_000;
 
 /** Lines of `a` from `startA` to `endA` that became lines of `b` from `startB` to `endB`. */
@@ -62,7 +62,7 @@ function windowOf(a: string, b: string): Window {
   let end = 0;
   const room = shorter - start;
   while (end < room && a.charCodeAt(a.length - 1 - end) === b.charCodeAt(b.length - 1 - end)) end++;
-  // Includes the context, and the whole of the first and the last line.
+  // Extends the window by the context lines, and by the whole first and last line.
   for (let i = 0; i <= contextLines && start > 0; i++) start = a.lastIndexOf('\n', start - 2) + 1;
   for (let i = 0; i <= contextLines && end > 0; i++) {
     const next = a.indexOf('\n', a.length - end);
@@ -81,7 +81,7 @@ function changesOf(a: string[], b: string[]): Change[] {
   for (const { count, added, removed } of parts) {
     const [endA, endB] = [startA + (added ? 0 : count), startB + (removed ? 0 : count)];
     const last = changes.at(-1);
-    // Joins edits without a common line between them.
+    // Joins edits that have no common line between them.
     const isJoined = last?.endA === startA && last.endB === startB;
     if (added || removed) {
       if (isJoined) Object.assign(last, { endA, endB });

@@ -20,7 +20,7 @@ import { type ReadObject, readPack } from './pack-read.ts';
 import { findPlaces } from './queries.ts';
 import { readObjects } from './repository.ts';
 
-/** Commits for main, all new to it. */
+/** Commits for main that are new to the repository. */
 export interface Incoming {
   tip: string;
   /** The new commits, parents before children; the tip is the last. */
@@ -30,7 +30,7 @@ export interface Incoming {
   objects: PackedObject[];
   /** Files of the tip. */
   files: TemplateFiles;
-  /** The newest commit of main below the new commits; undefined if they share none. */
+  /** The newest commit of main below the new commits; undefined if they have none in common. */
   base: string | undefined;
   /** Whether all of main is below the new commits. */
   isFastForward: boolean;
@@ -41,10 +41,10 @@ const refusedModes: Readonly<Record<string, string>> = {
   120000: 'a symbolic link is refused: a template has plain files',
   160000: 'a submodule is refused: a template has plain files',
 };
-/** Folders of a commit. */
+/** Most folders in a commit. */
 const mostFolders = 1_000;
 const mostCommitBytes = 64 * 1024;
-/** Files of all flattened trees that are kept at a time: about 20 MB. */
+/** Most files in the cache of flattened trees: about 20 MB. */
 const mostKeptFiles = 100_000;
 
 /** A tree with all folders below it. */
@@ -83,7 +83,7 @@ export async function readIncoming(
   return new IncomingReader(db, repositoryId, objects).read(tip, head);
 }
 
-/** Returns whether a name is that of a ref (git-check-ref-format(1)); stricter than git. */
+/** Returns whether a text is a valid name of a ref (git-check-ref-format(1)). Stricter than git. */
 export function isRefName(name: string): boolean {
   return (
     name === 'HEAD' ||
@@ -95,13 +95,13 @@ class IncomingReader {
   readonly #db: Db;
   readonly #id: string;
   readonly #objects: ReadonlyMap<string, ReadObject>;
-  /** Objects that the commits need, of the pack. */
+  /** Objects of the pack that the new commits need. */
   readonly #needed = new Set<string>();
   /** Objects of main, by id. */
   readonly #sizes = new Map<string, number>();
   readonly #positions = new Map<string, number>();
   readonly #texts = new Map<string, string>();
-  /** Lists of paths that were checked. */
+  /** Lists of paths that passed the check already. */
   readonly #checked = new Set<string>();
 
   constructor(db: Db, id: string, objects: ReadonlyMap<string, ReadObject>) {
@@ -130,7 +130,7 @@ class IncomingReader {
     return this.#positions.get(oid) ?? 0;
   }
 
-  /** Learns which of these objects main has. */
+  /** Reads which of these objects main has. */
   async #lookUp(oids: readonly string[]): Promise<void> {
     const unknown = oids.filter((oid) => !this.#objects.has(oid) && !this.#sizes.has(oid));
     if (unknown.length === 0) return;
@@ -146,7 +146,7 @@ class IncomingReader {
     const found = new Map<string, Commit>();
     const order: (Commit & { oid: string })[] = [];
     const waiting = [{ oid: tip, isLeft: false }];
-    // Commits of a pack may be on main already: main's place decides.
+    // Commits of a pack may be on main already: then their position on main counts.
     const all = [...this.#objects].filter(([, { type }]) => type === 'commit');
     for (const { oid, position } of await findPlaces(this.#db, this.#id, [
       tip,
@@ -229,7 +229,7 @@ class IncomingReader {
     return body.length;
   }
 
-  /** Flattened trees by id: commits share most of their folders. */
+  /** Flattened trees by id, because commits share most of their folders. */
   readonly #flat = new Map<string, FlatTree>();
   #keptFiles = 0;
 
@@ -316,8 +316,8 @@ class IncomingReader {
 }
 
 /**
- * Returns the commits that have all earlier commits as ancestors: the commits of an unbroken line
- * on the head.
+ * Returns the commits that have all earlier commits as ancestors. These are the commits of an
+ * unbroken line on the head.
  */
 function closingOf(commits: readonly (Commit & { oid: string })[], head: string): Set<string> {
   const closing = new Set<string>();
@@ -332,7 +332,7 @@ function closingOf(commits: readonly (Commit & { oid: string })[], head: string)
   return closing;
 }
 
-/** Refuses text that is not the id of an object. */
+/** Returns whether a text is the id of an object. */
 export function isOid(text: string): boolean {
   return oidPattern.test(text);
 }

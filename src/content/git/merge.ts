@@ -1,8 +1,8 @@
-// Three-way merge of files: a file that a single side changed is that side's. Pure. Lines are not
-// merged: half of each side can be no valid template, and nobody has seen it.
+// Three-way merge of files: if only a single side changed a file, that version is used. Pure. Lines
+// are not merged: lines of both sides may form an invalid template that nobody has seen.
 import type { TemplateFiles } from '../rendering/compiled.ts';
 
-/** A file that both sides changed differently. Null: without the file. */
+/** A file that both sides changed differently. Null: the side has no such file. */
 export interface MergeConflict {
   path: string;
   base: string | null;

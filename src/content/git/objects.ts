@@ -1,6 +1,6 @@
-// Git objects as bytes: files (blobs), trees and commits, written so that `git fsck --strict`
+// Git objects as bytes: files (blobs), trees and commits. Written so that `git fsck --strict`
 // accepts them, and read strictly. The format is that of gitformat-loose-object(5), without the
-// header that git hashes with it.
+// header that is hashed with the body.
 import { createHash } from 'node:crypto';
 import { ValidationError } from '../../platform/errors.ts';
 
@@ -74,7 +74,7 @@ export function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Most entries of a folder: a workspace has 200 files. */
+/** Most entries of a folder; a workspace has at most 200 files. */
 const mostEntries = 1_000;
 
 /** @throws ValidationError for a malformed or unsorted tree, and for a tree with double names */
@@ -125,7 +125,7 @@ export function encodeCommit({ tree, parents, author, committer, message }: Comm
 }
 
 const signature = /^([^<>\n]*) ?<([^<>\n]*)> (-?\d{1,19}) ([+-]\d{4})$/;
-/** Last second that a date of JavaScript has. */
+/** Last second that a date of JavaScript can represent. */
 const lastSecond = 8_640_000_000_000;
 
 function decodeSignature(oid: string, line: string | undefined, word: string): Signature {

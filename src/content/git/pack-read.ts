@@ -10,9 +10,9 @@ import { type ObjectType, oidOf } from './objects.ts';
 export const packLimits = {
   bytes: 16 * 1024 * 1024,
   objects: 5_000,
-  /** Uncompressed bytes of an object. */
+  /** Most uncompressed bytes of an object. */
   objectBytes: 1024 * 1024,
-  /** Uncompressed bytes of all objects, deltas and their results together. */
+  /** Most uncompressed bytes of all objects, deltas and results of deltas together. */
   allBytes: 64 * 1024 * 1024,
 } as const;
 
@@ -20,11 +20,11 @@ export const packLimits = {
 export interface ReadObject {
   type: ObjectType;
   body: Buffer;
-  /** The compressed body as the pack has it; undefined for the result of a delta. */
+  /** The compressed body in the pack; undefined for the result of a delta. */
   content?: Buffer;
 }
 
-/** Finds objects outside of the pack on which deltas of the pack are based. */
+/** Finds objects outside of the pack that are bases of deltas in the pack. */
 export type FindBases = (oids: readonly string[]) => Promise<ReadonlyMap<string, ReadObject>>;
 
 interface Delta {
@@ -39,7 +39,7 @@ interface Delta {
 const typeOf: Readonly<Record<number, ObjectType>> = { 1: 'commit', 2: 'tree', 3: 'blob' };
 const [offsetDelta, refDelta] = [6, 7];
 
-/** Bytes that are hashed between two looks at the time. */
+/** Bytes to hash before the time of the turn is checked again. */
 const sliceBytes = 512 * 1024;
 
 function broken(place: string, problem: string): ValidationError {
@@ -114,7 +114,7 @@ class PackReader {
   /** Inflates a body of this size; returns the body and the compressed bytes. */
   inflate(place: string, size: number): { body: Buffer; content: Buffer } {
     this.take(place, size);
-    // Compressed bytes are hardly more than the body: more bytes would only cost time.
+    // A valid body compresses to hardly more bytes than it has; reading more would only cost time.
     const most = Math.min(this.#end, this.#at + 2 * size + 1_024);
     const input = this.#pack.subarray(this.#at, most);
     try {
@@ -145,17 +145,13 @@ function deltaSize(delta: Buffer, from: number): { size: number; at: number } {
   return { size: Number.POSITIVE_INFINITY, at };
 }
 
-/**
- * Bytes up to which a loop is faster than a call of `copy`: a delta can have 500,000 instructions.
- */
+/** Most bytes for which a loop beats a call of `copy`: a delta can have 500,000 instructions. */
 const shortCopy = 32;
 
-/**
- * Bytes of a delta that are read in a turn of the event loop: 15 ms before the loop is compiled.
- */
+/** Bytes of a delta that are read in a turn: 15 ms while V8 has not yet compiled the loop. */
 const deltaSliceBytes = 65_536;
 
-/** Applies the instructions of a delta; `take` checks the size of the result before it is made. */
+/** Applies the instructions of a delta. Calls `take` with the size of the result beforehand. */
 async function applyDelta(
   place: string,
   base: Buffer,
@@ -190,7 +186,7 @@ async function applyDelta(
       length = 0;
       for (let i = 0; i < 4; i++) if (code & (1 << i)) start |= next() << (8 * i);
       for (let i = 0; i < 3; i++) if (code & (16 << i)) length |= next() << (8 * i);
-      // Reads four bytes as unsigned.
+      // Converts the four bytes to an unsigned number.
       start >>>= 0;
       if (length === 0) length = 0x10000;
     } else {

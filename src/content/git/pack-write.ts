@@ -9,7 +9,7 @@ import { countAfter, selectAfter } from './queries.ts';
 
 const packTypes: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3 };
 
-/** Objects read at once: up to 16 MB. */
+/** Objects that are read at once: up to 16 MB. */
 const objectsAtOnce = 32;
 
 function packHeader(objects: number): Buffer {

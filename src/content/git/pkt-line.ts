@@ -10,7 +10,7 @@ export function pktLine(data: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, '0')), bytes]);
 }
 
-/** Returns data as lines of a band: 1 for the pack or the report, 2 for words to the user. */
+/** Returns data as lines of a band: band 1 is the pack or the report, band 2 words to the user. */
 export function bandLines(band: 1 | 2, data: Buffer): Buffer {
   const lines: Buffer[] = [];
   for (let at = 0; at < data.length; at += mostData) {
@@ -19,11 +19,11 @@ export function bandLines(band: 1 | 2, data: Buffer): Buffer {
   return Buffer.concat(lines);
 }
 
-/** A section of lines, and the place after the flush. */
+/** A section of lines, and the offset after its flush line. */
 interface Section {
   lines: string[];
   end: number;
-  /** Whether a flush ended it, and not the end of the body. */
+  /** Whether a flush line ended the section, and not the end of the body. */
   isFlushed: boolean;
 }
 

@@ -12,11 +12,11 @@ export interface ObjectRow {
   type: ObjectType;
   /** Bytes before compression. */
   size: number;
-  /** Compressed, as packs have it. */
+  /** Compressed bytes, as a pack has them. */
   content: Buffer;
   /**
    * Place of a commit in the history of main, from 1. Trees and files have the place of the first
-   * commit with them. Null for objects that await a merge.
+   * commit that contains them. Null for objects that await a merge.
    */
   position: number | null;
   /** 1 for a commit with every earlier commit among the ancestors. */
@@ -53,7 +53,7 @@ export const sumObjects = own.all((db) =>
     .groupBy('organization_id'),
 );
 
-/** Rows of an insert: some ms of the event loop on SQLite. */
+/** Rows of an insert, so that SQLite blocks the event loop for only a few ms. */
 const rowsAtOnce = 50;
 
 /** Inserts objects. An object that awaited a merge gets a position; existing objects stay. */

@@ -1,5 +1,5 @@
 // The git repositories of templates, in the store: the branch main and the history of main, which
-// only grows. Each commit has a place in the history, so that a look-up, a page of history or a
+// only grows. Each commit has a number in the history, so that a look-up, a page of history or a
 // fetch reads rows and walks no graph.
 import type { Db } from '../../platform/store/db.ts';
 import type { TemplateFiles } from '../rendering/compiled.ts';
@@ -67,8 +67,7 @@ export async function createRepository(
 }
 
 /**
- * Adds commits to main if the head is still `from`. Returns false if it has moved: nothing is
- * changed then.
+ * Adds commits to main if the head is still `from`. Otherwise changes nothing and returns false.
  */
 export async function growMain(
   trx: Db,
@@ -90,7 +89,7 @@ export async function growMain(
   return true;
 }
 
-/** Returns the growth by a commit on the head. */
+/** Returns the growth by a single commit on the head. */
 export function growthBy({ oid, objects }: PreparedCommit): Growth {
   return { objects, commits: [oid] };
 }
@@ -158,7 +157,7 @@ export async function commitsBeyondMain(
   return order;
 }
 
-/** Deletes the objects that await a merge. */
+/** Deletes the objects that await a merge, when the merge is given up. */
 export function dropPending(trx: Db, repositoryId: string): Promise<void> {
   return deletePending(trx, repositoryId);
 }
@@ -173,7 +172,7 @@ export function findHead(db: Db, repositoryId: string): Promise<Head | undefined
   return findRef(db, repositoryId, mainRef);
 }
 
-/** Returns the place of a commit in the history of main; undefined if main does not reach it. */
+/** Returns the place of a commit in the history of main; undefined if main lacks the commit. */
 export async function placeOf(
   db: Db,
   repositoryId: string,

@@ -1,5 +1,5 @@
-// Git's smart HTTP, as much as clone, fetch and push need (gitprotocol-http(5),
-// gitprotocol-pack(5)): version 0, one branch, no shallow clones. Pure but for the store.
+// Git's smart HTTP for clone, fetch and push (gitprotocol-http(5), gitprotocol-pack(5)): version 0,
+// a single branch, no shallow clones. Reads the store, and has no further effects.
 import { MalformedRequestError, ValidationError } from '../../platform/errors.ts';
 import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 import type { Db } from '../../platform/store/db.ts';
@@ -18,15 +18,15 @@ const capabilities: Readonly<Record<GitService, string>> = {
   'git-receive-pack': `report-status side-band-64k ofs-delta quiet ${agent}`,
 };
 
-/** Lines of a request to fetch: git sends commits in steps of at most some thousands. */
+/** Most lines of a request to fetch: git sends commits in steps of some thousands at most. */
 const mostLines = 20_000;
-/** Commits that a client wants: there is one branch. */
+/** Most commits that a client may want: there is only a single branch. */
 const mostWants = 1_000;
-/** Ids of a look-up: 20,000 at once take 100 ms. */
+/** Ids in a look-up, because 20,000 at once take 100 ms. */
 const idsAtOnce = 1_000;
 const noOid = '0'.repeat(40);
 
-/** Returns the refs, the answer to the first request of a client. */
+/** Returns the list of refs: the answer to the first request of a client. */
 export function advertise(service: GitService, { oid }: Head): Buffer {
   const names = service === 'git-upload-pack' ? ['HEAD', mainRef] : [mainRef];
   const lines = names.map((name, index) =>
@@ -39,7 +39,7 @@ export function advertise(service: GitService, { oid }: Head): Buffer {
 export interface Fetch {
   wants: string[];
   haves: string[];
-  /** Whether the client awaits the pack now. */
+  /** Whether the client now waits for the pack. */
   isDone: boolean;
   isBanded: boolean;
 }
@@ -61,8 +61,8 @@ function odd(line: string): MalformedRequestError {
 }
 
 /**
- * Answers a request to fetch with the commits that the client lacks. Asks for commits until the
- * client names a commit of main or is done.
+ * Answers a request to fetch with the commits that the client lacks. Asks for more commits until
+ * the client names a commit of main or has named all.
  */
 export async function* answerFetch(
   db: Db,
@@ -128,14 +128,14 @@ export interface Push {
   from: string;
   to: string;
   pack: Buffer;
-  /** Sends the report in bands. */
+  /** Whether the client reads the report in bands. */
   isBanded: boolean;
 }
 
 const otherRef = `only ${mainRef} can be pushed`;
 
 /**
- * Reads a request to push; null for the empty request by which a client asks whether it may.
+ * Reads a request to push; null for an empty request, by which a client asks for permission.
  * @throws MalformedRequestError; ValidationError for anything but a single change of main
  */
 export function readPush(body: Buffer): Push | null {
@@ -171,7 +171,7 @@ export class RefusedPush extends ValidationError {
   }
 }
 
-/** Removes characters that a line of the report cannot have. */
+/** Replaces characters that a line of the report cannot contain. */
 function inOneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are replaced
   return text.replace(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, 1_000);

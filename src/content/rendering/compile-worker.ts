@@ -1,5 +1,5 @@
-// The worker of compile.ts. mrml and css-inline are native: input that they cannot take ends this
-// thread, or was refused before they saw it.
+// The worker of compile.ts. mrml and css-inline are native code: input that could crash them ends
+// this thread at most, or the checks before have refused it.
 
 import { serveJobs } from '../../platform/runtime/workers/serve.ts';
 import { type CompileInput, compileSources } from './compile/compile-sources.ts';
@@ -23,7 +23,7 @@ function work(payload: CompilePayload): CompileOutcome {
   try {
     return { kind: 'compiled', compilation: compileSources(payload.input) };
   } catch (error) {
-    // Anything else ends the worker: after a WebAssembly.RuntimeError mrml fails for every
+    // Every other error ends the worker: after a WebAssembly.RuntimeError mrml fails for every
     // template.
     if (!(error instanceof TemplateProblem)) throw error;
     const { path, line, message } = error;

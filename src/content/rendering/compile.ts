@@ -1,5 +1,5 @@
-// Compiles templates in a worker, each under a deadline. compile/compile-sources.ts does the
-// compiling; Light to import: the worker starts with the first template.
+// Compiles templates in a worker, each with a deadline. compile/compile-sources.ts does the
+// compiling. This file loads little code: the worker starts with the first template.
 import type { App } from '../../core/app.ts';
 import { CapacityError, ValidationError } from '../../platform/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
@@ -27,7 +27,7 @@ function refuse(why: Refusal): Error {
 const poolOf = perApp((app: App) => app.keep('compile', makePool));
 
 /**
- * `limitMs` is for tests: the limits of files leave no template that surely takes a second on every
+ * `limitMs` is for tests: within the limits of files, no template surely takes a second on every
  * machine.
  */
 function makePool(clock: Clock, limitMs = deadlineMs) {
@@ -43,18 +43,18 @@ function makePool(clock: Clock, limitMs = deadlineMs) {
   });
 }
 
-/** Runs a job alone, as the deadline is for a single template. */
+/** Runs a single job in the worker, because the deadline is for a single template. */
 function run(app: App, holder: string, bytes: number, payload: CompilePayload) {
   return poolOf(app).run({ holder, bytes, isSmall: false, payload: () => payload });
 }
 
 export interface TemplateToCompile {
   files: TemplateFiles;
-  /** CSS of the brand, as `checkBrandCss` accepted it. */
+  /** CSS of the brand, after `checkBrandCss` accepted it. */
   brandCss: string;
 }
 
-/** Files that a compilation reads: other files, such as README.md, stay in the workspace. */
+/** Matches files that a compilation reads. Files such as README.md are only stored. */
 const read = /^(?:template\.yaml|body\.(?:mjml|html|txt)|(?:contract|sample)\.json|partials\/.+)$/;
 
 function bodyOf(files: TemplateFiles): string {

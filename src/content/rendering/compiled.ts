@@ -1,19 +1,19 @@
 // The shapes that compiling and filling share. A template is compiled once per version: MJML,
-// partials and CSS become HTML with Liquid in it. Each send fills the Liquid.
+// partials and CSS become HTML with Liquid in it. Each send fills in the values.
 
 /** Files of a workspace by path, such as `body.mjml` or `partials/header.mjml`. */
 export type TemplateFiles = Readonly<Record<string, string>>;
 
-/** A version as it is stored, as JSON. The texts are Liquid. */
+/** A published version, stored as JSON. The texts contain Liquid. */
 export interface CompiledTemplate {
   subject: string;
-  /** Text after the subject in lists of mail; it is also in `html`, hidden. */
+  /** Text after the subject in lists of mail. `html` contains it too, hidden. */
   preheader: string | null;
   html: string | null;
   text: string | null;
-  /** Compiled partials by the name that `render` gives. */
+  /** Compiled partials by the name in `render`. */
   partials: Readonly<Record<string, string>>;
-  /** Partials for `text`. */
+  /** Compiled partials of `text`. */
   textPartials: Readonly<Record<string, string>>;
   /** Slug of the brand; null for the default brand of the organization. */
   brand: string | null;
@@ -23,7 +23,7 @@ export interface CompiledTemplate {
   contract: Readonly<Record<string, unknown>> | null;
 }
 
-/** Advice about a template that does not refuse it. */
+/** Advice about a template. The template is accepted. */
 export interface TemplateWarning {
   /** Short name of the rule, such as `image-without-alt`. */
   code: string;
@@ -60,9 +60,9 @@ export interface BrandValues {
   };
 }
 
-/** Values in the scope of a template, beside the data. */
+/** Values that a template can read, besides the data of the send. */
 export interface FillValues {
-  /** At the top of the scope. */
+  /** Values at the top of the scope. */
   data: Readonly<Record<string, unknown>>;
   /** The contact, if the message has a single recipient. */
   contact: Readonly<Record<string, unknown>> | null;
@@ -71,7 +71,7 @@ export interface FillValues {
   unsubscribeUrl: string | null;
   viewUrl: string | null;
   message: { id: string; createdAt: string };
-  /** Adds the footer of the brand to templates that do not place it. */
+  /** Whether the footer of the brand is added to templates that do not place it. */
   footer: boolean;
 }
 

@@ -1,6 +1,6 @@
-// The input contract of a template: `contract.json`, a JSON Schema that the data of each send must
-// satisfy. Schemas are written by users, so patterns run in linear time and nothing is fetched. For
-// workers: compiling a schema of 64 KB takes longer than the event loop has.
+// The input contract of a template: `contract.json`, a JSON Schema for the data of each send. Users
+// write these schemas, so patterns run in linear time and references are never fetched. For
+// workers: compiling a schema of 64 KB takes longer than the event loop may be blocked.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { linearPattern } from '../../platform/runtime/workers/linear-pattern.ts';
 import { TemplateProblem } from './problem.ts';
@@ -11,10 +11,10 @@ const contractBounds = {
   bytes: 64 * 1024,
   depth: 32,
   /**
-   * Keywords and schemas: ajv nests code for each. 1,000 take 0.3 s, and 4,000 overflow the stack.
+   * Most keywords and schemas: ajv nests code for each. 1,000 take 0.3 s; 4,000 overflow the stack.
    */
   parts: 1000,
-  /** Patterns take up to 10 ms each. */
+  /** Most patterns: each takes up to 10 ms. */
   patterns: 50,
   patternCharacters: 1000,
   errors: 20,
@@ -24,14 +24,14 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const schemaPattern = Object.assign((pattern: string) => linearPattern(pattern), {
-  // For schemas that ajv writes out as modules, which nothing here does.
+  // Name for schemas that ajv writes as modules. It is required, but unused here.
   code: 'linearPattern',
 });
 
 const isDate = (text: string) => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const day = new Date(`${text}T00:00:00Z`);
-  // The 30th of February becomes the 2nd of March.
+  // `Date` turns the 30th of February into the 2nd of March, so the text is compared again.
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 };
 const isTime = (text: string) =>
@@ -48,7 +48,7 @@ const formats: Record<string, (text: string) => boolean> = {
   uri: isUrl,
   uuid: (text) => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text),
 };
-/** Formats of JSON Schema that are notes only, as 2020-12 has them. */
+/** Formats of JSON Schema that are annotations without a check, as 2020-12 allows. */
 const notedFormats = [
   ...['duration', 'hostname', 'idn-email', 'idn-hostname', 'ipv4', 'ipv6', 'iri', 'iri-reference'],
   ...['json-pointer', 'regex', 'relative-json-pointer', 'uri-reference', 'uri-template'],
@@ -59,7 +59,7 @@ function makeAjv(allErrors: boolean): Ajv2020 {
     allErrors,
     strict: false,
     strictSchema: true,
-    // `checkContract` has validated the schema, and meta-schemas take 20 ms to compile.
+    // Needless: `checkContract` validates the schema. Meta-schemas would take 20 ms to compile.
     meta: false,
     validateSchema: false,
     validateFormats: true,
@@ -75,13 +75,13 @@ function makeAjv(allErrors: boolean): Ajv2020 {
 
 let metaAjv: Ajv2020 | null = null;
 
-/** Finds the first line of a text with these characters. */
+/** Returns the first line of a text that contains `part`. */
 function lineOf(text: string, part: string): number | null {
   const at = text.indexOf(part);
   return at < 0 ? null : text.slice(0, at).split('\n').length;
 }
 
-/** Keywords with data or words, not with schemas. */
+/** Keywords whose values are data or words, and not schemas. */
 const dataKeywords = new Set([
   '$comment',
   'const',
@@ -108,7 +108,7 @@ function partsOf(schema: unknown): number {
   return parts;
 }
 
-/** Checks parts that ajv would accept: references to elsewhere, patterns that RE2 does not have. */
+/** Refuses parts that ajv would accept: references to elsewhere, and patterns that RE2 lacks. */
 function checkParts(
   schema: unknown,
   source: { text: string; path: string; patterns: number },
@@ -208,7 +208,7 @@ export function checkContract(text: string, path: string): Contract {
   try {
     makeAjv(false).compile(withoutDialect(schema));
   } catch (error) {
-    // Ajv follows circular references until the stack ends.
+    // Ajv would follow circular references until the stack overflows.
     const loop = 'has $ref that lead to each other, and to no schema: remove one';
     const reason = error instanceof Error ? error.message : String(error);
     const problem = error instanceof RangeError ? loop : reason.slice(0, 300);
@@ -225,8 +225,8 @@ function sizeOf(value: unknown): number {
 }
 
 /**
- * Product of the sizes of schema and data up to which all errors are looked for, not the first
- * alone.
+ * Limit for the product of the sizes of schema and data, up to which all errors are searched. Above
+ * it only the first error is reported.
  */
 const mostForAllErrors = 2_000_000;
 
@@ -259,7 +259,7 @@ export class CompiledContract {
     this.#first = makeAjv(false).compile(this.#schema);
   }
 
-  /** Returns the errors in data by field, at most 20; null if there are none. */
+  /** Returns the errors in data by field, at most 20; null without errors. */
   errorsIn(data: unknown, prefix: string): Record<string, string[]> | null {
     if (this.#first(data)) return null;
     let validate = this.#first;

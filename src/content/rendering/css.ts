@@ -1,14 +1,14 @@
-// Reads CSS without building it: finds the addresses that the CSS would load and bounds the cost of
-// inlining, before css-inline sees it. css-inline is native: no deadline ends it, so the work must
-// be bounded beforehand. Pure and linear.
+// Reads CSS without building a tree: finds the addresses that the CSS would load, and bounds the
+// cost of inlining before css-inline reads it. css-inline is native code that no deadline can end.
+// Pure and linear.
 
 /** Limits of a style sheet. */
 export const cssLimits = {
   brandBytes: 100 * 1024,
-  /** Open brackets of all kinds; css-inline reads nested brackets by recursion. */
+  /** Most open brackets of all kinds: css-inline reads nested brackets by recursion. */
   nesting: 16,
   rules: 2000,
-  /** Parts of all selectors: `.a > b, c` has three. */
+  /** Most parts of all selectors: `.a > b, c` has three. */
   selectors: 8000,
   declarations: 8000,
 } as const;
@@ -22,7 +22,7 @@ export interface CssFacts {
   characters: number;
 }
 
-/** A mistake in CSS. `at` is the offset. */
+/** An error in CSS at the offset `at`. */
 export class CssFault extends Error {
   readonly at: number;
   constructor(at: number, message: string) {
@@ -32,7 +32,7 @@ export class CssFault extends Error {
 }
 
 interface CssRules {
-  /** Restricts addresses to `https:` and images in `data:`. */
+  /** Whether addresses must be `https:`, or images in `data:`. */
   safeUrls: boolean;
 }
 
@@ -64,7 +64,7 @@ const closing: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}'
 interface Bracket {
   at: number;
   close: string;
-  /** Strings in it are addresses. */
+  /** Whether strings in the function are addresses. */
   loads: boolean;
 }
 
@@ -75,7 +75,7 @@ class CssReader {
   readonly #properties = new Set<string>();
   readonly #facts = { rules: 0, selectors: 0, declarations: 0 };
   #at = 0;
-  /** Parts of the current prelude or declaration, as a selector counts them. */
+  /** Parts of the selectors in the current prelude or declaration. */
   #parts = 0;
   #property = '';
   #isAfterSpace = true;
@@ -133,7 +133,7 @@ class CssReader {
     else this.#part();
   }
 
-  /** Counts a part of a selector where a new part begins. */
+  /** Counts a part of a selector at the beginning of the part. */
   #part(): void {
     if (this.#isAfterSpace) this.#parts += 1;
     this.#isAfterSpace = false;
@@ -174,8 +174,8 @@ class CssReader {
   }
 
   /**
-   * Reads `url(` to the closing bracket, or to the string inside. Each part is a step: a single
-   * pattern would be quadratic.
+   * Reads `url(` up to the closing bracket, or to the string inside. Matches each part in a
+   * separate step: a single pattern would take quadratic time.
    */
   #urlFunction(start: number): void {
     this.#match(space);
@@ -222,7 +222,7 @@ class CssReader {
     else this.#isAfterSpace = false;
   }
 
-  /** Tells whether only brackets of rules are open. */
+  /** Tells whether the open brackets are only brackets of rules. */
   #isBetween(): boolean {
     return this.#open.every(({ close }) => close === '}');
   }
@@ -242,8 +242,8 @@ class CssReader {
 }
 
 /**
- * Reads a style sheet, or the declarations of a `style` attribute.
- * @throws CssFault at the first mistake, `@import` or passed limit
+ * Reads a style sheet, or the declarations of a `style` attribute. @throws CssFault at the first
+ * mistake, at `@import`, and above a limit
  */
 export function readCss(css: string, rules: CssRules = { safeUrls: false }): CssFacts {
   return new CssReader(css, rules).read();
@@ -258,13 +258,13 @@ function lineAt(text: string, offset: number): number {
   return line;
 }
 
-/** Returns the problem with the CSS of a brand, with the line; null if it is good. */
+/** Returns the problem with the CSS of a brand, with the line; null for valid CSS. */
 export function checkBrandCss(css: string): string | null {
   if (Buffer.byteLength(css) > cssLimits.brandBytes) {
     return `CSS has at most ${cssLimits.brandBytes / 1024} KB`;
   }
   if (!css.isWellFormed() || css.includes('\0')) return 'CSS is valid Unicode without NUL';
-  // Inlined CSS becomes a part of templates: Liquid in it would run in each of them.
+  // Inlined CSS becomes a part of templates, and Liquid in it would run in each template.
   const liquid = /\{[{%]/.exec(css);
   if (liquid) return `line ${lineAt(css, liquid.index)}: the CSS of a brand has no Liquid`;
   try {

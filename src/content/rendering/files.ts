@@ -1,12 +1,12 @@
-// Rules for the files of a template, before anything reads them. Their names must work in a git
-// tree and on every file system, even where `A` and `a` are the same name. Pure.
+// Rules for the files of a template, checked before any reader opens them. Their names must work in
+// a git tree and on every file system, even where `A` and `a` are the same name. Pure.
 import { type FieldErrors, ValidationError } from '../../platform/errors.ts';
 import type { TemplateFiles } from './compiled.ts';
 
 /** Limits of a template. */
 export const fileLimits = {
   files: 200,
-  /** Each is a tree of git in every commit that changes it. */
+  /** Most folders: each is a tree of git in every commit that changes it. */
   folders: 200,
   bytesOfFile: 512 * 1024,
   bytesInAll: 5 * 1024 * 1024,
@@ -15,18 +15,18 @@ export const fileLimits = {
 
 /** Most paths that an error names. */
 const mostNamed = 20;
-/** Characters that HFS+ leaves out of names: `.g<U+200C>it` is `.git` there. */
+/** Characters that HFS+ ignores in names: `.g<U+200C>it` is `.git` there. */
 const ignored = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused.
 const control = /[\u0000-\u001f\u007f-\u009f]/;
-/** Characters that neither HTML nor MJML may have. JSON needs six for each. */
+/** Characters that HTML and MJML forbid. JSON needs six characters for each. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused.
 const notInText = /[\u0000-\u0008\u000b\u000e-\u001f]/;
 
 function hasGitFolder(path: string): boolean {
   const plain = path.replace(ignored, '').toLowerCase();
-  // NTFS drops dots and spaces at the end, reads `.git::$INDEX_ALLOCATION` as `.git`, and knows it
-  // as `git~1`.
+  // NTFS drops dots and spaces at the end of a name, reads `.git::$INDEX_ALLOCATION` as `.git`, and
+  // has the short name `git~1` for it.
   return /(?:^|\/)(?:\.git|git~1)(?:[ .]*(?:\/|$)|:)/.test(plain);
 }
 
@@ -61,12 +61,12 @@ interface Entry {
 const entryOf = (name: string, isFile: boolean): Entry => ({ name, isFile, inner: new Map() });
 
 /**
- * Returns the first collision of each path with an earlier path, as [path, problem].
+ * Returns the first collision of each path with an earlier path, as pairs of path and problem.
  * @throws ValidationError beyond the limit of folders
  */
 function* collisionsOf(paths: readonly string[]): Generator<[string, string]> {
   const root = entryOf('', false);
-  // The same names stand in many paths, and folding a name takes a µs.
+  // Caches folded names: the same names occur in many paths, and folding a name takes a µs.
   const keys = new Map<string, string>();
   let folders = 0;
   for (const path of paths) {
@@ -123,8 +123,8 @@ export function fieldOf(path: string): string {
 }
 
 /**
- * Checks the paths of a template, all of them together.
- * @throws ValidationError with the fields `files` or `files.<path>`
+ * Checks all paths of a template together. @throws ValidationError with the fields `files` or
+ * `files.<path>`
  */
 export function checkPaths(paths: readonly string[]): void {
   if (paths.length > fileLimits.files) {

@@ -24,13 +24,13 @@ const mostSubjectCharacters = 998;
 
 type Partials = ReadonlyMap<string, Template[]>;
 
-/** Bytes that a character takes once it is parsed: of text, and of tags and outputs. */
+/** Bytes that a parsed character takes in memory: in text, and in tags and outputs. */
 const bytesOfCharacter = 2;
 const bytesOfTagCharacter = 300;
-/** Bytes of a compiled schema for each character. */
+/** Bytes that a compiled schema takes in memory for each character. */
 const bytesOfSchemaCharacter = 20;
 
-/** A template whose texts were parsed. It may be filled any number of times. */
+/** A template with parsed texts. It can be filled any number of times. */
 export interface ReadTemplate {
   compiled: CompiledTemplate;
   subject: ParsedLiquid;
@@ -40,11 +40,11 @@ export interface ReadTemplate {
   htmlPartials: Partials;
   textPartials: Partials;
   contract: CompiledContract | null;
-  /** Bytes of memory, as a bound. */
+  /** Upper bound of the bytes in memory. */
   bytes: number;
 }
 
-/** A refusal by field, which the main thread gives as a ValidationError. */
+/** A refusal by field. The main thread turns it into a ValidationError. */
 export class FillRefusal extends Error {
   readonly fields: Record<string, string[]>;
 
@@ -91,7 +91,7 @@ function depthOf(value: unknown, most: number): number {
   return depth + 1;
 }
 
-/** Values that every template may read. Their absence is explained. */
+/** Values that every template may read, with the reason shown if a value is absent. */
 const absent: Record<string, string> = {
   brand: 'there is no brand',
   contact: 'the message has no contact, or several recipients',

@@ -1,4 +1,4 @@
-// The worker of fill.ts: keeps parsed templates and fills them.
+// The worker of fill.ts: caches parsed templates and fills them.
 import { recentlyUsedBytes } from '../../platform/runtime/recently-used.ts';
 import { serveJobs } from '../../platform/runtime/workers/serve.ts';
 import type { CompiledTemplate, Filled, FillValues } from './compiled.ts';
@@ -7,23 +7,23 @@ import { TemplateProblem } from './problem.ts';
 
 export interface FillPayload {
   key: string;
-  /** Null if this worker was given the template before. */
+  /** The template; null if this worker received it before. */
   compiled: CompiledTemplate | null;
   /** JSON of FillValues. */
   values: string;
   /** Prefix of the fields in errors about data. */
   dataField: string;
-  /** Leaves HTML and text out of the answer. */
+  /** Whether the answer leaves out HTML and text. */
   isBrief: boolean;
 }
 
-/** The content, a refusal by field, or that the template must be sent once more. */
+/** Outcome: the content, a refusal by field, or the request to send the template once more. */
 export type FillOutcome =
   | { kind: 'filled'; filled: Filled }
   | { kind: 'refused'; fields: Record<string, string[]> }
   | { kind: 'unknown' };
 
-/** Less than half of the memory of the worker, which fills need too. */
+/** Limits of the cache: less than half of the worker's memory, as fills need memory too. */
 const cached = { templates: 1000, bytes: 96 * 1024 * 1024 };
 
 const templates = recentlyUsedBytes<ReadTemplate>(

@@ -1,6 +1,6 @@
-// Fills templates in a worker, each fill under a deadline: a template or the data can ask for more
-// work than the event loop has time for. fill-compiled.ts does the filling. Light to import: the
-// worker starts with the first fill.
+// Fills templates in a worker, each fill with a deadline: a template or the data can ask for more
+// work than the event loop can do. fill-compiled.ts does the filling. This file loads little code:
+// the worker starts with the first fill.
 import type { App } from '../../core/app.ts';
 import { CapacityError, ValidationError } from '../../platform/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
@@ -11,28 +11,28 @@ import { LostJob } from '../../platform/runtime/workers/thread.ts';
 import type { CompiledTemplate, Filled, FillValues } from './compiled.ts';
 import type { FillOutcome, FillPayload } from './fill-worker.ts';
 
-/** Bytes of data that a fill may have, as JSON. */
+/** Most bytes of data for a fill, as JSON. */
 const mostDataBytes = 256 * 1024;
 
-/** Names that templates read beside their data, which data cannot have. */
+/** Names that templates read besides their data. Data cannot have these names. */
 const reservedNames = [
   ...['brand', 'contact', 'message', 'sender', 'unsubscribe_url', 'view_url'],
 ] as const;
 
-/** Keys that are remembered as sent to the worker, which keeps fewer templates. */
+/** Most keys remembered as sent to the worker, which caches fewer templates. */
 const mostSentKeys = 2000;
 
 const unavailable = (message: string) =>
   new CapacityError(message, 1, { reason: 'capacity-parser' });
 
-/** Fills up to this size go to the worker together. */
+/** Size up to which several fills are sent to the worker together. */
 const smallBytes = 64 * 1024;
 
 let apps = 0;
 
 const fillerOf = perApp((app: App) => {
   apps += 1;
-  // Apps that share a worker may have different templates with equal keys.
+  // The prefix separates apps that share a worker: equal keys may name different templates there.
   return { pool: app.keep('fill', makePool), prefix: `${apps} ` };
 });
 
@@ -57,7 +57,7 @@ function makePool(clock: Clock) {
 }
 
 export interface TemplateToFill {
-  /** Names the compiled template: the version, or a digest. Equal keys have equal templates. */
+  /** Id of the compiled template: the version, or a digest. Equal keys have equal templates. */
   key: string;
   compiled: CompiledTemplate;
 }
@@ -76,7 +76,7 @@ function valuesOf(values: FillValues, dataField: string): string {
   } catch {
     throw ValidationError.of(dataField, 'is nested too deep');
   }
-  // The remaining values are bounded by the resources that hold them.
+  // The resources that store the remaining values bound their size.
   if (json.length > mostDataBytes / 2 && Buffer.byteLength(json) > mostDataBytes + 64 * 1024) {
     throw ValidationError.of(dataField, `has at most ${mostDataBytes / 1024} KB as JSON`);
   }
@@ -85,13 +85,13 @@ function valuesOf(values: FillValues, dataField: string): string {
 
 export interface FillOptions {
   /**
-   * The field of the caller that holds the data, such as `email.templateData`: errors about data
+   * Field of the caller that contains the data, such as `email.templateData`. Errors about data
    * begin with it.
    */
   dataField: string;
-  /** Leaves HTML and text out of the answer. */
+  /** Whether the answer leaves out HTML and text. */
   isBrief?: boolean;
-  /** Gives up a fill that no worker has begun, with a reason. */
+  /** Cancels a fill that no worker has begun, with a reason. */
   signal?: AbortSignal | undefined;
 }
 

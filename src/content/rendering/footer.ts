@@ -16,7 +16,7 @@ export function addressLines({ address }: BrandValues['footer']): string[] {
   return [street1, street2, town, region, country].flatMap((line) => line || []);
 }
 
-/** Line breaks of a value would break the line of the footer. */
+/** Line breaks in a value would break the line of the footer. */
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
 function linesOf(brand: BrandValues, unsubscribeUrl: string | null): FooterLine[] {
@@ -56,7 +56,7 @@ export function footerText(brand: BrandValues, unsubscribeUrl: string | null): s
   return lines.join('\n');
 }
 
-/** Characters of HTML that are read as a browser reads them; twice as many take 50 ms at worst. */
+/** Most characters of HTML that are parsed as a browser does; twice as many take 50 ms at worst. */
 const mostReadCharacters = 256 * 1024;
 const mostEndCharacters = 1000;
 

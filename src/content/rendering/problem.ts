@@ -1,9 +1,9 @@
-// A problem in a file of a template, for the answer to a save or a publish.
+// A problem in a file of a template, as a save or a publish reports it.
 
 export class TemplateProblem extends Error {
-  /** The file, as the reader was given it. */
+  /** Path of the file. */
   readonly path: string;
-  /** Line in the file, from 1; null if the problem is about all of it. */
+  /** Line in the file, from 1; null if the problem concerns the whole file. */
   readonly line: number | null;
 
   constructor(path: string, line: number | null, message: string) {

@@ -1,24 +1,21 @@
-// The unsubscribe URL inside a stored content, which several recipients may share. Each copy gets
-// the link of the recipient in place of the URL.
+// The unsubscribe URL inside a stored content that several recipients may share. In each copy the
+// recipient's own link replaces this URL.
 import type { App } from '../../core/app.ts';
 
 const path = '/u/of-this-recipient';
-/**
- * The service may have had a different public URL when the content was stored, with at most this
- * length.
- */
+/** Longest public URL. The stored content may contain an earlier public URL of the service. */
 const longestBase = 300;
 const scheme = /https?:\/\/./;
 const notInUrl = /[\s"'<>()]/;
-/** URLs that are replaced in a text: each takes about a µs. */
+/** Most URLs that are replaced in a text: each takes about a µs. */
 const mostReplaced = 1_000;
 
-/** Returns the URL that stands for the unsubscribe link of each recipient. */
+/** Returns the URL that stands for each recipient's unsubscribe link in stored content. */
 export function recipientUrl(app: App): string {
   return `${app.publicUrl.current.replace(/\/$/, '')}${path}`;
 }
 
-/** Puts the link of a recipient in place of each such URL. */
+/** Replaces each such URL by the link of a recipient. */
 export function withRecipientUrl<Text extends string | null>(text: Text, url: string): Text {
   if (!text?.includes(path)) return text;
   const parts: string[] = [];
@@ -36,9 +33,7 @@ export function withRecipientUrl<Text extends string | null>(text: Text, url: st
   return (parts.join('') + text.slice(from)) as Text;
 }
 
-/**
- * Returns the place between `from` and `end` where the URL that goes on at `end` begins, or null.
- */
+/** Returns the start, from `from` on, of the URL that continues at `end`; null without a URL. */
 function startOfUrl(text: string, from: number, end: number): number | null {
   let start = end;
   while (start > from && !notInUrl.test(text.charAt(start - 1))) start--;

@@ -16,8 +16,8 @@ export interface CompiledFiles extends Compilation {
 const brandLine = /^brand:[ \t]*["']?([a-z0-9-]+)["']?[ \t]*(?:#.*)?$/m;
 
 /**
- * Guesses the brand in `template.yaml` without reading it as YAML, which takes too long on the
- * event loop. The worker reads it: a wrong guess costs a second compilation.
+ * Guesses the brand in `template.yaml` by a pattern: parsing YAML would block the event loop. The
+ * worker parses it. After a wrong guess the template is compiled a second time.
  */
 function guessedBrand(files: TemplateFiles): string | null {
   return brandLine.exec(files['template.yaml'] ?? '')?.[1] ?? null;

@@ -15,7 +15,7 @@ import { fillTemplate } from '../rendering/fill.ts';
 import { recipientUrl } from '../rendering/recipient-url.ts';
 
 /**
- * A compiled template. Equal keys have equal texts, so that the parsed form may be kept by the key.
+ * A compiled template. Equal keys have equal texts, so the parsed form can be cached by the key.
  */
 export interface KeyedTemplate {
   key: string;

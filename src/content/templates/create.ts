@@ -20,14 +20,14 @@ import {
 import { slugTaken } from './templates.ts';
 import { beginWorkspace, headFiles, prepareWorkspace } from './workspace/begin.ts';
 
-/** Slugs that a copy tries. */
+/** Most slugs that a copy tries. */
 const mostCopies = 100;
 /** Ending of the name of a copy. */
 const copied = ' (copy)';
 
 type Words = Pick<TemplateRow, 'name' | 'channel' | 'description'>;
 
-/** Stores a draft under the first free slug. Returns null if all are taken. */
+/** Stores a draft under the first free slug. Returns null if all slugs are taken. */
 async function store(
   app: App,
   caller: Caller,
@@ -121,7 +121,7 @@ export async function duplicateTemplate(
 
 // The files of a new template from the body of the request: all of them, or subject and content.
 
-/** Fields of the body by the file that they become. */
+/** Fields of the body, by the file that is made from each. */
 const fieldOfFile = {
   'body.html': 'html',
   'body.mjml': 'mjml',
@@ -146,7 +146,7 @@ function filesOfInput(input: CreateTemplate): TemplateFiles {
   return files;
 }
 
-/** Returns the error with the fields of the body in place of the files that were made from them. */
+/** Returns the error with fields of the request in place of the files that were made from them. */
 function inFieldsOf(input: CreateTemplate, error: ValidationError): ValidationError {
   if (input.files !== undefined || error.fieldErrors === undefined) return error;
   const fields: FieldErrors = {};

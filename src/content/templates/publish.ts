@@ -1,5 +1,5 @@
-// Publishes a template: compiles the head of main beside the transaction, then stores it as a
-// version if the head is still the same.
+// Publishes a template: compiles the head of main outside of the transaction, then stores a version
+// if the head is still the same.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { eventToRecord, record } from '../../history/events/record.ts';
@@ -13,15 +13,15 @@ import * as queries from './queries.ts';
 import type { Template } from './schema.ts';
 import { headFiles } from './workspace/begin.ts';
 
-/** Pieces of advice that a version keeps, so that a page of versions stays small. */
+/** Most warnings that a version keeps, so that a page of versions stays small. */
 const mostWarnings = 100;
-/** Compilations of a request, if saves keep moving the head. */
+/** Most compilations of a request, if saves keep moving the head. */
 const mostTries = 5;
 
 /**
- * Publishes the saved files. The same commit with the same CSS gives the version that is there.
- * @throws ResourceNotFoundError; ValidationError for files that do not compile; ConflictError if
- * saves keep changing them meanwhile.
+ * Publishes the saved files. For the same commit and CSS it returns the existing version. @throws
+ * ResourceNotFoundError; ValidationError for files that do not compile; ConflictError if saves keep
+ * changing them meanwhile.
  */
 export async function publishTemplate(app: App, caller: Caller, id: string): Promise<Template> {
   const { organizationId } = caller;
@@ -89,7 +89,7 @@ interface NewVersion {
   now: number;
 }
 
-/** Inserts a version; returns the columns of the template that name it. */
+/** Inserts a version; returns the columns of the template that refer to it. */
 async function addVersion(
   trx: Db,
   { id: templateId, organization_id, next_version: number }: queries.TemplateRow,

@@ -72,8 +72,8 @@ export const findTemplatesForSends = own.all((db, ids: readonly string[]) =>
 );
 
 /**
- * Finds templates by slug, in any of these organizations: the caller picks by both. Hot: every send
- * that names a template by slug asks.
+ * Finds templates by slug in any of these organizations. The caller picks by slug and organization.
+ * Hot: every send that names a template by slug asks.
  */
 export const findTemplatesBySlugs = own.all(
   (db, organizationIds: readonly string[], slugs: readonly string[]) =>
@@ -105,7 +105,7 @@ export const selectMembers = own.all((db, organizationId: string, familyIds: rea
     .orderBy('id'),
 );
 
-/** Takes all templates out of a family. They must be locked. */
+/** Removes all templates from a family. The caller has locked them. */
 export const leaveFamily = own.run((db, organizationId: string, familyId: string) =>
   db
     .updateTable('templates')

@@ -55,7 +55,7 @@ export async function renderTemplate(
   return renderFiles(app, caller, draftOf(base, overlay), input);
 }
 
-/** Renders files that are in no template. @throws ValidationError */
+/** Renders files that belong to no template. @throws ValidationError */
 export async function renderFiles(
   app: App,
   caller: Caller,
@@ -138,7 +138,7 @@ async function render(
   return { ...filled, warnings: distinct([...warnings, ...filled.warnings, ...advice]) };
 }
 
-/** Leaves out repeated advice: the source and the filled HTML may give the same. */
+/** Leaves out repeated warnings: the source and the filled HTML may cause the same warning. */
 function distinct(warnings: readonly TemplateWarning[]): TemplateWarning[] {
   const seen = new Map<string, TemplateWarning>();
   for (const warning of warnings) {
@@ -161,7 +161,7 @@ function sampleOf(files: TemplateFiles): Record<string, unknown> {
       return sample as Record<string, unknown>;
     }
   } catch {
-    // Refused below, like a list.
+    // Falls through to the error below, like a list.
   }
   throw ValidationError.of('files.sample.json', 'must be a JSON object');
 }

@@ -16,7 +16,7 @@ export const templateNoun = noun('template', idPrefixes.template);
 
 export const familyNoun = noun('template-family', 'tfam');
 
-/** Limit of template data, as of a send. */
+/** Most characters of template data, as in a send. */
 const mostData = 1_000;
 const longestLine = 10_000;
 export const longestName = 200;
@@ -53,7 +53,7 @@ export const listTemplatesQuery = z.strictObject({
     .meta({ description: 'Only templates of this family' }),
 });
 
-/** Contents of a template, which stand for the files. */
+/** Fields of inline content, given in place of files. */
 const inlineFields = ['subject', 'preheader', 'html', 'mjml', 'text', 'brand'] as const;
 
 export const createTemplateInput = z

@@ -25,10 +25,10 @@ function valuesOf({ id, name, displayName, externalId, tags, ...contact }: Conta
   };
 }
 
-/** Values of a contact as `contact` in Liquid; null where the contact lacks a value. */
+/** Values of a contact, in Liquid `contact`; null where the contact lacks a value. */
 export type ContactValues = ReturnType<typeof valuesOf>;
 
-/** Reads the values of contacts of an organization, by id; unknown contacts are missing. */
+/** Reads the values of contacts of an organization, by id. Leaves out unknown contacts. */
 export async function findContactValues(
   db: Db,
   organizationId: string,

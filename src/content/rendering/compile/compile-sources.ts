@@ -26,7 +26,7 @@ import { makeText } from './text.ts';
 
 export interface CompileInput {
   files: TemplateFiles;
-  /** CSS of the brand, which `checkBrandCss` accepted. */
+  /** CSS of the brand, after `checkBrandCss` accepted it. */
   brandCss: string;
 }
 
@@ -90,7 +90,7 @@ class SourceCompiler {
     return { compiled, warnings: firstOf(warnings) };
   }
 
-  /** Checks the Liquid of each text, so that mistakes name the line of the file. */
+  /** Parses the Liquid of each text, so that errors name the line in the file. */
   #checkLiquid(): void {
     const { subject, preheader, allowRawHtml } = this.#settings;
     const names = new Set(this.#partials.keys());
@@ -150,7 +150,7 @@ class SourceCompiler {
     return this.#shields.restore(makeText(this.#shields, preview).replace(/\s+/g, ' ').trim());
   }
 
-  /** Puts in the brand and the preheader, and inlines the CSS. */
+  /** Inserts the brand and the preheader, and inlines the CSS. */
   #finishHtml(html: ShieldedText, preheader: string | null, path: string): string {
     const unplaced = this.#placing.unplaced(html.text);
     if (unplaced) {
@@ -175,8 +175,8 @@ class SourceCompiler {
   }
 
   /**
-   * Warns of selectors that count elements, where the number of elements is known at each send
-   * only.
+   * Warns of selectors that count elements if Liquid decides about the number of elements: inlining
+   * happens before it.
    */
   #adviseOnCounting(sheets: readonly string[], path: string): void {
     const hasBlocks = this.#shields.all().some(({ role }) => role === 'begin');
@@ -191,7 +191,7 @@ class SourceCompiler {
     });
   }
 
-  /** Returns the preheader as HTML that mail programs show in lists only. */
+  /** Returns the preheader as hidden HTML: mail programs show it only in lists. */
   #hiddenText(preheader: string): string {
     const { text } = hideLiquid(this.#shields, preheader, 'template.yaml');
     return `<div style="${hiddenStyle}">${escapeHtml(text)}</div>`;
@@ -226,7 +226,7 @@ class SourceCompiler {
     return found;
   }
 
-  /** Parses the compiled texts as each send does: a template that fails there is refused here. */
+  /** Parses the compiled texts as each send does, to refuse a template that would fail there. */
   #checkCompiled({ html, text, partials, textPartials }: CompiledTemplate): void {
     const { allowRawHtml } = this.#settings;
     const path = this.#body?.path ?? 'body.txt';
@@ -241,8 +241,8 @@ class SourceCompiler {
 }
 
 /**
- * Puts a piece of HTML into a document. Parsers would move comments at the beginning of the piece,
- * and so Liquid, out of the body.
+ * Makes a document of a piece of HTML. Without it, parsers would move comments at the beginning of
+ * the piece out of the body, and these comments are Liquid.
  */
 function asDocument(html: ShieldedText): ShieldedText {
   if (/<(?:!doctype|html|head|body)[\s>]/i.test(html.text)) return html;
@@ -251,12 +251,12 @@ function asDocument(html: ShieldedText): ShieldedText {
   return { text: `${before}${html.text}</body></html>`, marks };
 }
 
-/** Hides text as mjml does. */
+/** Hides text by the same style as mjml. */
 const hiddenStyle =
   'display:none;font-size:1px;color:#ffffff;line-height:1px;max-height:0px;max-width:0px;opacity:0;' +
   'overflow:hidden;';
 
-/** Warnings of a kind, and of all kinds, that a compilation reports. */
+/** Most warnings of a kind, and of all kinds, that a compilation reports. */
 const mostOfKind = 10;
 
 function firstOf(warnings: readonly TemplateWarning[]): TemplateWarning[] {

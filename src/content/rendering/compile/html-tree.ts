@@ -1,6 +1,6 @@
-// Builds the tree of HTML as browsers do, to bound its depth before css-inline sees it, and to
-// prove that each block of Liquid holds whole elements: only then may other elements be written
-// around it.
+// Builds the tree of HTML as browsers do. This bounds the depth before css-inline reads it, and
+// proves that each block of Liquid holds whole elements, so that new elements may be written around
+// the block.
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from 'parse5';
 import { TemplateProblem } from '../problem.ts';
 import { compileLimits } from './limits.ts';
@@ -13,11 +13,11 @@ type FaultAt = (offset: number, message: string) => TemplateProblem;
 /** Facts about the tree of a text. */
 export interface HtmlTree {
   elements: number;
-  /** Offset after the start tag of the first of `head`, `html` and the doctype; 0 without these. */
+  /** Offset after the first of these tags: `head`, `html`, the doctype; 0 without them. */
   headAt: number;
   /** Offset of the content of `body`. */
   bodyAt: number;
-  /** The doctype as it is written; empty without a doctype. */
+  /** The doctype as the author wrote it; empty without a doctype. */
   doctype: string;
 }
 
@@ -32,7 +32,7 @@ interface Block {
 const startOf = (node: Node) => node.sourceCodeLocation?.startOffset;
 const nameOf = ({ text }: Hidden) => text.replace(/\s+/g, ' ').slice(0, 40) || 'the partial';
 
-/** Checks that the blocks in an attribute or a comment end in it. */
+/** Checks that blocks that begin in an attribute or a comment also end in it. */
 export function checkBalance(hidden: readonly Hidden[], place: string): void {
   const open: Hidden[] = [];
   for (const one of hidden) {
@@ -67,7 +67,7 @@ class TreeCheck {
     for (let node = waiting.pop(); node; node = waiting.pop()) {
       if (node.nodeName === '#comment') this.#comment(node as DefaultTreeAdapterTypes.CommentNode);
       else if ('tagName' in node) {
-        // The reader takes the content of title for text, which it is not in SVG.
+        // The reader takes the content of `title` as text, but in SVG it contains elements.
         if (node.tagName === 'link') throw faultAt(startOf(node) ?? 0, '<link> is refused');
         this.#note(startOf(node), `<${node.tagName}>`);
       } else if (node.nodeName === '#text' && 'value' in node) this.#text(node);
@@ -83,7 +83,7 @@ class TreeCheck {
     if (at !== undefined) this.#places.push({ at, name, block: this.#open.at(-1) ?? null });
   }
 
-  /** Records both ends of a text: the parser joins a moved text to a second text. */
+  /** Records both ends of a text, because the parser joins a moved text to a second text. */
   #text({ value, sourceCodeLocation: location }: DefaultTreeAdapterTypes.TextNode): void {
     if (!location || value.trim() === '') return;
     if (/^\S/.test(value)) this.#note(location.startOffset, 'text');
@@ -111,9 +111,7 @@ class TreeCheck {
     }
   }
 
-  /**
-   * Checks that nothing was moved into a block or out of it, as browsers do to misnested elements.
-   */
+  /** Checks that nothing was moved into a block or out of it: browsers move misnested elements. */
   checkMoves(faultAt: FaultAt): void {
     const places = this.#places.sort((one, other) => one.at - other.at);
     const blocks = this.#closed.sort((one, other) => one.begin - other.begin);
@@ -143,7 +141,7 @@ function parseBounded(text: string, nesting: number, faultAt: FaultAt) {
         depth += 1;
         elements += 1;
         const at = startOf(item) ?? 0;
-        // `html` and `body`, which stand around each piece, do not count.
+        // Does not count `html` and `body`, which the parser adds around each piece.
         if (depth > nesting + 2) {
           throw faultAt(at, `elements are nested more than ${nesting} deep`);
         }
@@ -165,8 +163,8 @@ function childOf(node: Node, name: string): Element | undefined {
 }
 
 /**
- * Checks HTML with Liquid in comments. `before` and `after` are the elements around it.
- * @throws TemplateProblem
+ * Checks HTML with Liquid hidden in comments. `before` and `after` are the elements around the
+ * HTML. @throws TemplateProblem
  */
 export function checkTree(
   shields: Shields,

@@ -1,6 +1,6 @@
-// Reads HTML with Liquid in it and writes HTML that parsers keep: Liquid between elements becomes
-// comments, style sheets and styles with Liquid are set aside. Elements that load or run something
-// are refused or reported.
+// Reads HTML with Liquid in it and writes HTML that parsers keep unchanged: comments replace Liquid
+// between elements, and words replace style sheets and styles with Liquid. Elements that load or
+// run something are refused or reported.
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import type { TemplateWarning } from '../compiled.ts';
 import { TemplateProblem } from '../problem.ts';
@@ -20,7 +20,7 @@ import {
 export interface ReadState {
   shields: Shields;
   warnings: TemplateWarning[];
-  /** CSS that is written into `style` attributes, in the order of the CSS. */
+  /** Style sheets that are inlined into `style` attributes, in the order of the HTML. */
   css: string[];
   /** Returns the HTML of the partial that a `render` tag places between elements. */
   placePartial(hidden: Hidden): ShieldedText;
@@ -28,7 +28,7 @@ export interface ReadState {
   firstTagOf(partial: string): string | null;
 }
 
-/** Elements with text as content, with the way in which it is read. */
+/** Elements that contain only text, with the tokenizer state in which the text is read. */
 const textElements: Readonly<Record<string, Tokenizer['state']>> = {
   title: TokenizerMode.RCDATA,
   textarea: TokenizerMode.RCDATA,
@@ -47,11 +47,11 @@ interface AttributeSpan {
   start: number;
   end: number;
   name: string;
-  /** The value as it is written, without quotes; null without a value. */
+  /** The value as the author wrote it, without quotes; null without a value. */
   value: string | null;
 }
 
-/** Returns the attributes of a start tag as they are written, including repeated attributes. */
+/** Returns the attributes of a start tag as the author wrote them, also repeated attributes. */
 function attributesOf(tag: string): AttributeSpan[] {
   attribute.lastIndex = (/^<[^\s/>]+/.exec(tag)?.[0] ?? '').length;
   const found: AttributeSpan[] = [];
@@ -71,7 +71,7 @@ class HtmlReader {
   readonly #isOurs: boolean;
   #written = '';
   readonly #marks: Mark[] = [];
-  /** Offset up to which the text is written. */
+  /** Offset up to which the text has been written. */
   #at = 0;
   #textElement: string | null = null;
   /** For each open table, whether the next row needs a new `tbody`. */
@@ -158,7 +158,7 @@ class HtmlReader {
       at = match.index + word.length;
       const hidden = shields.only(word);
       if (this.#tables.at(-1) && hidden && this.#beginsRows(hidden, text.slice(at), end)) {
-        // Parsers would put it behind a block around the first row, and so into the block.
+        // Parsers would add the `tbody` after a block around the first row, so inside the block.
         this.#written += '<tbody>';
         this.#tables[this.#tables.length - 1] = false;
       }
@@ -189,7 +189,7 @@ class HtmlReader {
     return /^<tr[\s>]/i.test(this.#source.text.slice(end, end + 4));
   }
 
-  /** Follows where rows would be put into a `tbody` that is not written. */
+  /** Tracks where a parser would add a `tbody` that the author did not write. */
   #followTable(tagName: string, isEnd: boolean): void {
     const { length } = this.#tables;
     if (tagName === 'table') {
@@ -201,7 +201,7 @@ class HtmlReader {
     }
   }
 
-  /** Notes the line of the text that is written next. */
+  /** Marks the line of the text that is written next. */
   #mark(offset: number): void {
     const { path } = this.#source;
     this.#marks.push({ at: this.#written.length, path, line: this.#line(offset) });
@@ -315,7 +315,7 @@ class HtmlReader {
     return written + tag.slice(at);
   }
 
-  /** Hides attributes from the first Liquid between them to the last. */
+  /** Replaces the attributes from the first Liquid between them to the last by a word. */
   #hideAttributes(run: string, start: number, tagName: string): string {
     const { shields } = this.#state;
     checkBalance(shields.in(run), `<${tagName}>`);
@@ -330,8 +330,8 @@ class HtmlReader {
   }
 
   /**
-   * Sets a `style` with Liquid aside as a single declaration, as css-inline would drop or move
-   * parts of it.
+   * Replaces a `style` with Liquid by a single declaration: css-inline would drop or move parts of
+   * it.
    */
   #shieldStyle(value: string, start: number): string {
     const { shields } = this.#state;
@@ -346,7 +346,7 @@ class HtmlReader {
 }
 
 interface HtmlPlace {
-  /** True for the HTML that is made of MJML. */
+  /** True for HTML that mrml made of MJML. */
   isOurs?: boolean;
   /** True for the content of a table. */
   isInTable?: boolean;

@@ -1,5 +1,4 @@
-// The CSS of HTML with Liquid in it: tells the CSS that css-inline can write into `style`
-// attributes.
+// The CSS of HTML with Liquid: finds the CSS that css-inline can write into `style` attributes.
 import type { TemplateWarning } from '../compiled.ts';
 import { CssFault, readCss } from '../css.ts';
 import { TemplateProblem } from '../problem.ts';
@@ -25,7 +24,7 @@ export function areDeclarations(css: string): boolean {
   }
 }
 
-/** Tells whether a word stands in CSS as a value or a part of a value. */
+/** Tells whether a word is a value in CSS, or a part of a value. */
 function isValue(css: string, at: number, end: number): boolean {
   const before =
     css
@@ -36,9 +35,8 @@ function isValue(css: string, at: number, end: number): boolean {
 }
 
 /**
- * Checks a style sheet. Returns false, with a warning, if Liquid stands where css-inline could not
- * keep it.
- * @throws TemplateProblem
+ * Checks a style sheet. Returns false, with a warning, if it has Liquid at a place that css-inline
+ * would not keep. @throws TemplateProblem
  */
 export function collectCss({ shields, warnings }: CssState, css: SourceText): boolean {
   try {

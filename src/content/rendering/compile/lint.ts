@@ -1,8 +1,8 @@
-// Advice about HTML mail: none of it refuses anything. Pure, and linear in the text.
+// Advice about HTML mail. Advice never refuses a mail. Pure, and linear in the text.
 import { type Token, Tokenizer } from 'parse5';
 import type { TemplateWarning } from '../compiled.ts';
 
-/** Size from which Gmail cuts a mail. */
+/** Size from which Gmail hides the rest of a mail. */
 const clippedFrom = 102 * 1024;
 /** Most warnings of a kind for a text. */
 const mostOfKind = 10;

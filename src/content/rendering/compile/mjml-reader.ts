@@ -1,19 +1,19 @@
-// Reads MJML strictly, before any library sees it: unknown tags and attributes, wrong nesting and
-// depth are refused with file and line. mrml would drop the first two silently and trap at 400
-// nested tags.
+// Reads MJML strictly before any library reads it: unknown tags and attributes, wrong nesting and
+// depth are refused with file and line. mrml would silently drop unknown tags and attributes, and
+// trap at 400 nested tags.
 import { TemplateProblem } from '../problem.ts';
 import { compileLimits } from './limits.ts';
 import { attributeProblem, bodyTags, wordsOf } from './mjml-words.ts';
 import { type Hidden, prints, type Shields, type SourceText, sliceSource } from './shields.ts';
 
-/** A tag of MJML, or a piece between tags that is kept as it is. */
+/** A tag of MJML, or a piece between tags that stays as it is. */
 export type MjmlNode = MjmlTag | MjmlPiece;
 
 export interface MjmlTag {
   tag: string;
   attributes: Map<string, string>;
   children: MjmlNode[];
-  /** Content that is not MJML. */
+  /** Content that is not MJML, such as HTML or CSS. */
   content: SourceText | null;
   path: string;
   line: number;
@@ -27,7 +27,7 @@ export interface MjmlPiece {
   line: number;
 }
 
-/** Parts of the compilation that the reader asks. */
+/** Parts of the compilation that the reader needs. */
 export interface MjmlContext {
   shields: Shields;
   /**
@@ -47,7 +47,7 @@ const unsupportedTags: Readonly<Record<string, string>> = {
   'mj-html-attributes': 'write attributes into the HTML',
   'mj-carousel': 'few mail programs show it; use images',
 };
-/** Comments that Outlook reads, or that hide Liquid from other programs. */
+/** Matches comments that Outlook reads, or that hide Liquid from all programs except Outlook. */
 const conditional = /^<!--\s*(?:\[if|<!\[endif)/;
 
 class MjmlReader {
@@ -58,7 +58,7 @@ class MjmlReader {
   readonly #count: { tags: number };
   #at = 0;
 
-  /** Reads into the last of these open tags. */
+  /** Begins within these open tags; nodes go into the last of them. */
   constructor(
     context: MjmlContext,
     source: SourceText,

@@ -1,6 +1,6 @@
-// The tags of MJML and their attributes, as far as mrml renders them like mjml 5 does. A tag or an
-// attribute that mrml drops or renders otherwise is left out, so that it is refused instead of
-// lost. test/content/rendering/mjml-words.test.ts compares both libraries attribute by attribute.
+// The tags and attributes of MJML that mrml renders like mjml 5. The list omits a tag or an
+// attribute that mrml drops or renders differently, so that it is refused and not lost.
+// test/content/rendering/mjml-words.test.ts compares both libraries attribute by attribute.
 
 const padding = 'padding padding-top padding-right padding-bottom padding-left';
 const border = 'border border-top border-right border-bottom border-left border-radius';
@@ -17,7 +17,7 @@ const content =
 
 interface TagWords {
   attributes: readonly string[];
-  /** Tags that may stand in it. */
+  /** Tags that may be children of the tag. */
   children: readonly string[];
   /** Kind of the content, for content that is not MJML. */
   content: 'html' | 'css' | 'text' | null;
@@ -143,7 +143,7 @@ export function wordsOf(tag: string): TagWords | undefined {
   return tags.get(tag);
 }
 
-/** Values that mrml renders as mjml does, where it does not for all. */
+/** Values that mrml renders as mjml does, for attributes where other values differ. */
 const goodValues: Readonly<Record<string, RegExp>> = {
   'mj-hero mode': /^fixed-height$/,
   'mj-style inline': /^inline$/,
@@ -154,8 +154,8 @@ const goodValues: Readonly<Record<string, RegExp>> = {
 const pixelPadding = /^mj-(?:section|wrapper|column|hero|image|divider)$/;
 
 /**
- * Attributes that are text or colours. The remaining attributes decide widths at publishing, so
- * that Liquid cannot be in them.
+ * Attributes with texts or colours. All remaining attributes decide widths when the template is
+ * published, so they cannot contain Liquid.
  */
 const textual =
   /^(?:href|src|srcset|alt|title|name|rel|target|lang|base-url|css-class|font-family|.*(?:color|-url|-alt|-src|-icon)|ico-open|ico-close)$/;

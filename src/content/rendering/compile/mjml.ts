@@ -1,5 +1,5 @@
-// Has mrml render MJML that mjml-reader.ts accepted. mrml sees tags and words only: contents and
-// Liquid are put in after it, as the parser takes HTML for XML.
+// Lets mrml render MJML that mjml-reader.ts accepted. mrml gets only tags and words. Contents and
+// Liquid are inserted afterwards, because its parser reads HTML as XML.
 import mrml from 'mrml';
 import { TemplateProblem } from '../problem.ts';
 import { type ReadState, shieldHtml } from './html.ts';
@@ -15,14 +15,14 @@ import {
 import { wordsOf } from './mjml-words.ts';
 import type { ShieldedText, SourceText } from './shields.ts';
 
-/** HTML that MJML became, with words in place of Liquid. */
+/** HTML that mrml made of MJML, with words in place of Liquid. */
 interface MadeHtml {
   html: ShieldedText;
   /** Content of `mj-preview`. */
   preview: string | null;
 }
 
-/** Elements that mrml writes around the content of a tag, as far as parsers depend on them. */
+/** Returns the elements that mrml writes around the content of a tag, if parsers depend on them. */
 function around(tag: string, parent: string): { before: string; after: string } {
   const isRow = tag === 'mj-raw' && (parent === 'mj-column' || parent === 'mj-hero');
   const open = isRow ? '<table><tbody>' : tag === 'mj-table' ? '<table>' : '';
@@ -32,13 +32,13 @@ function around(tag: string, parent: string): { before: string; after: string } 
 const fontAddress = /^https:\/\/[^\s"'()<>\\]+$/;
 const escapeValue = (value: string) => value.replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
-/** Gives zeros of paddings a unit, without which mrml ignores them for widths. */
+/** Adds a unit to zeros in paddings: without a unit, mrml ignores them when it computes widths. */
 const withUnits = (name: string, value: string) =>
   name.includes('padding') ? value.replace(/(^|\s)0(?=\s|$)/g, '$10px') : value;
 
 class MjmlWriter {
   readonly #state: ReadState;
-  /** HTML that replaces a word once mrml is done. */
+  /** HTML that replaces each word once mrml has finished. */
   readonly #later = new Map<string, string>();
   preview: string | null = null;
 
@@ -67,7 +67,7 @@ class MjmlWriter {
     return `<${tag}${written}>${inner}</${tag}>`;
   }
 
-  /** Puts contents in. */
+  /** Inserts the contents in place of their words. */
   finish(html: string): string {
     return html.replace(this.#state.shields.words, (word) => this.#later.get(word) ?? word);
   }
@@ -89,7 +89,7 @@ class MjmlWriter {
       return this.#setAside(escapeValue(content.text.trim()), node);
     }
     const html = shieldHtml(this.#state, content, { isInTable: node.tag === 'mj-table' });
-    // Without a text, mrml leaves out the elements around it.
+    // mrml omits the elements around an empty text.
     if (html.text.trim() === '') return '';
     const isInHead = parent === 'mj-head';
     if (!isInHead && parent !== 'mj-wrapper') {
@@ -149,7 +149,7 @@ class MjmlWriter {
   }
 
   /**
-   * Columns without a width share it: their number must be known when the template is published.
+   * Columns without a width share it, so their number must be known when the template is published.
    */
   #checkColumns({ children }: MjmlTag): void {
     const block = children.find(
@@ -168,7 +168,7 @@ class MjmlWriter {
   }
 }
 
-/** Replaces the Liquid outside of `mj-body` and `mj-head`: it stands before the document. */
+/** Moves the Liquid outside of `mj-body` and `mj-head` to the beginning of the document. */
 function takeOutside(root: MjmlTag): { document: MjmlTag; outside: string } {
   const document = root.children.find((child): child is MjmlTag => child.tag === 'mjml') ?? root;
   const pieces = [...root.children, ...document.children].filter((child) => child.tag === null);
@@ -178,7 +178,7 @@ function takeOutside(root: MjmlTag): { document: MjmlTag; outside: string } {
 
 function render(mjml: string, path: string): string {
   const engine = new mrml.Engine();
-  // Without default fonts, so that a mail loads nothing that the author did not name.
+  // Disables default fonts, so that a mail loads nothing that the author did not name.
   engine.setRenderOptions({ disableComments: false, socialIconOrigin: null, fonts: {} });
   const result = engine.toHtml(mjml);
   engine.free();
@@ -187,9 +187,8 @@ function render(mjml: string, path: string): string {
 }
 
 /**
- * Renders MJML.
- * @throws TemplateProblem; WebAssembly.RuntimeError if mrml fails: the module cannot be used any
- * more
+ * Renders MJML. @throws TemplateProblem; WebAssembly.RuntimeError if mrml fails: after it the
+ * module is unusable
  */
 export function renderMjml(state: ReadState, context: MjmlContext, source: SourceText): MadeHtml {
   const { shields } = state;

@@ -1,6 +1,6 @@
-// Places partials while a template is compiled, so that MJML and CSS reach them, and cuts them out
-// again: `{% render 'row' %}` becomes `{% render 'row#1' %}` of a partial that is compiled for this
-// place.
+// Inserts partials into the text while a template is compiled, so that MJML and CSS apply to them.
+// Then cuts them out again: `{% render 'row' %}` becomes `{% render 'row#1' %}` with a partial that
+// is compiled for this place.
 import { posix } from 'node:path';
 import type { TemplateFiles } from '../compiled.ts';
 import { TemplateProblem } from '../problem.ts';
@@ -14,7 +14,7 @@ interface Place {
   end: string;
 }
 
-/** An open partial: the text, and `close` for the end. */
+/** The text of an open partial. Call `close` at the end of the text. */
 interface Opened {
   source: SourceText;
   close(): void;
@@ -31,7 +31,7 @@ export class Placing {
   #count = 0;
   #characters = 0;
 
-  /** `hide` returns a file with the Liquid hidden anew. */
+  /** `hide` returns the text of a file, with the Liquid hidden anew. */
   constructor(
     shields: Shields,
     files: TemplateFiles,
@@ -44,7 +44,7 @@ export class Placing {
     this.#hide = hide;
   }
 
-  /** Opens the file of an `mj-include`: a partial of the template. */
+  /** Opens the file of an `mj-include`. It must be a partial of the template. */
   include(address: string, from: string, line: number): Opened {
     const candidates = [posix.join(posix.dirname(from), address), posix.normalize(address)];
     const path = candidates.find(
@@ -58,8 +58,8 @@ export class Placing {
   }
 
   /**
-   * Opens the partial of a `render` tag. The text of the partial stands between the words `begin`
-   * and `end`.
+   * Opens the partial of a `render` tag. The words `begin` and `end` enclose the text of the
+   * partial.
    */
   render(hidden: Hidden, kinds: readonly PartialFile['kind'][]): Opened & Place {
     const { path, line } = hidden;
@@ -121,8 +121,8 @@ export class Placing {
   }
 
   /**
-   * Returns the first `render` tag of a text that was not placed: it stands in an attribute or
-   * such.
+   * Returns the first `render` tag of a text at which no partial was inserted, such as in an
+   * attribute.
    */
   unplaced(text: string): Hidden | undefined {
     return this.#shields
@@ -130,7 +130,7 @@ export class Placing {
       .find(({ word, partial }) => partial !== null && !this.#placed.has(word));
   }
 
-  /** Cuts the placed partials out of a text and puts the hidden texts back. */
+  /** Cuts the inserted partials out of a text and restores the hidden texts. */
   cut(text: string): { text: string; partials: Record<string, string> } {
     const names = new Map<string, string>();
     const counts = new Map<string, number>();
@@ -166,7 +166,7 @@ export class Placing {
   }
 }
 
-/** Takes the comments around words away. */
+/** Removes the comments around words. */
 function unwrap(shields: Shields, text: string): string {
   const wrapped = new RegExp(
     `<!--(${shields.words.source})-->|--(${shields.words.source}): ?\\3|(${shields.words.source})=""`,

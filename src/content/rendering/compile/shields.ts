@@ -1,12 +1,12 @@
-// Replaces Liquid by words that survive the readers of MJML, HTML and CSS, and puts it back byte
-// for byte. A word has letters and digits only: it may be text, the name or the value of an
-// attribute, or a value in CSS.
+// Replaces Liquid by words that survive the readers of MJML, HTML and CSS, and restores it byte for
+// byte. A word has only letters and digits, so it can be text, the name or value of an attribute,
+// or a value in CSS.
 import { type TagToken, Tokenizer, TokenKind, type TopLevelToken } from 'liquidjs';
 
 /** Part of a word in a block: `if` begins the block, `else` is a part, `endif` ends the block. */
 type Role = 'begin' | 'part' | 'end';
 
-/** A piece of text that a word stands for. */
+/** A piece of text that a word replaces. */
 export interface Hidden {
   word: string;
   /** `output` prints a value, `tag` is a tag, `text` is anything else. */
@@ -19,7 +19,7 @@ export interface Hidden {
   partial: string | null;
 }
 
-/** A text with words in place of Liquid. It knows the lines of the file. */
+/** A text with words in place of Liquid, which can tell the lines in the file. */
 export interface SourceText {
   path: string;
   text: string;
@@ -38,7 +38,7 @@ function roleOf(name: string): Role | null {
 
 const renderTag = /^\{%-?\s*render\s+(?:"([^"\\{]*)"|'([^'\\{]*)')/;
 
-/** Tells whether a piece writes something where it stands. */
+/** Tells whether a piece writes something at its place. */
 export function prints({ kind, text }: Hidden): boolean {
   return (
     kind === 'output' || (kind === 'tag' && /^\{%-?\s*(?:brand_footer|cycle|echo)\b/.test(text))
@@ -48,10 +48,10 @@ export function prints({ kind, text }: Hidden): boolean {
 export class Shields {
   readonly #prefix: string;
   readonly #hidden: Hidden[] = [];
-  /** Matches each word; the number is the first group. */
+  /** Matches each word. The first group is the number of the word. */
   readonly words: RegExp;
 
-  /** Chooses words that none of these texts has. */
+  /** Chooses a prefix for words that none of these texts contains. */
   constructor(texts: readonly string[]) {
     let prefix = 'lq';
     while (texts.some((text) => text.toLowerCase().includes(prefix))) prefix += 'z';
@@ -93,7 +93,7 @@ export class Shields {
     return this.#hidden;
   }
 
-  /** Puts all hidden texts back, including nested hidden texts. */
+  /** Restores all hidden texts, including nested hidden texts. */
   restore(text: string): string {
     if (!this.has(text)) return text;
     return text.replace(this.words, (_, number) =>
@@ -152,7 +152,7 @@ export function hideLiquid(shields: Shields, source: string, path: string): Sour
   return { path, text, lineAt: lineReader(text, marks) };
 }
 
-/** Returns the index of the last entry of a sorted list that is not over `value`; -1 if all are. */
+/** Returns the index of the last entry of a sorted list up to `value`; -1 if all are larger. */
 function lastUpTo(count: number, value: number, entry: (index: number) => number): number {
   let low = -1;
   let high = count - 1;
@@ -176,17 +176,17 @@ function lineReader(text: string, marks: readonly { at: number; line: number }[]
   };
 }
 
-/** Beginning of a piece of shielded text, with the place in the files. */
+/** Place in the files from which a piece of shielded text comes. */
 export interface Mark {
   at: number;
   path: string;
   line: number;
 }
 
-/** A text that was made of files. */
+/** A text that was made of several files. */
 export interface ShieldedText {
   text: string;
-  /** In the order of the text. */
+  /** Marks in the order of the text. */
   marks: readonly Mark[];
 }
 

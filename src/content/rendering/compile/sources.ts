@@ -1,5 +1,5 @@
-// Reads the files of a template that are no HTML: template.yaml, contract.json, sample.json; finds
-// the body and the partials. Pure.
+// Reads the files of a template besides HTML: template.yaml, contract.json, sample.json. Finds the
+// body and the partials. Pure.
 import { loadYaml } from '../../../platform/runtime/on-demand.ts';
 import type { CompiledTemplate, TemplateFiles } from '../compiled.ts';
 import { TemplateProblem } from '../problem.ts';
@@ -11,7 +11,7 @@ export type Settings = Pick<
 >;
 
 const settingsPath = 'template.yaml';
-/** Characters of `template.yaml`: the parser is not linear in open brackets. */
+/** Most characters of `template.yaml`: the time of the parser is not linear in open brackets. */
 const mostSettings = 16 * 1024;
 const mostSubject = 2000;
 const mostPreheader = 2000;
@@ -40,8 +40,8 @@ const checks: Readonly<Record<string, Check>> = {
 };
 
 /**
- * Returns the text of a fault of YAML. Two texts of the parser name functions of the parser, or no
- * setting.
+ * Returns the text for a fault of YAML. Replaces two texts of the parser: they name functions of
+ * the parser, or no setting.
  */
 function wordsOf({ code, message }: { code: string; message: string }): string {
   if (code === 'MULTIPLE_DOCS') return 'a second document begins: remove its --- and all below';
@@ -76,7 +76,7 @@ export function readSettings(files: TemplateFiles): Settings {
       const known = Object.keys(checks).join(', ');
       throw fault(at, `${name.slice(0, 100)} is unknown: there are ${known}`);
     }
-    // A setting is a scalar: without this an alias could stand for a large tree.
+    // A setting must be a scalar: otherwise an alias could stand for a large tree.
     const plain = value === null ? null : isScalar(value) ? value.value : undefined;
     if (plain === null && name !== 'subject' && name !== 'allowRawHtml') continue;
     const problem = check(plain);
@@ -96,7 +96,7 @@ export function readSettings(files: TemplateFiles): Settings {
   };
 }
 
-/** The line of a mistake that `JSON.parse` found; null if the error text has no place. */
+/** Returns the line of an error of `JSON.parse`; null if the error has no position. */
 function lineOfJson(error: unknown, text: string): number | null {
   const [, position] = /at position (\d+)/.exec(String(error)) ?? [];
   return position === undefined ? null : text.slice(0, Number(position)).split('\n').length;

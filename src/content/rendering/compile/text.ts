@@ -1,8 +1,8 @@
-// Makes the text part of compiled HTML, with the Liquid in words.
+// Makes the text part from compiled HTML. Words stand for the Liquid.
 import { templateText } from '../template-text.ts';
 import { prints, type Shields } from './shields.ts';
 
-/** A brace that begins no Liquid. */
+/** Liquid that prints a brace, for a brace that begins no Liquid. */
 const brace = '{{ "{" }}';
 
 /** Returns the text of HTML with Liquid in comments and words. */
@@ -10,17 +10,17 @@ export function makeText(shields: Shields, html: string): string {
   const comment = new RegExp(`<!--(${shields.words.source})-->`, 'g');
   const opened = html.replace(comment, (_, word: string) => {
     const hidden = shields.only(word);
-    // Texts without a role are style sheets, comments and such.
+    // Hidden texts without a role are style sheets, comments and the like: the text omits them.
     return hidden?.kind === 'text' && hidden.role === null ? '' : word;
   });
-  // All Liquid is in words, so these are braces that the author wrote as entities.
+  // All Liquid is hidden in words, so these braces are text that the author wrote as entities.
   const braced = templateText(opened).replace(/\{(?=[{%])/g, () => shields.hideText(brace, '', 1));
   return closeUp(shields, braced);
 }
 
 /**
- * Takes the lines away that blocks would leave behind: a tag alone on a line goes to the
- * beginning of the next, so that each pass of a loop has the lines of the content and no more.
+ * Removes the lines that blocks would leave behind. A tag alone on a line moves to the beginning of
+ * the next line, so that each pass of a loop prints only the lines of the content.
  */
 function closeUp(shields: Shields, text: string): string {
   let written = '';

@@ -1,30 +1,30 @@
-// Bounds of filling a text. The limits of liquidjs are kept too, but five CVEs of 2026 went around
-// them, and a string of 500 MB ends the whole process, not only the worker. So sizes are known
-// before anything is built.
+// Bounds of filling a text. The limits of liquidjs apply too, but five CVEs of 2026 bypassed them,
+// and a string of 500 MB ends the whole process, not only the worker. So sizes are computed before
+// anything is built.
 import { Drop } from 'liquidjs';
 
 export const liquidBounds = {
-  /** Characters of a text as it is parsed. */
+  /** Most characters of a text when it is parsed. */
   source: 1_000_000,
-  /** Tags and outputs of a text. */
+  /** Most tags and outputs of a text. */
   tags: 5000,
-  /** Characters of all tags and outputs of a text. Parsed they take up to 300 bytes each. */
+  /** Most characters of all tags and outputs of a text. Parsed they take up to 300 bytes each. */
   tagCharacters: 100_000,
   /** Deepest nesting of blocks. */
   nesting: 64,
   /** Deepest nesting of partials, while filling. */
   partialDepth: 16,
-  /** Characters of a filled text. */
+  /** Most characters of a filled text. */
   output: 2_000_000,
-  /** Characters of a value that filters make. */
+  /** Most characters of a value that filters make. */
   value: 1_000_000,
-  /** Characters and entries that filters and outputs may read together. */
+  /** Most characters and entries that filters and outputs together may read. */
   work: 8_000_000,
-  /** Entries of a range, such as `(1..10)`. */
+  /** Most entries of a range, such as `(1..10)`. */
   range: 100_000,
-  /** Tags, outputs and pieces of text that are filled, each pass of a loop anew. */
+  /** Most tags, outputs and pieces of text that are filled. Each pass of a loop counts anew. */
   steps: 200_000,
-  /** Time that the thread works for a fill. */
+  /** Longest time that the thread works for a fill. */
   milliseconds: 1000,
 } as const;
 
@@ -33,15 +33,15 @@ export class FillBoundError extends Error {}
 
 /** Deepest nesting of arrays in a value. */
 const mostDepth = 64;
-/** Characters that a number, a boolean or an object counts. */
+/** Characters counted for a number, a boolean or an object. */
 const smallSize = 16;
 
-/** Counts the work of filling a text, in place of a limiter of liquidjs. */
+/** Counts the work of filling a text. Replaces a limiter of liquidjs. */
 export class WorkBudget {
   #left: number = liquidBounds.work;
 
   use(amount: number): void {
-    // Liquidjs counts differences, some of them negative or not a number.
+    // Ignores amounts that are negative or not a number: liquidjs passes differences.
     if (!(amount > 0)) return;
     if (amount > this.#left) {
       throw new FillBoundError(
@@ -53,7 +53,7 @@ export class WorkBudget {
 
   check(): void {}
 
-  /** Counts the characters of a value as text, before anything joins them. Groups are objects. */
+  /** Counts the characters of a value as text, before filters join them. Groups are objects. */
   useText(value: unknown, intoObjects = false): void {
     this.#useDeep(value, intoObjects, 0);
   }
@@ -74,22 +74,20 @@ export class WorkBudget {
   }
 }
 
-/**
- * Returns the milliseconds that this thread was at work; the load of the machine has no influence.
- */
+/** Returns the milliseconds that this thread has worked. The load of the machine has no effect. */
 export function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-/** Counts the steps of filling a text and watches the time, in place of a limiter of liquidjs. */
+/** Counts the steps of filling a text and checks the time. Replaces a limiter of liquidjs. */
 export class StepBudget {
   #left: number = liquidBounds.steps;
   readonly #mostWorkedMs: number;
-  /** Time of the next look at the work, which costs more than this clock. */
+  /** Time of the next check of `workedMs`, which costs more than reading this clock. */
   #lookAt = 0;
 
-  /** `mostWorkedMs` is the end of the time as `workedMs` counts it. */
+  /** `mostWorkedMs`: value of `workedMs` at which the time ends. */
   constructor(mostWorkedMs: number) {
     this.#mostWorkedMs = mostWorkedMs;
   }
@@ -111,10 +109,10 @@ export class StepBudget {
 }
 
 /**
- * Content with escaped values: the content of `capture` in HTML, and the result of filters such as
- * `escape`. Text prints it as HTML, an attribute escapes the text of the content. Other filters
- * read the text; where `raw` is allowed they read the HTML, so that no filter before `raw` takes
- * the escaping away.
+ * HTML with escaped values: the content of `capture`, and the result of filters such as `escape`.
+ * In text it is printed as HTML; in an attribute its text is escaped. Other filters read its text.
+ * Where `raw` is allowed they read the HTML, so that a filter before `raw` cannot remove the
+ * escaping.
  */
 export class Markup extends Drop {
   readonly #html: string;

@@ -1,9 +1,9 @@
-// The context of filling a text: the values in scope and the bounds. Liquidjs hands it to every
-// tag and filter, and makes new contexts for partials; all share one run.
+// The context of filling a text: the values in scope and the bounds. Liquidjs passes it to every
+// tag and filter, and makes new contexts for partials; all contexts share a run.
 import { Context, Drop, type Liquid, type Template } from 'liquidjs';
 import type { StepBudget, WorkBudget } from './bounds.ts';
 
-/** `this` of a filter. */
+/** Type of `this` in a filter. */
 export interface FilterContext {
   context: Context;
 }
@@ -15,39 +15,39 @@ interface ScopeFinder {
 
 export type ReadPath = Parameters<Context['_get']>[0];
 
-/** Returns a variable as people write it, shortened. */
+/** Returns a variable as users write it, shortened. */
 export function pathOf(path: ReadPath): string {
   return path.slice(0, 8).map(String).join('.').slice(0, 200);
 }
 
-/** The filling of a text. */
+/** The state of filling a text. */
 export interface FillRun {
   readonly budget: WorkBudget;
   readonly steps: StepBudget;
-  /** Names that partials see too. Their own data comes by parameters. */
+  /** Names that partials can read too. Partials get all other data as parameters. */
   readonly globals: Readonly<Record<string, unknown>>;
   readonly partials: ReadonlyMap<string, Template[]>;
-  /** Returns the footer of the brand, ready for this text. */
+  /** Returns the footer of the brand, escaped for this text. */
   readonly footer: () => string;
   /** Seconds since 1970 for `now`. */
   readonly now: number;
-  /** Nested partials that are being filled. */
+  /** Number of nested partials that are being filled now. */
   depth: number;
   hasFooter: boolean;
-  /** The variable that was read last. */
+  /** The last variable that was read. */
   lastRead: ReadPath;
-  /** Notes a variable that a template prints and that is missing or null. */
+  /** Reports a variable that is printed, but missing or null. */
   missing(path: string, isNull: boolean): void;
   warn(code: string, message: string): void;
 }
 
 export class FillContext extends Context {
   readonly run: FillRun;
-  /** True while a value is read that goes into the text. */
+  /** True while a value for the text is read. */
   isPrinting: boolean = false;
 
   constructor(engine: Liquid, scope: object, run: FillRun) {
-    // Limiter is a class with private fields, and liquidjs does not export it.
+    // The type Limiter has private fields, and liquidjs does not export it, so the types are cast.
     const limits = { memoryLimit: run.budget, renderLimit: run.steps } as unknown as Pick<
       Context,
       'memoryLimit' | 'renderLimit'
@@ -61,12 +61,10 @@ export class FillContext extends Context {
     this.run = run;
   }
 
-  /**
-   * Reads a variable. Liquidjs takes six generators for it, which is most of the time of a fill.
-   */
+  /** Reads a variable directly: the six generators of liquidjs take most of the time of a fill. */
   read(path: ReadPath): unknown {
     const [root = ''] = path;
-    // Private in the types alone: scopes of tags, then the data, then the globals.
+    // `findScope` is private only in the types. It searches tag scopes, the data, then globals.
     let value: unknown = (this as unknown as ScopeFinder).findScope(root);
     for (const name of path) value = this.readProperty(value as Scope, name);
     this.run.lastRead = path;
@@ -82,7 +80,7 @@ export class FillContext extends Context {
   }
 
   /**
-   * Reads a property. Liquidjs calls methods of built-in objects, such as `forloop`, by any name.
+   * Reads a property. Hides methods that `forloop` and other Drops inherit: liquidjs calls them.
    */
   override readProperty(object: Scope, key: ReadPath[number]): unknown {
     const isInherited =
@@ -95,7 +93,7 @@ export class FillContext extends Context {
   }
 }
 
-/** Returns the context as ours: templates are filled with no other. */
+/** Returns the context as a FillContext; templates are filled with no other class. */
 export function contextOf(context: Context): FillContext {
   if (!(context instanceof FillContext)) throw new Error('a template is filled by its own context');
   return context;

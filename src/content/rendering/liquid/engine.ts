@@ -1,5 +1,5 @@
-// Liquid as templates have it: no files, no layouts, partials of the template alone, filters and
-// tags from a list. Pure, so that the workers of compiling and of filling read a template in the
+// Liquid for templates: no files, no layouts, only partials of the template, and only listed
+// filters and tags. Pure, so that the workers of compiling and of filling read a template in the
 // same way.
 import {
   Expression,
@@ -39,11 +39,11 @@ export interface LiquidRules {
   kind: LiquidKind;
   /** True if the filter `raw` may be used. */
   allowRawHtml: boolean;
-  /** Names that `render` may give; null to check none. */
+  /** Names allowed in `render`; null to allow all names. */
   partials: ReadonlySet<string> | null;
 }
 
-/** A text that was parsed. It may be filled any number of times. */
+/** A parsed text. It can be filled any number of times. */
 export interface ParsedLiquid {
   engine: TemplateEngine;
   templates: Template[];
@@ -51,12 +51,12 @@ export interface ParsedLiquid {
   partials: ReadonlySet<string>;
   /** Characters of the tags and outputs of the text. */
   tagCharacters: number;
-  /** True if the text has `{% brand_footer %}`. */
+  /** Whether the text contains `{% brand_footer %}`. */
   placesFooter: boolean;
 }
 
 /**
- * The entries of `(low..high)`, counted before they are made: liquidjs loops forever beyond 2^53.
+ * The entries of `(low..high)`. Counts them before making them: liquidjs loops forever beyond 2^53.
  */
 class BoundedRange extends Expression {
   override *evaluate(context: Parameters<Expression['evaluate']>[0]): Generator<unknown, number[]> {
@@ -74,7 +74,7 @@ class BoundedRange extends Expression {
 }
 
 const readGroupOrRange = Tokenizer.prototype.readGroupOrRange;
-// Every range of every text is read here, by all parsers of liquidjs in this thread.
+// All parsers of liquidjs in this thread read ranges by this function.
 Tokenizer.prototype.readGroupOrRange = function () {
   const token = readGroupOrRange.call(this);
   if (!TypeGuards.isRangeToken(token)) return token;
@@ -90,7 +90,7 @@ const tooDeep = 'brackets are nested too deep';
 
 class BoundedParser extends Parser {
   readonly #engine: Liquid;
-  /** Characters of all tags and outputs. */
+  /** Characters of all tags and outputs so far. */
   tagCharacters = 0;
   #depth = 0;
 
@@ -119,7 +119,7 @@ class BoundedParser extends Parser {
     rest: Parameters<Parser['parseToken']>[1],
   ): ReturnType<Parser['parseToken']> {
     if (TypeGuards.isHTMLToken(token)) {
-      // Liquidjs has a class for text, but does not export it.
+      // Uses our own class for text: liquidjs has one, but does not export it.
       return new StaticText(token, token.getContent()) as unknown as Output;
     }
     if (token.kind === TokenKind.Output) return this.#output(token as OutputToken);
@@ -146,7 +146,7 @@ class BoundedParser extends Parser {
   }
 }
 
-/** A problem with the place of the token. */
+/** A problem at the place of the token. */
 class TokenProblem extends LiquidError {
   constructor(message: string, token: Token) {
     super(message, token);
@@ -155,12 +155,12 @@ class TokenProblem extends LiquidError {
 
 /** An engine with the tags and filters of templates. */
 class TemplateEngine extends Liquid {
-  /** Partials of the text that is being filled. */
+  /** Partials of the text that is being filled now. */
   #partials: FillRun['partials'] = new Map();
 
   constructor(kind: LiquidKind, allowRawHtml: boolean) {
     super({
-      // The writers escape by the place of a value; this holds for anything that goes around them.
+      // The writers escape values by their place. This escapes values that bypass the writers.
       ...(kind === 'html' && { outputEscape: 'escape' as const }),
       ownPropertyOnly: true,
       strictFilters: true,
@@ -184,7 +184,7 @@ class TemplateEngine extends Liquid {
     );
   }
 
-  /** Gives `render` the partials of the text that is being filled. */
+  /** Gives `render` the partials of the text that is being filled now. */
   // biome-ignore lint/correctness/useYield: liquidjs calls a generator here.
   override *_parsePartialFile(name: string): Generator<unknown, Template[]> {
     const partial = this.#partials.get(name);
@@ -202,7 +202,7 @@ function engineOf({ kind, allowRawHtml }: LiquidRules): TemplateEngine {
   return engine;
 }
 
-/** Leaves the place out of an error text of liquidjs: it is a field of the problem. */
+/** Matches the place in an error text of liquidjs. It is removed: the problem has fields for it. */
 const placeAtEnd = /, line:\d+, col:\d+$/;
 
 const rawIsRefused =

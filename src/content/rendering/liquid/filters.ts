@@ -1,6 +1,6 @@
-// The filters of templates: the filters of Shopify's Liquid that need no file, no network and no
-// randomness. Each is guarded: the input is counted first, because liquidjs counts some input too
-// late or not at all.
+// The filters of templates: the filters of Shopify's Liquid that need no file, network or
+// randomness. A guard counts the input of each filter, because liquidjs counts some input too late
+// or not at all.
 import { type Liquid, filters as library } from 'liquidjs';
 import { FillBoundError, liquidBounds, Markup } from './bounds.ts';
 import { contextOf, type FilterContext } from './context.ts';
@@ -8,7 +8,7 @@ import { escapeHtml } from './escape.ts';
 
 type Handler = (this: FilterContext, value: unknown, ...args: unknown[]) => unknown;
 
-/** Filters that are taken from liquidjs as they are, beside the guard. */
+/** Filters of liquidjs that are used unchanged, except for the guard. */
 const plain = [
   ...['abs', 'append', 'array_to_sentence_string', 'at_least', 'at_most', 'base64_decode'],
   ...['base64_encode', 'capitalize', 'ceil', 'compact', 'concat', 'default', 'divided_by'],
@@ -28,7 +28,7 @@ const textOf = (value: unknown): string => {
 
 const withoutDrop = (value: unknown) => (value instanceof Markup ? value.valueOf() : value);
 
-/** Longest format of `date`, and the most that it pads. */
+/** Longest format of `date`, and the largest width of padding in it. */
 const dateBounds = { format: 200, width: 32 };
 
 function date(this: FilterContext, value: unknown, format: unknown, zone: unknown): unknown {
@@ -39,7 +39,7 @@ function date(this: FilterContext, value: unknown, format: unknown, zone: unknow
       `a format of date has at most ${dateBounds.format} characters and pads to ${dateBounds.width}`,
     );
   }
-  // The time of the message, so that a preview and the send agree.
+  // `now` is the time of the message, so that preview and send agree.
   const isNow = value === 'now' || value === 'today';
   const time = isNow ? contextOf(this.context).run.now : value;
   return (library.date as Handler).call(this, time, format, zone);
@@ -81,7 +81,7 @@ const ownFilters: Record<string, Handler> = {
 const unescaped = (value: unknown) =>
   textOf(value).replace(/&(?:amp|lt|gt|quot|#34|#39);/g, (one) => entities[one] ?? one);
 
-/** Give HTML in HTML, which is not escaped once more; elsewhere the text without entities. */
+/** Filters that return HTML, not escaped again in HTML; elsewhere text without entities. */
 const htmlFilters: Record<string, { text: (value: unknown) => string; breaks?: true }> = {
   escape: { text: textOf },
   escape_once: { text: unescaped },
@@ -113,7 +113,7 @@ export function registerFilters(
 ): void {
   for (const name of Object.keys(engine.filters)) engine.unregisterFilter(name);
   const add = (name: string, handler: Handler, isRaw = false) => {
-    // A filter of liquidjs that has `raw` is the last word about escaping.
+    // With `raw` set, liquidjs does not escape the result again.
     engine.registerFilter(name, isRaw ? { raw: true, handler } : handler);
   };
   for (const name of plain) add(name, guarded(library[name] as Handler));
@@ -132,6 +132,6 @@ export function registerFilters(
       'raw',
       guarded((value) => raw(textOf(value))),
     );
-  // Passes the value on, so that markup keeps the escaped values.
+  // Returns the value unchanged, so that Markup keeps the escaped values.
   else add('raw', (value) => value, true);
 }

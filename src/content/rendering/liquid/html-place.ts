@@ -1,5 +1,5 @@
-// Follows HTML as browsers tokenize it (HTML 13.2.5), as far as it decides how a value is escaped:
-// in text, in an attribute with or without quotes, in the address of a link. Pure.
+// Follows HTML as browsers tokenize it (HTML 13.2.5), as far as needed to escape a value: in text,
+// in an attribute with or without quotes, in the address of a link. Pure.
 import { decodeEntities, withoutIgnored } from './escape.ts';
 
 type Kind =
@@ -18,15 +18,15 @@ type Kind =
   | 'beforeValue'
   | 'value';
 
-/** The place of the next character. */
+/** Place in the HTML of the next character. */
 export interface HtmlPlace {
   readonly kind: Kind;
-  /** Name of the tag, or of the element with raw text. */
+  /** Name of the tag, or of the element that contains raw text. */
   readonly element: string;
   readonly isEndTag: boolean;
   readonly attribute: string;
   readonly quote: '"' | "'" | '';
-  /** Characters of an address so far, while the scheme is open; else null. */
+  /** Characters of an address so far, while the scheme may still change; else null. */
   readonly address: string | null;
 }
 
@@ -39,7 +39,7 @@ export interface AddressRange {
   before: string;
 }
 
-/** Findings of `follow`. */
+/** Facts that `follow` collects. */
 export interface Findings {
   addresses: AddressRange[];
   /** Offset of the last `</body>`, or of `</html>` without `</body>`; null if both are missing. */
@@ -80,7 +80,7 @@ const rawElements = new Set([
   'xmp',
 ]);
 const mostNameCharacters = 40;
-/** After any of these characters an address has no scheme any more, or a settled scheme. */
+/** After any of these characters an address has a complete scheme, or none. */
 const schemeEnd = /[:/?#]/;
 const mostSchemeCharacters = 200;
 
@@ -91,7 +91,7 @@ function openAddress(characters: string): string | null {
   return isSettled ? null : open;
 }
 
-/** Tells whether a value here is, or begins, an address. */
+/** Returns the address so far if a value here continues or begins an address; else null. */
 export function addressAt(place: HtmlPlace): string | null {
   if (place.kind === 'value') return place.address;
   const isAddress = place.kind === 'beforeValue' && addressAttributes.has(place.attribute);
@@ -101,7 +101,7 @@ export function addressAt(place: HtmlPlace): string | null {
 const settledPlaces = new WeakMap<HtmlPlace, HtmlPlace>();
 
 /**
- * Returns the place after more characters of an address, the same object once the scheme is
+ * Returns the place after more characters of an address. Returns the same object once the scheme is
  * settled.
  */
 export function afterAddress(place: HtmlPlace, characters: string): HtmlPlace {
@@ -251,7 +251,7 @@ class Follower {
     else {
       this.kind = 'attributeName';
       this.attribute = '';
-      // An = at the beginning belongs to the name.
+      // A `=` at the beginning belongs to the name of the attribute.
       if (character === '=') this.at += 1;
     }
   }

@@ -1,5 +1,4 @@
-// Writes HTML: each value is escaped for the place in the HTML, and leaves out an address that
-// would run code.
+// Writes HTML. Escapes each value for the place in the HTML. Omits an address that would run code.
 import { Markup } from './bounds.ts';
 import type { FillRun } from './context.ts';
 import { escapeHtml, escapeUnquoted, unsafeScheme } from './escape.ts';
@@ -20,7 +19,7 @@ export class HtmlWriter implements CaptureWriter {
   readonly #run: FillRun;
   readonly #allowRawHtml: boolean;
   readonly #isCapture: boolean;
-  /** Captured content without escaping. */
+  /** Content of a `capture` as text, without escaping. */
   #text = '';
   #place: HtmlPlace = startPlace;
   #length = 0;
@@ -37,7 +36,7 @@ export class HtmlWriter implements CaptureWriter {
 
   writeStatic(piece: StaticPiece): void {
     this.#add(piece.text);
-    // The place after a piece is the same at each fill, as a rule.
+    // Usually the place after a piece is the same at each fill, so it is cached.
     if (piece.last?.before !== this.#place) {
       piece.last = { before: this.#place, after: follow(piece.text, this.#place) };
     }
@@ -93,7 +92,7 @@ export class HtmlWriter implements CaptureWriter {
     const isQuoted = place.kind === 'value' && place.quote !== '';
     if (isQuoted || place.kind === 'text' || place.kind === 'rawText' || place.kind === 'comment') {
       this.#add(escapeHtml(text));
-      // Escaped text leaves these places as they are.
+      // Escaped text changes the place only in an address.
       if (place.address !== null) this.#place = afterAddress(place, text);
     } else if (text === '' && place.kind === 'beforeValue') this.#addHtml('""');
     else this.#addHtml(escapeUnquoted(text));

@@ -1,4 +1,4 @@
-// HTML values in text parts: the filter `raw` leaves HTML unchanged in HTML, and gives plain text
+// HTML values in text parts. The filter `raw` leaves HTML unchanged in HTML, and returns plain text
 // elsewhere.
 import { templateText } from '../template-text.ts';
 

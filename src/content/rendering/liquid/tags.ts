@@ -1,5 +1,5 @@
-// The tags of templates and the two remaining parts, text and outputs. Tags that open files, change
-// the layout or take a loop of HTML rows are left out: see `allowedTags`.
+// The tags of templates, and the parts that are no tags: text and outputs. `allowedTags` omits tags
+// that open files, change the layout or loop over HTML rows.
 import {
   CaptureTag,
   type Context,
@@ -23,10 +23,10 @@ import type { ContentWriter, StaticPiece } from './writer.ts';
 type Tokens = ConstructorParameters<typeof Tag>[1];
 export type OutputToken = ConstructorParameters<typeof Output>[0];
 
-/** Result of a part that has written already: liquidjs runs iterators, and writes other results. */
+/** Result of a part that has already written. liquidjs would print a different result. */
 const done = undefined as unknown as IterableIterator<unknown>;
 
-/** Returns the writer as ours: templates are filled into no other. */
+/** Returns the emitter as our writer; templates are filled into no other class. */
 const writerOf = (emitter: unknown) => emitter as ContentWriter;
 
 /** A piece of the author's text. */
@@ -45,7 +45,7 @@ export class StaticText implements Template, StaticPiece {
   }
 }
 
-/** True if an absent value is expected: the template gives a default. */
+/** Tells whether an absent value is expected, because the template gives a default. */
 const hasDefault = (value: Value) => value.filters.some(({ name }) => name === 'default');
 
 function* print(value: Value, context: Context, emitter: unknown): Generator<unknown, void> {
@@ -78,8 +78,7 @@ export class ValueOutput extends Output {
 
   constructor(token: OutputToken, engine: Liquid) {
     super(token, engine);
-    // Takes off the escaping that liquidjs adds at the end: the writer knows the place of the
-    // value.
+    // Removes the filter `escape` that liquidjs adds at the end: the writer escapes by the place.
     const { filters } = this.value;
     if (engine.options.outputEscape && filters.at(-1)?.raw !== true) filters.pop();
     this.#path = plainPath(this.value);
@@ -167,7 +166,7 @@ class For extends ForTag {
   }
 }
 
-/** `{% capture name %}`; the values are escaped where the content is printed, once. */
+/** `{% capture name %}`. Values are escaped once, where the content is printed. */
 class Capture extends CaptureTag {
   override *render(context: Context, emitter?: unknown): ReturnType<CaptureTag['render']> {
     const writer = writerOf(emitter).forCapture();
@@ -224,7 +223,7 @@ class BrandFooter extends Tag {
   }
 }
 
-/** Tags that are taken from liquidjs as they are. */
+/** Tags of liquidjs that are used unchanged. */
 const plain = [
   ...['#', 'assign', 'break', 'case', 'comment', 'continue', 'decrement', 'if', 'increment'],
   ...['raw', 'unless'],
@@ -247,7 +246,7 @@ export function registerTags(engine: Liquid): void {
   for (const [name, tag] of Object.entries(own)) engine.registerTag(name, tag);
 }
 
-/** Parts of a block, which only the tag of the block reads. */
+/** Tags that only continue a block, such as `else`, with the tags that begin such a block. */
 const blockParts = new Map([
   ['else', 'if, unless, case or for'],
   ['elsif', 'if or unless'],

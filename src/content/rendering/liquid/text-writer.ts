@@ -4,7 +4,7 @@ import { FillBoundError, liquidBounds, Markup } from './bounds.ts';
 import type { FillRun } from './context.ts';
 import type { CaptureWriter, StaticPiece } from './writer.ts';
 
-/** Returns the text of a value, counted before it is made. Objects have none. */
+/** Returns the text of a value, counted before it is made. An object has an empty text. */
 export function printed(value: unknown, run: FillRun): string {
   const plain = value instanceof Markup ? Markup.textOf(value) : toValue(value);
   if (typeof plain === 'string') {

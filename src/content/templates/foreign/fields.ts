@@ -1,6 +1,6 @@
-// Every field of the exports of templates, by service: kept in the draft, a record of the service
-// (ids, dates, pictures of the editor), or named in the report with advice. The report names
-// unknown fields too, so that the import leaves out nothing silently.
+// Every field in exports of templates, by service. A field is kept in the draft, is only a record
+// of the service (ids, dates, pictures of the editor), or is named in the report with advice. The
+// report names unknown fields too, so that the import drops nothing silently.
 export const foreignServices = [
   'resend',
   'postmark',
@@ -12,7 +12,7 @@ export const foreignServices = [
 
 export type ForeignService = (typeof foreignServices)[number];
 
-/** `kept`: the draft has the field. `record`: mail never shows it. Further texts are advice. */
+/** `kept`: the draft has the field. `record`: mail never shows it. Any further text is advice. */
 type Treatment = 'kept' | 'record' | (string & {});
 
 const sender =

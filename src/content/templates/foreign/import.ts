@@ -1,6 +1,6 @@
 // Imports templates of a foreign service as drafts. Each is translated first: a template with a
-// part that has no equal here is left out and named, so that no mail goes out with a hole. A slug
-// that exists stays as it is, so that a second run changes nothing.
+// part that Liquid cannot express is left out and reported, so that no mail is sent with a gap. An
+// existing slug stays unchanged, so that a second run changes nothing.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { ServiceError } from '../../../platform/errors.ts';
@@ -19,7 +19,7 @@ export interface ImportedTemplate {
   result: 'created' | 'exists' | 'refused';
   /** Reason of a refusal. */
   reason: string | null;
-  /** Parts without an equal in Liquid, by field. */
+  /** Parts that Liquid cannot express, by field. */
   untranslated: (Untranslated & { field: string })[];
   /** Fields of the export that the draft lacks, with advice. */
   left: LeftField[];
@@ -71,7 +71,7 @@ interface Import {
   service: ForeignService;
   one: ForeignTemplate;
   dryRun: boolean;
-  /** Results of earlier entries of the file. */
+  /** Results of the earlier entries in the file. */
   taken: readonly ImportedTemplate[];
 }
 
@@ -112,8 +112,8 @@ async function importOne(
 }
 
 /**
- * Returns the files of a draft. Values in three braces come unescaped, which the settings must
- * allow.
+ * Returns the files of a draft. Values in three braces are printed unescaped, which the settings
+ * must allow.
  */
 function filesOf(subject: string, html: string | null, text: string | null): TemplateFiles {
   const isRaw = html?.includes('| raw }}') === true;

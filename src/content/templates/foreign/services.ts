@@ -17,12 +17,12 @@ import { type ForeignService, type LeftField, leftFields } from './fields.ts';
 /** A template as it was exported. */
 export interface ForeignTemplate {
   name: string;
-  /** Name in calls of the service, which becomes the slug; null without one. */
+  /** Name in calls of the service, used as the slug; null without a name. */
   alias: string | null;
   subject: string | null;
   html: string | null;
   text: string | null;
-  /** Values of variables that a send leaves out. */
+  /** Default values of variables that a send omits. */
   fallbacks: Readonly<Record<string, string | number>>;
   /** Fields of the export that the draft lacks. */
   left: LeftField[];
@@ -60,8 +60,8 @@ function fallbacksIn(variables: unknown): ForeignTemplate['fallbacks'] {
 }
 
 /**
- * Returns an entry with the version that is taken in the place of all versions, and the number of
- * the remaining versions.
+ * Returns an entry in which the used version replaces all versions, and the number of remaining
+ * versions.
  */
 function withVersion(service: ForeignService, one: Fields): { entry: Fields; others: number } {
   if (service === 'mailgun' && isFields(one.template)) return { entry: one.template, others: 0 };

@@ -1,5 +1,5 @@
-// Templates of foreign services in Liquid. Only tags with the same meaning there are translated;
-// anything else is refused with the line. Handlebars: SendGrid, Mailgun, SES, Resend. Mustachio:
+// Templates of foreign services in Liquid. Only tags with the same meaning are translated; any
+// further tag is refused with the line. Handlebars: SendGrid, Mailgun, SES, Resend. Mustachio:
 // Postmark. Go templates: listmonk.
 //
 //   theirs                          | ours
@@ -18,7 +18,7 @@
 // are false too.
 import type { ForeignService } from './fields.ts';
 
-/** Part of a source that has no equal in Liquid. */
+/** Part of a source that Liquid cannot express. */
 export interface Untranslated {
   line: number;
   /** The text of the tag, at most 80 characters. */
@@ -42,26 +42,26 @@ const syntaxOf: Readonly<Record<ForeignService, Syntax>> = {
   listmonk: 'go',
 };
 
-/** A block that is open, and the context of the names in it. */
+/** An open block, and the context of names in it. */
 interface Block {
   opened: string;
   end: string;
   /** Prefix of names: '' outside, `item.` in a loop. */
   prefix: string;
-  /** Name of the present item; null outside of loops. */
+  /** Name of the current item; null outside of loops. */
   item: string | null;
 }
 
 const path = '[A-Za-z_][\\w-]*(?:\\.[A-Za-z_][\\w-]*)*';
 const isPath = new RegExp(`^${path}$`);
 const longestShown = 80;
-/** Nesting of blocks. */
+/** Deepest nesting of blocks. */
 const deepest = 20;
 
 class Translation {
   readonly untranslated: Untranslated[] = [];
   readonly #blocks: Block[] = [];
-  /** Open blocks beyond the deepest that is translated. */
+  /** Number of open blocks that are nested too deeply to be translated. */
   #tooDeep = 0;
   #line = 1;
   readonly #fallbacks: Readonly<Record<string, string | number>>;
@@ -70,7 +70,7 @@ class Translation {
     this.#fallbacks = fallbacks;
   }
 
-  /** Translates a tag: the text between the braces, and whether there are three braces. */
+  /** Translates a tag. `inner` is the text between the braces, `isRaw` true for three braces. */
   tag(source: string, inner: string, isRaw: boolean, syntax: Syntax): string {
     const text = inner.trim();
     if (text.startsWith('!')) return '';
@@ -110,7 +110,7 @@ class Translation {
     return this.#blocks.at(-1) ?? { prefix: '', item: null };
   }
 
-  /** Returns a name in the context; null for a name without an equal. */
+  /** Returns a name in the context; null for a name that Liquid cannot express. */
   #name(text: string): string | null {
     const { prefix, item } = this.#context();
     if (text === 'this' || text === '.')
@@ -203,7 +203,7 @@ class Translation {
       : this.#withDefault(source, name, fallback, raw);
   }
 
-  /** Writes a value with a fallback. Texts in Liquid have no escapes, so few texts have no form. */
+  /** Writes a value with a fallback. Refuses a text with both quotes: Liquid has no escapes. */
   #withDefault(source: string, name: string, fallback: string | number, raw: string): string {
     const text = String(fallback);
     const quote = text.includes('"') ? "'" : '"';
@@ -214,7 +214,7 @@ class Translation {
     return `{{ ${name} | default: ${value}${raw} }}`;
   }
 
-  /** Refuses a tag that only the service fills; without this, readers would see it. */
+  /** Refuses a tag that only the foreign service can fill: readers would see the tag as text. */
   foreign(source: string): string {
     return this.#refuse(source, 'only the service fills this tag');
   }
@@ -242,12 +242,12 @@ class Translation {
   }
 }
 
-/** Returns the condition that a value is true in the sense of the foreign services. */
+/** Returns the condition that a value is true by the rules of the foreign services. */
 function isTrue(name: string): string {
   return `${name} and ${name} != empty and ${name} != 0`;
 }
 
-/** Names that foreign services give to the link that unsubscribes. */
+/** Names of the unsubscribe link in foreign services. */
 const ownNames: Readonly<Record<string, string>> = {
   unsubscribe: 'unsubscribe_url',
   'pm:unsubscribe': 'unsubscribe_url',
@@ -280,7 +280,7 @@ function goName(text: string): string | null {
 interface Tag {
   index: number;
   whole: string;
-  /** Text between three braces, or between two. */
+  /** Text between three braces (`raw`), or between two (`inner`). */
   raw?: string;
   inner?: string;
 }
@@ -295,12 +295,9 @@ const forms = [
   { open: '{{', close: '}}', part: 'inner' },
 ] as const;
 
-/**
- * Finds the tags of a source from left to right. Takes time in proportion to the length, for any
- * content.
- */
+/** Finds the tags of a source from left to right, in linear time for any content. */
 function* tagsOf(source: string): Generator<Tag> {
-  /** Ends that do not follow any more, so that nobody looks for them again. */
+  /** Ends of tags that no longer follow, so that they are not searched again. */
   const missing = new Set<string>();
   const inBraces = (index: number): Tag | null => {
     for (const { open, close, part } of forms) {

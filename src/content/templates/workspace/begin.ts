@@ -1,5 +1,5 @@
-// The beginning of a workspace: the first commit of a new template; and the files that the head has
-// now.
+// The beginning of a workspace: the first commit of a new template. Also reads the present files of
+// the head.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { InternalError } from '../../../platform/errors.ts';
@@ -64,8 +64,8 @@ export async function beginWorkspace(
 }
 
 /**
- * Returns the head of main of a template, with the files. Staged files are not among them.
- * @throws ResourceNotFoundError for a deleted template
+ * Returns the head of main of a template, with the files, without staged files. @throws
+ * ResourceNotFoundError for a deleted template
  */
 export async function headFiles(
   db: Db,

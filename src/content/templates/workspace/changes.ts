@@ -1,6 +1,6 @@
-// Changes of a workspace. Each is prepared outside of the transaction, from the revision that the
-// caller read; the transaction then replaces that revision or nothing. So two changes never mix, on
-// a single daemon or on several.
+// Changes of a workspace. Each change is prepared outside of the transaction, from the revision
+// that the caller read. The transaction then replaces exactly that revision, or changes nothing. So
+// two changes never mix, on one daemon or on several.
 import { hash } from 'node:crypto';
 import { claimKeyOf } from '../../../access/keys/constraints.ts';
 import { noticeReplay } from '../../../core/api/idempotency.ts';
@@ -25,10 +25,10 @@ import {
 } from './queries.ts';
 import { type Author, authorOf, contentOf, type Reference } from './view.ts';
 
-/** Limit of a stored answer: files of 5 MB, some of them twice, with JSON escapes. */
+/** Most bytes of a stored answer: files of 5 MB, some of them twice, with JSON escapes. */
 const mostAnswerBytes = 64 * 1024 * 1024;
 
-/** A workspace as a change finds it. */
+/** A workspace as it was read before a change. */
 export interface Workspace {
   row: WorkspaceRow;
   /** Files of the head of main. */
@@ -40,14 +40,14 @@ export interface Workspace {
 
 /** The result of a change. */
 export interface Step {
-  /** Content of the workspace; left out, it stays. */
+  /** New content of the workspace; if left out, it stays. */
   overlay?: Overlay;
   conflicts?: readonly Conflict[];
   references?: readonly Reference[];
   pendingHead?: string | null;
-  /** Commits for main. */
+  /** Commits to add to main. */
   growth?: Growth;
-  /** Files of the head of main, if it grows. */
+  /** Files of the head of main after it grows. */
   base?: TemplateFiles;
   action: AuditAction;
   details?: Readonly<Record<string, unknown>>;
@@ -55,7 +55,7 @@ export interface Step {
   write?(trx: Db): Promise<void>;
 }
 
-/** The revision and the key of a request. */
+/** The expected revision and the idempotency key of a request. */
 export interface Guard {
   expectedRevision: string;
   idempotencyKey: string;
@@ -73,8 +73,8 @@ export async function getWorkspaceRow(
 }
 
 /**
- * Runs a read of several statements.
- * @throws ResourceNotFoundError in place of the error if the template was deleted meanwhile
+ * Runs a read of several statements. If the template was deleted meanwhile, replaces the error.
+ * @throws ResourceNotFoundError
  */
 export async function unlessDeleted<T>(
   db: Db,
@@ -144,7 +144,7 @@ export async function commitStep(
   const { template_id: templateId, organization_id: organizationId } = next;
   const { action, details = {}, growth } = step;
   return app.store.write(async (trx) => {
-    // In the order of a deletion: a different order would deadlock on PostgreSQL.
+    // Locks in the order of a deletion: a different order would deadlock on PostgreSQL.
     await lockTemplates(trx, [templateId]);
     if (!(await replaceWorkspace(trx, next))) return false;
     await step.write?.(trx);
@@ -159,12 +159,12 @@ export async function commitStep(
   });
 }
 
-/** A kind of change, with everything on which the answer depends. */
+/** A kind of change, with all values that decide the answer. */
 interface Request<Answer> {
-  /** Name of the operation, and the input without revision and key: a repeat must equal it. */
+  /** Name of the operation, and the input without revision and key. A repeat must equal both. */
   operation: string;
   input: unknown;
-  /** Refuses an input that names a missing resource, before the revision is looked at. */
+  /** Refuses an input that names a missing resource, before the revision is checked. */
   exists?(): Promise<void>;
   /** Makes the step, outside of a transaction. */
   prepare(workspace: Workspace): Promise<Step>;
@@ -172,9 +172,8 @@ interface Request<Answer> {
 }
 
 /**
- * Runs a change of a workspace. A repeat with the same key gets the answer of the first, even after
- * later changes.
- * @throws ConflictError for a stale revision, and for a key of a different change;
+ * Runs a change of a workspace. A repeat with the same key gets the first answer, even after later
+ * changes. @throws ConflictError for a stale revision, and for a key of a different change;
  * ResourceNotFoundError
  */
 export async function change<Answer>(
@@ -198,7 +197,7 @@ export async function change<Answer>(
 
   const workspace = await openWorkspace(db, caller.organizationId, templateId);
   const { row } = workspace;
-  /** A second request with the key may have made the change meanwhile. */
+  /** A concurrent request with the same key may have made the change meanwhile. */
   const madeOrStale = async () => {
     const made = await again();
     if (made) return made.answer;

@@ -1,24 +1,24 @@
-// The draft of a workspace: the files of main with the staged files over them. Pure.
+// The draft of a workspace: the files of main, replaced by staged files. Pure.
 import { createHash } from 'node:crypto';
 import type { TemplateFiles } from '../../rendering/compiled.ts';
 
 /** Staged files by path; null deletes a file. */
 export type Overlay = Readonly<Record<string, string | null>>;
 
-/** A file that both the draft and main changed. Null: without the file. */
+/** A file that both the draft and main changed. Null: the side has no such file. */
 export interface Conflict {
   path: string;
   base: string | null;
   draft: string | null;
   main: string | null;
-  /** The caller staged the path since. */
+  /** Set after the caller has staged the path again. */
   isResolved?: true;
 }
 
 /** The body files, in the order of preference. */
 const bodies = ['body.mjml', 'body.html', 'body.txt'] as const;
 
-/** Returns the files with the overlay over them, in the order of their paths. */
+/** Returns the files of the base, replaced by staged files, in the order of their paths. */
 export function draftOf(base: TemplateFiles, overlay: Overlay): TemplateFiles {
   const files = new Map(Object.entries(base));
   for (const [path, content] of Object.entries(overlay)) {
@@ -32,7 +32,7 @@ function sorted<Value>(files: ReadonlyMap<string, Value>): Record<string, Value>
   return Object.fromEntries([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Stages changes over an overlay. Content equal to the base is not staged. */
+/** Adds changes to the staged files. Content equal to the base is not staged. */
 export function staged(base: TemplateFiles, overlay: Overlay, changes: Overlay): Overlay {
   const known = new Map(Object.entries(base));
   const all = new Map(Object.entries(overlay));
@@ -43,19 +43,19 @@ export function staged(base: TemplateFiles, overlay: Overlay, changes: Overlay):
   return sorted(all);
 }
 
-/** Returns the overlay that replaces the base by these files: all of them, and the deletions. */
+/** Returns the staged files that replace the whole base: these files, and deletions. */
 export function replacing(base: TemplateFiles, files: TemplateFiles): Overlay {
   const all = new Map<string, string | null>(Object.entries(files));
   for (const path of Object.keys(base)) if (!all.has(path)) all.set(path, null);
   return sorted(all);
 }
 
-/** Returns the overlay that turns the base into these files. */
+/** Returns the staged files that turn the base into these files. */
 export function overlayTo(base: TemplateFiles, files: TemplateFiles): Overlay {
   return staged(base, {}, replacing(base, files));
 }
 
-/** The source of a template: the body file, with the digest of the content. */
+/** The source of a template: the body file, and a digest of the content. */
 export interface Source {
   digest: string;
   content: string;

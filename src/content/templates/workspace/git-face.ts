@@ -1,4 +1,4 @@
-// The repository of a template as git clients see it: the branch, packs, and pushes.
+// The repository of a template for git clients: the branch, packs, and pushes.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { ConflictError, ValidationError } from '../../../platform/errors.ts';
@@ -36,8 +36,8 @@ export async function answerGitFetch(
 }
 
 /**
- * Answers a request to push with a report; a refused push is a report too.
- * @throws ResourceNotFoundError, MalformedRequestError
+ * Answers a request to push with a report, even if the push is refused. @throws
+ * ResourceNotFoundError, MalformedRequestError
  */
 export async function answerGitPush(
   app: App,

@@ -33,7 +33,7 @@ import { authorOf, viewOf } from './view.ts';
 
 export const bundleType = 'application/x-git-bundle';
 
-/** Most concurrent changes of the workspace that a push outlives. */
+/** Most retries of a push after concurrent changes of the workspace. */
 const mostTries = 5;
 
 /** Returns the head of main. @throws ResourceNotFoundError */
@@ -60,14 +60,14 @@ export async function exportBundle(
   return { contentType: bundleType, filename: `${templateId}.bundle`, bytes };
 }
 
-/** Takes a bundle as it arrives. @throws as `importBundle` */
+/** Imports a bundle from a stream. @throws as `importBundle` */
 export async function importStream(
   app: App,
   caller: Caller,
   templateId: string,
   stream: StreamedBody | undefined,
 ): Promise<WorkspaceView> {
-  // Before the body is read: it may be long.
+  // Checks the workspace before it reads the body, which may be long.
   await getWorkspaceRow(app.store.db, caller.organizationId, templateId);
   const chunks: Buffer[] = [];
   for await (const chunk of stream?.chunks ?? []) chunks.push(chunk);
@@ -81,7 +81,7 @@ interface Rebased {
 }
 
 /**
- * Merges the draft with incoming files, both made from `from`; the result is staged over `onto`.
+ * Merges the draft with incoming files, both based on `from`. Returns the files to stage on `onto`.
  */
 function mergedDraft(
   from: TemplateFiles,
@@ -155,18 +155,18 @@ export async function receivePush(
   }
 }
 
-/** Files that were made on a commit of main. */
+/** Files based on a commit of main. */
 export interface FilesOnCommit {
   files: TemplateFiles;
-  /** The head of main that they change. */
+  /** The head of main on which the files are based. */
   commit: string;
   message: string;
 }
 
 /**
- * Commits files as the new head of main, if that is still their commit and they compile. The draft
- * moves onto them. Returns the new commit.
- * @throws ConflictError, ResourceNotFoundError, ValidationError
+ * Commits files as the new head of main, if `commit` is still the head and the files compile. Moves
+ * the draft onto the new head. Returns the new commit. @throws ConflictError,
+ * ResourceNotFoundError, ValidationError
  */
 export async function pushFiles(
   app: App,
@@ -198,7 +198,7 @@ export async function pushFiles(
   }
 }
 
-/** Refuses further commits while earlier commits are not merged. */
+/** Refuses further commits while imported commits await a merge. */
 function assertMergeable({ row, conflicts }: Workspace): void {
   if (row.pending_head === null && conflicts.length === 0) return;
   throw new ConflictError(
@@ -212,9 +212,9 @@ function notOnTop(): ConflictError {
 }
 
 /**
- * Takes the main of a bundle. It moves our main if it extends it and the draft allows it; else it
- * is pending, merged into the draft.
- * @throws ConflictError, ResourceNotFoundError, ValidationError, MalformedRequestError
+ * Imports main of a bundle. If it extends main and does not conflict with the draft, main moves to
+ * it. Otherwise it awaits a merge, and the draft becomes the merged files. @throws ConflictError,
+ * ResourceNotFoundError, ValidationError, MalformedRequestError
  */
 async function importBundle(
   app: App,

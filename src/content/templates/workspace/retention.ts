@@ -1,4 +1,4 @@
-// Retention of the answers that repeats with the same idempotency key get.
+// Retention of stored answers for idempotency keys.
 import type { App } from '../../../core/app.ts';
 import { timeOfAge } from '../../../core/clock/age.ts';
 import { sweep } from '../../../platform/store/rows/sweep.ts';

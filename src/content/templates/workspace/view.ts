@@ -7,7 +7,7 @@ import { type Conflict, digestOf, draftOf, type Overlay } from './draft.ts';
 import type { WorkspaceRow } from './queries.ts';
 import type { WorkspaceView } from './schema.ts';
 
-/** Author of a change, and the face that it came by. */
+/** Author of a change, and the interface that was used. */
 export interface Author {
   /** The key; null for the operator. */
   userId: string | null;
@@ -23,14 +23,14 @@ export interface Reference {
 
 const defaultBranch = 'main';
 
-/** Digest of the files that all workspaces share: there are none. */
+/** Digest of the files that all workspaces share. Such files do not exist, so it is constant. */
 const libraryManifestDigest = digestOf('{}');
 
 export function authorOf({ keyId }: Caller, via?: 'git'): Author {
   return { userId: keyId, via: via ?? (keyId === null ? 'cli' : 'api') };
 }
 
-/** Returns a row's fields that are JSON. */
+/** Returns the JSON columns of a row, parsed. */
 export function contentOf({ overlay, conflicts, provenance }: WorkspaceRow) {
   return {
     overlay: fromJson<Overlay>(overlay),

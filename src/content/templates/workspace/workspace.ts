@@ -84,7 +84,7 @@ function messageOf({ overlay, references, row }: Workspace): string {
 }
 
 /**
- * Commits the staged files to main, if they compile. Without any it changes nothing.
+ * Commits the staged files to main, if they compile. Without staged files it changes nothing.
  * @throws ConflictError, ResourceNotFoundError, ValidationError
  */
 export function saveWorkspace(
@@ -173,9 +173,9 @@ export function discardWorkspace(
 }
 
 /**
- * Stages the files of an earlier commit in place of all staged files, with the source of the
- * commit. A later save appends a commit: history never changes.
- * @throws ConflictError; ResourceNotFoundError also for a commit outside of the history of main
+ * Stages the files of an earlier commit in place of all staged files, with a reference to that
+ * commit. A later save appends a commit: history never changes. @throws ConflictError;
+ * ResourceNotFoundError also for a commit outside of the history of main
  */
 export async function restoreCommit(
   app: App,
