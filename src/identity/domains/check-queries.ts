@@ -5,7 +5,7 @@ import type { DomainRow, DomainTables } from './queries.ts';
 
 const own = ownTables<DomainTables>();
 
-/** Makes domains due if their next check is after `latest`. */
+/** Makes domains due now if their next check is after `latest`, as after the clock was set back. */
 export const bringDomainsToPresent = own.toPresent('domains', 'next_check_at');
 
 /** Returns the time of the next check of a domain; null if no check is planned. Ms since 1970. */
@@ -24,7 +24,7 @@ export async function nextCheckAt(db: Db): Promise<number | null> {
 export function selectDueDomains(db: Db, now: number, limit: number): Promise<DomainRow[]> {
   const due = tables<DomainTables>(db)
     .selectFrom('domains')
-    // No more columns: after an outage all domains are due, and are sorted here.
+    // Selects no more columns: after an outage all domains are due, and are sorted here.
     .select(({ fn }) => [
       'id',
       fn
@@ -45,7 +45,7 @@ export function selectDueDomains(db: Db, now: number, limit: number): Promise<Do
     .execute();
 }
 
-/** Postpones a due check. Returns false if another process was first. */
+/** Postpones a due check. Returns false if a different process did so first. */
 export async function deferCheck(
   db: Db,
   { id, next_check_at }: DomainRow,

@@ -1,5 +1,5 @@
-// Look-ups of a domain's records: all at once, over the configured resolver. dns-records.ts has the
-// expected records and judges the values; diagnoses/ explains wrong records.
+// Look-ups of a domain's records, all at the same time, by the configured resolver. dns-records.ts
+// has the expected records and judges the values. diagnoses/ explains wrong records.
 import type { App } from '../../core/app.ts';
 import {
   createProbe,
@@ -17,23 +17,23 @@ import { organizationalDomain } from './schema.ts';
 
 /** Bounds of a check. dns-probe.ts bounds the answers. */
 const bounds = {
-  /** A check ends within 10 s. */
+  /** Leaves half a second, so that a check ends within 10 s. */
   deadlineMs: 9_500,
   mostQuestions: 200,
-  /** Time-out of a name server: three are asked in turn, for three seconds in all. */
+  /** Time-out of a name server. Three servers are asked in sequence, for three seconds in all. */
   authorityMs: 1_000,
 };
 const mostValues = 20;
 const longestValue = 1_000;
-/** CNAMEs that are followed by further questions, where the resolver follows none. */
+/** Most CNAMEs that further questions follow, if the resolver does not follow them. */
 const longestChain = 8;
 
 export interface CheckResult {
   record: ExpectedRecord;
-  /** The recordName of the record: the check is stored under it. */
+  /** Name by `recordName`, under which the check is stored. */
   name: string;
   check: RecordCheck;
-  /** Set if DNS did not answer: the record is unknown. */
+  /** Set if DNS did not answer: then the state of the record is unknown. */
   isTemporary: boolean;
 }
 
@@ -70,9 +70,7 @@ async function checkRecord(
   return { record, name, check, isTemporary: true };
 }
 
-/**
- * RFC 7489 6.6.3: a name without a DMARC record has the record of the organizational domain.
- */
+/** RFC 7489 6.6.3: a name without a DMARC record uses the record of the organizational domain. */
 async function inherited(
   probe: Probe,
   facts: Facts,
@@ -86,8 +84,8 @@ async function inherited(
 }
 
 /**
- * Checks each expected record, in order, and explains wrong records. Asks with an empty cache: a
- * caller that has just published a record must not get a cached answer.
+ * Checks each expected record, in order, and explains wrong records. Uses an empty cache: a caller
+ * that has just published a record must not get a cached answer.
  */
 export async function checkRecords(app: App, { domain, keys }: DomainRows): Promise<CheckResult[]> {
   const { config, clock, random } = app;
@@ -112,7 +110,7 @@ export async function checkRecords(app: App, { domain, keys }: DomainRows): Prom
   }
 }
 
-/** A zone may name any address for name servers: private addresses are not asked. */
+/** A zone may list any address as a name server. Private addresses are never asked. */
 const publicNameServer = (address: string) => (isPublicAddress(address) ? address : null);
 
 function explained(result: CheckResult, finding: Finding | null): CheckResult {

@@ -10,7 +10,7 @@ interface Turns {
   waiting: (() => void)[];
 }
 
-/** Runs `work` for `what` when the organization's turn comes, unless the same is queued already. */
+/** Runs `work` in the turn of the organization. Shares a queued result for the same `what`. */
 type InTurn<T> = (
   app: App,
   organizationId: string,
@@ -45,7 +45,7 @@ export function lookUpTurns<T>(): InTurn<T> {
   };
 }
 
-/** Resolves once a place is taken. A look-up that ends passes the place to the next look-up. */
+/** Resolves once a place is free. A look-up that ends passes the place on to the next look-up. */
 async function takeTurn(turns: Turns): Promise<void> {
   if (turns.running < mostAtOnce) turns.running += 1;
   else await new Promise<void>((resolve) => turns.waiting.push(resolve));

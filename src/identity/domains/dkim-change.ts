@@ -1,4 +1,4 @@
-// New DKIM keys for a domain: made here, or brought along.
+// New DKIM keys for a domain: made here, or imported.
 //
 //   DKIM key   event                    to        also
 //   (none)     add, rotate, import      waiting   its record is listed; not signed with
@@ -46,7 +46,7 @@ export async function rotateDkim(
 ): Promise<Domain> {
   const before = await getDomainRows(app, app.store.db, caller.organizationId, id);
   const active = before.keys.filter((key) => key.is_active === 1);
-  // Runs before the transaction: making an RSA key takes longer than a transaction may.
+  // Makes keys before the transaction, because an RSA key takes longer than a transaction may.
   const algorithms = [...new Set(active.map((key) => key.algorithm))];
   const pairs = await makeKeys(app, caller.organizationId, algorithms);
   const nameOf = (generation: number, algorithm: DkimAlgorithm) => {

@@ -21,8 +21,8 @@ const ttl = 3_600;
 const longestString = 255;
 
 /**
- * Returns the name below the domain; `@` for the domain itself, and the whole name for a name
- * outside of it.
+ * Returns the part of a name in front of the domain. Returns `@` for the domain itself, and the
+ * whole name if it is outside of the domain.
  */
 function relativeName(name: string, domain: string): string {
   if (name === domain) return '@';
@@ -42,17 +42,17 @@ function stringsOf(value: string): string[] {
   return strings.length > 0 ? strings : [''];
 }
 
-/** Quotes a string as zone files do (RFC 1035, 5.1). */
+/** Quotes a string in the syntax of zone files (RFC 1035, 5.1). */
 function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** Returns the data of a record as a zone file has it, with absolute host names. */
+/** Returns the data of a record in the syntax of zone files, with absolute host names. */
 function dataOf({ type, value }: Published): string {
   return type === 'TXT' ? stringsOf(value).map(quoted).join(' ') : `${value}.`;
 }
 
-/** Returns the owner name of a line. */
+/** Returns the name at the beginning of a line of a zone file. */
 function ownerOf(name: string, { domain, isRelative }: FormOptions): string {
   return isRelative && isBelow(name, domain) ? relativeName(name, domain) : `${name}.`;
 }
@@ -71,7 +71,7 @@ function zoneOf(records: readonly Published[], options: FormOptions, comment = '
   return [...head, ...records.map((record) => lineOf(record, options) + comment)].join('\n');
 }
 
-/** Returns the lines with which dig answers once the records are published. */
+/** Returns the lines that dig will print once the records are published. */
 function digOf(records: readonly Published[], { domain }: FormOptions): string {
   return zoneOf(records, { domain, isRelative: false });
 }
@@ -101,7 +101,7 @@ function jsonOf(records: readonly Published[], { domain, isRelative }: FormOptio
   return JSON.stringify(shown, null, 2);
 }
 
-/** Quotes a text as HCL does; `${` and `%{` would begin a template. */
+/** Quotes a text in the syntax of HCL. Escapes `${` and `%{`, which would begin a template. */
 function hclText(text: string): string {
   return JSON.stringify(text).replace(/[$%](?=\{)/g, '$&$&');
 }
@@ -118,12 +118,12 @@ function resourceOf(kind: string, name: string, fields: readonly (readonly [stri
   return [`resource "${kind}" "${name}" {`, ...lines, '}'].join('\n');
 }
 
-/** Returns the value that Route 53 takes: long texts as several strings within a single value. */
+/** Returns the value for Route 53: a long text becomes several strings within a single value. */
 function route53Value({ type, value }: Published): string {
   return type === 'TXT' ? stringsOf(value).join('" "') : value;
 }
 
-/** Returns resources for AWS and for Cloudflare; people keep the resources of their provider. */
+/** Returns resources for AWS and for Cloudflare. Users keep the resources of their provider. */
 function terraformOf(records: readonly Published[], { domain, isRelative }: FormOptions): string {
   const nameOf = (name: string) => hclText(isRelative ? relativeName(name, domain) : name);
   const sets = [...Map.groupBy(records, ({ name, type }) => `${name} ${type}`).values()];
@@ -178,7 +178,7 @@ export function dnsText(
   return forms[form](records, options);
 }
 
-/** Returns records for a table, with names relative to the domain if asked for. */
+/** Returns records for a table. With `isRelative` the names are relative to the domain. */
 export function rowsOf<Row extends Published>(
   records: readonly Row[],
   { domain, isRelative }: FormOptions,

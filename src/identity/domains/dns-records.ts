@@ -24,7 +24,7 @@ export type RecordStatus = 'pending' | 'valid' | 'invalid' | 'missing';
 export interface RecordCheck {
   status: RecordStatus;
   found: string[];
-  /** The problem in words; of a valid record, a possible improvement. */
+  /** The problem in words. For a valid record: a possible improvement. */
   error: string | null;
   diagnosis: { code: DiagnosisCode; remedy: string } | null;
 }
@@ -35,13 +35,13 @@ export interface ExpectedRecord {
   name: string;
   value: string;
   required: boolean;
-  /** The key that a `dkim` record publishes. */
+  /** Key that the `dkim` record publishes. */
   keyId: string | null;
   /** Time until which mail in transit needs the record of a replaced key. */
   keepUntil: number | null;
   /** Judges the values found under the name. */
   judge(values: readonly string[]): RecordCheck;
-  /** Returns the value to publish, given the values found, and advice on the effect. */
+  /** Returns the value to publish, given the values found under the name, and advice about it. */
   advise(found: readonly string[], status: RecordStatus): Advice;
 }
 
@@ -64,7 +64,7 @@ export function recordName({ type, name }: { type: string; name: string }): stri
   return `${type} ${name}`;
 }
 
-/** Returns the keys that prove the domain: RSA if it has any, as every receiver checks RSA. */
+/** Returns the keys that prove the domain: RSA keys if it has any, as all receivers check RSA. */
 export function provingKeys(keys: readonly DomainKeyRow[]): DomainKeyRow[] {
   const active = keys.filter((key) => key.is_active === 1);
   const rsa = active.filter((key) => key.algorithm === 'rsa-sha256');
@@ -72,8 +72,8 @@ export function provingKeys(keys: readonly DomainKeyRow[]): DomainKeyRow[] {
 }
 
 /**
- * Returns the key in use: the newest published key that proves the domain, else the newest key to
- * be published.
+ * Returns the main key: the newest published key that proves the domain, or else the newest
+ * unpublished key.
  */
 export function primaryKey(keys: readonly DomainKeyRow[]): DomainKeyRow | undefined {
   const proving = provingKeys(keys);
@@ -82,8 +82,8 @@ export function primaryKey(keys: readonly DomainKeyRow[]): DomainKeyRow | undefi
 
 /**
  * Returns every record of a domain, in the order in which people publish them. A local domain has
- * none: local mail never leaves the machine. `keys` are in the order of generations; keys that were
- * replaced less than 7 days before `now` are included.
+ * no records, as local mail never leaves the machine. `keys` are in the order of generations, and
+ * include keys that were replaced less than 7 days before `now`.
  */
 export function recordsOf(
   domain: DomainRow,
@@ -103,7 +103,7 @@ export function recordsOf(
     judge: (values: readonly string[]) => judgeSpf(values, expected),
     advise: (found: readonly string[], status: RecordStatus) => adviseSpf(found, status, expected),
   };
-  // Reports go to the return path; the MX there is ours. RFC 7489 7.1 needs no consent of a
+  // Reports go to the return path, which has our MX. RFC 7489 7.1 requires no consent of a
   // subdomain.
   const reportsTo = `dmarc@${domain.return_path}`;
   const dmarc = `v=DMARC1; p=none; rua=mailto:${reportsTo}`;
@@ -144,7 +144,7 @@ export function recordsOf(
       judge: judgeDmarc,
       advise: (found) => adviseDmarc(found, dmarc, reportsTo),
     },
-    // A domain without a mailbox here keeps the existing MX: all mail for it is received elsewhere.
+    // A domain without a mailbox here keeps its own MX, as all mail for it is received elsewhere.
     ...(domain.receives_mail === 1 ? own : []),
   ];
 }
@@ -160,7 +160,7 @@ function adviseMx(
   return { value, advice };
 }
 
-/** Returns the record to publish. While a smarthost is unknown, it calls no server wrong. */
+/** Returns the record to publish. While a mechanism is unknown, the record rejects no server. */
 function proposedSpf(records: readonly string[], { mechanisms, unknown }: ExpectedSpf): string {
   return mergedSpf(records, mechanisms, unknown ? '?all' : undefined);
 }
@@ -234,8 +234,8 @@ function judgeMx(values: readonly string[], mailHost: string): RecordCheck {
 }
 
 /**
- * Looks only for the expected mechanisms: the addresses that a foreign `include:` covers are
- * unknown. Gives no verdict while the mechanism of a smarthost is unknown.
+ * Judges SPF by the expected mechanisms alone: it does not resolve a foreign `include:`. Gives no
+ * verdict while the mechanism of a smarthost is unknown.
  */
 function judgeSpf(values: readonly string[], expected: ExpectedSpf): RecordCheck {
   const found = spfRecordsIn(values);

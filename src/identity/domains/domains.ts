@@ -1,5 +1,5 @@
-// Sending domains: adding, listing, deleting. Their keys change in dkim-change.ts, their records
-// are checked in verification.ts; src/identity/senders decides which addresses may send from them.
+// Sending domains: adding, listing, deleting. dkim-change.ts changes their keys, verification.ts
+// checks their records. src/identity/senders decides which addresses may send from them.
 
 import { type Page, type PageRequest, toPage } from '../../core/api/pagination.ts';
 import type { Deleted } from '../../core/api/resource-schema.ts';
@@ -34,7 +34,7 @@ const algorithmsOf = {
   ed25519: ['ed25519-sha256'],
 } as const;
 
-/** Delay of the first check of a new domain. It is short, as the records may be there already. */
+/** Delay of the first check of a new domain. It is short, as the records may exist already. */
 const firstCheckDelayMs = 60_000;
 
 /** Rows of a domain and of the DKIM keys, ready to be stored. */
@@ -45,19 +45,19 @@ export interface DomainRows {
 
 /** A domain with all data that the presentation needs. */
 export interface StoredDomain extends DomainRows {
-  /** Set while sending from it is held. */
+  /** Set while mail from the domain is held. */
   hold: DomainHold | null;
   /** Records of the tracking host. */
   trackingRecords: readonly TrackingRecord[];
 }
 
-/** A key pair with the name under which it is published. */
+/** A key pair with the selector under which it is published. */
 export interface NamedPair extends DkimKeyPair {
   algorithm: DkimAlgorithm;
   selector: string;
 }
 
-/** Returns the rows of new keys, their private halves encrypted. */
+/** Returns the rows of new keys, with encrypted private halves. */
 export function keyRows(
   app: App,
   domainId: string,
@@ -84,9 +84,9 @@ export function keyRows(
 }
 
 /**
- * Creates the keys and rows of a domain. A local domain is verified from the start, and the keys
- * count as published: local mail never leaves the machine.
- * @throws ValidationError; CapacityError (key-making.ts).
+ * Creates the keys and rows of a domain. A local domain is verified at once, and its keys count as
+ * published, because local mail never leaves the machine. @throws ValidationError; CapacityError
+ * (key-making.ts).
  */
 export async function newDomain(
   app: App,
@@ -131,7 +131,7 @@ export async function storeDomain(app: App, trx: Db, { domain, keys }: DomainRow
   await storeDomainKeys(app, trx, keys);
 }
 
-/** Stores keys with private halves that may have been encrypted before the root key changed. */
+/** Stores keys. Encrypts private halves again if the root key has changed since. */
 export async function storeDomainKeys(
   app: App,
   trx: Db,

@@ -4,7 +4,7 @@
 import { matchesDomain } from '../../mail/smtp/route.ts';
 import { domainOf } from '../../platform/net/address.ts';
 
-/** The part of `config.delivery` that decides on the servers of a domain's mail. */
+/** Part of `config.delivery` that decides which servers deliver the mail of a domain. */
 export interface SpfConfig {
   mode: 'capture' | 'relay' | 'direct';
   hostname: string;
@@ -29,11 +29,11 @@ export interface ExpectedSpf {
 
 export interface UnknownSmarthost {
   host: string;
-  /** The key of the configuration that is to name the mechanism. */
+  /** Key of the configuration that should name the mechanism. */
   key: string;
 }
 
-/** The sender of a route: the whole domain, some of the mail of the domain, or none. */
+/** Part of a domain's mail that a route takes by its sender: all, some, or none. */
 type Share = 'all' | 'some' | 'none';
 
 interface Sender {
@@ -49,7 +49,7 @@ function shareOf(from: string | null, { domain, organization_id }: Sender): Shar
 
 const isForAll = ({ match }: SpfRoute) => match === null || match === '*';
 
-/** Mechanisms of a way; a smarthost without a mechanism is unknown. */
+/** Mechanisms of a way. `unknown`: a smarthost without a configured mechanism. */
 interface WaySpf {
   mechanisms: readonly string[];
   unknown?: UnknownSmarthost;
@@ -70,7 +70,7 @@ function routeSpf(route: SpfRoute, index: number, { hostname, relay }: SpfConfig
   const isOwn = (route.host ?? null) !== null;
   const spf = route.spf ?? (isOwn ? null : relay.spf);
   if (spf !== null) return { mechanisms: split(spf) };
-  // A smarthost for some recipients is often inside the network: no receiver checks SPF there.
+  // Receivers check no SPF behind a smarthost for some recipients: it is usually in the network.
   if (!isForAll(route)) return { mechanisms: [] };
   const key = isOwn ? `delivery.routes.${index}.spf` : 'delivery.relay.spf';
   return { mechanisms: [], unknown: { host: route.host ?? relay.host ?? '', key } };
@@ -94,22 +94,22 @@ export function expectedSpf(config: SpfConfig, sender: Sender): ExpectedSpf {
     const share = shareOf(route.from, sender);
     if (share === 'none') continue;
     ways.push(routeSpf(route, index, config));
-    // The first match wins: no mail of the domain reaches a later route.
+    // The first matching route wins: no mail of the domain reaches the routes after it.
     isDecided = share === 'all' && isForAll(route);
     if (isDecided) break;
   }
   if (!isDecided) ways.push(defaultSpf(config));
   const unknown = ways.find((way) => way.unknown)?.unknown ?? null;
   const mechanisms = [...new Set(ways.flatMap((way) => way.mechanisms))];
-  // Where nothing leaves this machine, the records are those of a later direct mode.
+  // If no mail leaves this machine, shows the records for a later mode `direct`.
   const isCaptured = mechanisms.length === 0 && unknown === null;
   return { mechanisms: isCaptured ? [`a:${config.hostname}`] : mechanisms, unknown };
 }
 
-/** Returns the place of a mechanism among the terms of a record; -1 without it. */
+/** Returns the index of a mechanism among the terms of a record; -1 without it. */
 export function placeOf(mechanism: string, terms: readonly string[]): number {
   const wanted = mechanism.toLowerCase();
-  // Compares lengths first: a hostile record has 30,000 terms.
+  // Compares lengths first, because a hostile record can have 30,000 terms.
   return terms.findIndex((term) => {
     const bare = term.startsWith('+') ? term.slice(1) : term;
     return bare.length === wanted.length && bare.toLowerCase() === wanted;

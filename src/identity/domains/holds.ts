@@ -1,5 +1,5 @@
-// Records the events of held domains. src/identity/reputation/domain-holds.ts holds them by name;
-// it does not know the domains.
+// Records the events of held domains. src/identity/reputation/domain-holds.ts holds domains by
+// name, and does not know their rows.
 import type { App } from '../../core/app.ts';
 import { byService, eventToRecord, record } from '../../history/events/record.ts';
 import type { Db } from '../../platform/store/db.ts';

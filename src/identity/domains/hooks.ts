@@ -22,13 +22,13 @@ export type FindTrackingRecords = (
 interface OwnedName {
   domain: string;
   organizationId: string;
-  /** Ids of the same name at former organizations. */
+  /** Ids of the domain rows for the same name at former organizations. */
   formerIds: readonly string[];
 }
 
 /**
- * Deletes what former organizations had on a name, in separate transactions; a second call finds
- * nothing.
+ * Deletes the claims of former organizations on a name, in separate transactions. A second call
+ * changes nothing.
  */
 export type ReleaseName = (app: App, name: OwnedName) => Promise<void>;
 

@@ -1,5 +1,5 @@
-// Creates the DKIM keys of domains, a single domain at a time. An RSA pair takes a core for a tenth
-// of a second, so a caller that adds hundreds of domains must not occupy every core.
+// Creates the DKIM keys of domains, for a single domain at a time. Making an RSA pair occupies a
+// core for 0.1 s, so a caller that adds hundreds of domains must not occupy every core.
 import type { App } from '../../core/app.ts';
 import type { DkimAlgorithm, DkimKeyPair } from '../../mail/mime/dkim/dkim-key.ts';
 import { CapacityError } from '../../platform/errors.ts';
@@ -7,7 +7,7 @@ import { perApp } from '../../platform/runtime/per-app.ts';
 
 export type KeyPairs = readonly (readonly [DkimAlgorithm, DkimKeyPair])[];
 
-/** Most domains of an organization with keys that are being made or are queued. */
+/** Most domains of an organization whose keys are being made or are queued. */
 const mostWaiting = 20;
 
 const makingOf = perApp((_app: App) => ({

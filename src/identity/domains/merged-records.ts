@@ -1,10 +1,9 @@
-// Records to publish if a domain already has a record of the kind: the owner's record with our part
-// added. A second record beside it would invalidate both (two SPF or DMARC records count as none),
-// and a record of ours alone would drop the owner's. Pure.
+// Merges our part into an SPF or DMARC record that the domain already has. Two such records would
+// both be invalid, and a record of ours alone would drop the owner's part. Pure.
 import { placeOf } from './expected-spf.ts';
 
 const spfVersion = /^v=spf1( |$)/i;
-/** Ends an SPF record: mechanisms after it are never evaluated (RFC 7208 5.1, 6.1). */
+/** Terms after which receivers ignore further mechanisms (RFC 7208 5.1, 6.1). */
 const spfEnd = /^([+?~-]?all$|redirect=)/i;
 const softFail = '~all';
 
@@ -14,8 +13,8 @@ export function spfRecordsIn(texts: readonly string[]): string[] {
 }
 
 /**
- * Merges these SPF records into a single record that also has `mechanisms`. Without a record before
- * it, the merged record ends in `end`.
+ * Merges these SPF records into a single record that also has `mechanisms`. If there was no record,
+ * the merged record ends in `end`.
  */
 export function mergedSpf(
   records: readonly string[],
@@ -32,8 +31,8 @@ export function mergedSpf(
 const tagName = /^[a-z]+$/i;
 
 /**
- * Splits a tag into name, in lower case, and value. A single expression for both took 2.5 s for
- * 2,000 blanks.
+ * Splits a tag into name (in lower case) and value. A single regular expression for both took 2.5 s
+ * for 2,000 blanks.
  */
 export function readTag(part: string): [name: string, value: string] {
   const at = part.indexOf('=');
@@ -61,7 +60,7 @@ export function mergedDmarc(record: string, address: string): string {
   return (rua ? merged : [...merged, `rua=${uri}`]).join('; ');
 }
 
-/** Adds a URI to a list, unless it is there. */
+/** Adds a URI to a list, unless the list contains it. */
 function withUri(list: string, uri: string): string {
   if (list === '') return uri;
   const isIn = list

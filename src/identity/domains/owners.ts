@@ -19,10 +19,10 @@ import { ConflictError } from '../../platform/errors.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { lockNamed, type Registration, selectRegistrations } from './queries.ts';
 
-/** The standing of a name, from all its registrations. */
+/** State of a name, computed from all registrations of it. */
 export type Standing =
   | { state: 'owned'; owner: Registration }
-  /** No organization has it verified, and the last owner is not alone. */
+  /** No organization has verified it now, and the last owner is not the only registrant. */
   | { state: 'disputed' }
   | { state: 'unowned' };
 
@@ -57,8 +57,8 @@ export async function findOtherOwner(
 }
 
 /**
- * Deletes the claims of other organizations on a verified name. Runs after each check: the daemon
- * may have stopped since the name changed hands.
+ * Deletes the claims of former owners on a verified name. Runs after each check, because the daemon
+ * may have stopped before it deleted them.
  */
 export async function releaseName(
   app: App,

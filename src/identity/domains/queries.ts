@@ -42,7 +42,7 @@ export interface DomainKeyRow {
   /** Counts from 1. Keys created together share a generation. */
   generation: number;
   public_key: string;
-  /** Encrypted. Empty for keys retired before retired keys kept their private half. */
+  /** Encrypted private key. Empty for keys retired in versions that deleted private halves. */
   private_key: string;
   is_active: number;
   is_published: number;
@@ -67,17 +67,13 @@ export const findSendingDomain = own.first((db, organizationId: string, domain: 
     .where('domain', '=', domain),
 );
 
-/**
- * Returns whether a domain is known on this machine only: the sandbox, which nobody has verified.
- */
+/** Returns whether a domain is known only on this machine: the sandbox, which nobody verified. */
 export const isLocalDomain = own.first(
   (db, id: string) => db.selectFrom('domains').select('is_local').where('id', '=', id),
   (row) => row?.is_local === 1,
 );
 
-/**
- * Finds a domain of the organization that was verified by DNS or by the operator; the oldest.
- */
+/** Finds the oldest domain of the organization that was verified by DNS or by the operator. */
 export const findProvenDomain = own.first((db, organizationId: string) =>
   db
     .selectFrom('domains')
@@ -137,7 +133,7 @@ export function registrationsNamed<T>(db: Kysely<T>, names: readonly string[]) {
     .where('domain', ...isOneOf(db, names));
 }
 
-/** Locks the row until the end of the transaction. */
+/** Locks the row of a domain until the end of the transaction. */
 export async function lockDomain(db: Db, id: string): Promise<void> {
   await tables<DomainTables>(db)
     .updateTable('domains')
@@ -283,7 +279,7 @@ export async function retireKeys(db: Db, ids: readonly string[], now: number): P
     .execute();
 }
 
-/** The columns that signing needs. */
+/** Columns needed for signing. */
 export type SigningKeyRow = Pick<DomainKeyRow, 'id' | 'selector' | 'algorithm' | 'private_key'> &
   Pick<DomainRow, 'domain'>;
 

@@ -7,7 +7,7 @@ import { idPath } from '../../core/api/resource-schema.ts';
 import { parseAddress } from '../../platform/net/address.ts';
 import { diagnosisCodes } from './diagnoses/codes.ts';
 
-/** Room for `svc99rsa._domainkey.` within the 253 octets of a name. */
+/** Longest domain: `svc99rsa._domainkey.` and the domain must fit into the 253 octets of a name. */
 const longestDomain = 220;
 
 /** A domain in normal form (lower case, A-labels), or the reason why the text is invalid. */
@@ -26,16 +26,14 @@ export function readDomainName(text: string): DomainName {
   return { domain };
 }
 
-/**
- * Returns the registrable part (`example.co.uk` of `mail.example.co.uk`); null for a public suffix.
- */
+/** Returns the registrable part: `example.co.uk` of `mail.example.co.uk`; null for a suffix. */
 export function organizationalDomain(domain: string): string | null {
   return getDomain(domain, { allowPrivateDomains: true, validateHostname: false });
 }
 
 /**
- * Returns the name below a registry's suffix, even for names of a hosting company; null for a
- * suffix.
+ * Returns the name directly below a suffix of a registry, even for a name of a hosting company;
+ * null for a suffix.
  */
 export function registeredDomain(domain: string): string | null {
   return getDomain(domain, { validateHostname: false });

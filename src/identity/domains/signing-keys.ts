@@ -1,6 +1,6 @@
-// The DKIM keys that sign the mail of a domain. Every message needs them, so each is decrypted and
-// parsed only once (parsing a PEM costs more than an Ed25519 signature). They are read again from
-// the store each second, and after every change by this process.
+// The DKIM keys that sign the mail of a domain. Every message needs them, so keys are decrypted and
+// parsed only once: parsing a PEM costs more than an Ed25519 signature. The rows are read again
+// each second, and after every change by this process.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { selectRootKeys } from '../../core/root-keys/queries.ts';
@@ -108,8 +108,8 @@ export function forgetSigningKeys(app: App, domainId: string): void {
 }
 
 /**
- * Checks that the root keys of this process equal the root keys of the store, and records the first
- * key. A store of an earlier version names none: then they must decrypt a key. @throws
+ * Checks that this process has the root keys of the store, and records the first root key. In a
+ * store of an earlier version, which names no root key, a stored key must be decrypted. @throws
  * UnreachableError that explains what to do.
  */
 export async function checkSecret(app: App): Promise<void> {

@@ -46,7 +46,7 @@ const dayMs = 24 * hourMs;
 const failsAfterMs = 3 * dayMs;
 const jitter = 0.1;
 
-/** `taken`: proven, but another organization has verified the name. */
+/** `taken`: the records prove the domain, but another organization has verified the name. */
 type Finding = 'proven' | 'taken' | 'unproven' | 'unanswered';
 
 function findingOf({ keys }: DomainRows, results: readonly CheckResult[]): Finding {
@@ -55,7 +55,7 @@ function findingOf({ keys }: DomainRows, results: readonly CheckResult[]): Findi
   const returnPath = results.filter(
     ({ record }) => record.purpose === 'return-path' && record.required,
   );
-  // After a rotation either the old or the new key proves the domain.
+  // After a rotation, either the old key or the new key proves the domain.
   const proofs = [dkim, returnPath];
   const isProven = (some: readonly CheckResult[]) =>
     some.some(({ check }) => check.status === 'valid');
@@ -84,7 +84,7 @@ function transition(domain: queries.DomainRow, finding: Finding, now: number): T
   return { status: next, verified_at, failing_since };
 }
 
-/** Returns the event of this transition, or null. A failing domain is told of once a day. */
+/** Returns the event of this transition, or null. Reports a failing domain once a day. */
 function eventOf(
   {
     domain: before,
@@ -120,7 +120,7 @@ function nextCheckAt(app: App, domain: queries.DomainRow, next: Transition, now:
   return Math.round(now + delayMs * (1 + jitter * (2 * app.random.float() - 1)));
 }
 
-/** Returns for each key whether DNS has it. Keys without an answer are absent. */
+/** Returns for each key whether DNS has it. Leaves out keys without an answer. */
 function publishedKeys(results: readonly CheckResult[]): Map<string, boolean> {
   return new Map(
     results.flatMap(({ record, check, isTemporary }) =>
@@ -174,7 +174,7 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<C
   const { status } = before.domain;
   const after = await app.store.write(async (trx) => {
     const now = app.clock.now();
-    // Locks the domain, so that no rotation comes between.
+    // Locks the domain, so that no rotation happens in between.
     const owner = await findOtherOwner(trx, before.domain.domain, organizationId);
     const { domain, keys } = await getDomainRows(app, trx, organizationId, id);
     const found = findingOf(before, results);
@@ -263,9 +263,9 @@ function taken(domain: string): ConflictError {
 }
 
 /**
- * Looks up the records of a domain now, and stores nothing.
- * @returns the names of records that are gone, if the domain is not proven by the rest.
- * @throws ResourceNotFoundError if the domain was deleted.
+ * Looks up the records of a domain now, and stores nothing. @returns the names of missing records,
+ * if the remaining records do not prove the domain. @throws ResourceNotFoundError if the domain was
+ * deleted.
  */
 export async function findGoneRecords(
   app: App,
@@ -285,7 +285,7 @@ function goneIn(results: readonly CheckResult[]): string[] {
     .map(({ name }) => name);
 }
 
-/** Time after which another process repeats a check that was taken but not finished. */
+/** Time after which another process repeats a check that was begun but not finished. */
 const claimMs = 10 * 60_000;
 const mostChecksAtOnce = 10;
 
@@ -298,7 +298,7 @@ export async function checkDueDomains(app: App): Promise<number> {
   const now = app.clock.now();
   const due = await selectDueDomains(app.store.db, now, mostChecksAtOnce);
   if (due.length === 0) return 0;
-  // Sorted: every daemon locks domains in this order.
+  // Sorts by id: every daemon locks domains in this order.
   due.sort((a, b) => (a.id < b.id ? -1 : 1));
   const taken = await app.store.write(async (trx) => {
     const mine: queries.DomainRow[] = [];
@@ -318,7 +318,7 @@ async function checkQuietly(
   try {
     await checkDomain(app, organization_id, id);
   } catch (error) {
-    // The domain was deleted during the check.
+    // The domain was deleted during the check: nothing is to be logged.
     if (error instanceof ResourceNotFoundError) return;
     app.log.error({ err: error, domain }, 'a domain check failed');
   }

@@ -33,8 +33,8 @@ interface NewAddress {
 type Place = Pick<queries.MailboxAddressRow, 'source' | 'domain_id'>;
 
 /**
- * Returns the hosted domain for an address. A local part that sends for another organization is
- * taken: answers to that mail would reach this organization.
+ * Returns the hosted domain for an address. Refuses a local part from which another organization
+ * sends: answers to that mail would reach this organization.
  */
 async function hostedPlace(
   trx: Db,
@@ -54,7 +54,7 @@ async function hostedPlace(
       `${localPart}@${domain} is reserved for the operator of the service`,
     );
   }
-  // Serializes this address with a new sender of the domain, which asks for addresses.
+  // Locks the domain, so that a new sender with this address cannot be created at the same time.
   await lockDomain(trx, hosted.id);
   const sending = await findSendersElsewhere(trx, organizationId, domain, foldAddress(email));
   if (sending.some((one) => one.isProven || one.organizationId === hosted.organization_id)) {
@@ -130,11 +130,11 @@ export const findHostedSender: FindHostedSender = async (db, organizationId, add
 export const findAddressHolder: Hooks['findAddressHolder'] = async (db, address) =>
   (await queries.findOwners(db, [address]))[0]?.organization_id;
 
-/** Updates whether these domains receive mail, after changes of addresses or catch-alls. */
+/** Updates whether these domains receive mail, after their addresses or catch-alls changed. */
 export async function keepReceiving(trx: Db, domainIds: readonly (string | null)[]): Promise<void> {
   const ids = new Set(domainIds.filter((id) => id !== null));
   for (const id of [...ids].sort()) {
-    // Serializes concurrent changes of a domain: the second sees the effect of the first.
+    // Serializes concurrent changes of a domain, so that the second reads the result of the first.
     await lockDomain(trx, id);
     const catchAllMailboxId = await findCatchAll(trx, id);
     const receivesMail = catchAllMailboxId !== null || (await queries.hasAddresses(trx, id));

@@ -1,5 +1,5 @@
-// Checks of keys limited to a namespace; the mailboxes, and the events of mailboxes, that lists and
-// streams show to keys with limits. src/access/keys/constraints.ts has refused everything else
+// Checks of keys limited to a namespace or to mailboxes: which mailboxes and which events of
+// mailboxes lists and streams show. src/access/keys/constraints.ts has refused all further requests
 // before.
 
 import { beyondMailboxes, isBound } from '../../access/keys/constraints.ts';
@@ -43,8 +43,8 @@ export function reachOf(app: App, { constraints }: Caller) {
 }
 
 /**
- * Returns the test by which the log of events is cut to the mailboxes of this key; undefined for a
- * key that is not bound. A mailbox that joins the namespace later is reached too.
+ * Returns the filter of the event log for the mailboxes of this key; undefined for a key that is
+ * not bound. Includes mailboxes that join the namespace later.
  */
 export function eventReachOf(
   { store }: App,

@@ -137,7 +137,7 @@ export async function getMailbox(app: App, caller: Caller, id: string): Promise<
   return present(db, await getMailboxRow(db, caller.organizationId, id));
 }
 
-/** Audit action and event of a change. */
+/** Audit action and event that report a change. */
 interface Told {
   action: AuditAction;
   kind: EventKind & { sample: Mailbox };
@@ -325,8 +325,8 @@ export async function deleteMailbox(app: App, caller: Caller, id: string): Promi
     await keepReceiving(trx, domainIds);
     const now = app.clock.now();
     const deleted = { status: 'deleted', deleted_at: now, updated_at: now } as const;
-    // Frees the slug by replacing it with the id. An id contains an underscore, so it never equals
-    // the slug of another mailbox.
+    // Frees the slug: the id replaces it. An id contains an underscore, so it never equals the slug
+    // of another mailbox.
     await queries.mailboxes.update(trx, organizationId, id, { ...deleted, slug: id });
     const event = eventToRecord(
       events.mailboxDeleted,

@@ -11,7 +11,7 @@ import * as queries from './queries.ts';
 import type { CreateNamespace, Namespace } from './schema.ts';
 
 /**
- * Returns the id of an organization's first namespace: it has the characters of the organization's
+ * Returns the id of an organization's first namespace: made of the characters of the organization's
  * id.
  */
 export function firstNamespaceId(organizationId: string): string {

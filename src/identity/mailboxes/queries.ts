@@ -20,7 +20,7 @@ export interface MailboxRow {
   metadata: string;
   /** JSON: `{allow, block}`, each a list of addresses and domains. */
   filters: string;
-  /** Null for the primary address, with the name of the mailbox. */
+  /** Null if the primary address and the name of the mailbox are used. */
   default_from: string | null;
   default_from_name: string | null;
   deleted_at: number | null;
@@ -80,10 +80,10 @@ export const addressIdsEnding: IdsEnding = async (db, organizationId, ending, li
   return rows.map(({ id }) => id);
 };
 
-/** Filter of all lists. A deleted mailbox keeps the row only for threads. */
+/** Condition of all lists. The row of a deleted mailbox stays only for its threads. */
 export const notDeleted = sql<boolean>`status <> 'deleted'`;
 
-/** Restricts the filter to the mailboxes of a key with limits. */
+/** Restricts `notDeleted` to the mailboxes of a key with limits. */
 export function notDeletedOf(
   db: Db,
   { mailboxIds, namespaceId }: Pick<KeyConstraints, 'mailboxIds' | 'namespaceId'>,
@@ -92,7 +92,7 @@ export function notDeletedOf(
   return sql<boolean>`${notDeleted} and ${reached}`;
 }
 
-/** Checks that the mailbox with the id in `column` fits `where`, a filter of this table. */
+/** Returns the condition that the mailbox with the id in `column` matches `where`. */
 export function ofMailboxThat(column: string, where: RawBuilder<boolean>): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select 1 from mailboxes where mailboxes.id = ${sql.ref(column)} and ${where})`;
@@ -116,8 +116,8 @@ export async function selectInNamespace(
 }
 
 /**
- * A mailbox with the address that matched, or with the domain if it matched as catch-all; or a
- * registration of the domain (src/identity/domains/owners.ts).
+ * Result of the look-up of receivers: a mailbox, with the address that matched, or with the domain
+ * if it matched as catch-all; or a registration of the domain (src/identity/domains/owners.ts).
  */
 export interface ReceiverRow {
   kind: 'mailbox' | 'registration';
@@ -125,7 +125,7 @@ export interface ReceiverRow {
   organization_id: string;
   status: string;
   matched: string;
-  /** The domain on which the address or the catch-all hangs. */
+  /** Domain of the address or the catch-all. */
   domain_id: string | null;
   /** Time of the verification of a registration. */
   verified_at: number | null;
@@ -184,8 +184,8 @@ const lockRows = own.run((db, ids: readonly string[]) =>
 );
 
 /**
- * Locks mailboxes, so that no other transaction changes their threads: once per transaction, after
- * the messages. The mailboxes still receive mail.
+ * Locks mailboxes, so that no other transaction changes their threads. Call it once in a
+ * transaction, after the messages are locked. The mailboxes still receive mail.
  */
 export async function lockMailboxes(db: Db, ids: readonly string[]): Promise<void> {
   if (engineOf(db) === 'postgres') await lockRows(db, ids);
@@ -199,7 +199,7 @@ export const findMailboxes = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Returns mailboxes deleted before this time. Their rows are never deleted, as they are few. */
+/** Returns mailboxes deleted before this time. Their rows stay for ever, as they are few. */
 export function findDeletedMailboxes(
   db: Db,
   before: number,

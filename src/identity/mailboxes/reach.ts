@@ -1,7 +1,7 @@
 // Limits of sends that may not leave the machine. A test key reaches local mailboxes and the
 // simulator. An organization that is not approved (src/access/organizations/onboarding.ts) reaches
-// the mailboxes of that organization and the simulator. Any other recipient answers 403 and
-// explains the limit.
+// its own mailboxes and the simulator. For a different recipient it answers 403 and explains the
+// limit.
 import type { Allowances, OpenOnboarding } from '../../access/admission/quota.ts';
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { simulatedOutcome } from '../../mail/smtp/route.ts';
@@ -22,7 +22,7 @@ type Beyond = (
   mayReach: (owner: string, organizationId: string) => boolean,
 ) => string | undefined;
 
-/** Returns the forms in which a mailbox may have the address: with the subaddress, and without. */
+/** Returns the forms of an address that a mailbox may have: with the subaddress, and without. */
 function keysOf(address: string): string[] {
   const folded = foldAddress(address);
   return [folded, withoutSubaddress(folded)];
@@ -43,8 +43,8 @@ async function readMailboxes(trx: Db, sends: readonly Addressed[]): Promise<Beyo
 }
 
 /**
- * Repeats the check when scheduled mail is due: a mailbox may have been deleted, and the address
- * may lead elsewhere.
+ * Repeats the check when scheduled mail is due: after a mailbox is deleted, the address may lead
+ * off this machine.
  */
 export const testKeyCheck: SendCheck<'both', Addressed & { isTest: boolean }> = {
   name: 'test-key',

@@ -24,9 +24,7 @@ export interface Receivers {
   domain: Standing;
 }
 
-/**
- * Returns `desk@example.com` for `desk+x@example.com`, and any other address unchanged.
- */
+/** Returns `desk@example.com` for `desk+x@example.com`. Leaves an address without `+` unchanged. */
 export function withoutSubaddress(address: string): string {
   const at = address.lastIndexOf('@');
   const plus = address.indexOf('+');
@@ -35,7 +33,7 @@ export function withoutSubaddress(address: string): string {
     : address;
 }
 
-/** Returns the receivers of an address, paused mailboxes included. */
+/** Returns the receivers of an address, including paused mailboxes. */
 export async function findReceivers(db: Db, address: string): Promise<Receivers> {
   const [found] = await findReceiversOf(db, [address]);
   return found ?? { own: undefined, catchAll: undefined, domain: { state: 'unowned' } };

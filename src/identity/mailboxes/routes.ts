@@ -37,7 +37,7 @@ import {
   updateMailboxInput,
 } from './schema.ts';
 
-/** Refused to keys bound to single mailboxes, and to keys that only propose. */
+/** Permission refused to keys bound to single mailboxes, and to keys that only propose. */
 const configures = { permission: 'mailboxes:configure' } as const;
 
 const at = area('mailboxes', {

@@ -8,8 +8,8 @@ import { dayOf, hourOf, type Tally } from './metrics.ts';
 import { domainCounts, hourCounts, selectCountedDomains } from './queries.ts';
 
 /**
- * Most recipient domains of an organization and day that get a separate counter: the first domains
- * do. Each of several daemons may add as many.
+ * Most recipient domains of an organization and day with separate counters; the first domains of
+ * the day get them. Each daemon may add as many.
  */
 const mostDomains = 200;
 /** Name of the counter of all other domains of the day. */
@@ -49,7 +49,7 @@ export async function countMail(
     if (domain === null) continue;
     const day = dayOf(acceptedAt);
     const known = rememberedOf(app).get(`${organizationId} ${day}`);
-    // Awaits only a domain that is not in memory, as awaiting costs more than counting.
+    // Awaits only if the domains are not in memory: awaiting costs more than counting.
     const counted = countedDomain(
       known ?? (await readDomains(app, trx, organizationId, day)),
       domain,

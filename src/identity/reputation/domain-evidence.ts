@@ -41,8 +41,7 @@ export async function domainEvidence(
   const hourly = Array.from({ length: (lastHour - firstHour) / hourMs + 1 }, nothing);
   const sums = nothing();
   for (const row of await selectHealth(db, { organizationId, scope, from: begin })) {
-    // Counts lie in the future if the clock was set back after them: they are added to the last
-    // hour.
+    // After the clock was set back, counts may lie in the future: they are added to the last hour.
     const hour = (Math.min(hourOf(row.bucket_start), lastHour) - firstHour) / hourMs;
     const ofHour = hourly[hour];
     if (ofHour) grow(ofHour, row);

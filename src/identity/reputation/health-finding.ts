@@ -1,6 +1,6 @@
-// Judges the sums of a window: healthy, a warning or a pause; for the warming of a domain, a hold.
-// A limit is reached only if both the rate and the count are. Also words the finding, and records
-// the event in the transaction that acts.
+// Judges the sums of a window: healthy, a warning or a pause; in the warming of a domain, a hold. A
+// limit is reached only if both the rate and the count reach it. Also describes the finding in
+// words, and records the event in the transaction that acts.
 
 import type { workspaceWarning } from '../../access/organizations/events.ts';
 import { toOrganization } from '../../access/organizations/organizations.ts';
@@ -14,7 +14,7 @@ import { hourMs, hourOf } from './metrics.ts';
 
 const warnBounces = { rate: 0.02, count: 5 };
 const warnComplaints = { rate: 0.001, count: 2 };
-/** Rates at which the warming of a domain is held. The counts equal the counts of the warning. */
+/** Rates at which the warming of a domain is held. The least counts are those of the warning. */
 export const warmingLimits = { bounces: 0.03, complaints: 0.001 };
 const pauseBounceCount = 10;
 const pauseComplaintCount = 5;
@@ -31,8 +31,8 @@ export interface Finding {
 type Limits = Config['health'];
 
 /**
- * Returns the start of the window: so many whole hours before the running hour, but not before
- * `since`.
+ * Returns the start of the window: `windowHours` whole hours before the running hour, but not
+ * before `since`.
  */
 export function windowStart({ windowHours }: Limits, now: number, since: number): number {
   return Math.max(hourOf(now) - windowHours * hourMs, since);
@@ -44,9 +44,7 @@ function reachedBy(attempted: number) {
     count >= limit.count && count / attempted >= limit.rate;
 }
 
-/**
- * Judges these sums, the worst finding first. Returns null if they are healthy or prove nothing.
- */
+/** Returns the worst finding about these sums. Null if they are healthy, or too small to judge. */
 export function findingOf(limits: Limits, sums: HealthTally): Finding | null {
   const { attempted, hard_bounced: bounces, complained: complaints } = sums;
   if (attempted < limits.minimumSends) return null;
@@ -68,8 +66,8 @@ export function findingOf(limits: Limits, sums: HealthTally): Finding | null {
 }
 
 /**
- * Returns the reason why a warming window is unsafe, bounces first; null if it is safe, or if too
- * little was sent.
+ * Returns the reason why a warming window is unsafe, bounces first. Null if it is safe, or if too
+ * little was sent to judge.
  */
 export function warmingFindingOf({ minimumSends }: Limits, sums: HealthTally): Finding | null {
   const { attempted, hard_bounced: bounces, complained: complaints } = sums;
@@ -91,7 +89,7 @@ export function warmingFindingOf({ minimumSends }: Limits, sums: HealthTally): F
   return null;
 }
 
-/** Tells whether some part of these counts could reach a pause. If false, none can at any rate. */
+/** Tells whether the counts alone could reach a pause, at whatever rate. */
 export function canHoldPause({ hard_bounced, complained }: HealthTally): boolean {
   return hard_bounced >= pauseBounceCount || complained >= pauseComplaintCount;
 }

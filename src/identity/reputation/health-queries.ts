@@ -63,8 +63,8 @@ export const sumHealth = own.first(
 );
 
 /**
- * Returns the counts from `from` on, as stored: an hour may have several rows, by shard. A review
- * in the middle of an hour cuts that hour in two.
+ * Returns the counts from `from` on, as stored. An hour may have several rows: for each shard, and
+ * before and after a review.
  */
 export function selectHealth(
   db: Db,

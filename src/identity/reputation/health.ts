@@ -48,7 +48,7 @@ const seriesDays = 14;
 /** Part of an outcome that counts for health. */
 export interface HealthObservation {
   organizationId: string;
-  /** Address of a sender identity, folded; null for any other address. */
+  /** Address of a sender identity, folded; null if the From has no identity. */
   sender: string | null;
   /** Domain of the From address. */
   fromDomain: string;
@@ -78,11 +78,11 @@ export async function countHealth(
   const ownShard = shardOfProcess(trx);
   const domains = new Map(ids.map((id) => [id, new Set<string>()]));
   const add = (organizationId: string, scope: string, sums: HealthObservation['counts']) => {
-    // A review in the middle of an hour gives that hour two buckets.
+    // A review in the middle of an hour splits that hour into two buckets.
     const since = Math.max(sinceOf(organizationId, ''), sinceOf(organizationId, scope));
     const bucket_start = Math.max(hourOf(now), since);
-    // Bounces and complaints are counted in turn, as each is judged with all earlier counts. The
-    // remaining mail is counted in shards.
+    // Counts bounces and complaints in a shard that all daemons share: each is judged with all
+    // earlier counts. Remaining mail is counted in separate shards.
     const shard = sums.hard_bounced || sums.complained ? commonShard : ownShard;
     counts.add({ organization_id: organizationId, scope, bucket_start, shard }, sums);
   };
@@ -132,7 +132,7 @@ async function judge(
   if (finding?.level === 'pause') {
     return (await pause(app, trx, organizationId, finding)) ? 'paused' : [];
   }
-  // Most counts are too small to hold a domain, so the domains are skipped.
+  // Most counts are too small to hold a domain. Then the domains need no check.
   return canHoldPause(sums) ? judgeDomains(app, trx, organizationId, domains, reviewOf) : [];
 }
 

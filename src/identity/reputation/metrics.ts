@@ -30,12 +30,12 @@ export function emptyTally(): Tally {
   return Object.fromEntries(metrics.map((metric) => [metric, 0])) as Tally;
 }
 
-/** Adds the named counts to `tally`. Hot: reads only the counts present. */
+/** Adds the named counts to `tally`. Hot, so it visits only the counts present. */
 export function addTo(tally: Tally, counts: Readonly<Partial<Tally>>): void {
   for (const metric in counts) tally[metric as Metric] += counts[metric as Metric] ?? 0;
 }
 
-/** Returns the counts of a row, without the remaining columns. */
+/** Returns only the metrics in a row. */
 export function metricsOf(row: Tally): Tally {
   return Object.fromEntries(metrics.map((metric) => [metric, row[metric]])) as Tally;
 }

@@ -1,4 +1,4 @@
-// Spans of time in queries: months (UTC, like the quota), and days of an organization's time zone.
+// Periods of queries: months (UTC, like the quota), and days of an organization's time zone.
 // Counters have hours of UTC: in a zone with a half-hour offset, an hour belongs to the day in
 // which it begins.
 import { ValidationError } from '../../platform/errors.ts';

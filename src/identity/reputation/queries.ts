@@ -22,21 +22,21 @@ export interface Range {
   to: number;
 }
 
-/** Mail by hour. Hot. */
+/** Counter of mail by hour. Hot. */
 export const hourCounts = own.counter(
   'counters',
   ['organization_id', 'bucket_start', 'shard'],
   metrics,
 );
 
-/** Mail by recipient domain and day. Hot. */
+/** Counter of mail by recipient domain and day. Hot. */
 export const domainCounts = own.counter(
   'domain_counters',
   ['organization_id', 'bucket_start', 'domain', 'shard'],
   metrics,
 );
 
-/** Lists the domains with their own row on this day, at most `limit`. */
+/** Lists the domains with a separate counter on this day, at most `limit`. */
 export async function selectCountedDomains(
   db: Db,
   organizationId: string,

@@ -25,8 +25,8 @@ import type {
 } from './schema.ts';
 
 /**
- * Returns the included emails: from the configuration, or the daily quota of the whole month; null
- * for no limit.
+ * Returns the included emails, from the configuration or as the daily quota over the whole month;
+ * null without a limit.
  */
 function includedEmails({ includedEmails, dailyEmails }: PlanLimits, month: Range): number | null {
   if (includedEmails !== undefined) return includedEmails;

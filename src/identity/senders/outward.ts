@@ -1,4 +1,4 @@
-// Recipients of mail that leaves the machine in the present configuration. A relay on loopback (a
+// Recipients to whom mail leaves the machine in the present configuration. A relay on loopback (a
 // catcher of test mail) counts as this machine.
 import type { App } from '../../core/app.ts';
 import { createRouter, type Route, type RouteSender } from '../../mail/smtp/route.ts';
@@ -20,6 +20,6 @@ export function firstOutward(
   sender: RouteSender,
 ): string | undefined {
   const choose = routerOf(app);
-  // A local mailbox changes the choice among captured mail only, and that stays here in any case.
+  // Passes `true`: a local mailbox changes the route only of captured mail, which stays here.
   return addresses.find((address) => isOutward(choose(address, true, sender)));
 }

@@ -27,17 +27,17 @@ import * as queries from './queries.ts';
 
 const tokenLivesMs = 7 * 24 * 3_600_000;
 const dayMs = 24 * 3_600_000;
-/** Mails to an address in a day, of all organizations: a caller must not flood a stranger. */
+/** Most mails to an address in a day, over all organizations: nobody may flood a stranger. */
 const mostADay = 5;
 
 /** Context of an encrypted token. */
 export const sealedAs = (senderId: string) => `senderProof:${senderId}`;
 
-/** Proofs of an organization with links that still work. */
+/** Most pending proofs of an organization: their links still work. */
 const mostPending = 20;
 
 /**
- * @throws ConflictError if the organization, which the transaction has locked, has too many other
+ * @throws ConflictError if the organization, locked by the transaction, has too many further
  * pending proofs
  */
 export async function assertRoomForProof(
@@ -62,8 +62,8 @@ export async function assertRoomForProof(
 type ProofTimes = readonly number[];
 
 /**
- * Returns the times of the mails to an address with the next mail, or the refusal of a sixth mail
- * within a day. Stores nothing; `startProof` does.
+ * Returns the times of the mails to an address including the next mail, or the refusal of a sixth
+ * mail within a day. Only computes; `startProof` stores the times.
  */
 export async function nextProofMail(
   app: App,
@@ -72,7 +72,7 @@ export async function nextProofMail(
 ): Promise<ProofTimes | RateLimitedError> {
   const now = app.clock.now();
   const earlier = await queries.lockProofMails(trx, folded_email);
-  // A clock that was set back forgets the later mails.
+  // After the clock was set back, times in the future are ignored.
   const recent = earlier.filter((at) => Math.abs(now - at) < dayMs);
   const [first = now] = recent;
   if (recent.length < mostADay) return [...recent, now];
@@ -100,7 +100,7 @@ export async function startProof(
   });
 }
 
-/** Returns the token for the copy of a mail; null once a later mail or the proof came. */
+/** Returns the token for the copy of a mail; null after a later mail, or after the proof. */
 export async function tokenOfMail(app: App, messageId: string): Promise<string | null> {
   const found = await queries.findProofToken(app.store.db, messageId);
   if (!found?.proof_token) return null;
@@ -109,7 +109,7 @@ export async function tokenOfMail(app: App, messageId: string): Promise<string |
 
 const swept = 1_000;
 
-/** Forgets the mails to addresses that are over a day old; for the scheduler. */
+/** Deletes times of mails that are over a day old; for the scheduler. */
 export async function sweepProofMails(app: App): Promise<void> {
   const before = await timeOfAge(app, dayMs);
   for (let count = swept; count === swept; ) {
@@ -118,9 +118,8 @@ export async function sweepProofMails(app: App): Promise<void> {
 }
 
 /**
- * Refuses a proof if another organization has verified the domain: that organization alone sends
- * from it. A proof beside that verification is without effect (resolve.ts) and ends at the next
- * check.
+ * Refuses a proof if another organization has verified the domain: only that organization may send
+ * from it. A proof made before has no effect (resolve.ts), and ends at the next check.
  */
 export async function refusedProof(
   db: Db,

@@ -1,5 +1,5 @@
-// All SQL on `senders`. Reads and writes rows, decides nothing. The status of a sender's domain
-// comes from the domains area, by name: a domain may be added after the senders, and deleted before
+// All SQL on `senders`. Reads and writes rows, decides nothing. The domains area gives the status
+// of a sender's domain by name, because a domain may be added after its senders, and deleted before
 // them.
 import { type SqlBool, sql } from 'kysely';
 import type { RowOf } from '../../core/api/field-table.ts';
@@ -13,14 +13,12 @@ export interface SenderRow extends RowOf<typeof senderFields> {
   folded_email: string;
   /** The domain of `email`. */
   domain: string;
-  /**
-   * Time when the address itself was verified. An address on a verified domain does not need it.
-   */
+  /** Time when the address itself was verified. Not needed for an address on a verified domain. */
   verified_at: number | null;
   /** Hash of the token in the last mail that asked for proof; null once it was used. */
   verification_token_hash: string | null;
   proof_message_id: string | null;
-  /** The token, encrypted, for the copy that leaves. */
+  /** The encrypted token, for the copy of the mail that leaves. */
   proof_token: string | null;
   proof_expires_at: number | null;
 }
@@ -110,7 +108,7 @@ export function insertSender(db: Db, row: SenderRow): Promise<boolean> {
   return senders.insert(db, row, ['organization_id', 'folded_email']);
 }
 
-/** Leaves the organization without a default sender. */
+/** Removes the default mark from the organization's default sender. */
 export async function clearDefaultSender(
   db: Db,
   organizationId: string,
@@ -126,7 +124,7 @@ export async function clearDefaultSender(
 
 /**
  * Finds a sender by the hash of the token in the last mail. `isLocked` locks the sender until the
- * end of the transaction: of two answers with the same token, only one finds it.
+ * end of the transaction, so that of two requests with the same token only the first finds it.
  */
 export function findSenderByToken(
   db: Db,
@@ -142,8 +140,8 @@ export function findSenderByToken(
 }
 
 /**
- * Returns the encrypted token of the mail `messageId`; undefined once a later mail or the proof
- * came.
+ * Returns the encrypted token of the mail `messageId`; undefined after a later mail, or after the
+ * proof.
  */
 export async function findProofToken(
   db: Db,

@@ -1,6 +1,6 @@
-// Allowed From addresses of mail, resolved inside the accept transaction for every send: two
-// prepared statements each; a third statement asks for the owner of a domain that is not verified
-// here. The resource itself is senders.ts.
+// Decides which From addresses mail may have, inside the accept transaction of every send. Each
+// send takes two prepared statements; a third reads the owner of a domain that is not verified
+// here. senders.ts has the resource.
 
 import { findFirstOrganization } from '../../access/organizations/queries.ts';
 import { ConflictError, ForbiddenError } from '../../platform/errors.ts';
@@ -13,7 +13,7 @@ import { findDefaultSender, findSenderByEmail, type SenderRow } from './queries.
 /** The `from` of a send, the address in the normal form of src/platform/net/address.ts. */
 export interface FromAddress {
   email: string;
-  /** An empty name stands for none. Without a name, the sender's is used. */
+  /** An empty name omits the name. If left out, the name of the sender is used. */
   name?: string | null | undefined;
 }
 
@@ -23,21 +23,21 @@ export interface ResolvedSender {
   /** Domain with the signing keys; null for a verified address on a domain that is not ours. */
   domainId: string | null;
   /**
-   * Set for a domain that is known on this machine only, so that mail of the domain may not leave
-   * the machine.
+   * Set for a domain that is known only on this machine, so that mail from it may not leave the
+   * machine.
    */
   isLocal: boolean;
   /** Default addresses for mail without a Reply-To. */
   replyToEmails: string[] | null;
 }
 
-/** A mailbox address of the organization on the domain that the service hosts for all. */
+/** A mailbox address of the organization on the hosted domain, which all organizations share. */
 export interface HostedSender {
   domainId: string | null;
   isPaused: boolean;
 }
 
-/** Called only for a domain of another organization. Injected, as mailboxes stand above senders. */
+/** Called only for a domain of another organization. A parameter, as mailboxes stand above. */
 export type FindHostedSender = (
   db: Db,
   organizationId: string,
@@ -91,9 +91,8 @@ type Refused = ForbiddenError | ConflictError;
 
 /**
  * Returns the sender of mail that the service writes: the default sender of the first organization,
- * without the Reply-To. The organization that asked for the mail never gets an answer that quotes
- * the mail.
- * @throws ConflictError without a sender that may send.
+ * without the Reply-To. So an answer, which may quote the mail, never goes to the organization that
+ * caused it. @throws ConflictError without a sender that may send.
  */
 async function resolveServiceSender(db: Db, findHosted = noneHosted): Promise<ResolvedSender> {
   const first = await findFirstOrganization(db);
@@ -118,8 +117,8 @@ interface SenderQuestion {
 }
 
 /**
- * Resolves the senders of a batch, in order. Equal requests are resolved once; a refusal is a
- * value.
+ * Resolves the senders of a batch, in order. Equal questions are resolved once. A refusal is
+ * returned, not thrown.
  */
 export async function resolveSenders(
   db: Db,

@@ -1,5 +1,5 @@
-// Checks whether the sender of a send may send it (resolve.ts), and whether the mail may leave the
-// machine. Passes the resolved sender on to the checks after it and to the draft.
+// Checks whether the organization may use the sender (resolve.ts), and whether the mail may leave
+// the machine. Passes the resolved sender on to later checks and to the draft.
 import type { ClaimedOrigin } from '../../access/keys/constraints.ts';
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { ForbiddenError, ServiceError } from '../../platform/errors.ts';
@@ -40,8 +40,8 @@ export const senderCheck = (findHosted: FindHostedSender): SendCheck<'both', Sen
 });
 
 /**
- * Refuses a mail that names an author or a sender, besides From, from which the organization may
- * not send. A receiver may show that address in place of From.
+ * Refuses a mail with a further author or Sender field that the organization may not send from. A
+ * mail program may show that address in place of From.
  */
 export const originCheck = (
   findHosted: FindHostedSender,
@@ -71,8 +71,8 @@ export const originCheck = (
 });
 
 /**
- * Refuses mail of the sandbox that leaves the machine: no Internet host could answer, and bounces
- * would go to a name that does not exist. Repeated at the due time: the mode of delivery may have
+ * Refuses mail from the sandbox that leaves the machine: nobody could answer it, and bounces would
+ * go to a name that does not exist. Runs again at the due time, as the mode of delivery may have
  * changed.
  */
 export const localSenderCheck: SendCheck<'both', Sent & { addresses: readonly string[] }> = {

@@ -1,6 +1,6 @@
 // Sender identities (specification 2.10, 4.7): the resource. resolve.ts decides on the right to
-// send. An identity is verified by a verified domain, or by itself (`verified_at`). The state of
-// the domain is not copied here, so a change of the domain takes effect at once.
+// send. An identity is verified by a verified domain, or by proof of the address (`verified_at`).
+// The state of the domain is not copied here, so a change of the domain takes effect at once.
 
 import { admissionOf } from '../../access/admission/admission.ts';
 import { openAllowances } from '../../access/admission/quota.ts';
@@ -41,7 +41,7 @@ function toSender(
   proof: Pick<Sender, 'providerLifecycle' | 'providerFailureCode'>,
 ): Sender {
   const domainVerifiedAt = domain?.status === 'verified' ? domain.verified_at : null;
-  // Verification by the domain begins when both exist.
+  // The domain verifies the sender from the time at which both existed.
   const byDomain = domainVerifiedAt === null ? null : Math.max(domainVerifiedAt, row.created_at);
   const verifiedAt = row.verified_at ?? byDomain;
   const isVerified = verifiedAt !== null;
@@ -85,7 +85,7 @@ async function present(
   });
 }
 
-/** Returns how far the proof of an address is (proof.ts). */
+/** Returns the state of the proof of an address (proof.ts). */
 function proofOf(
   { proof_message_id: id, proof_expires_at: expiresAt }: queries.SenderRow,
   lost: ReadonlySet<string>,
@@ -130,12 +130,11 @@ export function newSenderRow(
 }
 
 /**
- * Creates a sender identity, verified at once on a verified domain; any other address is mailed a
- * token, as a send of the caller. The first sender of an organization is the default unless
- * `isDefault` is given.
- * @throws ValidationError; ConflictError if the address is a sender already, or a hosted mailbox
- * elsewhere, or too many proofs are pending; RateLimitedError, PaymentRequiredError or
- * ForbiddenError for a caller that may not send the mail.
+ * Creates a sender identity. On a verified domain it is verified at once; to a different address a
+ * token is mailed, as a send of the caller. The first sender of an organization is the default
+ * unless `isDefault` is given. @throws ValidationError; ConflictError if the address is a sender
+ * already, or a hosted mailbox elsewhere, or too many proofs are pending; RateLimitedError,
+ * PaymentRequiredError or ForbiddenError for a caller that may not send the mail.
  */
 export async function createSender(app: App, caller: Caller, input: CreateSender): Promise<Sender> {
   const { organizationId } = caller;
@@ -163,8 +162,7 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
 }
 
 /**
- * Draws on the send rate of a key for the mail to an address that needs proof. @throws
- * RateLimitedError.
+ * Counts the mail that proves an address towards the send rate of a key. @throws RateLimitedError.
  */
 async function drawForProof(
   app: App,
@@ -185,7 +183,7 @@ async function requireFreeAddress(
 ): Promise<void> {
   if (domain !== app.config.mailboxes.hostedDomain) return;
   const owner = await findOwner(trx, domain);
-  // Serializes this sender with a new mailbox of the domain, which asks for senders.
+  // Locks the domain, so that a new mailbox with this address cannot be created at the same time.
   if (owner) await lockDomain(trx, owner.id);
   const holder = await app.hooks.findAddressHolder(trx, folded_email);
   if (holder === undefined || holder === organization_id) return;

@@ -12,7 +12,7 @@ interface AcceptedMessage {
   sender_domain_id: string | null;
   /** Number of recipients. */
   delivery_count: number;
-  /** The run that made it and counted it (run-places.ts); null for other mail. */
+  /** The campaign run that made the message and counted it (run-places.ts); null without a run. */
   campaign_run_id: string | null;
 }
 
@@ -26,7 +26,7 @@ export async function countInWindows(
   for (const message of messages) {
     const { organization_id, sender_domain_id: domainId, delivery_count: count } = message;
     if (domainId === null || message.campaign_run_id !== null) continue;
-    // Awaits only domains that are not in memory.
+    // Awaits only if the domains are not in memory.
     const domains = known.get(organization_id) ?? (await known.find(trx, organization_id));
     if (!domains.has(domainId)) continue;
     accepted.add(trx, { domainId }, { count });

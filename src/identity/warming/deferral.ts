@@ -19,11 +19,11 @@ interface Candidate {
   attempt_count: number;
 }
 
-/** The places of the windows of a claim, locked until the transaction ends. */
+/** The places of the windows that a claim uses, locked until the transaction ends. */
 export interface Deferral {
   /** Whether the delivery has to wait for a place. */
   defers(row: Candidate): boolean;
-  /** Takes the place of a delivery that goes. */
+  /** Takes a place for a delivery that is sent. */
   take(row: Candidate): void;
   /** Stores the taken places. */
   keep(trx: Db): Promise<void>;
@@ -35,8 +35,8 @@ function planOf(plans: DeferringPlans, row: Candidate): string | undefined {
 }
 
 /**
- * Opens the places that the candidates of a claim need, or returns null if no plan defers any
- * candidate. Hot: without such plans it reads a counter each half second.
+ * Opens the places that the candidates of a claim need, or returns null if no plan defers any of
+ * them. Hot: without such plans it only reads a counter every half second.
  */
 export async function openDeferral(
   app: App,

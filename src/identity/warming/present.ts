@@ -1,5 +1,5 @@
-// Presentation of a plan in the API: with the domain, windows, decisions, evidence, and other
-// reasons that hold the mail of the domain (specification 2.11).
+// Presents a plan in the API: with the domain, windows, decisions, evidence, and further reasons
+// that hold the mail of the domain (specification 2.11).
 
 import { findOrganization } from '../../access/organizations/queries.ts';
 import type { App } from '../../core/app.ts';
@@ -67,7 +67,7 @@ function toDecision(row: DecisionRow): Warming['decisions'][number] {
   return { id, kind, batchId, actor, note, createdAt: isoTime(created_at) };
 }
 
-/** Returns the hours of evidence: the window of health, but at least a window of the plan. */
+/** Returns the hours of evidence: the window of health, at least a window of the plan. */
 function evidenceHours({ config }: App): number {
   return Math.max(config.health.windowHours, windowMs / hourMs);
 }

@@ -66,9 +66,7 @@ const own = ownTables<WarmingTables>();
 
 const on = tables<WarmingTables>;
 
-/**
- * Condition in the exact words of the index `warming_plans_live`; otherwise that index is not used.
- */
+/** Condition in exactly the words of the index `warming_plans_live`: else no engine uses it. */
 const isLive = sql<SqlBool>`status in ('active', 'paused', 'held')`;
 
 /** Inserts a plan. Returns false if the domain has a plan that is active, paused or held. */
@@ -164,9 +162,7 @@ export const selectPlaces = own.all(
     ),
 );
 
-/**
- * Returns the free places like `selectPlaces`. They stay as they are until the transaction ends.
- */
+/** Returns the free places like `selectPlaces`. They cannot change until the transaction ends. */
 export async function lockPlaces(
   trx: Db,
   planIds: readonly string[],
@@ -271,8 +267,8 @@ const reserveInOpen = own.change((db, row: InWindow) =>
 );
 
 /**
- * Counts recipients of runs in the open windows of domains. Locks of the plans keep these windows
- * open, so a single statement for each is enough.
+ * Counts recipients of runs in the open windows of domains. The caller has locked the plans, so
+ * these windows stay open and a single statement for each is enough.
  */
 export const reserved = own.counterBy(
   'warming_windows_of_runs',

@@ -28,7 +28,7 @@ export function firstAllowance(growth: Growth): number {
 
 /**
  * Returns the allowance of the window after a safe window. Calculates in whole hundredths, as 100 ×
- * 1.1 is a little more than 110.
+ * 1.1 in floating point is a little more than 110.
  */
 export function nextAllowance(previous: number, growth: Omit<Growth, 'initialDailyRecipients'>) {
   const { dailyGrowthPercent, targetDailyRecipients } = growth;
@@ -51,8 +51,8 @@ export interface Simulation {
 }
 
 /**
- * Returns the windows of a plan that began at `start` (ms since 1970), provided that each of them
- * is safe.
+ * Returns the windows of a plan that began at `start` (ms since 1970), assuming that each window is
+ * safe.
  */
 export function simulateRamp(growth: Growth, start: number): Simulation {
   const windows: SimulatedWindow[] = [];

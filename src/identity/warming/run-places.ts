@@ -30,9 +30,8 @@ export async function runPlaces(db: Db, domainId: string): Promise<RunPlaces> {
 }
 
 /**
- * Returns the places of a domain. Until the transaction ends, no other run takes any of them, and
- * the window stays as it is. Direct sends are not delayed, so they may take more than the window
- * has.
+ * Locks and returns the places of a domain. Until the transaction ends, no other run takes any of
+ * them, and the window stays open. Direct sends are not delayed, so they may exceed the window.
  */
 export async function lockRunPlaces(trx: Db, domainId: string): Promise<RunPlaces> {
   const found = await findPlanOf(trx, domainId);

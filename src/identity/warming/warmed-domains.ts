@@ -1,6 +1,6 @@
-// Domains with a live plan, by organization, in the memory of this process: every send needs them.
-// Also the plans that defer direct sends: every claim needs them. A change by another process is
-// seen within a second (src/platform/store/changes/changes.ts), a change by this process at once.
+// Memory of the domains with a live plan, by organization, which every send needs; and of the plans
+// that defer direct sends, which every claim needs. A change by another process is seen within a
+// second (src/platform/store/changes/changes.ts), a change by this process at once.
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 import { committedIn, KnownRows } from '../../platform/store/changes/changes.ts';
@@ -72,8 +72,8 @@ class WarmedDomains {
   }
 
   /**
-   * Returns the plans that defer as they are now: if memory knows any, reads the counter of
-   * changes. The queue sleeps after a change, and would otherwise miss a change within the half
+   * Returns the plans that defer as of now: if memory has any, it reads the counter of changes
+   * first. The queue sleeps after a change, and would otherwise miss a change within the half
    * second.
    */
   async deferringNow(): Promise<DeferringPlans> {
@@ -90,5 +90,5 @@ class WarmedDomains {
   }
 }
 
-/** The warming domains that a process knows. */
+/** The memory of warming domains in this process. */
 export const warmedDomains = perApp((app: App) => new WarmedDomains(app));

@@ -122,17 +122,17 @@ export async function getWarming(app: App, caller: Caller, domainId: string): Pr
   return presentWarming(app, db, await getPlan(db, caller.organizationId, domainId));
 }
 
-/** A decision by a person. */
+/** A decision by a person about a plan. */
 interface Verb {
-  /** Statuses in which it is allowed; in all other statuses it is a conflict. */
+  /** Statuses in which the decision is allowed; any further status is refused with 409. */
   from: readonly PlanRow['status'][];
   action: AuditAction;
   kind: DecisionKind;
-  /** Changes the locked plan and the windows. */
+  /** Changes the locked plan and its windows. */
   run(trx: Db, plan: PlanRow, now: number): Promise<PlanRow>;
 }
 
-/** Applies a decision. @throws ResourceNotFoundError; ConflictError; errors of the verb. */
+/** Applies a decision. @throws ResourceNotFoundError; ConflictError; errors of `run`. */
 async function decideOf(
   app: App,
   caller: Caller,
@@ -221,7 +221,7 @@ async function goOn(
   });
   const windows = await windowsOf(trx, changed);
   if (windows.open) return changed;
-  // After a hold no window is scheduled: an allowance never grows by an unsafe window.
+  // After a hold no window is scheduled: an unsafe window never increases the allowance.
   const allowance = windows.closed?.allowance_recipients ?? firstAllowance(growthOf(changed));
   await openWindow(app, trx, changed, windows, { startsAt: now, allowance, actor });
   return changed;

@@ -45,11 +45,11 @@ import {
 import { type Growth, nextAllowance, windowMs } from './ramp.ts';
 import { warmedDomains } from './warmed-domains.ts';
 
-/** Lateness above which the next window begins now instead of at the end of the previous one. */
+/** Lateness above which the next window begins now, and not at the end of the previous window. */
 const latenessMs = hourMs;
 /**
- * Smallest clock jump that counts. NTP corrects less at a time, and the clocks of daemons differ by
- * less.
+ * Smallest jump of the clock that counts. NTP corrects in smaller steps, and the clocks of daemons
+ * differ by less.
  */
 const toleranceMs = 5_000;
 const plansPerLook = 100;
@@ -59,7 +59,7 @@ const systemActor = 'system';
 
 type Decided = Pick<DecisionRow, 'kind'> & Partial<Pick<DecisionRow, 'batch_id' | 'note'>>;
 
-/** Stores decisions on a plan, in this order. */
+/** Stores decisions on a plan, in their order. */
 export async function decide(
   app: App,
   trx: Db,
@@ -150,7 +150,7 @@ export async function openWindow(
   await decide(app, trx, plan.id, actor, [{ kind: 'window-opened', batch_id: opened.id, note }]);
   if (plan.direct === 'defer') {
     await updatePlan(trx, plan.id, { taken_recipients: 0 });
-    // The queue frees waiting mail when it sees the change.
+    // Marks the change: when the queue sees it, it frees waiting mail.
     warmingChanges.note(trx);
   }
   if (allowance_recipients >= plan.target_daily_recipients) return;
@@ -163,7 +163,7 @@ export async function openWindow(
   await insertBatch(trx, next);
 }
 
-/** A plan with the change; null if another process made the change first. */
+/** The changed plan; null if another process made the change first. */
 type Moved = { plan: PlanRow; change: 'closed' | 'held' | 'completed' | 'clock' } | null;
 
 /**
@@ -235,8 +235,8 @@ async function moveWindow(app: App, trx: Db, planId: string): Promise<Moved> {
 }
 
 /**
- * Restarts a window that lies in the future because the clock was set back: it would last longer
- * than a day.
+ * Restarts a window that begins in the future because the clock was set back. Otherwise it would
+ * last longer than a day.
  */
 async function comeToPresent(
   trx: Db,

@@ -1,5 +1,5 @@
-// Takes the first finding of each record. Asks the questions of the diagnoses in rounds: an answer
-// can lead to further questions. The probe bounds their number and their time.
+// Finds the first diagnosis of each record. Asks the questions of the diagnoses in rounds, because
+// an answer can lead to further questions. The probe bounds their number and time.
 import type { Probe, ProbeQuestion } from '../../../platform/net/dns-probe.ts';
 import { dkimDiagnoses } from './dkim.ts';
 import { dmarcDiagnoses } from './dmarc.ts';
@@ -8,7 +8,7 @@ import { mxDiagnoses } from './mx.ts';
 import { spfDiagnoses } from './spf.ts';
 import { authorityAnswer, hiddenDiagnoses, placeDiagnoses } from './zone.ts';
 
-/** Rounds of questions: a chain of SPF records has eleven at most. */
+/** Most rounds of questions: a chain of SPF records needs eleven at most. */
 const mostRounds = 16;
 
 const diagnoses: readonly Diagnosis[] = [
@@ -48,7 +48,7 @@ function findingOf(facts: Facts, suspect: Suspect): Finding | null {
   return null;
 }
 
-/** Says so if only the resolver answered. */
+/** Returns a remark if only the resolver answered, and no name server of the zone. */
 function doubtOf(facts: Facts, suspect: Suspect): string {
   const authority = suspect.check.status === 'valid' ? undefined : authorityAnswer(suspect, facts);
   if (authority?.answer.kind !== 'silent') return '';

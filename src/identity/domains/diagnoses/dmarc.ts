@@ -5,13 +5,13 @@ import { organizationalDomain } from '../schema.ts';
 import type { Diagnosis, Facts, Suspect } from './facts.ts';
 
 const isDmarc = ({ record }: Suspect) => record.purpose === 'dmarc';
-/** Addresses for reports that are read from a record. */
+/** Most addresses for reports that are read from a record. */
 const mostUris = 10;
 
 const recordsIn = (texts: readonly string[]) =>
   texts.filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/.test(text));
 
-/** Returns the tags of the only record; null for none or several. */
+/** Returns the tags of the record; null without a record, or with several. */
 function tagsOf(suspect: Suspect): Map<string, string> | null {
   if (!isDmarc(suspect)) return null;
   const records = recordsIn(suspect.check.found);
@@ -41,7 +41,7 @@ const noPolicy: Diagnosis = {
   },
 };
 
-/** Strict alignment of SPF asks for the domain itself; our return path is a name below it. */
+/** Strict SPF alignment requires the domain itself, but our return path is a name below it. */
 const alignment: Diagnosis = {
   find(suspect, { of: { domain } }) {
     if (tagsOf(suspect)?.get('aspf')?.toLowerCase() !== 's') return null;
@@ -53,7 +53,7 @@ const alignment: Diagnosis = {
   },
 };
 
-/** Returns the foreign domains that get reports by this record. */
+/** Returns the foreign domains that receive reports by this record. */
 function foreignDomains(suspect: Suspect, { of: { organizational } }: Facts): string[] {
   const tags = tagsOf(suspect);
   const uris = [tags?.get('rua'), tags?.get('ruf')].flatMap((list) => list?.split(',') ?? []);

@@ -1,6 +1,6 @@
-// The answers of a check, and the shape of a diagnosis. A diagnosis is data: the questions that it
-// needs, and a pure function over their answers (diagnose.ts asks them and takes the first
-// finding).
+// The answers of a check, and the shape of a diagnosis. A diagnosis consists of the questions that
+// it needs, and a pure function over the answers. diagnose.ts asks the questions and uses the first
+// finding.
 import {
   type ProbeAnswer,
   type ProbeQuestion,
@@ -14,14 +14,14 @@ import type { DiagnosisCode } from './codes.ts';
 /** Problem of a record, and the remedy. */
 export interface Finding {
   code: DiagnosisCode;
-  /** The sentence that a person reads; the `error` of the record. */
+  /** The sentence for people; it becomes the `error` of the record. */
   error: string;
   remedy: string;
-  /** Set if the record does not count, although the text of the record looked right. */
+  /** Set if receivers ignore the record, although its text looks correct. */
   isInvalid?: true;
 }
 
-/** A record in question. */
+/** A record that is being diagnosed. */
 export interface Suspect {
   record: ExpectedRecord;
   check: RecordCheck;
@@ -30,7 +30,7 @@ export interface Suspect {
 /** Kind of finding. */
 export interface Diagnosis {
   /**
-   * Questions that `find` needs; asked again after their answers, as they may lead to further
+   * Questions that `find` needs. Called again with their answers, which may lead to further
    * questions.
    */
   needs?(suspect: Suspect, facts: Facts): readonly ProbeQuestion[];
@@ -45,7 +45,7 @@ export interface Surroundings {
   mailHost: string;
   spf: ExpectedSpf;
   keys: readonly DomainKeyRow[];
-  /** A label that nobody has published. */
+  /** A random label that nobody has published. */
   randomLabel: string;
   /**
    * Returns the server at an address of a zone's name servers; null for a server that must not be

@@ -61,14 +61,14 @@ const cnameAndOther: Diagnosis = {
   },
 };
 
-/** A server can answer an MX and a CNAME of the same name: receivers see one or the other. */
+/** Some servers answer both an MX and a CNAME for a name. Then receivers see either of them. */
 const cnameBesideMx: Diagnosis = {
   needs: (suspect) => (isMx(suspect) && suspect.check.found.length > 0 ? [ownAlias(suspect)] : []),
   find(suspect, facts) {
     if (!isMx(suspect) || suspect.check.found.length === 0) return null;
     const { name } = suspect.record;
     const [alias] = facts.values('CNAME', name);
-    // A resolver that followed the CNAME has the MX of the alias: nothing stands beside it.
+    // If the resolver followed the CNAME, the MX is that of the alias, and is not beside the CNAME.
     if (alias === undefined || facts.get({ type: 'MX', name })?.alias != null) return null;
     return {
       code: 'cname-and-other',

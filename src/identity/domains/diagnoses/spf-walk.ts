@@ -1,18 +1,18 @@
-// Walks an SPF record as a receiver does (RFC 7208 4.6.4): counts the look-ups that the mechanisms
-// cost, and the look-ups that find nothing. Pure: it names the questions that are not answered yet.
+// Walks an SPF record as a receiver does (RFC 7208 4.6.4). Counts the look-ups of the mechanisms,
+// and the look-ups without a result. Pure: it returns the questions that lack an answer.
 import type { ProbeQuestion } from '../../../platform/net/dns-probe.ts';
 import { spfRecordsIn } from '../merged-records.ts';
 import type { Facts } from './facts.ts';
 
 export const mostLookups = 10;
 export const mostVoidLookups = 2;
-/** Terms of a record that are read. */
+/** Most terms of a record that are read. */
 const mostTerms = 100;
 
 export interface SpfWalk {
   lookups: number;
   voids: number;
-  /** Questions to ask before the counts are whole. */
+  /** Unanswered questions; without their answers the counts are incomplete. */
   open: ProbeQuestion[];
 }
 
@@ -26,7 +26,7 @@ export function walkSpf(facts: Facts, name: string, text: string): SpfWalk {
 interface Place {
   name: string;
   text: string;
-  /** Names of the records that led here: a record that includes itself ends. */
+  /** Names of the records that led to this record. A record that includes itself ends the walk. */
   path: ReadonlySet<string>;
 }
 
@@ -37,7 +37,7 @@ function walkRecord(facts: Facts, walk: SpfWalk, place: Place): void {
       /^[+?~-]?(include|exists|redirect|ptr|mx|a)(?:[:=]([^/\s]+))?(?:\/\S*)?$/i.exec(term) ?? [];
     if (kind === '') continue;
     walk.lookups += 1;
-    // A macro depends on the mail: the look-up counts, the answer is unknown.
+    // A macro depends on the mail: its look-up is counted, but cannot be asked.
     if (target.includes('%')) continue;
     follow(facts, walk, kind.toLowerCase(), target.toLowerCase().replace(/\.$/, ''), place);
   }

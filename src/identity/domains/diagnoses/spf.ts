@@ -114,7 +114,7 @@ const passAll: Diagnosis = {
   },
 };
 
-/** A verdict needs the mechanism of the smarthost. */
+/** SPF cannot be judged while the mechanism of the smarthost is unknown. */
 const relaySpf: Diagnosis = {
   find(suspect, { of: { spf } }) {
     if (!isSpf(suspect) || spf.unknown === null) return null;

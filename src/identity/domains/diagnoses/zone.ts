@@ -19,16 +19,16 @@ const zoneQuestions = ({ record }: Suspect, { of: { organizational } }: Facts): 
   namesUpTo(record.name, organizational).map((name) => ({ type: 'NS', name }));
 
 interface Authority {
-  /** The closest name above the record that has name servers. */
+  /** The closest name, at or above the record, that has name servers. */
   zone: string;
   hosts: readonly string[];
   /** Addresses of the hosts; null while they are not looked up. */
   addresses: readonly string[] | null;
-  /** The servers that may be asked. */
+  /** Addresses of name servers that may be asked. */
   servers: readonly string[];
 }
 
-/** Returns the name servers of the record's own zone; null while they are unknown. */
+/** Returns the name servers of the zone that contains the record; null while they are unknown. */
 function authorityOf(suspect: Suspect, facts: Facts): Authority | null {
   const found = zoneQuestions(suspect, facts).find((question) => {
     const answer = facts.get(question);
@@ -50,7 +50,7 @@ function addressQuestions(name: string): ProbeQuestion[] {
   ];
 }
 
-/** Asks for the name servers, then for their addresses, then asks them. */
+/** Returns the next questions: the name servers, then their addresses, then the record itself. */
 function authorityNeeds(suspect: Suspect, facts: Facts): readonly ProbeQuestion[] {
   if (!isWrong(suspect)) return [];
   const open = zoneQuestions(suspect, facts).filter((question) => !facts.get(question));
@@ -145,7 +145,7 @@ const staleCache: Diagnosis = {
   },
 };
 
-/** Returns the name of a label that nobody published, beside the record. */
+/** Returns the name of an unpublished label beside the record. */
 const besideOf = ({ record }: Suspect, { of: { randomLabel } }: Facts) =>
   `${randomLabel}.${record.name.slice(record.name.indexOf('.') + 1)}`;
 
@@ -186,7 +186,7 @@ const doubledName: Diagnosis = {
   },
 };
 
-/** Returns names under which people publish a record by mistake. */
+/** Returns names under which users often publish a record by mistake. */
 function mistakenNames({ record }: Suspect, { of: { domain } }: Facts): string[] {
   const [first = '', ...rest] = record.name.split('.');
   const parent = domain.slice(domain.indexOf('.') + 1);

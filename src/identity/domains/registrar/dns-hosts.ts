@@ -1,11 +1,11 @@
-// DNS hosts by the names of their servers: dns-hosts.yaml.
+// DNS hosts by the names of their servers, as listed in dns-hosts.yaml.
 import { readFileSync } from 'node:fs';
 import { loadYaml } from '../../../platform/runtime/on-demand.ts';
 
 interface DnsHost {
   name: string;
   servers: RegExp;
-  /** URL with `{domain}`. */
+  /** URL of the page that edits records; `{domain}` stands for the domain. */
   records: string;
 }
 
@@ -26,8 +26,8 @@ function readHosts(): DnsHost[] {
 }
 
 /**
- * Returns the name of the host that runs any of these servers, and where it edits records of the
- * domain.
+ * Returns the host that runs any of these name servers, and the URL at which it edits records of
+ * the domain.
  */
 export function dnsHostOf(
   nameServers: readonly string[],

@@ -1,5 +1,5 @@
-// Servers of RDAP by domain: IANA's list (RFC 9224), kept for a day, or the shipped list while IANA
-// does not answer.
+// Servers of RDAP by domain. Uses the list of IANA (RFC 9224) for a day, or the shipped list while
+// IANA does not answer.
 import { readFileSync } from 'node:fs';
 import type { App } from '../../../core/app.ts';
 import { getFromStranger, type Patience } from '../../../platform/net/http/client.ts';
@@ -10,7 +10,7 @@ export type RdapServers = ReadonlyMap<string, readonly string[]>;
 
 const ianaList = new URL('https://data.iana.org/rdap/dns.json');
 const dayMs = 24 * 3600_000;
-/** Time after which IANA is asked again after a failure. */
+/** Delay before IANA is asked again after a failure. */
 const againMs = 10 * 60_000;
 
 const keptOf = perApp((_app: App) => ({
@@ -49,7 +49,7 @@ function shippedServers(): RdapServers {
   return readServers(JSON.parse(text));
 }
 
-/** Reads a list in the form of RFC 9224 4; entries of a different form are left out. */
+/** Reads a list in the form of RFC 9224 4. Leaves out entries of a different form. */
 function readServers(list: unknown): RdapServers {
   const services: unknown = (list as { services?: unknown } | null)?.services;
   const servers = new Map<string, readonly string[]>();

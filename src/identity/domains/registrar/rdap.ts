@@ -1,9 +1,9 @@
-// Asks an RDAP server for the registrar of a domain (RFC 9082, 9083). The server is a stranger: 64
-// KB, 5 s, at most three redirects, each to a public address.
+// Asks an RDAP server for the registrar of a domain (RFC 9082, 9083). Does not trust the server:
+// reads at most 64 KB, waits 5 s, and follows three redirects to public addresses only.
 import type { App } from '../../../core/app.ts';
 import { getFromStranger, type Patience } from '../../../platform/net/http/client.ts';
 
-/** Facts of a domain in the registry; each is null if the answer lacks it. */
+/** Facts about a domain in the registry; a fact is null if the answer lacks it. */
 export interface Registration {
   name: string;
   ianaId: string | null;
@@ -15,8 +15,8 @@ const longestName = 200;
 const mostEntities = 50;
 
 /**
- * Returns the registrar that the server names; null if it does not know the domain or names none.
- * @throws Error with the obstacle in words
+ * Returns the registrar of a domain. Null if the server does not know the domain, or names no
+ * registrar. @throws Error with the obstacle in words
  */
 export async function askRegistrar(
   app: App,
@@ -70,7 +70,7 @@ function nameOf(entity: Loose): unknown {
   return Array.isArray(named) ? named[3] : undefined;
 }
 
-/** Returns a short text without control characters; null for anything else. */
+/** Returns a short text without control characters; null for any different value. */
 function plain(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const text = value.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();

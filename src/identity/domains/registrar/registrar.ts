@@ -1,5 +1,5 @@
-// The registrar of a domain and the host of its DNS: RDAP names the registrar, the name servers
-// tell the host. An answer is kept for an hour.
+// The registrar of a domain and the host of its DNS. RDAP tells the registrar; the name servers
+// tell the host. An answer is cached for an hour.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { messageOf } from '../../../platform/errors.ts';
