@@ -45,7 +45,7 @@ export const lastTurns = own.all((db, limit: number) =>
     .limit(limit),
 );
 
-/** Returns the next time at which a delivery without a turn is due, or null. */
+/** Returns the earliest due time of a delivery without a turn, or null. */
 export const nextDueAt = own.first(
   (db) =>
     db
@@ -83,7 +83,7 @@ export const findInLane = own.all((db, lane: string, limit: number) => {
 
 const selectLanesBetween = own.all(
   (db, after: string, before: string) => {
-    // The order of bytes, which SQLite has by default.
+    // PostgreSQL sorts by bytes too, as SQLite does by default.
     const lane = engineOf(db) === 'postgres' ? sql`lane collate "C"` : sql`lane`;
     return db
       .selectFrom('deliveries')
@@ -97,7 +97,7 @@ const selectLanesBetween = own.all(
 
 /** Lists the lanes with waiting deliveries and a name that begins with this word and a space. */
 export function selectLanesOf(db: Db, word: string): Promise<string[]> {
-  // The character after the space.
+  // `!` is the character after the space.
   return selectLanesBetween(db, `${word} `, `${word}!`);
 }
 
@@ -187,8 +187,8 @@ export async function renewLeases(
 }
 
 /**
- * Releases claims, due now: at SIGTERM the claims of this daemon, at the start the claims of a
- * crashed daemon.
+ * Releases claims, so that they are due now: at SIGTERM the claims of this daemon, at the start the
+ * claims of a crashed daemon.
  */
 export async function releaseClaims(db: Db, worker: string | null, now: number): Promise<number> {
   await lockClaims(db, worker);

@@ -1,4 +1,4 @@
-// SQL on `deliveries` after the clock was set back: times that the old clock set move to the
+// SQL on `deliveries` after the clock was set back. Times that the clock set before move to the
 // present, so that no delivery waits for a distant time.
 import { type SqlBool, sql } from 'kysely';
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
@@ -23,7 +23,7 @@ function fromFuture(db: Db, { now, latest }: Moment) {
   return tables<DeliveryTables>(db)
     .updateTable('deliveries')
     .set({
-      // Keeps a `due_at` before `touchedAt`: the new clock set it, for example for a renewed lease.
+      // Keeps a `due_at` before `touchedAt`: the clock set it after its jump, as for a lease.
       due_at: sql<number>`case when due_at < ${touchedAt} then due_at else due_at - ${early} end`,
       expires_at: sql<number>`expires_at - ${early}`,
       last_attempt_at: atMost('last_attempt_at'),

@@ -1,5 +1,5 @@
-// SQL on `deliveries` to measure the queue: waiting deliveries, page by page in the order of an
-// index that holds nothing else. The states are at the head of queries.ts.
+// SQL on `deliveries` to measure the queue. Reads waiting deliveries page by page, by an index of
+// waiting deliveries only. The states are at the head of queries.ts.
 import { sql } from 'kysely';
 import { type Db, tables } from '../../platform/store/db.ts';
 import type { DeliveryTables } from './queries.ts';
@@ -8,7 +8,7 @@ import type { MessageStatus, WaitReason } from './status.ts';
 
 /** The fields of an entry that a measurement needs. */
 export interface WaitingRow {
-  /** The turn of a ready entry, else the due time: the order in which entries are read. */
+  /** Turn of a ready entry, due time of a waiting entry: entries are read in this order. */
   at: number;
   status: MessageStatus;
   lane: string | null;
@@ -46,7 +46,7 @@ export function selectWaitingFrom(
       .$if(half === 'due', (q) => q.where('turn', 'is', null))
       .$if(start !== null, (q) => q.where(order, '>=', start?.at ?? 0))
       .orderBy(order)
-      // Written into the SQL: PostgreSQL plans an unknown limit as a tenth of the table.
+      // Part of the SQL text: for an unknown limit PostgreSQL plans a tenth of the table.
       .limit(sql.lit(limit))
       .offset(sql.lit(start?.skip ?? 0))
       .execute()

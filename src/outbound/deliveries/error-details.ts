@@ -1,5 +1,5 @@
-// `errorDetails` of a delivery that ended or waits with an error of a server: the words of the
-// server, and the cause and the remedy that they name.
+// `errorDetails` of a delivery with an error of a server: the reply of the server, with cause and
+// remedy.
 import type { RemoteReply } from '../../mail/smtp/outcome.ts';
 import { findCause } from '../../mail/smtp/reply-rules/classify-reply.ts';
 import { toJson } from '../../platform/store/db.ts';

@@ -50,7 +50,7 @@ export interface HeldBack {
   until: number | null;
 }
 
-/** Returns the stops for which queued mail waits, each with the latest end. Only for SQLite. */
+/** Returns the stops that hold back queued mail, each with the latest end. Only for SQLite. */
 export function selectHeldBack(db: Db): Promise<HeldBack[]> {
   const kind = sql<string>`substr(lane, 1, instr(lane, ' ') - 1)`;
   return tables<DeliveryTables>(db)

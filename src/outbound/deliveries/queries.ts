@@ -22,7 +22,7 @@ export class DeliveryRow {
   sender_domain!: string;
   email!: string;
   domain!: string;
-  /** Name of the lane for which it waits; null if it waits for none. */
+  /** Lane in which the delivery waits; null outside of a lane. */
   lane!: string | null;
   /**
    * Place among ready deliveries (src/outbound/queue/claiming/delivery-turns.ts); null unless
@@ -50,7 +50,7 @@ export class DeliveryRow {
   attempts!: string | null;
   /** Time of the planned retry that an early attempt precedes (settling/retry.ts). */
   planned_at!: number | null;
-  /** Attempts before their planned time: by hand, or because the server was reached again. */
+  /** Attempts before the planned time: by hand, or because the server could be reached again. */
   early_attempts!: number;
   /**
    * Name of the SMTP transaction of the last attempt
@@ -58,8 +58,8 @@ export class DeliveryRow {
    */
   transaction_id!: string | null;
   /**
-   * Group of mail with an unsubscribe link (src/outbound/unsubscribe-links). Each recipient gets a
-   * separate copy.
+   * Unsubscribe group of the mail (src/outbound/unsubscribe-links). With a group, each recipient
+   * gets a separate copy.
    */
   unsubscribe_group_id!: string | null;
   /** The campaign run that made the message; null for mail without a run. */
@@ -94,8 +94,7 @@ const engagedColumns = [
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
 /**
- * Columns that opens and clicks need. Reading the other twenty would cost as much as the
- * rest of their work.
+ * Columns that opens and clicks need. Reading the remaining twenty columns would double their cost.
  */
 export type EngagedDelivery = Pick<DeliveryRow, (typeof engagedColumns)[number]>;
 
@@ -150,7 +149,7 @@ const selectHistories = own.all((db, ids: readonly string[]) =>
 const mostHistoryBytes = 6_291_456;
 const noHistory: History = { error_message: null, error_details: null, attempts: null };
 
-/** Returns the newest deliveries with histories that fit into a list. */
+/** Returns the ids of the newest deliveries, as long as their histories fit into a list. */
 function idsWithHistory(rows: readonly Brief[]): string[] {
   let left = mostHistoryBytes;
   return rows.toReversed().flatMap(({ id, bytes }) => {
@@ -161,8 +160,8 @@ function idsWithHistory(rows: readonly Brief[]): string[] {
 }
 
 /**
- * Finds the deliveries of the messages of a list. Beyond 6 MB of errors and attempts, older
- * deliveries have none.
+ * Finds the deliveries of the messages in a list. Beyond 6 MB of errors and attempts in total,
+ * older deliveries come without them.
  */
 export async function findListedDeliveries(
   db: Db,
@@ -274,7 +273,7 @@ export async function confirmSent(
     .where('sent_at', '<=', sentBefore)
     .orderBy('sent_at')
     .limit(limit)
-    // Skips rows that another daemon confirms, or that a report changes, at this moment.
+    // Skips rows that a second daemon confirms, or that a report changes, at the same moment.
     .$if(engineOf(db) === 'postgres', (rows) => rows.forUpdate().skipLocked())
     .execute();
   if (quiet.length === 0) return [];
@@ -293,8 +292,8 @@ export const oldestSentAt = own.first(
     db
       .selectFrom('deliveries')
       .select('sent_at')
-      // Written into the SQL: with a bound value SQLite plans the statement anew at each run, to
-      // find out whether the index fits.
+      // The status is part of the SQL text: with a bound value SQLite would plan the statement at
+      // each run, to see whether the index fits.
       .where('status', '=', sql.lit<MessageStatus>('sent'))
       .orderBy('sent_at')
       .limit(1),

@@ -13,7 +13,7 @@ const own = ownTables<DeliveryTables>();
 export const queueStates = ['ready', 'waiting', 'in-lane', 'held', 'claimed'] as const;
 export type QueueState = (typeof queueStates)[number];
 
-/** Selects entries; undefined matches any. */
+/** Selects entries of the queue; an undefined field matches any entry. */
 export interface QueueFilter {
   organizationId?: string | undefined;
   domain?: string | undefined;
@@ -32,7 +32,7 @@ export type QueueHalf = 'ready' | 'due';
 export interface QueuePart {
   half: QueueHalf;
   state: QueueState | null;
-  /** Lanes of holds. */
+  /** Names of the lanes of holds. */
   heldStops: readonly string[];
 }
 
@@ -123,7 +123,7 @@ export async function countStates(
   return rows[0] ?? { ready: 0, waiting: 0, 'in-lane': 0, held: 0, claimed: 0 };
 }
 
-/** Counts the deliveries that wait in each of these lanes. Empty lanes are absent. */
+/** Counts the deliveries that wait in each of these lanes. Leaves out empty lanes. */
 export async function countInLanes(db: Db, lanes: readonly string[]): Promise<Map<string, number>> {
   const rows = await tables<DeliveryTables>(db)
     .selectFrom('deliveries')
@@ -180,7 +180,7 @@ export interface Walk {
   withScheduled: boolean;
   /** Last entry of the previous batch. */
   after: Pick<WalkRow, 'id' | 'at'> | null;
-  /** Entries later than this were added after the walk began. */
+  /** Turn or time of the last entry when the walk began. Later entries are left out. */
   until: number;
 }
 
@@ -223,7 +223,7 @@ export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<Walk
     )
     .orderBy(order)
     .orderBy('id')
-    // Inlined: PostgreSQL plans a limit it does not know as a tenth of the table.
+    // Part of the SQL text: for an unknown limit PostgreSQL plans a tenth of the table.
     .limit(sql.lit(limit))
     .execute();
   return rows.map((row) => ({ ...row, at: row.at ?? 0 }));
@@ -303,7 +303,7 @@ export async function endUnclaimed(db: Db, id: string, end: UnclaimedEnd): Promi
   return numUpdatedRows > 0n;
 }
 
-/** Ends an entry as failed, cancelled. Returns false if it is claimed or has ended. */
+/** Ends an entry as failed, with code `cancelled`. Returns false if it is claimed or has ended. */
 export function cancelDelivery(
   db: Db,
   id: string,

@@ -7,8 +7,8 @@ import type { DeliveryTables } from './queries.ts';
 const own = ownTables<DeliveryTables>();
 
 /**
- * Locks the oldest unclaimed deliveries of a run that are in the queue. Leaves out deliveries that
- * a daemon has locked: it may wait for the run, which the caller holds.
+ * Locks the oldest unclaimed deliveries of a run that are in the queue. Skips deliveries that a
+ * daemon has locked: the daemon may wait for the row of the run, which the caller holds.
  */
 export const lockQueuedOfRun = own.all((db, runId: string, limit: number) =>
   db

@@ -75,7 +75,7 @@ export const enqueueScheduled = own.run((db, departure: Departure) =>
     .where('status', '=', 'scheduled'),
 );
 
-/** Makes the checks of a scheduled delivery run at once: the wait in the lane is over. */
+/** Makes the checks of a scheduled delivery run now, after the wait in the lane has ended. */
 export const askScheduledNow = own.run((db, id: string, now: number) =>
   db
     .updateTable('deliveries')

@@ -53,7 +53,7 @@ const liveOrder: readonly MessageStatus[] = [
 /** Final statuses, from the best to the worst. */
 const endOrder: readonly MessageStatus[] = ['read', 'delivered', 'failed', 'bounced', 'complained'];
 
-/** Returns the least advanced live status or, if all have ended, the worst end. */
+/** Returns the least advanced live status. If all deliveries have ended, returns the worst end. */
 export function overallStatus(statuses: readonly MessageStatus[]): MessageStatus {
   const live = liveOrder.find((status) => statuses.includes(status));
   if (live) return live;

@@ -1,4 +1,4 @@
-// SQL on `deliveries` for mail that waits because no connection to a server came about.
+// SQL on `deliveries` for mail that waits because no server could be connected to.
 import { type SqlBool, sql } from 'kysely';
 import { ownTables } from '../../platform/store/own-tables.ts';
 import type { DeliveryRow, DeliveryTables } from './queries.ts';
@@ -9,7 +9,7 @@ const own = ownTables<DeliveryTables>();
 export type UnreachedRow = QueueRow &
   Pick<DeliveryRow, 'attempts' | 'attempt_count' | 'early_attempts'>;
 
-/** A part of the unreached mail: ids after `after`, last attempts until `before`. */
+/** A part of the unreached mail: ids above `after`, with a last attempt up to `before`. */
 export interface UnreachedRange {
   after: string;
   before: number;
@@ -22,7 +22,7 @@ export const findUnreached = own.all((db, { after, before, limit }: UnreachedRan
     .selectFrom('deliveries')
     .select(['id', 'message_id', 'recipient_id', 'organization_id', 'sender_domain', 'email'])
     .select(['status', 'campaign_run_id', 'attempts', 'attempt_count', 'early_attempts'])
-    // Written into the SQL, like the predicate of the index `deliveries_unreached`.
+    // Part of the SQL text, in the words of the predicate of the index `deliveries_unreached`.
     .where(sql<SqlBool>`error_code = 'connection' and wait_reason = 'retry'`)
     .where('due_at', 'is not', null)
     .where('id', '>', after)

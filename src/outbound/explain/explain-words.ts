@@ -39,7 +39,7 @@ export interface Help {
   command: string;
 }
 
-/** Sentences on the last event, if only the status is known. */
+/** Sentences on the last event if nothing beyond the status is known. */
 export const statusWords: Readonly<Record<MessageStatus, string>> = {
   pending: 'It was accepted and has not been attempted yet.',
   scheduled: 'It was accepted to be sent later.',
@@ -53,7 +53,7 @@ export const statusWords: Readonly<Record<MessageStatus, string>> = {
   complained: '{host} accepted it, and the recipient reported it as spam.',
 };
 
-/** Sentences on the last event, if more is known. */
+/** Sentences on the last event if more is known than the status. */
 export const outcomeWords = {
   captured: 'It counts as delivered, but nothing left this machine: delivery.mode is capture.',
   notAllowed:
@@ -128,7 +128,7 @@ export const waitWords: Readonly<Record<WaitReason, WaitWords>> = {
 
 const resumedByHand = 'It is sent once the run is resumed; the next check is {due}.';
 const resumeRun: Help = { purpose: 'To resume the run', command: 'svc campaigns resume {run}' };
-/** A held run goes on only with a note of the review. */
+/** A held run continues only with a note about the review. */
 const resumeHeldRun: Help = { ...resumeRun, command: `${resumeRun.command} --note reviewed` };
 
 /** Words for mail of a stopped run, by the status of the run or the reason of the hold. */
@@ -185,7 +185,7 @@ export const runWords: Readonly<Record<'paused' | RunHoldReason, WaitWords>> = {
   },
 };
 
-/** States of the queue without a reason of their own. */
+/** Words for states of the queue that have no `waitReason`. */
 export const stateWords = {
   claimed: {
     next: 'An attempt is under way since {due}.',
@@ -235,7 +235,7 @@ export const stateWords = {
 } as const satisfies Record<string, { because?: string; next: string; help: Help }>;
 
 export interface ErrorWords {
-  /** Follows a colon: "mx.example.com refused it for good: …". */
+  /** Meaning of the code; it follows a colon: "mx.example.com refused it for good: …". */
   means: string;
   /** Advice for a delivery that ended with this error. */
   advice: string;
@@ -348,6 +348,6 @@ export const aboutOther =
   '{email} is not blocked: a member of the list, or the target of a forward, is gone. The owner of {email} can ' +
   'correct that.';
 
-/** Advice to respect the recipient, in place of that for `suppressed`. */
+/** Advice to respect the wish of the recipient. Replaces the advice for `suppressed`. */
 export const decidedByRecipient =
   'The recipient wants no more of this mail, and only the recipient can change that.';

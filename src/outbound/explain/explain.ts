@@ -82,7 +82,7 @@ function statusInWords({ status, attempts }: DeliveryRow): string {
   return shownStatus({ status, metadata: metadataOf(fromJson<Attempt[]>(attempts) ?? []) });
 }
 
-/** Returns the name for `--org`; null for the first organization, which needs none. */
+/** Returns the value for `--org`; null for the first organization, the default of commands. */
 async function nameForCommands(db: Db, organizationId: string): Promise<string | null> {
   const { name = organizationId, is_first } = (await findOrganization(db, organizationId)) ?? {};
   return is_first === 1 ? null : name;
@@ -146,7 +146,7 @@ function wordsOfRun({ status, hold_reason: reason }: RunState) {
   return (runWords as Readonly<Record<string, WaitWords>>)[reason ?? status] ?? null;
 }
 
-/** The facts in `errorDetails` beside the words of the server. */
+/** Facts in `errorDetails`, besides the reply of the server. */
 interface ErrorFacts {
   verb?: string;
   code?: number | null;
@@ -187,7 +187,7 @@ function errorWordsOf(row: DeliveryRow): ErrorWords | null {
   const { error_code: code } = row;
   if (code === null) return null;
   const { verb, code: replyCode, cause, remedy, refusedAddress } = errorFactsOf(row);
-  // Without a reply the refusal is our own: a rule requires TLS, and the server offers none.
+  // Without a reply we refused the server ourselves: a rule requires TLS, which it does not offer.
   if (code === 'policy' && verb === 'STARTTLS' && replyCode === null) return noTlsWords;
   if (code === 'policy' && verb === 'dns' && replyCode === null) return privateAddressWords;
   const words = (errorWords as Readonly<Record<string, ErrorWords>>)[code] ?? errorWords.unknown;
@@ -322,8 +322,8 @@ function fill(words: string, known: Facts): string {
 const ofAllOrganizations = /^svc (?:queue|orgs) /;
 
 /**
- * Fills a command, and names the organization where it is not the default organization. Quotes
- * addresses for the shell, as they come from strangers.
+ * Fills the template of a command. Adds `--org` unless the organization is the default. Quotes
+ * addresses for the shell, because strangers chose them.
  */
 function fillCommand({ command }: Help, known: Facts, organization: string | null): string {
   const filled = command.replace(/\{(\w+)\}/g, (_, name: keyof Facts) => quoted(known[name]));

@@ -1,6 +1,5 @@
-// The fields by which receivers group the mail of a sender: `Feedback-ID`, which feedback loops
-// such as Gmail's report by, and `List-Id` (RFC 2919), by which readers filter the mail of
-// campaigns.
+// The fields by which receivers group the mail of a sender. Feedback loops such as Gmail's report
+// by `Feedback-ID`. Readers filter the mail of campaigns by `List-Id` (RFC 2919).
 import { domainOf } from '../../platform/net/address.ts';
 import type { MessageRow } from './queries.ts';
 
@@ -24,8 +23,8 @@ export function feedbackField(
 }
 
 /**
- * Returns the identifier of the list that a campaign writes to: the unsubscribe group, or else all
- * campaigns of the organization, at the domain of the author. It stays the same from run to run.
+ * Returns the identifier of the list to which a campaign writes, at the domain of the author: the
+ * unsubscribe group, or else all campaigns of the organization. So it is the same for each run.
  * Null if it would be too long.
  */
 function listIdOf(
@@ -40,8 +39,8 @@ function listIdOf(
 }
 
 /**
- * Returns the headers of a message with `Feedback-ID` and, for a campaign, `List-Id`, unless they
- * are given.
+ * Returns the headers of a message with `Feedback-ID` and, for a campaign, `List-Id`. Given fields
+ * stay.
  */
 export function withFeedbackFields(
   message: Pick<MessageRow, 'organization_id' | 'campaign_run_id' | 'from_email'>,

@@ -1,4 +1,4 @@
-// All SQL on `further_message_ids`: Message-IDs that a relay gave to messages of ours.
+// All SQL on `further_message_ids`: Message-IDs by which a relay replaced those of our messages.
 import { type Db, isOneOf, tables } from '../../platform/store/db.ts';
 import { ownTables } from '../../platform/store/own-tables.ts';
 

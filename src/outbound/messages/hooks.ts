@@ -12,8 +12,8 @@ export interface ThreadHooks {
   /** Returns how many messages precede this message in the thread; null if it is in none. */
   positionOf(db: Db, messageId: string): Promise<number | null>;
   /**
-   * Takes a message out of the thread, deletes the thread with the last message, and deletes drafts
-   * that answer the message. Returns null if it was in no thread.
+   * Takes a message out of the thread, and deletes drafts that answer the message. After the last
+   * message it deletes the thread. Returns null if the message had no thread.
    */
   forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
   /**

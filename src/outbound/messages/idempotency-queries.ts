@@ -14,7 +14,7 @@ export interface IdempotencyRow {
 
 /** A key with the state of its request (src/service/door/claims.ts). */
 export interface ClaimRow extends IdempotencyRow {
-  /** The request in progress; null once it is answered. */
+  /** The request in progress; null after the answer. */
   holder: string | null;
   lease_until: number | null;
   took_effect: number | null;
@@ -130,7 +130,7 @@ export async function forgetKeptResponse(
     .execute();
 }
 
-/** Inserts the key of a request in progress; returns 0 if the key is taken. */
+/** Inserts the key of a request in progress; returns 0 if the key exists. */
 export const insertClaim = own.change((db, claim: ClaimRow) =>
   db
     .insertInto('idempotency_claims')
@@ -175,7 +175,7 @@ export const takeOverClaim = own.change(
       .where('took_effect', 'is', null),
 );
 
-/** Brings leases that a clock set too far ahead to the present. */
+/** Shortens leases that a clock set too far in the future. */
 export const bringClaimsToPresent = own.toPresent('idempotency_claims', 'lease_until');
 
 export const renewClaim = own.run((db, held: Held, leaseUntil: number) =>

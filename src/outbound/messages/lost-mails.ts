@@ -1,5 +1,5 @@
-// Mails of the service itself that reached nobody, for the resources that wait for an answer to
-// them.
+// Mails that the service itself wrote and that reached nobody. Resources that wait for an answer to
+// such a mail need them.
 import type { Db } from '../../platform/store/db.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import { findMessageStatuses } from './queries.ts';

@@ -1,16 +1,16 @@
-// The text part of mail that has only HTML. Long HTML is converted in the parse worker: hostile
-// HTML of 256 KB takes 0.1 s, and nothing else happens on the main thread meanwhile.
+// The text part of mail with only HTML. Long HTML is converted in the parse worker: hostile HTML of
+// 256 KB takes 0.1 s, which would block the main thread.
 import type { App } from '../../core/app.ts';
 import { textOfHtml } from '../../mail/mime/html-text.ts';
 import { ServiceError } from '../../platform/errors.ts';
 
 /** Longest HTML in characters that is converted on the main thread: it takes 10 ms. */
 const longestAtOnce = 32 * 1024;
-/** Characters of HTML that are converted in the worker. */
+/** Most characters of HTML that are converted in the worker. */
 const longest = 2 * 1024 * 1024;
 const rest = '[The rest of this message is in its HTML part.]';
 
-/** Returns the text of the first `most` characters, with a line that says so if there are more. */
+/** Returns the text of the first `most` characters. If there are more, a last line says so. */
 function textOfStart(html: string, most: number): string {
   const text = textOfHtml(html.slice(0, most));
   return html.length > most ? `${text}\n${rest}\n` : text;

@@ -63,7 +63,7 @@ async function withParts(db: Db, rows: readonly ListedMessageRow[]): Promise<Mes
   );
 }
 
-/** Returns the ids of a page. Queries without a counter run beside the event loop. */
+/** Returns the ids of a page. Queries without a counter run outside of the event loop. */
 async function pageOfMessages(
   store: Store,
   filter: MessageFilter,

@@ -1,5 +1,5 @@
-// The Message-ID of a mail that we compose holds the id of the message, so that replies and reports
-// name it. A relay may replace it: then the new id is a further id of the message
+// The Message-ID of a mail that we compose contains the id of the message, so that replies and
+// reports name it. If a relay replaces it, the new id is a further id of the message
 // (further-id-queries.ts).
 import type { Db } from '../../platform/store/db.ts';
 import { findFurtherIds } from './further-id-queries.ts';
@@ -14,14 +14,12 @@ export function messageIdOf(header: string | null): string | null {
   return ownMessageId.exec(header ?? '')?.[1] ?? null;
 }
 
-/**
- * Returns the Message-ID by which we know received mail that has none. It never leaves the service.
- */
+/** Returns the Message-ID for received mail without one. It never leaves the service. */
 export function madeUpMessageId(id: string): string {
   return `<${id}@received.invalid>`;
 }
 
-/** Tells whether we made up a Message-ID for received mail. */
+/** Tells whether the service made this Message-ID for received mail. */
 export function isMadeUp(header: string): boolean {
   return header.endsWith('@received.invalid>');
 }
@@ -36,8 +34,8 @@ function leftHalfOf(header: string): string {
 export type FurtherIds = ReadonlyMap<string, string>;
 
 /**
- * Finds our messages to which relays gave these Message-IDs. Needs no query for ids that hold the
- * message id.
+ * Finds our messages to which relays gave these Message-IDs. Queries nothing for ids that contain
+ * the message id.
  */
 export async function furtherIdsIn(db: Db, headers: readonly string[]): Promise<FurtherIds> {
   const halves = headers.flatMap((header) =>

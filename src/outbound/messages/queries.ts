@@ -27,7 +27,7 @@ export class MessageRow {
   priority!: 'high' | 'normal' | 'low' | null;
   headers!: string | null;
   content_id!: string | null;
-  /** The original bytes of the whole mail: for received mail, and for mail handed in as MIME. */
+  /** Original bytes of the whole mail, if it was received or was submitted as MIME. */
   raw_blob_id!: string | null;
   mailbox_id!: string | null;
   sender_domain_id!: string | null;
@@ -91,7 +91,7 @@ const shareRows = own.run((db, ids: readonly string[]) =>
     .forKeyShare(),
 );
 
-/** Locks the rows only against deletion. */
+/** Locks the rows against deletion only. */
 export async function shareMessages(db: Db, ids: readonly string[]): Promise<void> {
   if (engineOf(db) === 'postgres') await shareRows(db, ids);
 }
@@ -137,7 +137,7 @@ export const findMessageStatuses = own.all((db, ids: readonly string[]) =>
     .where('id', ...isOneOf(db, ids)),
 );
 
-/** Checks that the message with the id in `column` has this status. */
+/** Returns the condition that the message with the id in `column` has this status. */
 export function isMessageIn(column: string, status: MessageStatus): RawBuilder<SqlBool> {
   return sql<SqlBool>`exists (
     select 1 from messages where messages.id = ${sql.ref(column)} and messages.status = ${status})`;
@@ -188,7 +188,7 @@ const trackedColumns = [
   'created_at',
 ] as const satisfies readonly (keyof MessageRow)[];
 
-/** Hot. Finds the columns that opens and clicks need. */
+/** Finds the columns that opens and clicks need. Hot. */
 export const findEngagedMessages = own.all((db, ids: readonly string[]) =>
   db
     .selectFrom('messages')

@@ -1,5 +1,5 @@
-// The status of a message follows from the deliveries. A change of a delivery locks both and
-// recomputes that status.
+// The status of a message, computed from its deliveries. A change of a delivery locks both, and
+// computes that status again.
 
 import type { Db } from '../../platform/store/db.ts';
 import { findDeliveryStatuses, lockDeliveries } from '../deliveries/queries.ts';
@@ -7,8 +7,8 @@ import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
 import { lockMessages, updateMessageStatus } from './queries.ts';
 
 /**
- * Locks deliveries and then their messages, in the order of all transactions. Otherwise two daemons
- * that change two recipients of one message could each miss the concurrent change.
+ * Locks deliveries and then their messages, in the order of all transactions. Without the locks,
+ * two daemons that change two recipients of a message could each miss the concurrent change.
  */
 export async function lockWithMessages(
   db: Db,

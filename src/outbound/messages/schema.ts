@@ -167,8 +167,8 @@ const messageOrigin = z
 export type MessageOrigin = z.output<typeof messageOrigin>;
 
 /**
- * The origin as the row keeps it. `via` comes first: counts by origin compare the beginning of the
- * text.
+ * The origin as stored in the row. `via` must come first: counts by origin compare the beginning of
+ * the text.
  */
 export type StoredOrigin = MessageOrigin & { resendOf?: string; templateVersion?: number };
 

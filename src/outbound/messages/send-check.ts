@@ -1,6 +1,6 @@
-// Refuses payloads that name a missing resource, before the checks of permission to send. Templates
-// are found before (src/outbound/sending/compose-send.ts). Also reads the message to which the send
-// replies.
+// Refuses payloads that name a missing resource, before the permission to send is checked.
+// Templates were found before (src/outbound/sending/compose-send.ts). Also reads the message to
+// which the send replies.
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { contactsForSends } from '../../people/contacts/recipients.ts';
 import { holdConversations } from '../../people/conversations/queries.ts';

@@ -44,15 +44,15 @@ const recipientEntry = z
   });
 
 /**
- * Recognizes base64 (RFC 4648 section 4), with line breaks allowed. Decodes the text: Node leaves
- * out characters of no alphabet, so the bytes are then too few. A pattern takes 20 times as long.
+ * Recognizes base64 (RFC 4648 section 4), with line breaks allowed. Decodes the text and compares
+ * the length, as Node skips characters outside of the alphabet. A pattern takes 20 times as long.
  * Removes line breaks in runs of a thousand, because a run of millions can overflow the stack of
  * the matcher.
  */
 function isBase64(text: string): boolean {
   const isWrapped = text.includes('\n') || text.includes('\r');
   const data = isWrapped ? text.replace(/[\r\n]{1,1000}/g, '') : text;
-  // Node reads base64url (section 5) too, and only the low byte of a character.
+  // Node also decodes base64url (section 5), and uses only the low byte of a character.
   const isForeign = data.includes('-') || data.includes('_') || !isAscii(data);
   if (data.length % 4 !== 0 || isForeign) return false;
   const padding = data.endsWith('==') ? 2 : Number(data.endsWith('='));
@@ -85,7 +85,7 @@ const attachment = z.strictObject({
 /** Attachments of a mail. `boundedAttachments` limits their total size. */
 export const attachmentList = z.array(attachment).max(maxAttachments);
 
-/** Returns the reason why a field that is not for threading cannot have the value, or null. */
+/** Returns the reason to refuse the value of a field that is not for threading, or null. */
 function brokenHeader(name: string, value: string): string | null {
   if (value.length > maxHeaderValue) {
     return `must have at most ${maxHeaderValue} characters`;
@@ -117,7 +117,7 @@ export const bodyText = z
   .max(maxBodyCharacters)
   .refine((text) => !text.includes('\0'), 'must not contain NUL characters');
 
-/** The content of a mail that a send or a campaign states. */
+/** Fields of the content that a send and a campaign share. */
 export const emailFields = {
   subject: headerText(998).optional().describe('Subject line; left out with a template'),
   html: bodyText.optional().describe('HTML of the mail; left out with a template'),
@@ -189,7 +189,7 @@ const emailContent = z
   .superRefine(oneThread)
   .superRefine(boundedAttachments);
 
-/** Refuses threading fields beside `inReplyToMessageId`, which sets both. */
+/** Refuses threading fields beside `inReplyToMessageId`: the service derives them from it. */
 function oneThread(
   email: { headers?: Record<string, string> | undefined; inReplyToMessageId?: string | undefined },
   context: z.RefinementCtx,
@@ -231,7 +231,7 @@ function hasTemplate({ templateId, templateSlug }: EmailFields): boolean {
   return templateId !== undefined || templateSlug !== undefined;
 }
 
-/** Refuses data that nothing would read: the inline content of a send is not filled (rule 3). */
+/** Refuses data without a template: nothing uses it, as inline content is not filled (rule 3). */
 function dataNeedsTemplate(
   email: EmailFields & { templateData?: unknown },
   context: z.RefinementCtx,
@@ -240,7 +240,9 @@ function dataNeedsTemplate(
   context.addIssue({ code: 'custom', path: ['templateData'], message: 'needs a template' });
 }
 
-/** Refuses own List-Unsubscribe fields beside a group: the service writes them (RFC 8058). */
+/**
+ * Refuses List-Unsubscribe fields of the caller beside a group: the service writes them (RFC 8058).
+ */
 function oneWayToLeave(
   {
     unsubscribeGroupId,
@@ -274,7 +276,7 @@ const tooManyRecipients = `at most ${mostRecipients} recipients over to, cc and 
 const recipients = <List extends z.ZodArray>(list: List) =>
   list.max(mostRecipients, tooManyRecipients);
 
-/** Works with any default sender, because the recipient is a mailbox of this service. */
+/** Valid with any default sender, as the recipient is a mailbox of this service. */
 const sendExample = {
   channel: 'email',
   to: [{ email: 'inbox@sandbox.test' }],

@@ -1,6 +1,6 @@
-// The threading fields that a send states in `email.headers`, for a thread that began elsewhere:
-// In-Reply-To and References (RFC 5322 3.6.4). The row keeps them in columns of their own, as it
-// keeps those of a reply to one of our messages, so that a mail never has them twice.
+// The threading fields in `email.headers` of a send, for a thread that began elsewhere: In-Reply-To
+// and References (RFC 5322 3.6.4). They are stored in separate columns, like those of a reply to
+// one of our messages, so that a mail never has them twice.
 import { isMessageId } from '../../mail/mime/headers/header-encoding.ts';
 import { messageIdOf } from './own-message-id.ts';
 
@@ -15,10 +15,10 @@ export function isThreadingField(name: string): boolean {
 
 const idsIn = (value: string) => value.trim().split(/\s+/);
 
-/** `<left@right>`: in new mail, a msg-id has both sides (RFC 5322 3.6.4). */
+/** Tests for `<left@right>`: a msg-id in new mail has both sides (RFC 5322 3.6.4). */
 const isWhole = (id: string) => isMessageId(id) && /^<[^@]+@[^@]+>$/.test(id);
 
-/** Returns the reason why a threading field cannot have the value, or null. */
+/** Returns the reason to refuse the value of a threading field, or null. */
 export function refusedThreading(name: string, value: string): string | null {
   const { most } = fields[name.toLowerCase() as keyof typeof fields];
   const ids = idsIn(value);
@@ -31,11 +31,11 @@ export function refusedThreading(name: string, value: string): string | null {
 export interface StatedThreading {
   inReplyTo: string | null;
   references: string[];
-  /** The remaining header fields; undefined without any. */
+  /** The remaining header fields; undefined if none remain. */
   rest: Record<string, string> | undefined;
 }
 
-/** Parts valid header fields into threading and the rest. Repeated references count once. */
+/** Splits valid header fields into threading and other fields. Repeated references count once. */
 export function statedThreading(headers: Readonly<Record<string, string>> = {}): StatedThreading {
   const entries = Object.entries(headers);
   const idsOf = (field: keyof typeof fields) => {
@@ -51,7 +51,7 @@ export function statedThreading(headers: Readonly<Record<string, string>> = {}):
   };
 }
 
-/** Returns the message of ours that the stated fields answer: the nearest named by its own id. */
+/** Returns the message of ours that the fields answer: the nearest id with a message id in it. */
 export function statedParent(headers: Readonly<Record<string, string>> | undefined): string | null {
   if (headers === undefined) return null;
   const { inReplyTo, references } = statedThreading(headers);

@@ -1,5 +1,6 @@
-// Size and time of claims. A claim takes at most as many deliveries as have a place in flight, in
-// batches that are worth a transaction. During a burst of sends (intake.ts) claims are rare.
+// Size and time of claims. A claim takes at most as many deliveries as there are free places in
+// flight, and waits until a batch is worth a transaction. During a burst of sends (intake.ts)
+// claims are rare.
 //
 // pressure | in force while                             | next claim
 // ---------+--------------------------------------------+---------------------------------------------
@@ -15,8 +16,7 @@ import { mostInFlight } from './lanes/shares.ts';
 
 const claimBatch = 100;
 /**
- * Fraction of all places. If no more are free, a claim waits for `starvedPauseMs` after the last
- * claim.
+ * Fraction of all places. If not more places are free, the next claim waits for `starvedPauseMs`.
  */
 const roomWorthAClaim = 1 / 8;
 /**
@@ -30,8 +30,8 @@ const besideBurstMs = 100;
 const patienceMs = 10_000;
 
 /**
- * Decides how much to claim, and when. Uses `clock.elapsed()`, except for how long deliveries
- * waited.
+ * Decides how many deliveries to claim, and when. Uses `clock.elapsed()`, except for the waits of
+ * deliveries.
  */
 export class BackPressure {
   readonly #clock: Clock;
@@ -46,8 +46,9 @@ export class BackPressure {
   }
 
   /**
-   * Returns how many deliveries to claim, with `load` in flight. `quickRoom` is the room of the
-   * lane if all mail uses the same lane. Returns 0 until a claim is worth a transaction.
+   * Returns how many deliveries to claim, with `load` in flight. `quickRoom` is the free room of
+   * the lane that all mail uses, if there is a single lane. Returns 0 until a claim is worth a
+   * transaction.
    */
   claimable(load: number, quickRoom: number | undefined): number {
     const free = mostInFlight - load;

@@ -1,13 +1,14 @@
 // Pressure of incoming sends. A burst is answered first and delivered right after: while many sends
-// wait for the same commit, the pipeline claims rarely (loop.ts). Callers then wait less, and the
-// whole burst ends no later.
+// wait for the same commit, the pipeline claims rarely (back-pressure.ts). So callers wait less,
+// and the whole burst ends no later.
 import { portionsOf } from '../../access/admission/portions.ts';
 import type { App } from '../../core/app.ts';
 import { perApp } from '../../platform/runtime/per-app.ts';
 
 /**
- * Smallest number of sends in a commit that counts as a burst. With fewer, the event loop has
- * time for both. Several daemons divide a burst, and each daemon counts fewer sends as a burst.
+ * Fewest sends in a commit that count as a burst. For fewer sends, the event loop has time to
+ * deliver as well. Several daemons divide a burst, so each daemon then counts fewer sends as a
+ * burst.
  */
 const pressingRequests = 16;
 const fewestPressing = 4;
@@ -17,7 +18,7 @@ const pressingMs = 50;
 export interface Intake {
   /** Reports how many sends a transaction accepted. */
   took(requests: number): void;
-  /** Tells whether a burst is going on now. */
+  /** Tells whether a burst is under way now. */
   isPressing(): boolean;
 }
 

@@ -1,6 +1,6 @@
 // The engine of delivery: claims due deliveries, attempts and settles them, and sleeps until the
-// next due row or a change in the store. Knows no SQL and no SMTP: claim, attempt and settle do.
-// Deliveries in work are in in-flight.ts, size and time of claims in back-pressure.ts.
+// next due row or a change in the store. Contains neither SQL nor SMTP: claim, attempt and settle
+// do. in-flight.ts has deliveries in work, back-pressure.ts size and time of claims.
 //
 //   a step finds                           | next
 //   ---------------------------------------+---------------------------------------------------------
@@ -29,7 +29,7 @@ import { confirmDelivered } from './settling/confirm.ts';
 
 const troublePauseMs = 1_000;
 
-/** Parts that a pipeline drives. */
+/** Parts that the pipeline calls. */
 export interface PipelineParts {
   /** Name of the daemon in the claims. */
   worker: string;
@@ -38,14 +38,14 @@ export interface PipelineParts {
 }
 
 export interface Pipeline {
-  /** Releases the claims of a crashed daemon (SQLite: there is a single daemon) and starts. */
+  /** Starts. On SQLite (a single daemon) it first releases the claims of a crashed daemon. */
   start(): Promise<void>;
   /** Stops claiming, waits up to `graceMs` for deliveries in flight, and releases the rest. */
   stop(graceMs: number): Promise<void>;
   isRunning(): boolean;
   /** Returns the number of deliveries in flight. */
   load(): number;
-  /** Resolves once nothing is due and nothing in flight; for tests and `--once`. */
+  /** Resolves once no delivery is due or in flight; for tests and `--once`. */
   idle(): Promise<void>;
 }
 
@@ -103,7 +103,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
 interface Step {
   /** Claims once. Returns the time of the next step, as due-loop.ts expects it. */
   claimOnce(): Promise<number | Pause>;
-  /** Tells whether the last step lacked room and there is room now. */
+  /** Tells whether the last step lacked room, and whether there is room now. */
   hasRoomAgain(): boolean;
 }
 
@@ -117,7 +117,7 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
   const relays = new RelayWatch(app);
   const learned = new LearnedTurns(app);
   let isStarved = false;
-  /** Time at which the oldest mail accepted by a relay counts as delivered; 0 before it is read. */
+  /** Time at which the oldest mail accepted by a relay counts as delivered; 0 until it is read. */
   let confirmAt = 0;
   const claimable = () => pressure.claimable(inFlight.load, choice.soleLane?.quickRoom());
 
@@ -126,8 +126,8 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
       const limit = claimable();
       isStarved = limit === 0;
       if (isStarved) return { pauseMs: starvedPauseMs };
-      // Claims nothing: leases of these outcomes may have run out, and a sent delivery must not be
-      // claimed again.
+      // Claims nothing: leases of outcomes that wait for the store may have expired, and a sent
+      // delivery must not be claimed again.
       if (inFlight.isStuck) return { pauseMs: troublePauseMs };
       const delayMs = pressure.givesWayMs();
       if (delayMs > 0) return { pauseMs: delayMs };
@@ -154,8 +154,8 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
 }
 
 /**
- * Releases the claims of a crashed daemon. On PostgreSQL it may still run, so there the leases must
- * run out.
+ * Releases the claims of a crashed daemon. On PostgreSQL that daemon may still run, so its leases
+ * must expire instead.
  */
 async function releaseLeft({ store, clock, log }: App): Promise<void> {
   if (store.kind !== 'sqlite') return;
@@ -163,7 +163,7 @@ async function releaseLeft({ store, clock, log }: App): Promise<void> {
   if (released > 0) log.info({ released }, 'deliveries of an earlier daemon were taken over');
 }
 
-/** Reads the next work of the loop: index entries only, no transaction. */
+/** Reads when the loop has work next: index entries only, no transaction. */
 async function lookAhead(
   app: App,
 ): Promise<{ isReady: boolean; dueAt: number; confirmAt: number }> {

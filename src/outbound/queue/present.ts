@@ -1,7 +1,6 @@
-// Reaction of the queue to a wall clock that was set. After a jump forward more deliveries are due
-// at once; nothing else changes. After a jump back, entries postponed by the old time would wait
-// until that time comes again. They are moved to the present, so that each waits and is retried at
-// most as long as intended.
+// Adjusts the queue after the wall clock was set. After a jump forward more deliveries are due at
+// once; nothing else changes. After a jump back, entries would wait until the old time comes again.
+// They are moved to the present, so that each waits and is retried at most as long as intended.
 import type { App } from '../../core/app.ts';
 import { clockJumpsOf } from '../../platform/runtime/clock-jumps.ts';
 import {
@@ -11,7 +10,7 @@ import {
 } from '../deliveries/clock-queries.ts';
 import { changeQueue } from './desk/queue-walk.ts';
 
-/** Entries that are ahead of the clock by less are left: waits are less exact. */
+/** Entries less far in the future stay, as waits are not that exact. */
 const toleranceMs = 5_000;
 const sentPerWrite = 200;
 
@@ -27,7 +26,7 @@ export function followClock(app: App): ClockFollower {
   const stopping = new AbortController();
   let adjusting: Promise<void> = Promise.resolve();
 
-  /** Runs beside the queue: a million entries take half a minute. */
+  /** Runs in the background: moving a million entries takes half a minute. */
   const adjust = async (): Promise<void> => {
     try {
       const moved = await comeToPresent(app, stopping.signal);
@@ -52,9 +51,9 @@ export function followClock(app: App): ClockFollower {
 }
 
 /**
- * Moves entries from the future to the present: entries with an acceptance or last attempt later
- * than now. Safe to repeat, and to run in several daemons at once.
- * @returns the number of queue entries that were moved.
+ * Moves entries to the present if their acceptance or last attempt is in the future. Safe to
+ * repeat, and to run in several daemons at once. @returns the number of queue entries that were
+ * moved.
  */
 async function comeToPresent(app: App, signal: AbortSignal): Promise<number> {
   const { store, clock } = app;

@@ -9,8 +9,8 @@ import { waitReasons } from '../deliveries/status.ts';
 
 const measureEachMs = 10_000;
 /**
- * Rest after a measurement, as a multiple of the time in the store: at most 1 % of the time is
- * spent there.
+ * Rest after a measurement, as a multiple of the time that the store took: measurements take at
+ * most 1 % of the time.
  */
 const restPerSpent = 100;
 /** Limit of entries counted in each half of the queue. */
@@ -20,15 +20,15 @@ const mostCounted = 100_000;
  */
 const page = 1_000;
 const breathMs = 1;
-/** Number of kinds of lanes with their own figure: the largest kinds. The rest is `other`. */
+/** Most kinds of lanes with a separate figure: the largest kinds. The rest is summed as `other`. */
 const mostKinds = 20;
 const otherKinds = 'other';
 
-/** The wait reasons, and the deliveries without a reason: ready now, or due later. */
+/** Wait reasons, and kinds of deliveries without a reason: ready now, or due later. */
 const reasons = ['ready', 'scheduled', 'time', ...waitReasons] as const;
 type Reason = (typeof reasons)[number];
 
-/** Number of deliveries and the time since which the oldest waits (ms since 1970). */
+/** Number of deliveries, and the time since which the oldest of them waits (ms since 1970). */
 interface Depth {
   count: number;
   since: number;
@@ -66,7 +66,7 @@ export function startQueueGauges(app: App, most = mostCounted): () => Promise<vo
 interface QueueDepths {
   byReason: Depths<Reason>;
   byKind: Depths;
-  /** Time spent in the store. */
+  /** Time that the store took. */
   spentMs: number;
 }
 
@@ -119,7 +119,7 @@ function reasonOf({ wait_reason, status }: WaitingRow, half: QueueHalf): Reason 
   return status === 'scheduled' ? 'scheduled' : 'time';
 }
 
-/** A scheduled delivery waits from the scheduled time. */
+/** The wait of a scheduled delivery begins at the scheduled time. */
 function waitsSince({ status, wait_reason, due_at, since }: WaitingRow): number {
   return status === 'scheduled' && wait_reason === null ? (due_at ?? since) : since;
 }

@@ -9,10 +9,10 @@ import { applyLateOutcomes, type LateOutcome } from '../queue/settling/late-outc
 import type { ReportMail } from './queries.ts';
 import { copiesOf, meantBy, type ReportedCopies } from './reported-copies.ts';
 
-/** Applies a report that has been read. */
+/** Applies the effects of a report that has been read. */
 export type Apply = (trx: Db) => Promise<void>;
 
-/** Reads a bounce. @throws CapacityError without room to read it now. */
+/** Reads a bounce. @throws CapacityError if the parse worker has no room now. */
 export async function readBounceOutcomes(app: App, report: ReportMail): Promise<Apply> {
   const options = { envelopeFrom: report.envelope_from };
   const bounce = await app.mime.readReport('bounce', report.raw, options);
@@ -26,20 +26,20 @@ export async function readBounceOutcomes(app: App, report: ReportMail): Promise<
   };
 }
 
-/** The end of a delivery, as all groups of a report give it. */
+/** The end of a delivery, from all groups of a report together. */
 interface ReportedEnd {
   delivery: DeliveryRow;
-  /** Null if the report leaves the delivery as it is. */
+  /** Null if the report does not change the delivery. */
   outcome: LateOutcome | null;
   /** The refused address behind the recipient. */
   refusedAddress: string | null;
 }
 
 /**
- * Joins the groups of a report by delivery: a list has a group for each address behind it. A
- * refusal of the recipient comes before refusals of addresses behind it. Beside `delivered`,
- * `relayed` or `expanded` (RFC 3464 2.3.3) the mail has reached the recipient, in spite of later
- * refusals.
+ * Joins the groups of a report by delivery, because a list has a group for each address behind it.
+ * A refusal of the recipient itself counts before refusals of addresses behind it. With
+ * `delivered`, `relayed` or `expanded` (RFC 3464 2.3.3) in a group, the mail has reached the
+ * recipient, whatever the other groups say.
  */
 function endsOf(recipients: readonly BouncedRecipient[], reported: ReportedCopies): ReportedEnd[] {
   const groups = Map.groupBy(recipients, (recipient) => meant(recipient, reported));

@@ -1,5 +1,5 @@
-// Outcome of a complaint: a late outcome for the delivery of the proven copy. An unproven
-// complaint is shown in the timeline of the message and changes nothing else.
+// Outcome of a complaint: a late outcome for the delivery of the proven copy. An unproven complaint
+// is only shown in the timeline of the message.
 import type { App } from '../../core/app.ts';
 import { countEventRows } from '../../history/events/queries.ts';
 import { recordTimeline } from '../../history/events/record.ts';
@@ -17,8 +17,8 @@ import {
 import type { ReportMail } from './queries.ts';
 
 /**
- * Number of `complained` events after which a timeline shows no unproven complaint: anybody can
- * send a complaint, and more of them carry no information.
+ * Most `complained` events in a timeline. Beyond it, unproven complaints are not shown: anybody can
+ * send them, and more of them carry no information.
  */
 const mostShown = 10;
 
@@ -28,7 +28,7 @@ const doubts: Readonly<Record<Doubt, string>> = {
   ended: 'The report came more than two weeks after the last possible attempt',
 };
 
-/** Reads a complaint. @throws CapacityError without room to read it now. */
+/** Reads a complaint. @throws CapacityError if the parse worker has no room now. */
 export async function readComplaintOutcome(app: App, report: ReportMail): Promise<Apply> {
   const options = { envelopeFrom: report.envelope_from };
   const read = await app.mime.readReport('complaint', report.raw, options);
@@ -46,7 +46,7 @@ export async function readComplaintOutcome(app: App, report: ReportMail): Promis
   };
 }
 
-/** Records an event, of the kind `complained`, without a change of status. */
+/** Records a `complained` event without changing the status. */
 async function showUnproven(
   app: App,
   trx: Db,

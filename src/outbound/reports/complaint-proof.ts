@@ -1,8 +1,7 @@
 // Finds the complaining recipient, and judges the proof. Anybody can write to `fbl@`, so a
 // complaint counts only with evidence from a copy of the mail: a token of the transaction, or our
-// signature over the header of the copy. A token identifies the transaction of the copy. A
-// signature identifies only the message, so it counts only if all recipients shared one
-// transaction.
+// signature over the header of the copy. A token identifies the transaction. A signature identifies
+// only the message, so it counts only if all recipients shared a single transaction.
 import type { App } from '../../core/app.ts';
 import { findPublicKey } from '../../identity/domains/queries.ts';
 import { parsePublicKey } from '../../mail/mime/dkim/dkim-key.ts';
@@ -30,8 +29,8 @@ export type JudgedComplaint =
   | { isProven: false; doubt: Doubt; messageId: string; delivery: DeliveryRow | null };
 
 /**
- * Returns the messages with a header that the organization's domains signed, as far as the copy
- * shows.
+ * Returns the messages with a header that, as far as the copy shows it, was signed by the
+ * organization's domains.
  */
 export async function provenMessages(
   app: App,
@@ -70,7 +69,7 @@ interface Claim {
 }
 
 /**
- * Judges a complaint to an organization. Returns null if it is about no message of the
+ * Judges a complaint to an organization. Returns null if it concerns no message of the
  * organization. `signed` are the messages that the copy proves.
  */
 export async function judgeComplaint(

@@ -20,13 +20,13 @@ export interface ReportRow {
   created_at: number;
 }
 
-/** Limit of stored and read bytes of a report mail. A report needs no more. */
+/** Most bytes of a report mail that are stored and read. A report needs no more. */
 export const mostReportBytes = 1024 * 1024;
 
 /** A report that is being read. */
 export type ReportMail = Omit<ReportRow, 'tries' | 'due_at'>;
 
-/** A report reserved for reading. */
+/** A report that is leased for reading. */
 export type TakenReport = Pick<ReportRow, 'id' | 'tries'>;
 
 interface InboundTables {
@@ -53,8 +53,8 @@ export const nextReportAt = own.first(
 );
 
 /**
- * Reserves due reports until `leaseUntil`: if the process dies while reading a report, the next try
- * reads it. Mails are read in sequence (`findReportMail`), as memory is bounded.
+ * Leases due reports until `leaseUntil`. If the process dies while reading a report, it is read
+ * again later. `findReportMail` reads the mails in sequence, to bound memory.
  */
 export async function takeReports(
   db: Db,
@@ -77,8 +77,8 @@ export async function takeReports(
 }
 
 /**
- * Returns the first megabyte of the raw mail with the target, or undefined if another process has
- * read it.
+ * Returns the first megabyte of the raw mail, with the address; undefined if another process has
+ * read the report.
  */
 export async function findReportMail(db: Db, id: string): Promise<ReportMail | undefined> {
   const raw: RawBuilder<Buffer> = sql`substr(raw, 1, ${sql.lit(mostReportBytes)})`;
@@ -90,12 +90,12 @@ export async function findReportMail(db: Db, id: string): Promise<ReportMail | u
     .executeTakeFirst();
 }
 
-/** Makes reports due that wait for a time after `latest`. */
+/** Makes reports due now if they wait for a time after `latest`. */
 export const bringReportsToPresent = own.toPresent('inbound_reports', 'due_at');
 
 const lockReports = own.lockerOf('inbound_reports');
 
-/** Extends the leases of these reports, as far as they are still there. */
+/** Extends the leases of these reports, if they still exist. */
 export async function renewReports(db: Db, ids: readonly string[], until: number): Promise<void> {
   await lockReports(db, ids);
   await tables<InboundTables>(db)

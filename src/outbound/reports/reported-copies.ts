@@ -1,13 +1,12 @@
-// Recipients that a report may speak for. A token proves that the reporter has a copy of an SMTP
-// transaction, so it speaks for the recipients of that transaction alone. It never speaks for other
-// recipients of the message, at other domains or under a blind copy, even if the report names them.
-// Pure.
+// Recipients about whom a report may speak. A token proves that the reporter has a copy of an SMTP
+// transaction, so the report counts only for the recipients of that transaction. It never counts
+// for recipients at different domains or under a blind copy, even if the report names them. Pure.
 
 import { foldAddress } from '../../platform/net/address.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { lastTransactionOf, type NamedTransaction } from '../queue/attempting/return-path.ts';
 
-/** The recipients of a transaction, and all of the message. */
+/** The recipients of a transaction, and all recipients of the message. */
 export interface ReportedCopies {
   /** At least one copy. */
   copies: DeliveryRow[];
@@ -15,8 +14,8 @@ export interface ReportedCopies {
 }
 
 /**
- * Returns the delivery that began the transaction, and the deliveries with it as their last
- * attempt. A blind copy begins a separate transaction. Returns null if the delivery is not of this
+ * Returns the delivery that began the transaction, and all deliveries whose last attempt was in it.
+ * A blind copy begins a separate transaction. Returns null if the delivery does not belong to this
  * message.
  */
 export function copiesOf(
@@ -44,8 +43,9 @@ export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopie
 }
 
 /**
- * Returns the copy that the addresses of a report name, or the only copy, as a reported address may
- * belong to an alias. Returns undefined if the addresses name a recipient of another copy.
+ * Returns the copy that the addresses of a report name. A single copy is returned in any case, as a
+ * reported address may be an alias. Returns undefined if the addresses name a recipient of a
+ * different copy.
  */
 export function meantBy(
   told: readonly string[],

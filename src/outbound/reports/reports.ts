@@ -1,7 +1,8 @@
-// Reads the bounces, complaints and DMARC reports about our own sends. After their 250 they are
-// read in sequence, in the parse worker. Results go to src/outbound/queue/settling/late-outcome.ts,
-// results of DMARC reports to dmarc/dmarc-reports.ts. Anybody can write a report: it changes only
-// deliveries for which it has proof, and nothing if it cannot be read.
+// Reads the bounces, complaints and DMARC reports about our sends, in sequence and in the parse
+// worker, after the 250 to their mail. Passes results to
+// src/outbound/queue/settling/late-outcome.ts, and DMARC reports to dmarc/dmarc-reports.ts. Anybody
+// can write a report: it changes only deliveries for which it has proof, and nothing if it cannot
+// be read.
 import type { App } from '../../core/app.ts';
 import { CapacityError } from '../../platform/errors.ts';
 import { createDueLoop, type Pause } from '../../platform/store/changes/due-loop.ts';
@@ -22,12 +23,12 @@ import {
 
 const batch = 20;
 /**
- * A crash delays reports by at most this. Reading takes 2 s at most; a report that failed is
- * read again after it.
+ * A crash delays reports by at most this. Reading takes 2 s at most; after the lease, a failed
+ * report is read again.
  */
 const leaseMs = 60_000;
 const mostTries = 5;
-/** Pause before the next look at due reports that another daemon has reserved. */
+/** Pause after another daemon has leased all due reports. */
 const othersPauseMs = 1_000;
 const noDmarcReport = 'a mail to dmarc@ had no readable report and was dropped';
 
@@ -83,13 +84,13 @@ async function readReport(app: App, taken: TakenReport): Promise<void> {
     if (!report) return;
     const apply = await readers[report.kind](app, report);
     await app.store.write(async (trx) => {
-      // After the end of the lease, a second daemon may already have applied this report.
+      // Applies only a report that still exists: a second daemon may have been faster.
       if (await deleteReport(trx, report.id)) await apply(trx);
     });
   } catch (error) {
     const { id, tries } = taken;
     app.log.error({ err: error, reportId: id, tries }, 'a report could not be read');
-    // A lack of room does not count against the report.
+    // A try without room in the worker does not count.
     if (tries < mostTries || error instanceof CapacityError) return;
     await app.store.write((trx) => deleteReport(trx, id));
   }

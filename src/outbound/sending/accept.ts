@@ -1,6 +1,7 @@
-// Accepting sends: one transaction for all requests that arrived together stores all that a 201
-// promises. Checks find refusals before any insert (src/outbound/queue/schedule/send-checks.ts), so
-// that a bad request never spoils the remaining requests.
+// Accepts sends: a single transaction stores everything that the 201 promises, for all requests
+// that arrived together. Checks refuse sends before any insert
+// (src/outbound/queue/schedule/send-checks.ts), so a bad request never affects the remaining
+// requests.
 
 import { type Allowances, openAllowances } from '../../access/admission/quota.ts';
 import { messagesRight, type SendRight } from '../../access/keys/send-checks.ts';
@@ -43,12 +44,12 @@ import { insertUsedContents } from './store-content.ts';
 /** A validated send. */
 export interface AcceptRequest {
   caller: Caller;
-  /** The right that the send needs of the caller; by default `messagesRight`. */
+  /** The right that the caller needs for the send; by default `messagesRight`. */
   right?: SendRight;
   payload: SendPayload;
   content: SendContent;
   idempotency: IdempotencyKey | null;
-  /** Time to send it, ms since 1970; now if left out. */
+  /** Scheduled time, ms since 1970; if left out, the mail is sent now. */
   scheduledFor?: number;
   /** The message that this send repeats. */
   resent?: MessageRow;
@@ -57,22 +58,23 @@ export interface AcceptRequest {
   /** The campaign run that sends it. */
   run?: RunMail;
   /**
-   * A refusal found before the transaction. A repeat of an accepted send still gets the original
+   * A refusal found before the transaction. A repeat of an accepted send still gets the first
    * answer.
    */
   refusal?: ServiceError;
-  /** Address that mail of the service speaks for (service-mail.ts). */
+  /** Address for which the service writes the mail (service-mail.ts). */
   onBehalfOf?: string;
 }
 
 /**
- * `stored`: the rows of a new message, for callers that do more with it in the same transaction.
+ * `stored` has the rows of a new message, for further changes by the caller in the same
+ * transaction.
  */
 export type AcceptResult =
   | { message: Message; replayed: boolean; stored?: Pick<Draft, 'message' | 'recipients'> }
   | Refused;
 
-/** `check`: name of the check that refused; absent for a refusal found before. */
+/** `check` is the name of the check that refused; absent for a refusal found before the checks. */
 export interface Refused {
   error: ServiceError;
   check?: string;
@@ -122,7 +124,7 @@ export async function acceptAll(
   );
   allowances.count(
     trx,
-    // Scheduled mail counts on the day on which it is sent.
+    // Scheduled mail is counted on the day on which it is sent.
     [...drafts.values()].flatMap(({ message }) =>
       message.scheduled_for === null
         ? { organizationId: message.organization_id, emails: message.delivery_count }
@@ -138,7 +140,7 @@ export async function acceptAll(
   for (const [index, stored] of drafts) {
     results[index] = { message: stored.presented, replayed: false, stored };
   }
-  // The rest repeats a key of this very batch, which a concurrent daemon may have accepted.
+  // The remaining requests repeat a key of this batch, or a key that a concurrent daemon accepted.
   const own = new Map(
     rows.map((row) => [idempotencyName(row.organization_id, row.claim_key), row]),
   );
@@ -153,8 +155,8 @@ function unanswered(): AcceptResult {
 }
 
 /**
- * Drafts the rows of every request that passes. Of several requests with the same key, drafts the
- * first that passes the checks; the remaining requests wait for the result.
+ * Drafts the rows of every request that passes the checks. Of several requests with the same key it
+ * drafts the first that passes; the remaining requests wait for the result.
  */
 async function draftAll(
   app: App,

@@ -1,9 +1,8 @@
-// The batch operation: up to 100 sends in a single transaction, a result for each. Each entry is
-// checked separately, like a single send. A refused entry does not stop the remaining entries.
-//
-// Idempotency: the key is stored first, in the transaction that stores the messages, so that a
-// crash leaves all of it or nothing. The key row keeps the refusals. Each message also has its own
-// key row; deleting the message empties that row, as for any send. If no entry was accepted, the
+// The batch operation: up to 100 sends in a single transaction, with a result for each. Each entry
+// is checked separately, like a single send. A refused entry does not stop the remaining entries.
+// Idempotency: the transaction stores first the key and then the messages, so that after a crash
+// either both exist or neither. The row of the key stores the refusals. Each message also has a row
+// of its own; deleting the message empties that row, as for any send. If no entry was accepted, the
 // key is released.
 
 import { openAllowances } from '../../access/admission/quota.ts';
@@ -38,7 +37,7 @@ import { countTaken, recentOf } from './send.ts';
 import { stageContent } from './store-content.ts';
 
 /**
- * Stored result of an entry, in the row of the batch: the id of the accepted message, or the error.
+ * Stored result of an entry in the row of the batch: the id of the accepted message, or the error.
  */
 type KeptEntry = { messageId: string } | { error: Record<string, unknown> };
 
@@ -46,7 +45,7 @@ type BatchAnswer =
   | { results: BatchResult[]; accepted: number; isReplayed: boolean }
   | { error: ConflictError };
 
-/** Returns a key for an entry. Client keys have 255 characters at most, so none can equal it. */
+/** Returns a key for an entry. It is longer than any client key (255 characters). */
 function entryKey(key: string, index: number): string {
   return `entry ${index} of the batch`.padEnd(256) + key;
 }

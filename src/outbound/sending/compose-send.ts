@@ -1,6 +1,5 @@
-// The content of a send that names a template, or that asks for the footer of a brand. The values
-// are read and filled in before the accept transaction. The message keeps the result, so it never
-// changes later.
+// The content of a send that names a template, or that asks for the footer of a brand. It is filled
+// before the accept transaction. The message stores the result, so it never changes later.
 import { brandValuesOf, findBrandForTemplate } from '../../content/brands/values.ts';
 import type {
   CompiledTemplate,
@@ -38,11 +37,11 @@ export function isComposed({ email }: SendPayload): boolean {
 }
 
 /**
- * Fills in the content of a payload. A dry run shows the caller the content, so a key without
- * contacts:read sees no values of the contact in it.
- * @throws ResourceNotFoundError for an unknown template; ConflictError for an unpublished template;
- * ForbiddenError for a caller that may not read templates; ValidationError for data that the
- * template does not accept, and for a footer without a brand; CapacityError
+ * Fills in the content of a payload. A dry run shows the content to the caller, so for a key
+ * without contacts:read it contains no values of the contact. @throws ResourceNotFoundError for an
+ * unknown template; ConflictError for an unpublished template; ForbiddenError for a caller that may
+ * not read templates; ValidationError for data that the template does not accept, and for a footer
+ * without a brand; CapacityError
  */
 export async function composeSend(
   app: App,

@@ -1,5 +1,6 @@
-// The content of a send, prepared before the accept transaction: attachments are decoded, the whole
-// is digested, and links of tracked mail are found. So 40 MB of files delay no other commit.
+// The content of a send, prepared before the accept transaction: decodes attachments, digests the
+// whole, and finds the links of tracked mail. So 40 MB of files do not delay the commits of
+// concurrent sends.
 import { hash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { fileTypeOf } from '../../mail/mime/file-type.ts';
@@ -16,7 +17,7 @@ import type { FoundLinks } from '../tracking/links.ts';
 import type { RawContent } from './hand-in/raw-content.ts';
 
 export interface SendContent {
-  /** Equal for equal contents within an organization. */
+  /** Digest: equal for equal contents within an organization. */
   digest: string;
   html: string | null;
   text: string | null;
@@ -27,8 +28,9 @@ export interface SendContent {
     data: Buffer;
   }[];
   /**
-   * Set for a mail that is sent as existing MIME. For a submitted mail it is the whole content. For
-   * a mail that an approval has frozen, the remaining fields serve only display and search.
+   * Set for a mail that is sent as existing MIME. For a submitted mail this is the whole content.
+   * For a mail that was frozen for approval, the remaining fields serve only for display and
+   * search.
    */
   raw: RawContent | null;
   tracking: Tracking;
@@ -36,7 +38,7 @@ export interface SendContent {
   links: FoundLinks | null;
 }
 
-/** Wraps a raw mail. Raw mails differ at least in their ids, so they never share stored content. */
+/** Wraps a raw mail. Raw mails never share stored content, as they differ at least in their ids. */
 export function rawSendContent(raw: RawContent): SendContent {
   const nothing = {
     html: null,
@@ -82,7 +84,8 @@ function prepareTexts(
 }
 
 /**
- * Adds the links of tracked content. It is stored apart from untracked content, which has no links.
+ * Adds the links of tracked content. Tracked content gets a digest of its own, as untracked content
+ * has no links.
  */
 function withLinks(
   app: App,
@@ -129,7 +132,7 @@ export function digestedContent(
   const { html, attachments } = written;
   const text = written.text ?? (html === null ? null : textAtOnce(html) || null);
   const files = attachments.map(({ data, ...described }) => [described, sha256(data)]);
-  // The lengths mark where HTML ends and text begins.
+  // Includes the lengths, which separate HTML and text.
   const head = JSON.stringify([organizationId, html?.length, text?.length, files]);
   return {
     digest: sha256(head + (html ?? '') + (text ?? '')),

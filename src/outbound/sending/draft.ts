@@ -32,14 +32,14 @@ import type { RecentContents } from './recent-contents.ts';
 export interface Draft {
   message: MessageRow;
   content: ContentRow | null;
-  /** Links of `content`, if it is tracked. */
+  /** Links of `content` if the message is tracked. */
   links: FoundLinks | null;
-  /** Facts for the first event: impossible tracking, a replaced From. Null without any. */
+  /** Facts for the first event: links that cannot be tracked, a replaced From. Null without any. */
   remarks: Record<string, unknown> | null;
   blobs: BlobRow[];
   recipients: RecipientRow[];
   deliveries: DeliveryRow[];
-  /** Values that fill the content; null for a content that is not filled. */
+  /** Values for filling the content; null for a content that needs no filling. */
   values: MessageValuesRow | null;
   presented: Message;
 }
@@ -47,13 +47,13 @@ export interface Draft {
 /** The campaign run that a message belongs to, and the values of the contact. */
 export interface RunMail {
   id: string;
-  /** JSON of `MergeData`; null for a content that is not filled. */
+  /** JSON of `MergeData`; null for a content that needs no filling. */
   mergeData: string | null;
 }
 
-/** The version that a message was filled from, and the facts that the values may show. */
+/** Version of the template that filled the content, and facts that the values may contain. */
 export interface FilledTemplate {
-  /** Null for content of the payload that only got the footer of a brand. */
+  /** Id of the template; null for content of the payload that only got the footer of a brand. */
   id: string | null;
   version: number | null;
   messageId: string;
@@ -61,7 +61,7 @@ export interface FilledTemplate {
   createdAt: number;
 }
 
-/** A send with the resources found. `resent` is the message that it repeats. */
+/** A send with all resources read. `resent` is the message that it repeats. */
 interface DraftedSend {
   caller: Caller;
   payload: SendPayload;
@@ -74,8 +74,8 @@ interface DraftedSend {
 
 /**
  * Drafts a message; `parent` is the message to which it replies. A delivery to a blocked address
- * ends here. If all deliveries do, the 201 shows the status `failed` instead of `pending`, as
- * nothing is left to send. Reuses contents that `recent` knows.
+ * ends here. If all deliveries end, the 201 has the status `failed` and not `pending`, as nothing
+ * is left to send. Uses stored contents that `recent` knows.
  */
 export function draftMessage(
   app: App,
@@ -154,10 +154,7 @@ function remarksOf(content: SendContent): Draft['remarks'] {
   return replacedFrom === null ? untrackedOf(content) : { replacedFrom };
 }
 
-/**
- * Reports links that cannot be tracked in the timeline, so that nobody waits for clicks that are
- * never counted.
- */
+/** Reports links that cannot be tracked in the timeline, so that nobody waits for their clicks. */
 function untrackedOf({ links, tracking }: SendContent): Draft['remarks'] {
   if (!links || (links.found === links.urls.length && !links.isCut)) return null;
   return {
@@ -206,10 +203,7 @@ const nothingStored: StoredContent = {
   blobs: [],
 };
 
-/**
- * Drafts the mail as it will be sent, without signatures, and the content for display if that is
- * known.
- */
+/** Drafts a mail that is sent as MIME, and the content for display if it is known. */
 function draftRaw(
   app: App,
   recent: RecentContents,
@@ -229,7 +223,7 @@ function draftRaw(
   return { ...said, rawBlobId: blob.id, blobs: [...said.blobs, blob] };
 }
 
-/** Returns the content row, or the id of an equal content that is stored already. */
+/** Returns the row of the content, or the id of an equal content that is already stored. */
 function sharedContent(
   app: App,
   recent: RecentContents,
@@ -267,7 +261,7 @@ export function draftContent(
   return { content, blobs };
 }
 
-/** Returns a recipient per address. The first mention wins, to before cc before bcc. */
+/** Returns the recipients, each address once. The first mention counts: to before cc before bcc. */
 function draftRecipients(app: App, messageId: string, payload: SendPayload): RecipientRow[] {
   const rows = new Map<string, RecipientRow>();
   for (const kind of ['to', 'cc', 'bcc'] as const) {

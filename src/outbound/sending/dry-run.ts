@@ -1,5 +1,5 @@
-// Shows the result of a send without sending, and each reason for a refusal. Runs the checks of a
-// send over plain reads: it stores nothing and draws on no quota.
+// Shows the result of a send without sending, with each reason for a refusal. Runs the checks of a
+// send outside of a transaction: stores nothing, and uses up no quota.
 import { openAllowances } from '../../access/admission/quota.ts';
 import { adviceOn } from '../../content/templates/compose.ts';
 import type { Caller } from '../../core/api/route.ts';
@@ -17,7 +17,7 @@ import { draftMessage } from './draft.ts';
 import { type PreparedSend, prepareSend } from './prepare.ts';
 import type { RecentContents } from './recent-contents.ts';
 
-/** Runs all checks of a send without it. */
+/** Runs all checks of a send without sending it. */
 export async function dryRunMessage(
   app: App,
   caller: Caller,
@@ -57,7 +57,7 @@ function problemsOf(error: ServiceError): DryRunResult['problems'] {
   );
 }
 
-/** Stores nothing, so that a draft always has unshared content. */
+/** Knows no stored contents and stores none, so a draft always has a content of its own. */
 const nothingStored: RecentContents = {
   keep: async () => {},
   find: () => null,

@@ -1,5 +1,5 @@
-// The fingerprint that tells an idempotent repeat from a different request under the same key:
-// SHA-256 over method, path and the canonical JSON of the validated body.
+// The fingerprint of a request: SHA-256 over method, path and the canonical JSON of the validated
+// body. It distinguishes a repeat from a different request with the same idempotency key.
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../platform/runtime/canonical-json.ts';
 

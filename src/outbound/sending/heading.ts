@@ -48,8 +48,8 @@ export function headingOf(
 }
 
 /**
- * Returns the stated threading fields as they are, or else those of a reply to `parent`. Without
- * stated References, a reply has those of a parent of ours (RFC 5322 3.6.4).
+ * Returns the threading fields of the payload, or else those of a reply to `parent`. A reply to a
+ * message of ours that states no References gets the References of that parent (RFC 5322 3.6.4).
  */
 function threadingIn({ headers }: SendPayload['email'], parent: MessageRow | null): Threading {
   const { inReplyTo, references } = statedThreading(headers);
@@ -83,19 +83,19 @@ export function rawHeading(
   };
 }
 
-/** The fields by which a mail names the mails before it. */
+/** Fields by which a mail refers to earlier mails. */
 export interface Threading {
   inReplyTo: string | null;
   references: string[];
 }
 
-/** Tells whether an id may stand in a header: it can be written, and the mail bears it. */
+/** Tells whether an id may appear in a header: it is valid, and the mail really has it. */
 const isNameable = (id: string) => isMessageId(id) && !isMadeUp(id);
 
 /**
  * Returns In-Reply-To and References of an answer (RFC 5322 3.6.4): the references of the parent,
- * then the parent. Above the limit, keeps the root of the thread and the newest. A parent without a
- * Message-ID that can be named leaves the parent's references.
+ * then the parent. Above the limit it keeps the root of the thread and the newest ids. If the
+ * parent's Message-ID may not be named, only the parent's references remain.
  */
 export function threadingTo(parent: MessageRow | null): Threading {
   if (parent === null) return { inReplyTo: null, references: [] };

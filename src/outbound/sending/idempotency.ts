@@ -75,8 +75,8 @@ export function idempotencyRow(
 }
 
 /**
- * Keeps the keys of a batch and returns the keys that a concurrent daemon made first. Sorts them by
- * name, so that two batches wait in the same order and cannot deadlock.
+ * Stores the keys of a batch, and returns the keys that a concurrent daemon stored first. Sorts
+ * keys by name: two batches then wait in the same order and cannot deadlock.
  */
 export async function keepKeys(
   trx: Db,

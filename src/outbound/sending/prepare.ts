@@ -15,13 +15,13 @@ export interface PreparedSend {
   payload: SendPayload;
   content: SendContent;
   template?: FilledTemplate;
-  /** Refusal of the content. A repeat of an accepted send still gets the original answer. */
+  /** Refusal of the content. A repeat of an accepted send still gets the first answer. */
   refusal?: ServiceError;
   preheader?: string | null;
   warnings?: TemplateWarning[];
 }
 
-/** Fills in, decodes and digests the content of a payload. A refusal of the template is a value. */
+/** Fills in, decodes and digests the content of a payload. Returns a refusal of the template. */
 export async function prepareSend(
   app: App,
   caller: Caller,
@@ -42,5 +42,5 @@ export async function prepareSend(
   }
 }
 
-/** The content of a send that is refused. */
+/** Content of a refused send. */
 const nothing = digestedContent('', { html: null, text: null, attachments: [] });

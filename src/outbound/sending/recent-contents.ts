@@ -1,27 +1,27 @@
-// Bodies stored lately, so that a body is stored once for any number of messages. In memory instead
-// of a unique index on a digest: random index keys halve the accept rate (docs/making/decisions.md,
-// "Store"). A restart forgets them, and each may then be stored once more.
+// Contents that were stored a short time ago, so that a content is stored once for any number of
+// messages. In memory, because a unique index on random digests would halve the accept rate
+// (docs/making/decisions.md, "Store"). After a restart, contents may be stored once more.
 
 import { recentlyUsed } from '../../platform/runtime/recently-used.ts';
 import type { Db } from '../../platform/store/db.ts';
 import { keepContents } from '../messages/contents/content-queries.ts';
 
 /**
- * Limit: bodies recur within a mailing, and ten times as many would crowd the caches of the
- * processor.
+ * Most contents in memory. Contents recur within a mailing, and ten times as many would crowd the
+ * caches of the processor.
  */
 const mostRemembered = 2_000;
 
 /** Content ids by digest, for the use of a single transaction. */
 export interface RecentContents {
   /**
-   * Looks up the contents with these digests, all at once. Found contents are not deleted until the
+   * Looks up the contents with these digests together. Found contents cannot be deleted until the
    * transaction ends.
    */
   keep(digests: readonly string[]): Promise<void>;
   /**
-   * Returns the id of a content with this digest that is kept, or that the transaction stores; else
-   * null.
+   * Returns the id of a content with this digest that `keep` found or that the transaction stores;
+   * else null.
    */
   find(digest: string): string | null;
   /** Records that the transaction itself stores this content. */
@@ -29,8 +29,8 @@ export interface RecentContents {
 }
 
 /**
- * Returns a function that creates a view for each run of a transaction. Ids remembered before a
- * rollback are found missing.
+ * Returns a function that creates a view for each run of a transaction. After a rollback,
+ * remembered ids are looked up and found missing.
  */
 export function recentContents(): (trx: Db) => RecentContents {
   const ids = recentlyUsed<string>(mostRemembered);

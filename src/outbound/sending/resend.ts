@@ -1,6 +1,7 @@
 // Sends a stored message once more, as a new message with the source in `resendOf`. `resend`
-// repeats a message that has ended, to all recipients. `release` sends the captured part of a
-// message, once, when the route leads away from this machine. Both pass all checks of a send.
+// repeats an ended message to all recipients. `release` sends the captured part of a message once,
+// after the configuration has changed so that mail leaves this machine. Both pass all checks of a
+// send.
 import { allows } from '../../core/api/permission.ts';
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
@@ -52,17 +53,16 @@ export async function resendMessage(
 }
 
 /**
- * Sends the captured copies of a message to their recipients. Leaves out recipients with mail that
- * is still captured. A copy is released once.
- * @throws ConflictError if no captured copy is left, or none of them may leave; further errors as
- * `sendMessage`.
+ * Sends the captured copies of a message to their recipients. Leaves out recipients whose mail is
+ * still captured by the configuration. A copy is released only once. @throws ConflictError if no
+ * captured copy is left, or none may leave; further errors as `sendMessage`.
  */
 export async function releaseMessage(app: App, caller: Caller, id: string): Promise<Message> {
   const { row, deliveries } = await getSent(app, caller, id);
   const leaving = await leavingOf(app, row, deliveries);
   const wanted = new Set(leaving.map(({ recipient_id }) => recipient_id));
   const recipients = (await findRecipients(app.store.db, [id])).filter((one) => wanted.has(one.id));
-  // A crash before the mark below repeats the release under the same key, and gets the same
+  // If the process crashes before it marks the copies, a repeat under this key returns the same
   // message.
   const key = `release ${fingerprint('', id, [...wanted].sort())}`;
   const idempotency = keyOf(caller, key, 'release', id);

@@ -1,5 +1,5 @@
-// Reads template, brand, sender and contact of sends that name a template. Sends of the same turn
-// of the event loop are read together. Compiled versions are cached, as they never change.
+// Reads template, brand, sender and contact of sends that name a template. Sends in the same turn
+// of the event loop share these reads. Compiled versions are cached, as they never change.
 import type { BrandRow } from '../../content/brands/queries.ts';
 import { findBrandForTemplate } from '../../content/brands/values.ts';
 import type { CompiledTemplate } from '../../content/rendering/compiled.ts';
@@ -36,7 +36,7 @@ interface PublishedVersion {
 export interface SendFacts {
   template: PublishedVersion;
   brand: BrandRow | null;
-  /** Null for several recipients, and for a recipient without a contact. */
+  /** Values of the contact; null for several recipients, and for a recipient without a contact. */
   contact: ContactValues | null;
   sender: { email: string; name: string | null };
 }
@@ -88,7 +88,7 @@ async function readFacts(app: App, asked: readonly Asked[]): Promise<(SendFacts 
     if (template instanceof ServiceError) return template;
     const sender = senders[index];
     const from = one.payload.from;
-    // The checks of the send refuse a sender that may not send.
+    // A sender that may not send is refused later, by the checks of the send.
     const isKnown = sender !== undefined && !(sender instanceof ServiceError);
     const { email, name = null } = isKnown
       ? sender

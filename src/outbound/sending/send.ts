@@ -63,7 +63,7 @@ export async function acceptOne(app: App, request: AcceptRequest): Promise<Messa
 }
 
 /**
- * Counts only mail of keys: no monitoring reads the metrics of a command, and a daemon counts the
+ * Counts only mail of keys. Monitoring cannot read the metrics of a command, so a daemon counts the
  * mail of commands when it finds it in the store.
  */
 export function countTaken(
@@ -87,14 +87,14 @@ function acceptTogether(app: App, trx: Db, requests: AcceptRequest[]): Promise<A
   return acceptAll(app, trx, recentOf(app, trx), requests);
 }
 
-/** Returns the contents that sends of this process share, for the use of a single transaction. */
+/** Returns the view of recent contents for a single transaction. */
 export function recentOf(app: App, trx: Db): RecentContents {
   return sharedContents(app)(trx);
 }
 
 const sharedContents = perApp<App, (trx: Db) => RecentContents>(recentContents);
 
-/** Deletes idempotency keys after two days (the promise is a single day). */
+/** Deletes idempotency keys after two days; a single day is promised. */
 export async function sweepIdempotencyKeys(app: App): Promise<void> {
   const before = await timeOfAge(app, keysKeptMs);
   let swept: number;

@@ -1,7 +1,7 @@
-// The bytes of one recipient's copy, composed again as the last attempt sent them: with the time,
-// the keys and the link address that the attempt recorded, and the token of the SMTP transaction.
-// Composing is deterministic, and so are the signatures. A copy that never left is shown as it
-// would have left.
+// The bytes of a recipient's copy, composed again exactly as the last attempt sent them: with the
+// time, the keys and the link address that the attempt recorded, and the token of the SMTP
+// transaction. Composing and signing are deterministic. A copy that was never sent is shown as it
+// would have been sent.
 import type { App } from '../../core/app.ts';
 import { pastSigningKeys } from '../../identity/domains/signing-keys.ts';
 import { composeHere } from '../../mail/mime/composer.ts';
@@ -64,8 +64,7 @@ export async function sentCopy(
 }
 
 /**
- * Returns the keys and time of an attempt. The present keys and time stand in where none are
- * recorded.
+ * Returns the keys and time of an attempt. If none are recorded, returns the present keys and time.
  */
 async function signingOf(
   app: App,

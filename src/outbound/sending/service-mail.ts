@@ -1,18 +1,18 @@
 // Mail that the service writes because a caller asked for it: proofs of sender addresses, and mails
 // to confirm a group. It is a send of that caller with the same checks, quota and usage. It has the
 // From of the service, so that no answer that quotes the mail reaches the caller
-// (src/identity/senders/resolve.ts), a single link, and few words of the caller. It is untracked,
-// and marked as written by a program (RFC 3834), so that no absence note answers it.
+// (src/identity/senders/resolve.ts). It contains a single link and few words of the caller. It is
+// untracked, and marked as written by a program (RFC 3834), so that no absence note answers it.
 import type { Caller } from '../../core/api/route.ts';
 import { escapeHtml } from '../../platform/net/escape-html.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import type { AcceptRequest } from './accept.ts';
 import { readSendContent } from './content.ts';
 
-/** Characters of the caller in a mail. */
+/** Most characters of the caller's words in a mail. */
 const mostCharacters = 60;
 
-/** The words of a mail, as plain text. */
+/** The texts of a mail, in plain text. */
 interface ServiceWords {
   subject: string;
   /** The first sentence. */
@@ -20,7 +20,7 @@ interface ServiceWords {
   /** Purpose of the button, after "To": `confirm`. */
   purpose: string;
   button: string;
-  /** A sentence of the plain text about a way without the page. */
+  /** A sentence of the plain text that explains a way without the page. */
   command?: string;
   closing: string;
 }
@@ -28,20 +28,20 @@ interface ServiceWords {
 interface ServiceMail {
   caller: Caller;
   to: SendPayload['to'][number];
-  /** Address that the mail speaks for. The constraints of the caller's key limit it. */
+  /** Address for which the mail is written. The constraints of the caller's key apply to it. */
   onBehalfOf: string;
   /** Words of the caller, of any length. */
   name: string;
-  /** Returns the text around the caller's words. */
+  /** Returns the texts around the caller's words. */
   words: (name: string) => ServiceWords;
   /** A link of the service. */
   url: string;
 }
 
-/** Tells whether mail programs may make a link of a word. */
+/** Tells whether a mail program may turn a word into a link. */
 const isLinkLike = (word: string) => /[.。．｡][\p{L}\p{N}]|@|:\/\//u.test(word);
 
-/** Returns the words of a caller for a mail: on a single line, without addresses and links, cut. */
+/** Returns a caller's words for a mail: a single line, cut, without addresses and links. */
 function wordsOfCaller(text: string): string {
   const words = text
     .replaceAll(/[\p{C}\s]+/gu, ' ')

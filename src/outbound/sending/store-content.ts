@@ -11,9 +11,9 @@ import type { SendContent } from './content.ts';
 import { type Draft, draftContent } from './draft.ts';
 
 /**
- * Stores large files of a content outside the database, if the configuration says so: before the
- * transaction that stores the content. Returns undefined if there is nothing to do.
- * @throws CapacityError if their place does not take them
+ * Stores large files of a content outside of the database if the configuration says so. Runs before
+ * the transaction that stores the content. Returns undefined without such files. @throws
+ * CapacityError if the place of files refuses them
  */
 export function stageContent(
   app: App,
@@ -33,8 +33,8 @@ export interface RunContent {
 }
 
 /**
- * Stores the content of a run and returns its id. The run counts as one use, so that the content
- * stays until the run and all messages of the run are deleted.
+ * Stores the content of a run and returns its id. The run itself counts as a use, so that the
+ * content stays until the run and all messages of the run are deleted.
  */
 export async function storeRunContent(
   app: App,
@@ -53,10 +53,7 @@ export async function storeRunContent(
   return drafted.content.id;
 }
 
-/**
- * Inserts new contents with the number of messages that share them, and counts more shares of
- * stored contents.
- */
+/** Inserts new contents with the number of messages that use them. Adds uses to stored contents. */
 export async function insertUsedContents(trx: Db, drafts: readonly Draft[]): Promise<void> {
   const uses = new Map<string, number>();
   for (const { message } of drafts) {
@@ -73,7 +70,7 @@ export async function insertUsedContents(trx: Db, drafts: readonly Draft[]): Pro
   for (const [id, count] of uses) await shareContent(trx, id, count);
 }
 
-/** Inserts the link targets of new contents, and where their links are cut. */
+/** Inserts the link targets of new contents, and the places of the links. */
 async function insertLinks(
   trx: Db,
   drafts: readonly Pick<Draft, 'content' | 'links'>[],

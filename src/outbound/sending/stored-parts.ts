@@ -1,5 +1,5 @@
-// The files behind a signed storage URL: the raw MIME of a message (as received, or as it left for
-// a recipient), the HTML or the text.
+// The file behind a signed storage URL: the raw MIME of a message (as received, or as sent to a
+// recipient), the HTML or the text.
 import type { Caller } from '../../core/api/route.ts';
 import type { App } from '../../core/app.ts';
 import { readBlob } from '../../core/blobs/blobs.ts';
@@ -21,7 +21,7 @@ export interface StoredPart {
   contentType: 'message/rfc822' | 'text/html; charset=utf-8' | 'text/plain; charset=utf-8';
   filename: string;
   body: Buffer;
-  /** True for our own mail: images may be loaded. */
+  /** Whether this is our own mail, so that images may be loaded. */
   isOurs: boolean;
 }
 
@@ -68,9 +68,9 @@ export async function readRawMail(
 }
 
 /**
- * Returns the bytes of an attachment, counted from 1 in the order of the email projection. Received
- * mail is parsed once more in this thread, so this is for commands.
- * @throws ResourceNotFoundError for a missing message or attachment.
+ * Returns the bytes of an attachment, counted from 1 in the order of the email projection. Parses
+ * received mail again on this thread, so it is only for commands. @throws ResourceNotFoundError for
+ * a missing message or attachment.
  */
 export async function readAttachment(
   app: App,

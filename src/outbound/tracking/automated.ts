@@ -1,5 +1,5 @@
-// Recognizes machines among requests for pixels and links: by the rules of scanners.yaml, then by
-// isbot. Knows no delivery. engage.ts recognizes clicks that come too soon after a delivery.
+// Recognizes programs among requests for pixels and links: by the rules of scanners.yaml, then by
+// isbot. Ignores the delivery. engage.ts recognizes clicks that come too soon after a delivery.
 import type { IncomingHttpHeaders } from 'node:http';
 import { isbot } from 'isbot';
 import { LRUCache } from 'lru-cache';
@@ -14,7 +14,7 @@ export interface Asked {
   remoteAddress: string | null;
 }
 
-/** Characters of a user agent that are matched and recorded. */
+/** Most characters of a user agent that are matched and recorded. */
 const longestUserAgent = 256;
 const mostJudged = 1_000;
 
@@ -24,7 +24,7 @@ export function userAgentOf({ headers }: Pick<Asked, 'headers'>): string | null 
   return text === '' ? null : text;
 }
 
-/** Shared by all apps of a process, because the rules are part of the program. */
+/** All apps of a process share the rules, as they are part of the program. */
 let rules: Record<EngagementKind, ScannerRule[]> | null = null;
 const judged = new LRUCache<string, { by: string | null }>({ max: mostJudged });
 
@@ -37,7 +37,7 @@ function rulesFor(kind: EngagementKind): ScannerRule[] {
   return rules[kind];
 }
 
-/** Returns the name of the rule that makes the client a machine. Null for a person. */
+/** Returns the name of the rule that recognizes a program; null for a person. */
 export function automatedBy(kind: EngagementKind, asked: Asked): string | null {
   const { method, headers, remoteAddress } = asked;
   if (method === 'HEAD') return 'head';

@@ -1,7 +1,7 @@
 // The four numbers of engagement (specification 2.16). Each counts messages: delivered messages
-// that tracked opens, or clicks, and messages that a person then opened, or clicked in. A message
-// counts once, with the first delivery that arrived, in the hour in which it was accepted. A bounce
-// of the last delivery takes the message back.
+// that tracked opens (or clicks), and those that a person then opened (or clicked in). A message is
+// counted once, with the first delivery that arrived, in the hour in which it was accepted. A
+// bounce of the last arrived delivery subtracts the message.
 //
 //   open_eligible   tracks opens and arrived          opened   the same, and opened
 //   click_eligible  tracks clicks and arrived         clicked  the same, and clicked
@@ -30,7 +30,7 @@ export interface Standing {
 
 type Flags = Pick<TrackedMessageRow, 'track_opens' | 'track_clicks'>;
 
-/** Returns the change of the numbers between two states of a message. */
+/** Returns the changes of the numbers between two states of a message. */
 function cohortChange(flags: Flags, before: Standing, after: Standing): Partial<Tally> {
   const was = countsOf(flags, before);
   const is = countsOf(flags, after);
@@ -65,7 +65,7 @@ export function observeCohort(
   return { organizationId, acceptedAt, domain: null, counts };
 }
 
-/** A delivery with a new status. `had` tells whether it had arrived before. */
+/** A delivery with a new status. `had`: whether it had arrived before. */
 export interface Moved {
   row: Pick<DeliveryRow, 'id' | 'message_id'>;
   had: boolean;

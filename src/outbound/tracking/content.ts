@@ -1,5 +1,5 @@
-// Finds the links of a content before it is stored, and decides the tracking of a message: the
-// send says so, or else the organization. Links of recent contents are cached.
+// Finds the links of a content before it is stored. Decides about the tracking of a message by the
+// send, or else by the organization. Caches the links of recent contents.
 import { LRUCache } from 'lru-cache';
 import { trackingDefaults } from '../../access/organizations/tracking-defaults.ts';
 import type { App } from '../../core/app.ts';
@@ -8,10 +8,10 @@ import { trackingBase } from './base-url.ts';
 import { type FoundLinks, findLinks, type IsOurs } from './links.ts';
 import { pixel, readToken } from './tokens.ts';
 
-/** Links in the cache, over all contents. */
+/** Most links in the cache, over all contents. */
 const mostRemembered = 20_000;
 
-/** Engagement to track of a message. */
+/** Whether opens and clicks of a message are tracked. */
 export interface Tracking {
   opens: boolean;
   clicks: boolean;

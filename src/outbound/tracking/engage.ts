@@ -32,16 +32,16 @@ import { hasArrived, observeCohort, type Standing } from './cohorts.ts';
 import { type EngagementRow, findEngagements, upsertEngagements } from './queries.ts';
 import { type FirstEngagement, recordFirstEngagements } from './run-engagement.ts';
 
-/** Time within which a repeat creates no event. */
+/** Time within which a repeated click or open creates no event. */
 const reportAgainMs = 30_000;
 /** Largest number of engagement events of a delivery. */
 const mostEvents = 100;
 /**
- * Number of events above which automated engagement makes no more, so that scanners leave room for
- * persons.
+ * Number of events after which engagement by programs creates no further event, so that scanners
+ * leave room for persons.
  */
 const mostBeforeAutomated = 90;
-/** Least time in which a person can read a delivery and click. */
+/** Least time that a person needs to read a delivery and click. */
 const soonestClickMs = 2_000;
 
 /** A request for a pixel or a link. */
@@ -53,14 +53,14 @@ export interface Hit {
   link: number;
   /** Target of the link. */
   url: string | null;
-  /** Name of the rule that recognized a machine. Null for a person. */
+  /** Name of the rule that recognized a program; null for a person. */
   automatedBy: string | null;
   userAgent: string | null;
   /** Ms since 1970. */
   at: number;
 }
 
-/** A message with the statuses and engagements that result from this transaction. */
+/** A message, with the statuses and engagements after this transaction. */
 interface Engaged {
   message: TrackedMessageRow;
   statuses: Map<string, MessageStatus>;
@@ -118,7 +118,7 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
     if (observed) observations.push(observed);
   }
   if (proofs.length > 0) await proveAddresses(app, trx, proofs);
-  // After the proofs: a deletion of a contact locks the contact before the ledger rows.
+  // Runs after the proofs: a deletion of a contact locks the contact before the ledger rows.
   await recordFirstEngagements(trx, firsts);
   await countMail(app, trx, observations);
 }
@@ -137,7 +137,7 @@ function firstOf(
   return openedAt === null && clickedAt === null ? [] : [{ delivery, openedAt, clickedAt }];
 }
 
-/** Returns the proof of a click: a person reads the mail of the address. */
+/** Returns the proof that a click gives: a person reads the mail of the address. */
 function proofOf({ organization_id: organizationId, email: address }: EngagedDelivery): Proof {
   return { organizationId, address };
 }
@@ -198,8 +198,8 @@ function newEngagement(messageId: string, deliveryId: string): EngagementRow {
 
 function tooSoon({ kind, at }: Hit, row: EngagedDelivery): string | null {
   const { delivered_at: deliveredAt, sent_at: sentAt, read_at: readAt } = row;
-  // If an open proved the delivery of relayed mail, `delivered_at` is the time of the open: then
-  // `sent_at` counts.
+  // If an open proved the delivery of relayed mail, `delivered_at` is only the time of the open.
+  // Then `sent_at` counts.
   const takenAt = (deliveredAt === readAt ? null : deliveredAt) ?? sentAt ?? at;
   return kind === 'click' && at - takenAt < soonestClickMs ? 'too-soon' : null;
 }
@@ -267,7 +267,7 @@ function eventOf(
   });
 }
 
-/** Returns the observation that an open proves relayed mail delivered. */
+/** Returns the observation that an open proved the delivery of relayed mail. */
 function deliveredBy(delivery: EngagedDelivery): Observation {
   const { organization_id: organizationId, created_at: acceptedAt, domain } = delivery;
   return { organizationId, acceptedAt, domain, counts: { delivered: 1 } };
@@ -291,7 +291,7 @@ async function moveRead(
 }
 
 /**
- * Records the open of a simulated recipient at the delivery. Writes the row and the run; the caller
+ * Records the open of a simulated recipient. Writes the row and the counters of the run; the caller
  * counts the rest.
  */
 export async function engageSimulated(

@@ -1,5 +1,5 @@
-// Keeps the targets of tracked links for as long as their message: mail lies in mailboxes, and
-// recipients follow links, long after `retention.contentDays`.
+// Keeps the targets of tracked links as long as their message exists: recipients click links in old
+// mail long after `retention.contentDays`.
 //
 //   the content of a message    | its targets                     | then
 //   ----------------------------+---------------------------------+--------------------------------------------
@@ -25,7 +25,7 @@ export const linkKeeper: LinkKeeper = {
     try {
       return await urlsOfMerged(app, row);
     } catch (error) {
-      // A content that can no longer be filled has shown the links to nobody since.
+      // If the content can no longer be filled, nobody has seen its links since.
       if (error instanceof ValidationError) return [];
       throw error;
     }

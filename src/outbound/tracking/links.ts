@@ -4,10 +4,10 @@
 import { RewritingStream } from 'parse5-html-rewriting-stream';
 import { sliceTurns } from '../../platform/runtime/fairness/loop-turns.ts';
 
-/** Characters of HTML that are read. The rest stays unchanged. Gmail shows 102 KB of a mail. */
+/** Most characters of HTML that are parsed; the rest stays as it is. Gmail shows 102 KB. */
 export const mostCharacters = 1_000_000;
 /**
- * Most elements of SVG and MathML that are read. The parser takes quadratic time of nested
+ * Most elements of SVG and MathML that are parsed. The parser takes quadratic time for nested
  * elements: 200,000 took 3.5 s.
  */
 const mostForeign = 1_000;
@@ -15,14 +15,14 @@ const mostForeign = 1_000;
 export const mostLinks = 1_000;
 /** Longest address that every browser supports, and that fits a header of ours. */
 const longestUrl = 4_096;
-/** Characters that are read between two looks at the time: about 3 ms. */
+/** Characters that are parsed before the time of the turn is checked again: about 3 ms. */
 const sliceCharacters = 32_768;
 
 /** Places at which the HTML of a content is cut. */
 export interface Cuts {
   /** Start and end of each address in turn, as offsets of the text. */
   links: readonly number[];
-  /** Place of the pixel. Null if no place is read as a tag. */
+  /** Place of the pixel; null if the HTML has no place for it. */
   pixelAt: number | null;
 }
 
@@ -33,7 +33,8 @@ export interface FoundLinks {
   /** Number of links in the text that was read. Links after the first 1,000 are not tracked. */
   found: number;
   /**
-   * Whether only the beginning of the HTML was read. It then gets no pixel, as the end is unknown.
+   * Whether only the beginning of the HTML was parsed. Then it gets no pixel, as the end is
+   * unknown.
    */
   isCut: boolean;
 }
@@ -46,10 +47,10 @@ type Tag = {
 };
 
 /**
- * Matches text between two tags. It holds no tag but takes two thirds of the time, so it is removed
- * before parsing. Inside an attribute or a comment such a run does not change the state of the
- * tokenizer either (HTML 13.2.5), because it follows `>`, ends at `<` and has no quote. An address
- * that holds such a run is not tracked.
+ * Matches long text between two tags. Such text takes two thirds of the parsing time, so it is
+ * removed before. Inside of an attribute or a comment, removing it does not change the state of the
+ * tokenizer either (HTML 13.2.5): it follows `>`, ends at `<` and has no quote. An address that
+ * contains such text is not tracked.
  */
 const plainText = /(?<=>)[^<>"']{16,}(?=<)/g;
 
@@ -67,7 +68,7 @@ class Shortened {
     });
   }
 
-  /** Maps an offset to the original text: before a gap, or behind it with `after`. */
+  /** Maps an offset to the original text. At a gap, `after` selects the place behind the gap. */
   offset(at: number, after: boolean): number {
     let low = 0;
     let high = this.#gaps.length / 2;
@@ -88,7 +89,7 @@ class Reading {
   found = 0;
   hasPixel = false;
   pixelAt: number | null = null;
-  /** Tells whether a tag at the end would be read as a tag. */
+  /** Whether a tag at the end of the HTML would be parsed as a tag. */
   isOpenAtEnd = false;
   readonly #html: string;
   readonly #short: Shortened;
@@ -110,7 +111,7 @@ class Reading {
 
   endTag({ tagName, sourceCodeLocation: at }: Pick<Tag, 'tagName' | 'sourceCodeLocation'>): void {
     if (!at || (tagName !== 'body' && tagName !== 'html')) return;
-    // Before `</body>`. A mail without it has the pixel before `</html>`.
+    // Places the pixel before `</body>`, or without it before `</html>`.
     if (tagName === 'html' && this.pixelAt !== null) return;
     this.pixelAt = this.#short.offset(at.startOffset, true);
   }
@@ -140,7 +141,7 @@ class Reading {
 
 /** Common parts of words in unsubscribe addresses. */
 const unsubscribeWords = /unsubscri|abmelde|desinscri|d%C3%A9sinscri/i;
-/** "opt-out" as a word, and never within "adopt-outdoor". An escaped character ends a word too. */
+/** "opt-out" as a word, but not in "adopt-outdoor". An escaped character ends a word too. */
 const optOutWord = /(?:(?<![a-z])|(?<=%[0-9a-f]{2}))opt[-_]?out(?![a-z])/i;
 const optOutHump = /[a-z]Opt[-_]?Out(?![a-z])/;
 
@@ -178,7 +179,7 @@ export async function findLinks(html: string, isOurs: IsOurs): Promise<FoundLink
   const short = new Shortened(isCut ? html.slice(0, end) : html);
   const reading = new Reading(html, short, isOurs);
   const parser = new RewritingStream();
-  // Events without a listener would be serialized.
+  // Adds listeners that do nothing: the parser would serialize events without a listener.
   for (const event of ['text', 'comment', 'doctype'] as const) parser.on(event, () => {});
   parser.on('startTag', (tag) => reading.startTag(tag as Tag));
   parser.on('endTag', (tag) => reading.endTag(tag as Tag));

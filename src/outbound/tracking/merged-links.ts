@@ -50,7 +50,7 @@ export async function readTracked(
   return { content, cuts };
 }
 
-/** Most messages with link targets in memory, and most bytes of these targets. */
+/** Most messages with link targets in memory, and most bytes of the targets. */
 const mostKept = { messages: 10_000, bytes: 8 * 1024 * 1024 };
 
 /**

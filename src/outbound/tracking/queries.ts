@@ -22,10 +22,10 @@ export interface EngagementRow {
   /** Time of the first open by a person after the delivery arrived. */
   opened_at: number | null;
   clicked_at: number | null;
-  /** All opens by persons, with repeats. */
+  /** Number of all opens by persons, including repeats. */
   opens: number;
   clicks: number;
-  /** All opens and clicks by machines. */
+  /** Number of all opens and clicks by programs. */
   automated: number;
   /** JSON: time of the last event by link (src/outbound/tracking/engage.ts). */
   recorded: string;
@@ -124,7 +124,7 @@ const upsert = own.run((db, row: EngagementRow) => {
     );
 });
 
-/** Hot. Writes rows. Their deliveries are locked, so the order of the rows does not matter. */
+/** Writes rows in any order, because the caller has locked their deliveries. Hot. */
 export async function upsertEngagements(db: Db, rows: readonly EngagementRow[]): Promise<void> {
   for (const row of rows) await upsert(db, row);
 }

@@ -39,7 +39,7 @@ export async function recordFirstEngagements(
     if (contactId !== null)
       marks.push({ run_id: runId, contact_id: contactId, message_id, ...first });
   }
-  // A deletion of a contact locks the contact's rows in the same order.
+  // Marks rows in the order in which the deletion of a contact locks them.
   marks.sort((one, other) => (one.run_id < other.run_id ? -1 : 1));
   for (const mark of marks) await markEngaged(trx, mark);
 }

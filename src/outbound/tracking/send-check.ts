@@ -1,5 +1,5 @@
-// Refuses mail that leaves the machine with links that only this machine can open: to unsubscribe,
-// and to track opens and clicks.
+// Refuses mail that leaves the machine if only this machine could open the links in it: to
+// unsubscribe, and to track opens and clicks.
 import type { SendCheck } from '../../core/api/send-check.ts';
 import { firstOutward } from '../../identity/senders/outward.ts';
 import type { ResolvedSender } from '../../identity/senders/resolve.ts';
@@ -13,7 +13,7 @@ interface Linked {
   addresses: readonly string[];
   unsubscribeGroupId: string | null;
   tracking: Tracking;
-  /** Set for mail of the service, with links at the public address of the service. */
+  /** Set for mail of the service, whose links begin with the public address of the service. */
   onBehalfOf: string | null;
   sender: ResolvedSender | null;
 }
@@ -43,8 +43,8 @@ export const publicLinkCheck: SendCheck<'accepting', Linked> = {
       needsLink(send) &&
       !hasPublicBase(app, send.onBehalfOf === null ? (send.sender?.domainId ?? null) : null) &&
       firstOutward(app, send.addresses, senderOf(send)) !== undefined;
-    // Loads the tracking hosts before a refusal, as a command does not keep them in memory: a link
-    // on such a host needs no public URL of the service.
+    // Loads the tracking hosts before refusing, as a command does not keep them in memory: a link
+    // at such a host needs no public URL of the service.
     if (sends.some(isLost)) await refreshActiveHosts(app);
     return (send) => (isLost(send) ? unreachableLinks() : null);
   },

@@ -1,6 +1,6 @@
 // Serves `/t/o/{token}` (a pixel) and `/t/c/{token}` (a redirect to the stored link), on the main
-// HTTP port and on tracking hosts. Answers after the commit that counts the hit, which many hits
-// share. If the store cannot be written, links still redirect.
+// HTTP port and on tracking hosts. Answers after the commit that counts the hit; many hits share a
+// commit. If the store cannot be written, links still redirect.
 import type { App } from '../../core/app.ts';
 import type { LinkAnswer, LinkRequest } from '../../core/link-pages/link-page.ts';
 import { brokenLink } from '../../core/link-pages/recipient-page.ts';
@@ -16,7 +16,7 @@ import { pixel, readToken, type TrackedLink } from './tokens.ts';
 
 const mostPerTransaction = 128;
 const mostPerRead = 128;
-/** Most hits that wait for their commit. Further hits are answered but not counted. */
+/** Most hits that wait for a commit. Further hits are answered but not counted. */
 const mostWaiting = 2_000;
 
 /** A transparent GIF of a single pixel, 43 bytes. */
@@ -59,7 +59,7 @@ async function findTracked(
   const found = await finderOf(app)(tracked);
   if (!found || (organizationId !== null && found.organizationId !== organizationId)) return null;
   if (found.url !== undefined) return { ...found, url: found.url };
-  // Apart from the shared read, which must not wait for the content of a single organization.
+  // Reads outside of the shared read, which must not wait for the content of a single organization.
   const url = await mergedUrlOf(app, found.messageId, tracked.link);
   return url === undefined ? null : { ...found, url };
 }

@@ -23,7 +23,7 @@ function payloadOf(id: string, link: number): string {
 }
 
 /**
- * Creates the tokens of a delivery by link number. Cheapest in rising order, because a single
+ * Creates the tokens of a delivery by link number. Rising numbers are cheapest, because a single
  * digest signs six links.
  */
 export function tokensOf(app: App, deliveryId: string): (link: number) => string {

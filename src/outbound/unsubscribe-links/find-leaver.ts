@@ -1,5 +1,5 @@
-// Finds the recipient behind an address `unsub+…@`: from the delivery or, once that is deleted,
-// from the row kept for it.
+// Finds the recipient behind an address `unsub+…@`: by the delivery, or after its deletion by the
+// row stored in its place.
 import type { App } from '../../core/app.ts';
 import { findUnsubscribeAddress } from '../../people/unsubscribe-groups/queries.ts';
 import { findDelivery } from '../deliveries/queries.ts';

@@ -1,4 +1,4 @@
-// Unsubscribing and resubscribing by the holder of a token.
+// Unsubscribing and resubscribing with a token from a mail.
 //
 //   state        | event                        | next
 //   -------------+------------------------------+---------------------------------------------------
@@ -37,12 +37,12 @@ export interface Leaving extends Leaver {
   scope: Scope;
 }
 
-/** The blocks of an address, as the page shows them. */
+/** The blocks of an address, in the form for the page. */
 export interface Standing {
   group: { id: string } | null;
   /**
-   * The block of all mail. If several exist, the block that unsubscribing made: resubscribing lifts
-   * no further block.
+   * The block of all mail. Of several blocks it is the block made by unsubscribing, because
+   * resubscribing lifts only that block.
    */
   all: { id: string; reason: BlockReason } | null;
 }
@@ -101,8 +101,8 @@ async function block(app: App, trx: Db, leaving: Leaving): Promise<boolean> {
 }
 
 /**
- * Records the event in the timeline. A deleted message has no timeline: there only the block
- * remains.
+ * Records the event in the timeline. A deleted message has no timeline, so only the block is
+ * stored.
  */
 async function recordLeaving(app: App, trx: Db, leaving: Leaving): Promise<void> {
   const { messageId, address, groupId, scope } = leaving;

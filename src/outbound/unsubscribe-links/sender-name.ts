@@ -6,9 +6,9 @@ import { findMessageRow } from '../messages/queries.ts';
 import type { Leaver } from './tokens.ts';
 
 /**
- * Returns the sender as the recipient knows it: the From of the mail. If the mail was deleted, the
- * default sender or the organization, but never the name of the first organization, which the owner
- * did not choose.
+ * Returns the sender as the recipient knows it: the From of the mail. If the mail was deleted,
+ * returns the default sender or the organization's name. Never returns the name of the first
+ * organization, which was not chosen by its owner.
  */
 export async function senderNameOf(
   db: Db,

@@ -1,6 +1,6 @@
-// Tokens of the two ways to unsubscribe. A link contains all data of the request, encrypted, so
-// that it works after its message was deleted. A mail address has only 64 octets before the `@`
-// (RFC 5321 4.5.3.1.1), so it names the delivery instead.
+// Tokens of the two ways to unsubscribe. A link contains all data of the request in encrypted form,
+// so that it works after the message is deleted. A mail address has only 64 octets before the `@`
+// (RFC 5321 4.5.3.1.1), so it contains the id of the delivery.
 import type { App } from '../../core/app.ts';
 import { exactly } from '../../core/root-keys/token-text.ts';
 import { timeOfId } from '../../platform/runtime/ids.ts';

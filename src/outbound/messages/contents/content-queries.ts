@@ -64,8 +64,8 @@ export const shareContent = own.run((db, id: string, uses: number) =>
 );
 
 /**
- * Counts a further message on a content without text, HTML and files, of which only the targets of
- * links are left; the first message makes it.
+ * Counts a further message on a content that consists only of link targets, without text, HTML and
+ * files. The first message inserts the content.
  */
 export const useLinksOnly = own.run((db, id: string, organizationId: string, now: number) =>
   db
@@ -105,8 +105,9 @@ export const sumContents = own.all((db) =>
 );
 
 /**
- * Subtracts one use of a content, and deletes an unused content with the attachments. The update
- * locks the row: if the last two messages are deleted at once, only the second transaction reads 0.
+ * Subtracts a use of a content, and deletes an unused content with the attachments. The update
+ * locks the row: if the last two messages are deleted at the same time, only the second transaction
+ * reads 0.
  */
 export async function deleteUnusedContent(db: Db, id: string): Promise<void> {
   const q = tables<ContentTables>(db);

@@ -1,5 +1,5 @@
-// Removes the content of an ended message and leaves the rest: recipients, deliveries, timeline,
-// subject and counts. A message without content shows none, and cannot be sent again.
+// Removes the content of an ended message. Recipients, deliveries, timeline, subject and counts
+// stay. Such a message shows no content, and cannot be sent again.
 import type { App } from '../../../core/app.ts';
 import { deleteBlobs } from '../../../core/blobs/queries.ts';
 import { ConflictError } from '../../../platform/errors.ts';
@@ -12,8 +12,8 @@ import { deleteMessageValues } from './merge-queries.ts';
 import { emptyProjection } from './projection-queries.ts';
 
 /**
- * Keeps the targets of tracked links, which people still follow, when the content of a message is
- * removed.
+ * Keeps the targets of tracked links when the content of a message is removed, because recipients
+ * still click these links.
  */
 export interface LinkKeeper {
   /** Reads the targets in content that is filled for a message, before the transaction. */

@@ -1,4 +1,4 @@
-// Messages that hide text from a reader: an agent may read the hidden text.
+// Finds messages with text that is hidden from people, but that an agent may read.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { mostCharacters } from '../../../mail/mime/html/tokens.ts';
@@ -22,7 +22,7 @@ export async function hiddenAmong(
   for (let at = 0; at < messageIds.length; at += atOnce) {
     const some = messageIds.slice(at, at + atOnce);
     const rows = await findMessageRows(store.db, some);
-    // A foreign text may contain an id. Nothing is revealed about a foreign message.
+    // The ids come from foreign text, so foreign messages must stay unknown.
     const own = rows.flatMap((row) => (row.organization_id === organizationId ? row.id : []));
     const found = await findFoundHtmlStarts(store.db, own, mostCharacters);
     for (const [id, html] of found) {

@@ -1,8 +1,8 @@
 // Contents that are filled for each message. All messages of a campaign run share a compiled
-// content, and each message keeps the values of the contact. An attempt, a download, a preview and
-// a click fill the content anew. The same values always give the same bytes. Filling runs in the
-// worker of templates, not on the carrier: a fill beyond the deadline ends the worker thread, which
-// must hold no connection.
+// content, and each message stores the values of the contact. Every attempt, download, preview and
+// click fills the content again; the same values always give the same bytes. The worker of
+// templates fills, not the carrier: a fill beyond the deadline ends its thread, and the carrier's
+// thread holds connections.
 import type { BrandValues, CompiledTemplate, Filled } from '../../../content/rendering/compiled.ts';
 import { fillTemplate } from '../../../content/rendering/fill.ts';
 import { recipientUrl } from '../../../content/rendering/recipient-url.ts';
@@ -28,7 +28,7 @@ export interface SharedMerge {
   sender: { email: string; name: string | null };
   footer: boolean;
   hasUnsubscribeGroup: boolean;
-  /** Makes a text for HTML without a text. Templates bring their own. */
+  /** Whether HTML without a text gets a text. Templates contain a text themselves. */
   makesText: boolean;
 }
 
@@ -67,13 +67,13 @@ export async function sharedMergeOf(app: App, contentId: string): Promise<Shared
 /** Message to fill, with the name of the data field in errors. */
 interface Filling {
   organizationId: string;
-  /** Names the compiled content: equal keys have equal texts. */
+  /** Id of the compiled content: equal keys have equal texts. */
   key: string;
   message: { id: string; createdAt: number };
   dataField: string;
-  /** Leaves HTML and text out of the answer, for a test whether the content can be filled. */
+  /** Leaves HTML and text out of the answer, if only the success of the fill matters. */
   isBrief?: boolean;
-  /** Gives up a fill that no worker has begun, with the reason. */
+  /** Cancels a fill that no worker has begun, with the reason. */
   signal?: AbortSignal | undefined;
 }
 
@@ -115,7 +115,7 @@ export async function isMerged(
   return (await sharedMergeOf(app, content_id)) !== null;
 }
 
-/** Rows of a message that the reader has already. */
+/** Rows of a message that the caller has read already. */
 export interface KnownContent {
   content?: ContentRow | null | undefined;
   /** JSON of `MergeData`. */
@@ -123,9 +123,8 @@ export interface KnownContent {
 }
 
 /**
- * Reads the content of a message as the recipient gets it, but for the links of a copy; undefined
- * without content.
- * @throws ValidationError and CapacityError as `fillMerged`
+ * Reads the content of a message as the recipient gets it, except for the recipient's own links.
+ * Undefined without content. @throws ValidationError and CapacityError as `fillMerged`
  */
 export async function readContent(
   app: App,

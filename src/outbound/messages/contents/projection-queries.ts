@@ -34,7 +34,7 @@ interface StateRow extends WaitingRow {
   parsed_at: number | null;
 }
 
-/** Null until the message is parsed. */
+/** A row before parsing: all fields are null. */
 type Unparsed = { [Column in keyof FoundRow]: FoundRow[Column] | null };
 
 interface ProjectionTables {
@@ -83,7 +83,7 @@ interface Taking {
   now: number;
   leaseUntil: number;
   limit: number;
-  /** Selects rows with an earlier try, or rows without a try. */
+  /** Whether to select rows with an earlier try; otherwise rows without a try. */
   isBegun: boolean;
 }
 
@@ -115,7 +115,7 @@ export async function takeProjections(
     .execute();
 }
 
-/** Releases leased rows left unparsed for a reason outside the mail. Their try does not count. */
+/** Releases leased rows that were not parsed for a reason outside of the mail; counts no try. */
 export async function handBackProjections(
   db: Db,
   ids: readonly string[],
@@ -131,7 +131,7 @@ export async function handBackProjections(
     .execute();
 }
 
-/** Makes mail due that waits for a time after `latest`. */
+/** Makes mail due now if it waits for a time after `latest`. */
 export const bringProjectionsToPresent = own.toPresent('email_projections', 'due_at');
 
 /** Extends the leases of these rows, unless they are done. */

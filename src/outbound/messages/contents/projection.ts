@@ -1,6 +1,6 @@
-// Parsed content of received mail. Each mail is parsed once and the result kept. A row is written
-// with the message and parsed soon after the 250 (src/inbox/receiving/projector.ts). A read before
-// that parses at once.
+// Parsed content of received mail. Each mail is parsed once, and the result is stored. A row is
+// written with the message and parsed soon after the 250 (src/inbox/receiving/projector.ts). A read
+// before that parses the mail at once.
 //
 //   state   | due_at           | parsed_at | by                                       | then
 //   --------+------------------+-----------+------------------------------------------+--------
@@ -65,7 +65,7 @@ export interface InboundEnvelope {
 
 /** A row, with results of the same parse for further tables. */
 export interface Reading extends FoundRow {
-  /** Null if the parse was cut short: then the words are read later. */
+  /** Words for the search; null if the parse was cut short: then they are read later. */
   words: DocumentWords | null;
 }
 
@@ -77,7 +77,7 @@ export interface Found {
 
 const list = (values: readonly unknown[]) => (values.length > 0 ? toJson(values) : null);
 
-/** Returns all text that the split has cut from the new content. */
+/** Returns the text that the parser did not count as new content: quotations and the signature. */
 function cutContent({ quotedContent, signature }: ParsedMail): string | null {
   const parts = [quotedContent, signature].filter((one) => one !== null);
   return parts.length > 0 ? parts.join('\n\n') : null;
@@ -174,7 +174,7 @@ const keepOf = perApp((app: App) =>
     async (trx, items: Kept[]) => {
       const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1));
       const closed = sorted.filter(({ closes }) => closes);
-      // Deletions lock messages before the dependent rows too.
+      // Locks messages before the dependent rows, as deletions do.
       await lockMessages(
         trx,
         closed.map(({ id }) => id),
@@ -191,13 +191,13 @@ const keepOf = perApp((app: App) =>
       await closeProjections(trx, open);
       return items.map(() => undefined);
     },
-    // `soon`, as a lost result is parsed again. For mail in a mailbox, events are published as
-    // well.
+    // `soon` is enough, as a lost result is parsed again. Also publishes events for mail in a
+    // mailbox.
     'soon',
   ),
 );
 
-/** Inserts the row of a message older than the table. Returns false if the message is gone. */
+/** Inserts the row of a message older than the table. Returns false for a deleted message. */
 async function hasRow(trx: Db, id: string): Promise<boolean> {
   await lockMessages(trx, [id]);
   if (!(await findMessageRow(trx, id))) return false;
@@ -206,8 +206,8 @@ async function hasRow(trx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Keeps the result and marks the row as done, unless the result was kept before (null) or the
- * message is gone. Concurrent calls share a transaction.
+ * Stores the result and marks the row as done. Changes nothing if the result was stored before
+ * (null), or the message is deleted. Concurrent calls share a transaction.
  */
 export function finishProjection(app: App, id: string, row: Reading | null): Promise<undefined> {
   return keepOf(app)({ id, row, closes: true });

@@ -50,8 +50,8 @@ export function viewUrl(app: App, messageId: string, createdAt: number): string 
 }
 
 /**
- * `at` is the time of the URL: a URL in a mail has that of the mail, which is then composed alike
- * each time.
+ * Makes a URL. `at` is the time from which it is valid; a URL in a mail has the time of the mail,
+ * so that the mail is composed alike each time.
  */
 function storageUrl(app: App, payload: string, at: number): string {
   const base = app.publicUrl.current.replace(/\/$/, '');
@@ -59,8 +59,8 @@ function storageUrl(app: App, payload: string, at: number): string {
 }
 
 /**
- * A URL was made within the longest time before the end. So a URL forged with a replaced root key
- * ends soon.
+ * Returns the span in which a URL with this end was made. So a URL forged with a replaced root key
+ * soon fails.
  */
 const timeOf: TimeOfPayload = (payload) => {
   const until = Number(payload.split('.')[2]);
@@ -68,9 +68,8 @@ const timeOf: TimeOfPayload = (payload) => {
 };
 
 /**
- * Reads a token.
- * @throws ResourceNotFoundError when it is forged or expired. Neither reveals whether the message
- * exists.
+ * Reads a token. @throws ResourceNotFoundError for a forged or expired token, which does not reveal
+ * whether the message exists.
  */
 export function readStorageToken(
   app: App,

@@ -1,6 +1,6 @@
 // Waits for a mail to an address, for tests of software that sends mail: `svc messages expect` and
-// `GET /v1/messages/expect`. Looks through the newest messages, not through the search, which a
-// daemon fills a moment later.
+// `GET /v1/messages/expect`. Reads the newest messages, and not the search index: a daemon fills
+// that a moment later.
 import { boundsOf } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
@@ -13,7 +13,7 @@ import { findListedMessages, findRecipients } from '../queries.ts';
 import { readTextAndExtracts } from './extracts.ts';
 import type { ExpectedMessage, ExpectQuery } from './schema.ts';
 
-/** Time before the wait in which a mail counts: a test may send first and expect then. */
+/** A mail counts from this long before the wait: a test may send first and then expect. */
 const lookBackMs = 60_000;
 /** Most messages of a read, the newest first. */
 const mostMessages = 1_000;
@@ -21,7 +21,7 @@ const perPage = 100;
 /** Least and longest time between two reads. */
 const readEachMs = 100;
 const readAgainMs = 1_000;
-/** Longest wait of a request, and its distance to the time limit of requests. */
+/** Longest wait of a request, and the time that it leaves before the time limit of requests. */
 const longestSeconds = 25;
 const reserveSeconds = 3;
 
@@ -36,7 +36,7 @@ export interface Expected {
   signal?: AbortSignal | undefined;
 }
 
-/** A mail that is expected, in one organization. */
+/** An expected mail, in a single organization. */
 interface Search {
   app: App;
   organizationId: string;
@@ -85,7 +85,7 @@ export async function expectMessage(
   return { message, ...(await readTextAndExtracts(app, row)) };
 }
 
-/** Waits as a request may, as `expectMessage`. */
+/** Waits for a mail as `expectMessage` does, within the time limit of requests. */
 export function expectInRequest(
   app: App,
   caller: Caller,

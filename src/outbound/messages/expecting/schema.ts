@@ -30,7 +30,7 @@ export const extractsOutput = z
     description: 'One-time codes, the likeliest first, and links in their order',
   });
 
-/** Fields of the route and of the command alike. */
+/** Fields that the route and the command share. */
 export const expectedMail = z.strictObject({
   to: emailAddress.meta({
     description: 'Address of the recipient',

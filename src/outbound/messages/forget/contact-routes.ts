@@ -1,5 +1,5 @@
-// HTTP routes that delete contacts and conversations. They live here because a deletion also
-// changes messages.
+// HTTP routes that delete contacts and conversations. They are in this folder because a deletion
+// also changes messages.
 import { area } from '../../../core/api/area.ts';
 import { deleted } from '../../../core/api/resource-schema.ts';
 import { contactNoun, contactPath } from '../../../people/contacts/schema.ts';

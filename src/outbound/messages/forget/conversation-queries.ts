@@ -44,7 +44,7 @@ export async function releaseMessages(
     .updateTable('messages')
     .set({ conversation_id: null })
     .where('id', ...isOneOf(trx, ids))
-    // Checked again: some messages may have been deleted or released before they were locked.
+    // Tests the conversation again: a message may have left it before it was locked.
     .where('conversation_id', '=', conversationId)
     .returning('id')
     .execute();

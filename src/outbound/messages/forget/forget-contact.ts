@@ -1,6 +1,6 @@
 // Deletes contacts. Recipients of messages lose the contact and keep the address. Ledgers of
-// campaign runs keep only the id. Blocks stay, so an opt-out outlives the contact. The file lives
-// here because contacts must not depend on messages.
+// campaign runs keep only the id. Blocks stay, so that an opt-out survives. This file is with the
+// messages, because contacts must not depend on messages.
 
 import type { Deleted } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';
@@ -30,8 +30,8 @@ export async function deleteContact(app: App, caller: Caller, id: string): Promi
   let isGone = false;
   while (!isGone) {
     isGone = await app.store.write(async (trx) => {
-      // An update alone does not exclude transactions that only need the row to exist. The lock
-      // keeps sends and groups from naming the contact meanwhile.
+      // Locks the contact: an update alone does not exclude transactions that only need the row to
+      // exist. The lock keeps sends and groups from naming the contact meanwhile.
       await lockContacts(trx, [id]);
       const now = app.clock.now();
       const row = await contacts.update(trx, organizationId, id, { updated_at: now });

@@ -1,5 +1,5 @@
-// Deletes conversations and leaves their messages without a conversation. The file lives here
-// because conversations must not depend on messages.
+// Deletes conversations and leaves their messages without a conversation. This file is with the
+// messages, because conversations must not depend on messages.
 
 import type { Deleted } from '../../../core/api/resource-schema.ts';
 import type { Caller } from '../../../core/api/route.ts';

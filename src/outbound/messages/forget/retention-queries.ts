@@ -22,9 +22,9 @@ export type EndedRow = Pick<MessageRow, 'id' | 'content_id' | 'raw_blob_id' | 'c
 
 /** A part of the ended messages, in the order of their acceptance. */
 export interface EndedRange {
-  /** Message to go on after; null at the start. */
+  /** Message after which the range begins; null at the start. */
   after: Pick<EndedRow, 'id' | 'created_at'> | null;
-  /** Time in ms before which they were accepted. */
+  /** Only messages accepted before this time, ms since 1970. */
   beforeMs: number;
   limit: number;
 }
@@ -62,8 +62,8 @@ export async function findEndedOf(
 }
 
 /**
- * Takes content and raw mail from a message; the caller deletes their rows. `linksId` is the
- * remaining content with the link targets.
+ * Removes content and raw mail from a message. The caller deletes the rows of both. `linksId` is
+ * the content with the link targets, which stays.
  */
 export const dropContent = own.run((db, id: string, linksId: string | null) =>
   db.updateTable('messages').set({ content_id: linksId, raw_blob_id: null }).where('id', '=', id),

@@ -1,8 +1,8 @@
-// Deletes messages older than `retention.messagesDays` as a whole, like a deletion by hand, and
-// before that the content of messages older than `retention.contentDays`. An organization may have
-// shorter periods. Usage keeps the counts. A message that has not ended (for example, scheduled)
-// stays whole until it ends. The oldest messages come first, each in a separate transaction. The
-// run pauses after a few of them, and longer while the service has foreground work.
+// Deletes messages older than `retention.messagesDays`, like a deletion by hand, and before that
+// the content of messages older than `retention.contentDays`. An organization may have shorter
+// periods. Usage keeps the counts. A message that has not ended (for example, scheduled) stays
+// until it ends. The oldest messages come first, each in a separate transaction. The run pauses
+// after a few messages, and longer while the service has foreground work.
 import { findRetainingOrganizations } from '../../../access/organizations/queries.ts';
 import type { App } from '../../../core/app.ts';
 import { timeOfAge } from '../../../core/clock/age.ts';
@@ -16,8 +16,8 @@ import { type EndedRow, findEnded, findEndedOf } from './retention-queries.ts';
 
 const dayMs = 86_400_000;
 /**
- * Time of a run of deletions. Half of the delay that foreground work may see, as the last message
- * may be large.
+ * Time for which deletions run without a pause. It is half of the delay that foreground work may
+ * see, as the last message may be large.
  */
 const goMs = 25;
 const mostPerGo = 50;
@@ -28,7 +28,7 @@ const restBesideWorkMs = 200;
 const restInBurstMs = 500;
 
 interface RetentionParts extends Surroundings {
-  /** Keeps the targets of tracked links when their content goes. */
+  /** Keeps the targets of tracked links when their content is deleted. */
   keeper: LinkKeeper;
 }
 
@@ -40,7 +40,7 @@ interface Pass {
   needs(row: EndedRow): boolean;
   /** Prepares a deletion outside the transaction, and returns the transaction's work. */
   prepare(app: App, id: string): Promise<(trx: Db) => Promise<boolean>>;
-  /** Line of the log. */
+  /** Message of the log line. */
   words: string;
 }
 
@@ -52,8 +52,7 @@ const wholeMessages: Pass = {
 };
 
 const contents = (keeper: LinkKeeper): Pass => ({
-  // Most old messages have lost their content already: each look passes over a bounded number of
-  // them.
+  // Most old messages have lost their content already, so each read skips many of them.
   limit: mostPerLook,
   needs: hasContent,
   async prepare(app, id) {
@@ -80,7 +79,7 @@ export async function deleteOldMessages(
     return isWorking() ? restBesideWorkMs : restMs;
   };
 
-  /** Handles messages for `goMs`. Returns the last message, or null if nothing is left. */
+  /** Handles messages for `goMs`. Returns the last handled message, or null if none is left. */
   const go = async ({ needs, prepare }: Pass, rows: readonly EndedRow[]) => {
     const startedAt = clock.elapsed();
     let removed = 0;
@@ -113,7 +112,7 @@ export async function deleteOldMessages(
     return total;
   };
 
-  /** Runs a pass for each organization with its own shorter period, then a pass for all. */
+  /** Runs a pass for each organization with a shorter period, then a pass for all organizations. */
   const runPasses = async (
     pass: Pass,
     days: number | null,

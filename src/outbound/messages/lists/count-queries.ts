@@ -1,11 +1,11 @@
-// All SQL on `message_counts` and `message_slots`: how many messages an organization keeps, by day
-// and status, and by ten seconds. Rows only; counts.ts decides on changes.
+// All SQL on `message_counts` and `message_slots`: the number of messages of an organization, by
+// day and status, and by slots of ten seconds. Rows only; counts.ts decides on changes.
 import { sql } from 'kysely';
 import { type Db, tables } from '../../../platform/store/db.ts';
 import { ownTables } from '../../../platform/store/own-tables.ts';
 import type { MessageStatus } from '../../deliveries/status.ts';
 
-/** Messages accepted or received on a day (UTC) that have this status now. */
+/** Number of messages accepted or received on a day (UTC) that now have the status. */
 export interface DayCountRow {
   organization_id: string;
   direction: 'outbound' | 'inbound';

@@ -1,6 +1,6 @@
-// Message counts of an organization, from which the total of a list is computed. Each change of a
-// status is recorded during the transaction (queries.ts) and written at the end. Single
-// messages are counted only where a date lies between the boundaries of ten seconds.
+// Message counts of an organization, which give the total of a list. queries.ts records each change
+// of a status, and the transaction writes the counts at its end. If a date lies within a slot of
+// ten seconds, the messages of that slot are counted singly.
 
 import type { Db } from '../../../platform/store/db.ts';
 import { shardOfEight } from '../../../platform/store/shards.ts';
@@ -47,7 +47,8 @@ function addToDay(
 }
 
 /**
- * Groups neighbours with the same counter. Most batches are a single run, so few keys are built.
+ * Groups consecutive messages with the same counter. Most batches form a single group, so few keys
+ * are built.
  */
 function runsOf(messages: readonly Counted[], step: number): { first: Counted; count: number }[] {
   const runs: { first: Counted; count: number }[] = [];
@@ -98,14 +99,14 @@ export function recordMoves(trx: Db, from: readonly DayCountRow[], to: MessageSt
   }
 }
 
-/** Tells whether no counter covers the filter. */
+/** Tells whether the filter needs a count of single messages, as no counter covers it. */
 function isCountedOneByOne(filter: MessageFilter): boolean {
   return filter.conversationId !== undefined || filter.contactId !== undefined || isSearch(filter);
 }
 
 /**
  * Tells whether a page or the total gets slower as the store grows. With a status and dates, the
- * days that the dates cut are counted message by message.
+ * messages of the first and the last day are counted singly.
  */
 export function growsWithStore(filter: MessageFilter): boolean {
   const { status, createdFrom, createdTo } = filter;
@@ -114,9 +115,9 @@ export function growsWithStore(filter: MessageFilter): boolean {
 }
 
 /**
- * Counts the matching messages, mostly from counters. Single messages are counted for a
- * conversation, a contact or a search; with a status, within the first and last day of a date
- * range; with dates alone, within the first and last ten seconds of it.
+ * Counts the matching messages, mostly by counters. Counts single messages for a conversation, a
+ * contact or a search; with a status, within the first and last day of a date range; with dates
+ * alone, within the first and last ten seconds of the range.
  */
 export async function totalOf(db: Db, filter: MessageFilter): Promise<number> {
   if (isCountedOneByOne(filter)) return countMessages(db, filter);

@@ -1,6 +1,6 @@
-// SQL on `messages` for lists: the ids of a page, and the number of matches. The index leads from
-// the organization to direction, status and time. A list that leaves a column open merges the
-// ranges of all values, each in order, so a page costs only the page's rows in a store of any size.
+// SQL on `messages` for lists: the ids of a page, and the number of matches. The index has the
+// columns organization, direction, status and time. A list that leaves a column open merges the
+// ranges of all values in order. So a page costs only the rows of the page, in a store of any size.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, tables } from '../../../platform/store/db.ts';
 import { inTime } from '../../../platform/store/in-time.ts';
@@ -59,8 +59,8 @@ function rangesOf(db: Db, filter: MessageFilter): Condition[] {
 
 /**
  * Finds messages by conversation or contact, and tests the remaining columns row by row. `|| ''`
- * keeps the planner from their indexes: it cannot know how few rows a conversation or a contact
- * has.
+ * keeps the planner from the indexes of those columns: it cannot know that a conversation or a
+ * contact has few messages.
  */
 function belonging(db: Db, filter: MessageFilter): Condition {
   const { organizationId, conversationId, contactId, direction, status } = filter;

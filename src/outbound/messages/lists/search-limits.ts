@@ -1,5 +1,5 @@
-// Limits of the message search that the search schema and SQL share. The schema loads no store:
-// help of the commands derives from it.
+// Limits of the message search that the search schema and SQL share. Without imports, as the help
+// of commands loads the schema but no store.
 
-/** Characters of a subject that are kept and compared. */
+/** Most characters of a subject that are stored and compared. */
 export const subjectCharacters = 80;

@@ -58,7 +58,7 @@ export interface SearchFiller {
   fill(): Promise<number>;
 }
 
-/** Result of a batch; `others` while a concurrent daemon fills the table. */
+/** Result of a batch; `others` if a different daemon fills the table now. */
 type Filled = { filled: number; isMore: boolean } | 'others';
 
 /** Creates the filler of a daemon. */
@@ -93,7 +93,7 @@ export function createSearchFiller(app: App, surroundings: Surroundings): Search
   };
 }
 
-/** Decides when to run. It is called after each commit, so it must cost nothing. */
+/** Decides when to run. Called after each commit, so it must cost next to nothing. */
 class Pace {
   readonly #app: App;
   readonly #surroundings: Surroundings;
@@ -162,7 +162,7 @@ class Walk {
 
   async #settle(marks: SearchMarks, filledBefore: number): Promise<Filled> {
     const to = this.#floor(settledMs);
-    // The clock was set back: new messages get ids before the mark.
+    // After the clock was set back, new messages have ids before the mark.
     const from = marks.settled > to ? to : marks.settled;
     const settled = await examine(this.#app.store.db, { from, to, limit: batch });
     const isMore = settled.length === batch;
@@ -193,7 +193,7 @@ class Walk {
     const results = await togetherOrAlone(missing, insert, (messageId, error) => {
       log.error({ err: error, messageId }, 'a message cannot be added to the search: left out');
     });
-    // A message that fails does not keep the marks.
+    // The mark moves even if a message cannot be inserted.
     if (!isMoved) results.push(await this.#insert([], moved));
     return results.includes(false) ? null : missing.length;
   }
@@ -217,7 +217,7 @@ class Walk {
     return found !== null;
   }
 
-  /** Each message is counted exactly once: a single daemon inserts it, once. */
+  /** Counts each message exactly once, because a single daemon inserts it, and once. */
   #count(byCommands: ReadonlyMap<BriefWay, number>): void {
     for (const [via, count] of byCommands) {
       this.#app.metrics.accepted.inc({ direction: 'outbound', via }, count);

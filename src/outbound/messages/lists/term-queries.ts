@@ -85,17 +85,17 @@ function isInTable(db: Db): Sql {
       and created_at = m.created_at and message_id = m.id)`;
 }
 
-/** Ways to send through a short process, which no monitoring can scrape. */
+/** Ways to send through a process that ends soon, which no monitoring can scrape. */
 const briefWays = ['command', 'sendmail'] as const;
 export type BriefWay = (typeof briefWays)[number];
 
-/** Counts the messages of each such way that are not in the table yet. */
+/** Counts the messages sent in each of these ways that are not in the table yet. */
 export async function countByCommands(
   db: Db,
   ids: readonly string[],
 ): Promise<Map<BriefWay, number>> {
-  // Matches the start that src/outbound/sending/draft.ts writes. Names given by a user come later
-  // in the text.
+  // Matches the beginning that src/outbound/sending/draft.ts writes. Names given by a user come
+  // later in the text.
   const sums = briefWays.map(
     (via) =>
       sql`count(case when m.origin like ${`{"via":"${via}",%`} then 1 end) as ${sql.ref(via)}`,
@@ -185,7 +185,7 @@ interface Others {
   contactId?: string | undefined;
 }
 
-/** Returns the terms that need an exact match, usually the rarest first. */
+/** Returns the terms that need an exact match. The first is usually the rarest. */
 function exactTerms({ recipient, sender, tag }: SearchTerms): [Kind, string][] {
   return [
     ...(recipient === undefined ? [] : [['to', asciiFolded(recipient)] as [Kind, string]]),
@@ -195,7 +195,8 @@ function exactTerms({ recipient, sender, tag }: SearchTerms): [Kind, string][] {
 }
 
 /**
- * Reads a column of the row's message by key. As a subquery no planner can turn it into a scan.
+ * Reads a column of the row's message by key. A subquery, because planners could turn a join into a
+ * scan.
  */
 function ofMessage(column: string): Sql {
   return sql`(select ${sql.ref(`m.${column}`)} from messages m where m.id = message_search.message_id)`;
@@ -203,8 +204,7 @@ function ofMessage(column: string): Sql {
 
 /**
  * Builds the condition on `message_search` for these terms. A single term selects a range of the
- * key, in the order of time except for a subject alone. The remaining terms are tested for each
- * row.
+ * key, in the order of time unless it is the subject. The remaining terms are tested for each row.
  */
 export function searched(db: Db, terms: SearchTerms, others: Others): RawBuilder<SqlBool> {
   const { organizationId, direction, status, conversationId, contactId } = others;

@@ -1,6 +1,6 @@
-// An attempt for the claimed deliveries of a message. Groups them by route (groups.ts), gives the
-// groups that leave over the network to the carrier, and reports each outcome. Never rejects: an
-// unexpected fault of ours defers the delivery, so that no mail is lost.
+// Attempts the claimed deliveries of a message. Groups them by route (groups.ts), passes the groups
+// for the network to the carrier, and reports each outcome. Never rejects: an unexpected fault of
+// ours defers the delivery, so that no mail is lost.
 import { isDeepStrictEqual } from 'node:util';
 import type { App } from '../../../core/app.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
@@ -55,9 +55,9 @@ export interface Attempter {
   attempt: AttemptMessage;
   /** The lanes that count the attempts. */
   choice: LaneChoice;
-  /** Applies the part of the limits of lanes that this daemon may use, for `forMs`. */
+  /** Applies this daemon's part of the limits of lanes, for `forMs`. */
   divide(portion: Portion, forMs: number): void;
-  /** Reads the rules of providers again. @throws ConfigError; the old rules stay in force then. */
+  /** Reads the rules of providers again. @throws ConfigError; then the old rules stay in force. */
   reload(): void;
   close(): Promise<void>;
 }
@@ -108,7 +108,7 @@ export function createAttempter(
       carrier.changeRules();
     },
     divide(portion, forMs) {
-      // Most calls only renew the portion.
+      // Does nothing for an equal portion: most calls only renew it.
       if (!isDeepStrictEqual(portion, providers.portion)) {
         providers.divide(portion);
         lanes.divide();
@@ -227,10 +227,10 @@ function bytesOf({ input }: ComposeRequest): number {
   return attachments.reduce((sum, { content }) => sum + content.length, html?.length ?? 0);
 }
 
-/** The signatures and the address of links that all copies of an attempt have in common. */
+/** The signatures and the base of links that all copies of an attempt share. */
 interface Manner {
   signing: Promise<Signing>;
-  /** Null for a message without links of individual recipients. */
+  /** Base of individual links; null for a message without them. */
   linkBase: string | null;
 }
 
@@ -243,7 +243,7 @@ function mannerOf(app: App, claimed: ClaimedMessage): Manner {
   };
 }
 
-/** Returns the facts with which a download composes the same bytes again. */
+/** Returns the facts from which a download composes the same bytes again. */
 function recordOf(
   { linkBase }: Manner,
   { keys, timestampSeconds }: Signing,
@@ -257,7 +257,7 @@ function recordOf(
 
 /**
  * Carries a copy of the message for each recipient. Copies of a large message are composed and
- * carried in sequence: fifty at once would fill the memory.
+ * carried in sequence, because fifty at the same time would fill the memory.
  */
 function carryAlone(
   app: App,
@@ -307,8 +307,8 @@ async function endingsOf(
 }
 
 /**
- * Reports outcomes to the lanes. Refusals of several recipients in a dialogue count as a single
- * fault.
+ * Reports outcomes to the lanes. Refusals of several recipients in a single SMTP transaction count
+ * as one fault.
  */
 function reportToLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement[]): void {
   const told = new Set<LaneSignal>();
@@ -347,8 +347,8 @@ function reportsWanted(messageId: string): DsnRequest {
 }
 
 /**
- * Translates an outcome for the lane. Rate limits and silence slow the lane; any other reply counts
- * as an answer.
+ * Translates an outcome for the lane. Rate limits and time-outs slow the lane down; any other reply
+ * counts as an answer.
  */
 function signalOf(outcome: Outcome): LaneSignal {
   if (outcome.kind === 'sent') return 'taken';

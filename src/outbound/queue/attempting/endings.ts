@@ -1,5 +1,4 @@
-// Ends of attempts that nothing on the network decides: captured and simulated mail, and faults of
-// ours.
+// Ends of attempts that do not use the network: captured and simulated mail, and faults of ours.
 import type { App } from '../../../core/app.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from '../../../mail/smtp/outcome.ts';
 import {
@@ -34,7 +33,7 @@ function reply(
   return { code, enhancedCode, text, verb };
 }
 
-/** Explains why a mail was captured; follows "captured:". */
+/** Explains why a mail was captured; the text follows "captured:". */
 function captureWords(by: CapturedBy): string {
   if (by === 'delivery.mode') return 'delivery.mode keeps this mail on the machine';
   if (by === 'delivery.allow') return 'delivery.allow does not name this recipient';
@@ -70,7 +69,7 @@ export function ourFault(app: App, routeKind: string): Ending {
   return { outcome, sentIsDelivered: false, aftermath: null, routeKind };
 }
 
-/** Returns the outcome that a simulator address requests, or the `wanted` outcome. */
+/** Returns the outcome that a simulator address stands for, or the `wanted` outcome. */
 export function simulate(
   app: App,
   delivery: DeliveryRow,

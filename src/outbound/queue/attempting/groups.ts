@@ -43,7 +43,7 @@ export async function groupByDestination(
   const groups = new Map<string, Group>();
   for (const delivery of deliveries) {
     let route = chooseRoute(delivery.email, false, sender);
-    // Only captured mail can be for our own mailboxes, so other routes skip this look-up.
+    // Only captured mail can be for our own mailboxes, so a different route needs no look-up.
     if (route.kind === 'capture') {
       const isLocal = await isLocalAddress(app.store.db, delivery.email);
       route = chooseRoute(delivery.email, isLocal, sender);

@@ -1,5 +1,5 @@
-// The deliveries in flight: launched with a claim, settled as their attempts end, then released.
-// Their leases are renewed as long as they are here; the lease of a lost delivery runs out.
+// The deliveries in flight: launched after a claim, settled as their attempts end, then released.
+// Their leases are renewed while they are in this object; the lease of a lost delivery expires.
 //
 // state     | event                                | next
 // ----------+--------------------------------------+------------------------------------------------
@@ -21,7 +21,7 @@ import { type Settlement, settleAll } from '../settling/settle.ts';
 import type { AttemptMessage } from './attempter.ts';
 
 const settleBatch = 128;
-/** A crash delays deliveries by at most this. */
+/** A crash delays deliveries by at most this time. */
 export const leaseMs = 60_000;
 const troublePauseMs = 1_000;
 
@@ -53,7 +53,7 @@ export class InFlight {
       await settleAll(app, trx, parts.worker, items);
       return items.map(() => undefined);
     };
-    // Durability `soon` suffices: a settlement lost to a power failure means a repeated attempt (at
+    // `soon` is durable enough: after a power failure a lost settlement causes a second attempt (at
     // least once on the wire).
     this.#settleOnce = groupWrites(app.store, settleBatch, settleThese, 'soon');
   }
@@ -67,8 +67,8 @@ export class InFlight {
   }
 
   /**
-   * Tells whether outcomes wait for the store. Their leases may run out, so no delivery may be
-   * claimed.
+   * Tells whether outcomes wait for the store. Then no delivery may be claimed, as leases may
+   * expire.
    */
   get isStuck(): boolean {
     return this.#unsettled > 0;
@@ -149,7 +149,7 @@ export class InFlight {
   }
 
   /**
-   * Frees the places of these deliveries, and wakes the queue for deliveries that wait for a place.
+   * Frees the places of these deliveries, and wakes the queue, as deliveries may wait for a place.
    */
   #putDown(ids: readonly string[]): void {
     for (const id of ids) if (this.#ids.delete(id)) this.#parts.onDown(id);
@@ -169,10 +169,10 @@ async function waitAtMost(app: App, work: Promise<unknown>, ms: number): Promise
   });
 }
 
-// The line that an ended attempt writes to the mail log: recipient, host, reply and duration. The
-// timeline is written by settle.ts.
+// The line of the mail log for an ended attempt: recipient, host, reply and duration. settle.ts
+// writes the timeline.
 
-/** Limit for a reply in the log; the delivery keeps all of it. */
+/** Most characters of a reply in the log; the delivery stores the whole reply. */
 const mostReplyCharacters = 200;
 
 /**

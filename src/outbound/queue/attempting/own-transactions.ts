@@ -1,6 +1,6 @@
 // The SMTP transactions in which this daemon delivers its own mail to its own listener. Every
-// recipient of a mail knows the return path, so the token in it alone does not prove the sender. It
-// counts only while the named delivery is in flight, and only for the recipients of that
+// recipient of a mail can read the return path, so the token in it does not prove the sender. The
+// token counts only while the named delivery is in flight, and only for the recipients of that
 // transaction.
 import type { App } from '../../../core/app.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
@@ -21,7 +21,7 @@ export function beginOwnTransaction(
   const all = underWay(app);
   const own = new Set(recipients);
   all.set(deliveryId, own);
-  // A later attempt for the same delivery has a separate entry.
+  // Keeps the entry of a later attempt for the same delivery.
   const end = () => all.get(deliveryId) === own && all.delete(deliveryId);
   ended.then(end, end);
 }

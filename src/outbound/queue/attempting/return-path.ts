@@ -1,7 +1,7 @@
-// Marks sent with each transaction of a message, so that a report can prove the mail that it is
-// about: the return path `bounce+<token>@<return-path host>` (VERP), and the field
-// `X-Service-Token`. The tokens name the transaction and are signed, so a report without a copy of
-// the mail cannot name it. src/outbound/reports/reported-copies.ts matches reports with recipients.
+// Marks of each transaction of a message, so that a report can prove which mail it is about: the
+// return path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. The
+// tokens name the transaction and are signed, so only a sender of reports with a copy of the mail
+// has them. src/outbound/reports/reported-copies.ts matches reports with recipients.
 import type { App } from '../../../core/app.ts';
 import { exactly, type TimeOfPayload } from '../../../core/root-keys/token-text.ts';
 import { findReturnPath } from '../../../identity/domains/queries.ts';
@@ -35,7 +35,7 @@ export async function returnPathHost(app: App, domainId: string): Promise<string
 
 type Attempted = Pick<DeliveryRow, 'id' | 'transaction_id'>;
 
-/** Names the transaction of the last attempt of a delivery, or of the first attempt to come. */
+/** Returns the name of the transaction of the last attempt, or of the first attempt to come. */
 export function lastTransactionOf({ id, transaction_id: shared }: Attempted): string {
   return shared ?? id;
 }
@@ -46,10 +46,10 @@ export function beginnerOf(transaction: string): string {
 }
 
 /**
- * Names the transaction of these deliveries at the present attempt; `siblings` are all deliveries
- * of the message. The name of the last attempt stays while the recipients are the same: greylists
- * know a mail by the return path. New recipients get a new name, so that a token never speaks for a
- * recipient of an earlier transaction.
+ * Returns the name of the transaction of these deliveries at the present attempt. `siblings` are
+ * all deliveries of the message. While the recipients stay the same, the last name is used again,
+ * because greylists recognize a mail by the return path. New recipients get a new name, so that a
+ * token never stands for a recipient of an earlier transaction.
  */
 export function transactionOf(
   deliveries: readonly [DeliveryRow, ...DeliveryRow[]],
@@ -66,14 +66,15 @@ export function transactionOf(
 }
 
 /**
- * Names the transaction that `first` begins at the present attempt: the delivery id, and from the
- * second attempt on a single extra character. A return path has no space for two characters.
+ * Returns the name of the transaction that `first` begins at the present attempt: the delivery id,
+ * with a single extra character from the second attempt on. A return path has no space for two
+ * characters.
  */
 function begunBy({ id, attempt_count: attempt }: DeliveryRow): string {
   return attempt <= 1 ? id : `${id}${((attempt - 1) % 32).toString(32)}`;
 }
 
-/** Returns a return path without the token: any holder of the token can report a bounce. */
+/** Returns a return path without the token, because any holder of the token can report a bounce. */
 export function withoutToken(returnPath: string): string {
   if (!returnPath.startsWith(prefix)) return returnPath;
   return `${prefix}*${returnPath.slice(returnPath.lastIndexOf('@'))}`;
@@ -83,7 +84,7 @@ export function withoutToken(returnPath: string): string {
 export interface TransactionMarks {
   /** MAIL FROM. */
   from: string;
-  /** Header line put in front of the message; null for mail from a domain that is not ours. */
+  /** Header line at the beginning of the message; null for mail from a domain that is not ours. */
   copyField: string | null;
 }
 
@@ -114,7 +115,7 @@ export interface NamedTransaction {
   deliveryId: string;
 }
 
-/** A token has the root key of the time at which the delivery was accepted. */
+/** A token is signed with the root key of the time at which the delivery was accepted. */
 const timeOf: TimeOfPayload = (transaction) => exactly(timeOfId(transaction));
 
 function toNamed(transaction: string | null): NamedTransaction | null {
@@ -135,8 +136,8 @@ export function readCopyToken(app: App, token: string): NamedTransaction | null 
 }
 
 /**
- * Tells whether reports on a delivery still count: until two weeks after the end of retries, or
- * after the last attempt if that came later because the delivery was held back.
+ * Tells whether reports on a delivery still count: until two weeks after the end of retries. If the
+ * delivery was held back and attempted later, until two weeks after the last attempt.
  */
 export function isReportable(
   { expires_at: expiresAt, last_attempt_at: attemptedAt }: DeliveryRow,

@@ -48,7 +48,7 @@ export function createCarrierThread(
   let thread: RunningThread | null = null;
   let isClosed = false;
 
-  /** The last portion, and the end of that time by the clock of this thread. */
+  /** The last portion, and its end by the clock of the main thread. */
   let portion: { portion: Portion; until: number } | null = null;
   const sendPortion = (to: RunningThread) => {
     if (portion === null) return;
@@ -156,7 +156,7 @@ function forwardReport(
   }
 }
 
-/** Envelopes given to the thread, by number; the answer repeats the number. */
+/** Envelopes that were given to the thread, by number. A report repeats the number. */
 class UnderWay {
   readonly #pending = new Map<number, PendingEnvelope>();
   #count = 0;
@@ -175,8 +175,8 @@ class UnderWay {
   }
 
   /**
-   * Rejects all envelopes. Whether a server accepted them is unknown: they are retried, as after a
-   * crash.
+   * Rejects all envelopes. Nobody knows whether a server accepted them, so they are retried, as
+   * after a crash.
    */
   giveBack(): void {
     rejectAll(this.#pending.values(), new Error('the thread that carried the mail ended'));

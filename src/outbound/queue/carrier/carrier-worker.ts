@@ -50,11 +50,11 @@ export type CarrierOrder =
   | { kind: 'carry'; mailings: readonly SentMailing[] }
   | { kind: 'found-policy'; search: number; policy: KeptPolicy | null }
   | { kind: 'rules'; rules: ProviderRules }
-  /** Holds for `forMs`. */
+  /** The portion is in force for `forMs`. */
   | { kind: 'portion'; portion: Portion; forMs: number }
   | { kind: 'close' };
 
-/** Outcomes of an envelope, or in `problem` the reason why none of it was sent. */
+/** Outcomes of an envelope; or a `problem`, the reason why nothing was sent. */
 export type Carried = { number: number; outcomes: Outcome[] } | { number: number; problem: string };
 
 /** The mail hosts of a recipient domain. */
@@ -65,7 +65,7 @@ export interface LearntDomain {
 
 export type CarrierReport =
   | { kind: 'carried'; learnt: readonly LearntDomain[]; results: readonly Carried[] }
-  /** Connections above the limits, by lane. */
+  /** Open connections above the limits, by lane. */
   | { kind: 'surplus'; surplus: Readonly<Record<string, number>> }
   | { kind: 'find-policy'; search: number; domain: string }
   | { kind: 'keep-policy'; domain: string; policy: KeptPolicy }
@@ -116,7 +116,7 @@ const transport = createTransport({
   },
 });
 
-/** Reports all results of a turn of the event loop together. */
+/** Reports all results of a turn of the event loop in a single message. */
 function reportSoon(): void {
   if (isReporting) return;
   isReporting = true;

@@ -1,5 +1,5 @@
 // Carries a message over the network: composes and signs it once, then sends it to the server of
-// each envelope. Knows no store and no queue, so that it can run on a separate thread
+// each envelope. Knows neither store nor queue, so that it can run on a separate thread
 // (carrier-thread.ts). Tests run it on the main thread, with their own clock and network.
 import type { App } from '../../../core/app.ts';
 import { Composer } from '../../../mail/mime/composer.ts';
@@ -23,7 +23,7 @@ export interface Envelope {
   /** Return path without angle brackets; empty for the null path. */
   from: string;
   recipients: readonly string[];
-  /** Header line added only to the copy of this envelope, with the CRLF. */
+  /** Header line added only to the copy of this envelope, including the CRLF. */
   copyField?: string | null;
   /** Requested from servers that offer DSN. */
   dsn?: DsnRequest;
@@ -37,17 +37,17 @@ export interface Mailing {
 
 export interface Carrier {
   /**
-   * Returns, for each envelope, an outcome per recipient in their order. A network fault is an
-   * outcome. All promises reject with ComposeError, or if a key does not fit: no mail was sent
-   * then. Envelopes in flight reject if the thread of the carrier ends: whether they were sent is
-   * then unknown.
+   * Returns, for each envelope, an outcome for each recipient, in their order. A network fault is
+   * an outcome. All promises reject with ComposeError, or if a key does not fit; then no mail was
+   * sent. Envelopes in flight reject if the thread of the carrier ends; then nobody knows whether
+   * they were sent.
    */
   carry(mailing: Mailing): Promise<Outcome[]>[];
   /** Applies replaced rules of providers to mail that is carried from now on. */
   changeRules(): void;
   /**
-   * Applies the part of the limits that this daemon may use, for `forMs`. Afterwards the daemon has
-   * no part, unless a newer call came before.
+   * Applies this daemon's part of the limits, for `forMs`. After that the daemon has no part,
+   * unless a newer call came before.
    */
   divide(portion: Portion, forMs: number): void;
   /** Cuts mail under way; the outcomes are reported. */
@@ -92,7 +92,7 @@ export const openCarrierHere: OpenCarrier = (app, { lanes, policies, providers }
   const transport = createTransport({ ...app, lanes, policies });
   return {
     carry: ({ request, envelopes }) => deliverAll(transport, composer.compose(request), envelopes),
-    // The lanes, which it asks for each mail, read the rules in force.
+    // Needs nothing: the lanes on this thread read the rules in force for each mail.
     changeRules() {},
     divide() {
       transport.changeLimits((lane) => connectionsOf(providers, lane));

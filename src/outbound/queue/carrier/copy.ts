@@ -1,6 +1,6 @@
-// The parts of a message that belong to a copy: tracked links, the unsubscribe link, the field of
-// the SMTP transaction. Attempts and downloads share them, so that a download has the bytes that
-// left.
+// The parts of a message that differ by copy: tracked links, the unsubscribe link, the field of the
+// SMTP transaction. Attempts and downloads share this code, so that a download has the bytes that
+// were sent.
 import { withRecipientUrl } from '../../../content/rendering/recipient-url.ts';
 import type { App } from '../../../core/app.ts';
 import type { SignedMessage } from '../../../mail/mime/dkim/sign.ts';
@@ -59,7 +59,7 @@ function trackedRequestOf(
   if ('raw' in request.input || request.input.html === null) return request;
   const { html } = request.input;
   const token = tokensOf(app, deliveryId);
-  // The pixel comes first: tokens are cheapest in their order.
+  // Makes the pixel first: tokens cost least in the order of their numbers.
   const pixelUrl = message.track_opens === 1 ? `${linkBase}/t/o/${token(pixel)}` : null;
   const linkUrl =
     message.track_clicks === 1 ? (link: number) => `${linkBase}/t/c/${token(link)}` : null;
@@ -69,9 +69,7 @@ function trackedRequestOf(
   };
 }
 
-/**
- * Returns the request with the unsubscribe link of a recipient, in header fields and content.
- */
+/** Returns the request with the unsubscribe link of a recipient, in header fields and content. */
 function withLeaveLinks(
   request: ComposeRequest,
   url: string,
@@ -91,8 +89,8 @@ function withLeaveLinks(
 }
 
 /**
- * Inserts the field of a transaction. The signatures leave it out: signing for each domain would
- * cost 30 to 300 µs, and the token in the field proves itself.
+ * Inserts the field of a transaction. The signatures do not cover it: signing again for each domain
+ * would cost 30 to 300 µs, and the token in the field is signed itself.
  */
 export function withCopyField(
   { data, headerAt }: SignedMessage,

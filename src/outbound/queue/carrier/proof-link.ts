@@ -1,5 +1,5 @@
-// The link with the token in a mail that asks an address for proof: only the copy that leaves has
-// it, never the stored message, which the organization that asks can read.
+// The link with the token in a mail that asks an address for proof. Only the copy that is sent
+// contains the token. The stored message does not, as the organization that asks can read it.
 import type { App } from '../../../core/app.ts';
 import { tokenOfMail } from '../../../identity/senders/proof.ts';
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
@@ -7,7 +7,7 @@ import { fromJson } from '../../../platform/store/db.ts';
 import type { MessageRow } from '../../messages/queries.ts';
 
 const path = '/verify/';
-/** The place of the token in a stored content. */
+/** Stands for the token in a stored content. */
 const standIn = `${path}of-this-mail`;
 
 /** Returns the link for a stored content. */

@@ -1,6 +1,6 @@
-// Builds compose requests from rows: reads attachments and keys from the store. A message composes
-// to the same bytes at every attempt with equal keys and time of signing. The parts of a single
-// copy are in copy.ts.
+// Builds compose requests from rows: reads attachments and keys from the store. With the same keys
+// and time of signing, a message composes to the same bytes at every attempt. copy.ts has the parts
+// of a single copy.
 import type { App } from '../../../core/app.ts';
 import { readBlob } from '../../../core/blobs/blobs.ts';
 import { signingKeysOf } from '../../../identity/domains/signing-keys.ts';
@@ -48,7 +48,7 @@ export async function composeRequestOf(
   return { input, ...signing };
 }
 
-/** Reads mail that was handed in as MIME. */
+/** Reads mail that was submitted as MIME. */
 async function rawInput(app: App, blobId: string): Promise<RawInput> {
   const raw = await readBlob(app, blobId);
   if (!raw) throw new Error(`blob ${blobId} of a message is missing`);
@@ -64,7 +64,7 @@ async function composeInput(
   return composeInputOf(message, recipients, groupId, { html, text, attachments });
 }
 
-/** Returns the parts of a mail: row, recipients and group give the header, `body` the rest. */
+/** Returns the parts of a mail. Row, recipients and group give the header, `body` the rest. */
 export function composeInputOf(
   message: MessageRow,
   recipients: readonly RecipientRow[],

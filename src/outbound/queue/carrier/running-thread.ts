@@ -1,5 +1,5 @@
-// A thread of the carrier (carrier-worker.ts) from start to end, as the main thread sees it: it
-// takes orders and sends reports.
+// A thread of the carrier (carrier-worker.ts) from start to end, as the main thread sees it: the
+// thread accepts orders and sends reports.
 //
 //   state   | event                                     | next
 //   --------+-------------------------------------------+--------------------------------------------
@@ -27,7 +27,7 @@ import type {
 /** Time after which a closing thread is cut. */
 const closeMs = 5_000;
 /**
- * Young-generation limit: objects live shorter here than on the main thread, so half the space is
+ * Young-generation limit. Objects live shorter here than on the main thread, so half the space is
  * enough (run.js sets the limit of the main thread).
  */
 const youngMb = 48;
@@ -90,7 +90,7 @@ export class RunningThread {
 
   /** Has the thread report all mail under way, then ends it. */
   async close(clock: Clock): Promise<void> {
-    // Until it has closed, it may be all that keeps the process alive.
+    // While it closes, this thread may be the only reason for the process to stay alive.
     this.#worker.hold();
     const cancel = clock.after(closeMs, this.#hasEnded.resolve);
     this.order({ kind: 'close' });

@@ -1,12 +1,12 @@
-// The DKIM signatures that a route gets: a relay may accept only some of them
-// (`delivery.relay.dkim`). Amazon SES refuses mail with a second signature.
+// The DKIM signatures for a route: a relay may accept only some of them (`delivery.relay.dkim`).
+// Amazon SES refuses mail with a second signature.
 import type { ComposeRequest } from '../../../mail/mime/input.ts';
 import type { Outcome } from '../../../mail/smtp/outcome.ts';
 import type { Route } from '../../../mail/smtp/route.ts';
 import type { Carrier, Envelope } from './carrier.ts';
 import type { Signing } from './request.ts';
 
-/** Returns a key: routes with equal keys get equal signatures. */
+/** Returns a key for the signatures: routes with equal keys get equal signatures. */
 export function signaturesKey(route: Route): string {
   const wanted = route.kind === 'relay' ? route.dkim : undefined;
   return wanted === undefined ? 'all' : [...wanted].sort().join();
@@ -21,8 +21,8 @@ export function signingFor(route: Route, { keys, timestampSeconds }: Signing): S
 }
 
 /**
- * Carries a message to all envelopes, composed and signed once for each choice of signatures.
- * Returns the outcomes in the order of the envelopes.
+ * Carries a message to all envelopes. Composes and signs it once for each different set of
+ * signatures. Returns the outcomes in the order of the envelopes.
  */
 export function carryTogether(
   carrier: Carrier,

@@ -1,6 +1,6 @@
-// Claims deliveries in a short transaction. It gives turns to due deliveries, and asks the lane
-// and the organization's share about each candidate in the order of turns. It leases or postpones
-// each, and reads the messages for the attempts. Reading here is cheap on SQLite: the pages of
+// Claims deliveries in a short transaction. Gives turns to due deliveries. Then asks, for each
+// candidate in the order of turns, the lane and the organization's share, and leases or postpones
+// the candidate. Also reads the messages for the attempts: this is cheap on SQLite, as the pages of
 // recent messages are still in the writer's cache.
 import type { App } from '../../../core/app.ts';
 import { recordTimeline } from '../../../history/events/record.ts';
@@ -47,7 +47,7 @@ import { suppressBlocked } from './suppress.ts';
  */
 const fewestReady = 8;
 
-/** Largest content that a claim of 100 messages reads; the attempt reads larger content. */
+/** Largest content that a claim of 100 messages reads. The attempt itself reads larger contents. */
 const mostContentBytes = 100_000;
 
 /** A message, with the deliveries that a claim took. */
@@ -67,7 +67,7 @@ export interface ClaimOptions {
   worker: string;
   leaseMs: number;
   limit: number;
-  /** Deliveries that this worker attempts now. Their leases expire only if the clock was set. */
+  /** Deliveries in an attempt of this worker. Their leases expire only if the clock was set. */
   inWork?: ReadonlySet<string>;
 }
 
@@ -76,11 +76,11 @@ export interface LaneChoice {
   lanes: Lanes;
   shares: Shares;
   laneOf(email: string, sender: RouteSender): string | null;
-  /** Whether lanes depend on the address of From, beyond the domain. */
+  /** Whether lanes depend on the address of From, and not only on the domain. */
   needsAddress?: boolean;
   /**
-   * The lane if all mail takes the same lane: a claim then stays within the free room and postpones
-   * nothing.
+   * The lane that all mail uses, if there is a single lane. Then a claim takes no more than the
+   * free room, and postpones nothing.
    */
   soleLane: { quickRoom(): number } | null;
 }
@@ -89,7 +89,7 @@ export interface Claimed {
   messages: ClaimedMessage[];
   /** Scheduled deliveries that are due, for `sendScheduled`. */
   scheduled: DeliveryRow[];
-  /** Whether the claim changed anything. If so, the next claim may find more at once. */
+  /** Whether the claim changed anything. If so, a further claim may find more at once. */
   progressed: boolean;
 }
 
@@ -106,7 +106,7 @@ export async function claimMessages(
   const { lanes, shares } = choice;
   const roomy = { lanes: lanes.withRoom(), shares: shares.withRoom() };
   const claimIn = (trx: Db) => {
-    // Undoes the reservations of a run that the store rolled back.
+    // Undoes the reservations of an earlier run of this transaction that the store rolled back.
     withdraw();
     return claimInTransaction(app, trx, choice, options, { roomy, begunIds });
   };
@@ -171,7 +171,7 @@ async function claimInTransaction(
     await claimDeliveries(trx, { ids, worker, now, leaseUntil: now + leaseMs });
     await recordProcessing(app, trx, claimed, now);
   }
-  // Counts last: the counters block concurrent transactions.
+  // Counts at the end, because the counters block concurrent transactions.
   if (ended.length > 0) await countDropped(app, trx, ended);
   const messages = claimed.length === 0 ? [] : await withContent(trx, claimed);
   return { messages, scheduled: due.scheduled, moved: due.moved + postponed };
@@ -198,7 +198,7 @@ interface Roomy {
   shares: ReturnType<Shares['withRoom']>;
 }
 
-/** Takes deliveries that wait for a lane or share with new room, before any new delivery. */
+/** Claims deliveries that wait for a lane or share with new room, before any new delivery. */
 async function takeWaiting(
   trx: Db,
   { lanes, shares }: LaneChoice,
@@ -216,7 +216,7 @@ async function takeWaiting(
     onTaken(waiting.length < wanted);
     taken.push(...waiting);
   };
-  // Lanes come first: their deliveries have already waited for the share, too.
+  // Lanes come first, because their deliveries have already waited for the share.
   for (const one of roomy.lanes) {
     await take(one, (isDrained) => isDrained && lanes.drained(one.lane));
   }
@@ -260,13 +260,13 @@ async function giveTurns(
 interface Judges {
   stops: Stops | null;
   deferral: Deferral | null;
-  /** Addresses of From by message, if lanes depend on them. */
+  /** Addresses of From by message; null if lanes do not depend on them. */
   from: ReadonlyMap<string, string> | null;
 }
 
 /**
  * Tells whether a delivery may be attempted now, by the stops, the warming of the domain, the lane
- * and the share. At the age limit a delivery ignores all but the stops for the last attempt.
+ * and the share. At the age limit only stops can still prevent the last attempt.
  */
 async function goesNow(
   trx: Db,
@@ -285,7 +285,7 @@ async function goesNow(
     await postpone(trx, deferredByWarming(row));
     return false;
   }
-  // `from` has the sender address only if a route depends on it. Otherwise the domain is enough.
+  // `from` exists only if a route depends on the address. Otherwise the domain is enough.
   const email = from?.get(row.message_id) ?? `@${row.sender_domain}`;
   const lane = laneOf(row.email, { organizationId, email });
   if (lane === null) return true;
@@ -298,7 +298,7 @@ async function goesNow(
   }
   const { until, waitReason } = admission;
   const waitsIn = admitted.goes ? stopOfShare(organizationId) : lane;
-  // A delivery gets the last attempt at the age limit even while the lane is closed.
+  // At the age limit a delivery gets a last attempt even while the lane is closed.
   const dueAt = Math.min(until, row.expires_at);
   await postpone(trx, { id, lane: waitsIn, dueAt, waitReason });
   return false;
@@ -348,7 +348,7 @@ async function withContent(db: Db, deliveries: DeliveryRow[]): Promise<ClaimedMe
   const byMessage = Map.groupBy(deliveries, (row) => row.message_id);
   const ids = [...byMessage.keys()];
   const rows = new Map((await findMessageRows(db, ids)).map((row) => [row.id, row]));
-  // In the order of the claim, which PostgreSQL does not keep.
+  // Restores the order of the claim, which PostgreSQL does not keep.
   const messages = ids.flatMap((id) => rows.get(id) ?? []);
   const recipients = Map.groupBy(await findRecipients(db, ids), (row) => row.message_id);
   const composed = messages.filter((row) => row.raw_blob_id === null);

@@ -1,5 +1,5 @@
-// Frees mail that waits for the warming of the sending domain (src/identity/warming/deferral.ts):
-// as much as the open window has places, or all of it once no live plan defers it.
+// Frees mail that waits for the warming of the sending domain (src/identity/warming/deferral.ts).
+// Frees as much as the open window has places, or all of it once no live plan defers it.
 //
 //   the queue sees                       | then
 //   -------------------------------------+--------------------------------------------
@@ -29,7 +29,7 @@ export class DeferredMail {
     this.#app = app;
   }
 
-  /** Frees mail if there may be any. Returns whether there may be more. */
+  /** Frees mail if any may wait. Returns whether more may wait. */
   async free(): Promise<boolean> {
     const plans = await warmedDomains(this.#app).deferringNow();
     const now = this.#app.clock.now();

@@ -26,7 +26,7 @@ const mostFlows = 100_000;
 const forgottenAfterRounds = 1_000;
 /** Number of parts of a round, because turns are whole numbers. */
 const round = 1_000_000;
-/** Weight of the runs of an organization beside a domain: direct mail goes first. */
+/** Weight of all runs of an organization, compared with a domain: direct mail goes first. */
 const runsWeight = 1 / 4;
 
 /** Number of marks of processes, which are the last digits of turns: far below a round. */
@@ -43,10 +43,10 @@ export type LastTurn = Flowing & { turn: number };
 type Flowing = Pick<DeliveryRow, 'organization_id' | 'sender_domain' | 'campaign_run_id'>;
 
 /**
- * Gives turns to deliveries that this process accepts. Only the order matters, so several processes
- * need no agreement to be right, only to be fair: `firstTurn` is the earliest turn that still waits
- * in the store, or null. A transaction that runs again takes new turns. The turns of the first run
- * stay unused, which costs a few rounds.
+ * Gives turns to deliveries that this process accepts. Turns only decide the order, so several
+ * processes need not agree for correctness, only for fairness. `firstTurn` is the earliest turn
+ * that still waits in the store, or null. A transaction that runs again takes new turns; the unused
+ * turns cost a few rounds.
  */
 export class DeliveryTurns {
   readonly #random: () => number;
@@ -66,8 +66,8 @@ export class DeliveryTurns {
   }
 
   /**
-   * Takes note of deliveries at the end of the queue, which any process has put there. At most
-   * `daemons` share a flow: the mark of an ended process stays there.
+   * Records deliveries at the end of the queue, which any process has put there. At most `daemons`
+   * processes share a flow: an ended process leaves its mark.
    */
   learn(rows: readonly LastTurn[], daemons: number): void {
     if (this.#mark === 0) this.#mark = 1 + Math.floor(this.#random() * (marks - 1));
@@ -76,7 +76,7 @@ export class DeliveryTurns {
       const { organization_id: organizationId, campaign_run_id: runId, turn } = row;
       const key = keyOf(row);
       const served = found.get(key) ?? new Set([this.#mark]);
-      // Turns without a mark are from before the first look.
+      // Turns without a mark were given before this process knew of a second process.
       if (turn % marks !== 0) served.add(turn % marks);
       found.set(key, served);
       if (runId === null) {
@@ -93,7 +93,7 @@ export class DeliveryTurns {
     this.#sharers = new Map(shared.map(([key, { size }]) => [key, Math.min(size, daemons)]));
   }
 
-  /** Gives turns as the only process. */
+  /** Continues as the only process that gives turns. */
   forgetOthers(): void {
     if (this.#sharers.size > 0) this.#sharers = new Map();
   }
@@ -157,8 +157,8 @@ export class DeliveryTurns {
   }
 
   /**
-   * Records the turn that a claim reached. Mail that is accepted while the queue is empty gets a
-   * later turn.
+   * Records the turn that a claim has reached. If mail is accepted while the queue is empty, its
+   * turn is later.
    */
   served(turn: number): void {
     this.#served = Math.max(this.#served, turn);

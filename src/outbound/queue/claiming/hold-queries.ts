@@ -13,7 +13,7 @@ export interface HoldRow {
   delivery_id: string | null;
   note: string | null;
   created_at: number;
-  /** Set once a release has begun: the hold has ended, and the held deliveries get turns again. */
+  /** Set when a release begins: the hold has ended, and the held deliveries get turns again. */
   released_at: number | null;
 }
 
@@ -26,9 +26,9 @@ const own = ownTables<HoldTables>();
 export const holdIdsEnding = own.idsEnding('queue_holds');
 
 /**
- * Returns the holds in force. Hot: every claim reads them. On PostgreSQL, locks them until the
- * transaction ends. A release waits for that end, so it finds every delivery that this transaction
- * has set aside.
+ * Returns the holds in force. Hot: every claim reads them. On PostgreSQL it locks them until the
+ * transaction ends. A release waits for that end, so that it finds every delivery that this
+ * transaction set aside.
  */
 export const lockActiveHolds = own.all((db) => {
   const active = db.selectFrom('queue_holds').selectAll().where('released_at', 'is', null);
@@ -57,7 +57,7 @@ export async function insertHold(db: Db, row: HoldRow): Promise<void> {
     .execute();
 }
 
-/** Marks the hold as released, so that it ends. */
+/** Marks the hold as released. */
 export async function markReleased(db: Db, id: string, now: number): Promise<void> {
   await tables<HoldTables>(db)
     .updateTable('queue_holds')

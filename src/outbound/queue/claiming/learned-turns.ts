@@ -1,6 +1,6 @@
-// How far other daemons are with the flows of the queue, read from the end of the queue each second
-// (delivery-turns.ts). A flow with a long backlog reaches far; a short backlog need not be shared
-// evenly.
+// Learns each second how far other daemons have given turns in the flows of the queue
+// (delivery-turns.ts). Reads only the end of the queue: long backlogs reach it, and short backlogs
+// need not be shared evenly.
 import { portionsOf } from '../../../access/admission/portions.ts';
 import type { App } from '../../../core/app.ts';
 import { lastTurns } from '../../deliveries/claim-queries.ts';
@@ -17,7 +17,7 @@ export class LearnedTurns {
     this.#app = app;
   }
 
-  /** Reads the end of the queue, if another daemon is there and a second has passed. */
+  /** Reads the end of the queue if another daemon exists and a second has passed. */
   async look(): Promise<void> {
     const { clock, store } = this.#app;
     const now = clock.elapsed();

@@ -1,5 +1,5 @@
 // Frees mail that waits only because a server could not be reached, once that server accepts mail
-// again. Lanes keep their limits, so the mail leaves at their pace.
+// again. Lanes keep their limits, so the mail is sent at their pace.
 //
 //   event                                        | then
 //   ---------------------------------------------+------------------------------------------------
@@ -18,12 +18,12 @@ import type { LaneChoice } from './claim.ts';
 /** Deliveries of a transaction, so that sends never wait long for it. */
 const batch = 200;
 const betweenWalksMs = 10_000;
-/** Age of the last attempt from which a delivery is freed: an unsteady server gets a rest. */
+/** Least time since the last attempt before a delivery is freed: an unsteady server gets a rest. */
 const restMs = 60_000;
 
 /**
- * Tells whether a delivery may have a further attempt before its time. A server that comes and goes
- * gets at most twice the attempts of the schedule.
+ * Tells whether a delivery may have a further attempt before the planned time. A server that is
+ * often unreachable gets at most twice the attempts of the schedule.
  */
 function mayGoEarly({ attempt_count: made, early_attempts: early }: UnreachedRow): boolean {
   return early * 2 < made;
@@ -46,7 +46,7 @@ export class ReachedMail {
     this.#choice = choice;
   }
 
-  /** Frees a batch if a server was reached. Returns whether there may be more. */
+  /** Frees a batch if a server could be reached. Returns whether there may be more. */
   async free(): Promise<boolean> {
     this.#walk ??= this.#begin();
     if (this.#walk === null) return false;
@@ -85,7 +85,7 @@ export class ReachedMail {
       trx,
       seen.map(({ id }) => id),
     );
-    // Read again under the lock: a hold that came meanwhile stays.
+    // Reads the rows again under the lock, so that a new hold stays in force.
     const rows = (await this.#batchAfter(trx, after)).filter(mayGoEarly);
     const messageIds = rows.map((row) => row.message_id);
     const from = needsAddress ? await findFromAddresses(trx, messageIds) : null;

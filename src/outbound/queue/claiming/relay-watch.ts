@@ -1,4 +1,4 @@
-// Warns in the log of relays that could not be reached for hours, and of their return.
+// Logs a warning about relays that could not be reached for hours, and a line when they are back.
 import type { App } from '../../../core/app.ts';
 import { isoTime } from '../../../platform/runtime/clock.ts';
 import { unreachedRelays } from '../desk/unreached-relays.ts';
@@ -17,7 +17,7 @@ export class RelayWatch {
     this.#app = app;
   }
 
-  /** Looks at the relays, at most once a minute. */
+  /** Checks the relays, at most once a minute. */
   async look(): Promise<void> {
     const { clock, log } = this.#app;
     const elapsed = clock.elapsed();

@@ -30,8 +30,8 @@ import type { WaitReason } from '../../deliveries/status.ts';
 import { type HoldRow, lockActiveHolds, selectHolds } from './hold-queries.ts';
 
 /**
- * Longest wait in a stop without a known end. So the queue continues within a day even after
- * an interrupted release.
+ * Longest wait in a stop without a known end. So the queue continues within a day, even after an
+ * interrupted release.
  */
 const lookAgainMs = 24 * 60 * 60_000;
 
@@ -80,7 +80,7 @@ export function domainOfWarming(
 
 /**
  * Returns the postponement of a delivery without a place in the window of the warming domain. The
- * lane is in the order of age limits, and at that limit the delivery goes anyway.
+ * lane orders deliveries by their age limit, at which a delivery is attempted anyway.
  */
 export function deferredByWarming(
   row: Pick<DeliveryRow, 'id' | 'organization_id' | 'sender_domain' | 'expires_at'>,
@@ -89,7 +89,7 @@ export function deferredByWarming(
   return { id: row.id, lane, dueAt: row.expires_at, waitReason: 'rate' };
 }
 
-/** The target of a hold; null matches anything. */
+/** The target of a hold; a null field matches anything. */
 export type HoldScope = Pick<HoldRow, 'organization_id' | 'domain' | 'message_id' | 'delivery_id'>;
 
 const anything: HoldScope = {
@@ -119,7 +119,7 @@ export async function readHolds(trx: Db): Promise<Holds> {
   return holdsOver(await lockActiveHolds(trx));
 }
 
-/** Finds the hold on a delivery at this moment, without a lock. */
+/** Finds the hold on a delivery now, without a lock. */
 export async function findHoldOn(db: Db, row: Holdable): Promise<HoldRow | null> {
   const active = (await selectHolds(db)).filter(({ released_at }) => released_at === null);
   return holdsOver(active).of(row);
@@ -159,8 +159,8 @@ export interface Pauses {
 }
 
 /**
- * Reads pauses and held domains. They stay in force until the transaction ends: a resume waits for
- * it.
+ * Reads pauses and held domains. A resume waits for this transaction, so they stay in force until
+ * it ends.
  */
 export async function readPauses(trx: Db): Promise<Pauses> {
   const paused = new Set(await lockPausedOrganizations(trx));
@@ -193,8 +193,8 @@ export interface RunStops {
 }
 
 /**
- * Reads the stopped runs of these deliveries. They stay stopped until the transaction ends: a
- * resume waits for it. Reads nothing for mail without a run.
+ * Reads the stopped runs of these deliveries. A resume waits for this transaction, so they stay
+ * stopped until it ends. Reads nothing for mail without a run.
  */
 export async function readRunStops(trx: Db, rows: readonly OfRun[]): Promise<RunStops> {
   const ids = new Set(rows.flatMap(({ campaign_run_id }) => campaign_run_id ?? []));

@@ -1,6 +1,6 @@
-// Applies blocks made while deliveries were queued. A single statement checks each batch before it
-// is claimed (about 1 µs for each delivery, with 200,000 blocks). Blocked deliveries end as they do
-// on acceptance.
+// Applies blocks that were made while deliveries were queued. A single statement checks each batch
+// before it is claimed (about 1 µs for each delivery, with 200,000 blocks). Blocked deliveries end
+// as at acceptance.
 
 import type { App } from '../../../core/app.ts';
 import { recordTimeline } from '../../../history/events/record.ts';

@@ -34,7 +34,7 @@ import { type HoldScope, heldBy, scopeOf, stopOfHold } from '../claiming/stops.t
 import type { Hold, HoldTarget } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, recordByHand } from './queue-walk.ts';
 
-/** Most holds: every claim reads all of them. */
+/** Most holds, because every claim reads all of them. */
 const mostHolds = 1_000;
 
 /** Lists the lanes that are holds. */
@@ -111,7 +111,7 @@ export async function holdQueue(
     if (isNew) await auditHold(app, trx, stored, 'queue.held');
     return stored;
   });
-  // In a transaction of their own: claims lock deliveries first and holds after.
+  // Uses separate transactions: claims lock deliveries before holds.
   if (named) await app.store.write((trx) => holdThese(app, trx, hold, named));
   else await putAside(app, hold, target, onProgress);
   const [presented] = await presentHolds(db, [hold]);
@@ -137,13 +137,13 @@ async function getHoldable(db: Db, id: string): Promise<DeliveryRow[]> {
   if (rows.length === 0) throw new ResourceNotFoundError('delivery', id);
   const live = rows.filter(({ due_at }) => due_at !== null);
   if (live.length === 0) throw new ConflictError('delivery', `${id} is no longer in the queue`);
-  // Scheduled deliveries keep their time and are set aside when it comes.
+  // Leaves out scheduled deliveries: they are set aside when their time comes.
   return live.filter(({ status }) => status !== 'scheduled');
 }
 
 /**
- * Sets waiting mail aside at once: it saves the daemon the work, and the count is right
- * immediately. Mail that arrives later is set aside by the daemon.
+ * Sets waiting mail aside at once: this saves the daemon the work, and the count is right
+ * immediately. The daemon sets aside mail that arrives later.
  */
 async function putAside(
   app: App,
@@ -154,8 +154,8 @@ async function putAside(
   const filter = { organizationId, domain };
   const exceptStops = await heldStops(app.store.db);
   let before = 0;
-  // Ready deliveries come last: once set aside they belong to the due half, and would be read again
-  // there.
+  // Ready deliveries come last: once set aside, they belong to the due half, where they would be
+  // read again.
   for (const half of ['due', 'ready'] as const) {
     const options = { half, filter, exceptStops, withScheduled: false };
     const report = (changed: number) => onProgress(before + changed);
@@ -185,10 +185,9 @@ async function holdThese(
 }
 
 /**
- * Releases a hold, named by id or target: the held deliveries are ready at once. Deliveries that
- * match another hold are set aside by it when their turn comes. A repeat finishes an interrupted
- * release.
- * @throws ResourceNotFoundError
+ * Releases a hold, named by id or target, and makes the held deliveries ready. If another hold
+ * matches a delivery, that hold sets it aside at its turn. A repeat finishes an interrupted
+ * release. @throws ResourceNotFoundError
  */
 export async function releaseHold(
   app: App,

@@ -20,7 +20,7 @@ const recipientDomain = z
   .transform((text) => text.replace(/\.$/, ''))
   .pipe(domainName);
 
-/** The id of a delivery, or of a message for all of its deliveries. */
+/** The id of a delivery, or the id of a message for all deliveries of the message. */
 export const queueId = z
   .string()
   .refine(
@@ -49,7 +49,7 @@ export const queueScope = z.strictObject({
 
 /** A part of the queue that a person drops or retries at once. */
 export const queueSelection = queueScope.extend({
-  /** Milliseconds since 1970: only deliveries queued before. */
+  /** Only deliveries queued before this time, ms since 1970. */
   queuedBefore: z.int().optional(),
 });
 export type QueueSelection = z.output<typeof queueSelection>;

@@ -22,8 +22,8 @@ import { turnsOf } from '../claiming/delivery-turns.ts';
 /** Entries of a transaction: about 2 ms of the write lock on SQLite. */
 const batch = 200;
 /**
- * Pause between batches, in real time, as the daemon is a separate process. Without it, while
- * 500,000 entries were flushed, a write of the daemon waited up to 106 ms; with it, 13 ms.
+ * Pause between batches, in real time, as the daemon is a separate process. While 500,000 entries
+ * were flushed, a write of the daemon waited up to 106 ms without the pause, and 13 ms with it.
  */
 const breathMs = 5;
 
@@ -107,7 +107,8 @@ export interface ByHand {
 }
 
 /**
- * Records an action of a person in the timelines of these entries, with their statuses after it.
+ * Records an action of a person in the timelines of these entries, with their statuses after the
+ * action.
  */
 export async function recordByHand(
   app: App,

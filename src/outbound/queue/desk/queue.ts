@@ -1,5 +1,6 @@
 // The queue for an operator: list, show, retry, flush, drop. Works on the store, with or without a
-// daemon, and never on a delivery that a daemon attempts at that moment. Holds are in holds.ts.
+// running daemon, and never on a delivery that a daemon attempts at that moment. holds.ts has
+// holds.
 
 import { operatorIn } from '../../../access/organizations/organizations.ts';
 import { type Page, toPage } from '../../../core/api/pagination.ts';
@@ -26,7 +27,7 @@ import { heldStops } from './holds.ts';
 import type { ListQueueQuery, QueueEntry, QueueSelection } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, recordByHand } from './queue-walk.ts';
 
-/** Limit of counts: on PostgreSQL a million takes a second. */
+/** Limit of counts: on PostgreSQL, counting a million takes a second. */
 const mostCounted = 1_000_000;
 
 /** The `errorMessage` of dropped deliveries. */
@@ -76,7 +77,7 @@ export async function countQueueStates(app: App, most = mostCounted): Promise<Qu
   return countStates(db, await heldStops(db), most);
 }
 
-/** Lists a page of the queue, next to go first. `counts` cover the whole queue. */
+/** Lists a page of the queue, next to be sent first. `counts` cover the whole queue. */
 export async function listQueue(
   app: App,
   query: ListQueueQuery,
@@ -138,10 +139,9 @@ export async function showQueueEntries(
 }
 
 /**
- * Makes the waiting deliveries of these ids ready now, all of them or none. Ready and claimed
- * deliveries stay so.
- * @throws ResourceNotFoundError; ConflictError for deliveries that have ended, are held, or are
- * scheduled for later.
+ * Makes the waiting deliveries of these ids ready now: all of them or none. Ready and claimed
+ * deliveries stay as they are. @throws ResourceNotFoundError; ConflictError for deliveries that
+ * have ended, are held, or are scheduled for later.
  */
 export async function retryDeliveries(
   app: App,
@@ -165,7 +165,7 @@ export async function retryDeliveries(
   });
 }
 
-/** Returns the deliveries of an id that are in the queue. */
+/** Returns the queued deliveries of an id. @throws ConflictError for deliveries that have ended */
 function retryable(
   id: string,
   rows: readonly DeliveryRow[],
@@ -218,8 +218,8 @@ export async function flushQueue(
 ): Promise<{ flushed: number }> {
   const filter: QueueFilter = scope;
   const exceptStops = await heldStops(app.store.db);
-  // Recorded before the change, which takes several transactions: an interruption must not hide the
-  // actor.
+  // Records the action before the change takes several transactions: after an interruption the
+  // audit must show the actor.
   await app.store.write(async (trx) => {
     const by = await operatorIn(trx, scope.organizationId ?? null);
     const { domain, queuedBefore } = scope;
@@ -248,7 +248,7 @@ export async function dropDeliveries(
 ): Promise<QueueEntry[]> {
   for (const id of ids) droppable(id, await getNamed(app.store.db, id, organizationId));
   const entries = new Map<string, QueueEntry>();
-  // A single message in each transaction: on PostgreSQL two orders of messages could deadlock.
+  // A message in each transaction: on PostgreSQL, two orders of messages could deadlock.
   for (const id of ids) {
     const dropped = await app.store.write((trx) => drop(app, trx, id, organizationId));
     for (const entry of dropped) entries.set(entry.id, entry);
@@ -268,7 +268,7 @@ async function drop(app: App, trx: Db, id: string, organizationId?: string): Pro
   return (await findNamedDeliveries(trx, id)).filter((row) => dropIds.has(row.id)).map(toEntry);
 }
 
-/** Returns the deliveries of an id that are in the queue or were dropped before. */
+/** Returns the deliveries of an id that are queued or were dropped before. */
 function droppable(id: string, rows: readonly DeliveryRow[]): DeliveryRow[] {
   const claimed = rows.find((row) => row.claimed_by !== null);
   if (claimed) throw underWay(claimed.id, 'delivery');

@@ -1,6 +1,6 @@
-// Resumes sending for a paused organization or a held sending domain (specification 3): the pause
-// ends, and deliveries in the lane of the pause become ready. The effect of a pause is in
-// ../stops.ts.
+// Resumes sending for a paused organization or a held sending domain (specification 3). The pause
+// ends, and deliveries in the lane of the pause become ready. ../claiming/stops.ts has the effect
+// of a pause.
 
 import { workspaceResumed } from '../../../access/organizations/events.ts';
 import {
@@ -35,9 +35,9 @@ import { stopOfPause } from '../claiming/stops.ts';
 import { emptyLane, type OnProgress } from './queue-walk.ts';
 
 /**
- * Lets a paused organization send again: waiting mail is ready at once, and past results no longer
- * count against the organization. The note holds the finding of the review.
- * @throws ValidationError; ConflictError if it is not paused; ResourceNotFoundError.
+ * Lets a paused organization send again. Waiting mail is ready at once, and past results no longer
+ * count against the organization. The note states the finding of the review. @throws
+ * ValidationError; ConflictError if it is not paused; ResourceNotFoundError.
  */
 export async function resumeSending(
   app: App,
@@ -47,8 +47,8 @@ export async function resumeSending(
 ): Promise<Organization> {
   parseWith(resumeOrganizationInput, input, 'body');
   const { id, sendingStatus } = await getOrganization(app, idOrName);
-  // Runs before the resume: the first outcome after it must not cause a new pause by results that
-  // were reviewed.
+  // Forgives results before the resume: the first outcome after it must not cause a new pause by
+  // reviewed results.
   if (sendingStatus === 'paused') await app.store.write((trx) => forgive(app, trx, id));
   const resumed = await resumeOrganization(app, id, input);
   await emptyLane(app, stopOfPause(id), onProgress);

@@ -1,9 +1,7 @@
 // Queued mail of campaign runs: freed when the run resumes, ended when the run is cancelled,
-// counted for the walk of the run (src/campaigns/walk). How a stopped run keeps mail back is in
-// ../stops.ts.
-//
-// On PostgreSQL a claim that finds a stopped run waits for the row of that run. So a transaction
-// that holds the row never waits for deliveries.
+// counted for the walk of the run (src/campaigns/walk). ../claiming/stops.ts keeps the mail of a
+// stopped run back. On PostgreSQL a claim that finds a stopped run waits for the row of that run.
+// So a transaction that holds the row never waits for deliveries.
 import type { App } from '../../../core/app.ts';
 import type { Db } from '../../../platform/store/db.ts';
 import { countQueuedOfRun, lockQueuedOfRun } from '../../deliveries/run-queries.ts';
@@ -22,8 +20,8 @@ export function releaseRun(app: App, runId: string): Promise<void> {
 }
 
 /**
- * Ends up to `limit` deliveries of a cancelled run that have not left, and returns how many.
- * Deliveries that an attempt holds end after it: as sent, or cancelled before the next attempt.
+ * Ends up to `limit` deliveries of a cancelled run that have not been sent, and returns how many.
+ * Deliveries in an attempt end after it: as sent, or as cancelled before the next attempt.
  */
 export async function cancelRun(app: App, trx: Db, runId: string, limit: number): Promise<number> {
   const rows = await lockQueuedOfRun(trx, runId, limit);

@@ -1,5 +1,5 @@
-// Relays that could not be reached for hours, by the mail that waits for them. The store shows it
-// to every process, and a restart forgets nothing.
+// Relays that could not be reached for hours, found by the mail that waits for them. Read from the
+// store, so every process sees them, and a restart loses nothing.
 import type { App } from '../../../core/app.ts';
 import { createRouter, type RouteConfig } from '../../../mail/smtp/route.ts';
 import { type Db, fromJson } from '../../../platform/store/db.ts';
@@ -10,13 +10,13 @@ import type { Attempt } from '../../messages/schema.ts';
 
 /** Time without a connection after which a relay is reported. */
 const reportedAfterMs = 3 * 3_600_000;
-/** Deliveries that are looked at, the oldest first. */
+/** Most deliveries that are examined, the oldest first. */
 const mostLooked = 200;
 
 export interface UnreachedRelay {
   /** Host and port. */
   relay: string;
-  /** Time since when no attempt has reached it, in ms since 1970. */
+  /** Time since which no attempt has connected to the relay, in ms since 1970. */
   since: number;
 }
 
@@ -52,7 +52,7 @@ export async function unreachedRelays(app: App): Promise<UnreachedRelay[]> {
     .map(([relay, since]) => ({ relay, since }));
 }
 
-/** Returns the time since when each attempt has failed to connect; undefined without any. */
+/** Returns the time since which each attempt has failed to connect; undefined without attempts. */
 function unreachedSince({ attempts }: UnreachedRow): number | undefined {
   const all = fromJson<Attempt[]>(attempts) ?? [];
   const reached = all.findLastIndex(({ verb }) => verb !== 'connect' && verb !== 'dns');
@@ -60,7 +60,7 @@ function unreachedSince({ attempts }: UnreachedRow): number | undefined {
   return first && Date.parse(first.at);
 }
 
-/** Returns the time of the last mail that a relay accepted and that still waits for a report. */
+/** Returns the time of the last mail that a relay accepted and that has no report yet. */
 async function reachedAt(db: Db): Promise<number> {
   return (await lastSentAt(db)) ?? 0;
 }

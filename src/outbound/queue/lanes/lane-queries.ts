@@ -32,7 +32,7 @@ export function selectLaneStates(db: Db, since: number): Promise<LaneStatesRow[]
     .execute();
 }
 
-/** Deletes reports from before `before`, left by daemons that ended without notice. */
+/** Deletes reports from before `before`: their daemons ended without removing them. */
 export async function deleteLaneStatesBefore(db: Db, before: number): Promise<void> {
   await tables<LaneTables>(db)
     .deleteFrom('lane_states')
@@ -41,7 +41,7 @@ export async function deleteLaneStatesBefore(db: Db, before: number): Promise<vo
         .selectFrom('lane_states')
         .select('worker')
         .where('reported_at', '<', before)
-        // A daemon that reports again at this moment may be deleting our row.
+        // Skips a row that its daemon replaces at this moment.
         .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked()),
     )
     .execute();

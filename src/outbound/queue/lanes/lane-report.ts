@@ -28,20 +28,20 @@ import {
 import type { LaneState, Lanes } from './lanes.ts';
 
 const reportEveryMs = 1_000;
-/** Age above which a report with lanes is that of an ended daemon. */
+/** Age from which a report with lanes counts as left by an ended daemon. */
 const staleMs = 10_000;
 /** Time between reports of an idle daemon. */
 const idleEveryMs = 30_000;
-/** Age above which an empty report is that of an ended daemon. */
+/** Age from which an empty report counts as left by an ended daemon. */
 const idleStaleMs = 75_000;
 const mostReported = 100;
 /**
- * Limit of lanes measured. Above the limit of lanes shown, so that a lane that comes and goes keeps
- * the measured pace.
+ * Most lanes that are measured. It exceeds the number of lanes shown, so that a lane that is shown
+ * only at times keeps the measured pace.
  */
 const mostLooked = 500;
 const seconds = 20;
-/** Limit of counts: read every second, more would cost a daemon beside it too much. */
+/** Limit of counts. They are read every second, and more would burden a daemon on the store. */
 const mostCounted = 100_000;
 
 /**
@@ -49,10 +49,10 @@ const mostCounted = 100_000;
  */
 type ReportedLane = Omit<LaneState, 'taken'> & { pace: number[] };
 
-/** A lane in the report of another daemon, which may be of an earlier version. */
+/** A lane in the report of another daemon. A daemon of an earlier version reports fewer fields. */
 type HeardLane = Pick<ReportedLane, 'lane' | 'closedUntil' | 'isRefused'> & Partial<ReportedLane>;
 
-/** A lane over all daemons. */
+/** A lane, summed over all daemons. */
 export interface LaneView {
   lane: string;
   inFlight: number;
@@ -69,20 +69,20 @@ export interface LaneView {
 
 export interface QueueSnapshot {
   at: string;
-  /** Each counted up to `countedUpTo`: there may be more. */
+  /** Number of entries by state, each counted up to `countedUpTo`: there may be more. */
   counts: QueueCounts;
   countedUpTo: number;
-  /** Running daemons, idle daemons included. */
+  /** Number of running daemons, including idle daemons. */
   workers: number;
-  /** Daemons without a lane in use. */
+  /** Number of daemons without a lane in use. */
   idleWorkers: number;
-  /** Sum over all lanes; as in `LaneView`. */
+  /** Sum over all lanes, as in `LaneView`. */
   takenPerSecond: number;
   pace: number[];
   lanes: LaneView[];
 }
 
-/** The attempter, as far as the report concerns it. */
+/** The parts of the attempter that the report needs. */
 interface Reporting {
   choice: { lanes: Lanes };
   divide(portion: Portion, forMs: number): void;
@@ -99,7 +99,7 @@ export function startLaneReport(
 ): () => Promise<void> {
   const heard = new Heard(lanes);
   const measure = paceOf(app.clock.elapsed());
-  /** Set while the store shows lanes in use: an empty report has to follow. */
+  /** Set while the store shows lanes in use: then an empty report must follow. */
   let isShown = false;
   let writtenAt = Number.NEGATIVE_INFINITY;
   let writing: Promise<void> | null = null;
@@ -136,8 +136,8 @@ export function startLaneReport(
         });
     }
     const reported = measure(lanes.states(mostLooked), app.clock.elapsed());
-    // Starts no second write at once, as the older write could come last. If a slow store misses a
-    // report, the next report has it.
+    // Starts no write during a write, as the older write could end last. If a slow store misses a
+    // report, the next report contains the same.
     const isIdle = reported.length === 0 && !isShown;
     if (writing || (isIdle && app.clock.elapsed() - writtenAt < idleEveryMs)) return;
     writing = write(reported)
@@ -151,15 +151,15 @@ export function startLaneReport(
   return async () => {
     cancel();
     await Promise.all([writing, reading]);
-    // If the store accepts no more writes, the report is stale soon anyway.
+    // Ignores a failure: the report becomes stale anyway.
     await app.store.write((trx) => deleteLaneStatesOf(trx, worker), 'quiet').catch(() => {});
   };
 }
 
-/** The last reports of the other daemons. */
+/** The last reports of all other daemons. */
 class Heard {
   readonly #lanes: Lanes;
-  /** Rate limits so far, by daemon and lane. */
+  /** Number of rate limits so far, by daemon and lane. */
   #slowed = new Map<string, Map<string, number>>();
   /** Connections that other daemons have above their parts, by lane. */
   taken: Record<string, number> = {};
@@ -173,7 +173,7 @@ class Heard {
     const taken: Record<string, number> = {};
     for (const { worker, lanes } of rows) {
       const before = this.#slowed.get(worker);
-      // A lane that was quiet for some time keeps the earlier count.
+      // Keeps the earlier counts of lanes that are not in use now.
       const counts = new Map(before);
       slowed.set(worker, counts);
       for (const one of fromJson<HeardLane[]>(lanes)) {
@@ -192,7 +192,7 @@ class Heard {
 
 /**
  * Returns a function that turns successive states into reports: lanes in use, the busiest first.
- * `startedAt` is the time from which the first report counts.
+ * The first report counts messages since `startedAt`.
  */
 function paceOf(startedAt: number): (states: readonly LaneState[], now: number) => ReportedLane[] {
   let takenBefore = new Map<string, number>();
@@ -203,7 +203,7 @@ function paceOf(startedAt: number): (states: readonly LaneState[], now: number) 
     const reported: ReportedLane[] = [];
     const inUse = new Map<string, number[]>();
     for (const { taken, ...state } of states) {
-      // A lane seen for the first time may have been omitted before.
+      // A lane seen for the first time may have been left out before.
       const unknown = takenBefore.size < mostLooked ? 0 : taken;
       const since = Math.max(0, taken - (takenBefore.get(state.lane) ?? unknown));
       const rate = elapsedSeconds > 0 ? Math.round((since / elapsedSeconds) * 10) / 10 : 0;
@@ -221,8 +221,8 @@ function paceOf(startedAt: number): (states: readonly LaneState[], now: number) 
     takenBefore = new Map(states.map(({ lane, taken }) => [lane, taken]));
     measuredAt = now;
     const busiest = reported.sort(byBusiness);
-    // The other daemons need the closed lanes, which are the least busy, and lanes above their
-    // part.
+    // Adds closed lanes, which are the least busy, and lanes above their part: other daemons need
+    // both.
     const closed = busiest
       .slice(mostReported)
       .filter((lane) => (lane.closedUntil !== null && lane.isRefused) || lane.surplus > 0);
@@ -234,7 +234,7 @@ function byBusiness(a: ReportedLane, b: ReportedLane): number {
   return b.inFlight - a.inFlight || (b.pace.at(-1) ?? 0) - (a.pace.at(-1) ?? 0);
 }
 
-/** Returns the queue and the lanes at this moment, over all organizations and daemons. */
+/** Returns the queue and the lanes now, over all organizations and daemons. */
 export async function queueSnapshot(app: App): Promise<QueueSnapshot> {
   const { db } = app.store;
   const now = app.clock.now();

@@ -1,5 +1,5 @@
-// The state of a lane, and how window, rate and pauses change. Plain functions; the set of
-// lanes and their waiting mail are in lanes.ts. Times are of `clock.elapsed()`.
+// The state of a lane, and how window, rate and pauses change. Plain functions; lanes.ts has the
+// set of lanes and their waiting mail. Times are those of `clock.elapsed()`.
 //
 // | lane    | event                                          | next                               |
 // |---------|------------------------------------------------|------------------------------------|
@@ -25,39 +25,39 @@ import type { Random } from '../../../platform/runtime/random.ts';
 const mostBookedOrganizations = 10_000;
 /** Window of a new lane. It grows with each accepted message. */
 const firstWindow = 8;
-/** Deliveries in flight per connection: the first is sent, the rest is ready behind it. */
+/** Deliveries in flight for a connection: the first is being sent, the rest waits behind it. */
 const windowPerConnection = 8;
 /**
- * A fast lane keeps as much mail ready as it accepts in this time, so that claims are few and
+ * A fast lane keeps as much mail in flight as it accepts in this time, so that claims are few and
  * large.
  */
 const readyMs = 50;
 const mostPerConnection = 24;
 /**
- * Fewest faults in a row that close a lane, as a dropped connection proves nothing. A larger window
- * needs a fault for each place.
+ * Fewest consecutive faults that close a lane, as a single dropped connection proves nothing. A
+ * larger window needs as many faults as places.
  */
 const fewestFaults = 3;
 const shortestPauseMs = 1_000;
 const longestPauseMs = 15 * 60_000;
-/** A reported pause that ends later by less than this is our own, with a rounded time. */
+/** If a reported pause ends later by less than this, it is our own pause with a rounded time. */
 const reportedSlackMs = 100;
 /**
  * Duration of an attempt that marks a destination as slow, unless it accepted mail meanwhile.
  */
 const slowMs = 30_000;
-/** Window of a slow destination, as it holds places that faster destinations could use. */
+/** Window of a slow destination: it holds places that faster destinations could use. */
 const slowWindow = 2;
-/** Assumed time between messages of a lane without a rate until it has been measured. */
+/** Time between messages that is assumed for a lane without a rate, until it is measured. */
 const unknownServiceMs = 50;
 export const minuteMs = 60_000;
-/** Time between looks at the mail of a lane without a part. */
+/** Interval at which the mail of a lane is checked while this daemon has no part of its limits. */
 const noPartMs = 1_000;
 
-/** The end of an attempt, as the lane sees it. */
+/** The end of an attempt, as it concerns the lane. */
 export type LaneSignal = 'taken' | 'refused' | 'slowed' | 'unreachable';
 
-/** Tells whether the signal is about the destination and not about a recipient. */
+/** Tells whether the signal is about the destination, and not about a recipient. */
 export function isFault(signal: LaneSignal): boolean {
   return signal === 'slowed' || signal === 'unreachable';
 }
@@ -75,11 +75,11 @@ export interface Lane {
   closedAt: number;
   /**
    * Set if a rate limit closed the lane: it applies to all daemons. A connection fault may concern
-   * a single network.
+   * the network of a single daemon.
    */
   isRefused: boolean;
   strikes: number;
-  /** Rate limits so far: each makes it slower, in all daemons. */
+  /** Number of rate limits so far. Each slows the lane, in all daemons. */
   slowed: number;
   /** Set until a message is accepted, and again after a failed connection. */
   isUnreached: boolean;
@@ -89,12 +89,12 @@ export interface Lane {
   isSlow: boolean;
   /** Time when the last attempt in the lane ended, or when the first attempt began. */
   movedAt: number;
-  /** Last reserved time of each organization's waiting deliveries. */
+  /** Last reserved time of each organization, for deliveries that wait for the lane. */
   booked: Map<string, number>;
-  /** Accepted messages since it was last quiet. */
+  /** Messages accepted since the lane was last quiet. */
   taken: number;
   usedAt: number;
-  /** Milliseconds between accepted messages, smoothed: the real service time. */
+  /** Milliseconds between accepted messages, smoothed. */
   serviceMs: number | null;
   lastTakenAt: number | null;
 }
@@ -125,7 +125,7 @@ export function newLane(name: string, rules: Provider, now: number): Lane {
   };
 }
 
-/** Gives the lane new limits. The rate starts anew; window and pause stay. */
+/** Applies new limits to the lane. The rate starts again; window and pause stay. */
 export function changeRules(lane: Lane, rules: Provider, now: number): void {
   if (isDeepStrictEqual(lane.rules, rules)) return;
   const { perMinute, tokens, tokensAt } = newLane(lane.name, rules, now);
@@ -133,7 +133,7 @@ export function changeRules(lane: Lane, rules: Provider, now: number): void {
   lane.window = Math.min(lane.window, widest(lane));
 }
 
-/** Gives the lane a new part of the same limits. A rate that was lowered stays lowered. */
+/** Applies a new part of the same limits. A lowered rate stays lowered. */
 export function divideRules(lane: Lane, rules: Provider, now: number): void {
   const { connections, perMinute } = lane.rules;
   if (connections === rules.connections && perMinute === rules.perMinute) return;
@@ -150,7 +150,7 @@ export function divideRules(lane: Lane, rules: Provider, now: number): void {
 export interface Ended {
   signal: LaneSignal;
   begunAt: number;
-  /** Duration from the first host on. */
+  /** Duration since the connection to the first host began. */
   tookMs: number;
 }
 
@@ -169,7 +169,7 @@ export function recordEnd(
     countFault(lane, { signal, begunAt }, now, random);
     return;
   }
-  // Any reply to a recipient proves that the server is there and accepts our connections.
+  // Any reply to a recipient proves that the server is up and accepts our connections.
   if (!isSlow) lane.window = Math.min(lane.window + 1, widest(lane));
   if (signal !== 'taken') return;
   lane.isUnreached = false;
@@ -186,7 +186,7 @@ function widest({ rules: { connections }, serviceMs }: Lane): number {
   return Math.max(connections * windowPerConnection, Math.min(ready, most));
 }
 
-/** Adds earned tokens, at most the tokens of a second: a pause must not become a burst. */
+/** Adds earned tokens, at most those of a second: a pause must not end in a burst. */
 export function refill(lane: Lane, now: number): void {
   if (lane.perMinute === null) return;
   const most = Math.max(1, lane.perMinute / 60);
@@ -195,7 +195,7 @@ export function refill(lane: Lane, now: number): void {
   lane.tokensAt = now;
 }
 
-/** Takes a token for a message that is under way already. The tokens may be less than none then. */
+/** Takes a token for a message that is under way already. The tokens may become negative. */
 export function pay(lane: Lane, now: number): void {
   if (lane.perMinute === null) return;
   refill(lane, now);
@@ -203,8 +203,8 @@ export function pay(lane: Lane, now: number): void {
 }
 
 /**
- * Interval between reserved times. A free place wakes waiting mail earlier, so the interval is long
- * while no attempt ends.
+ * Interval between reserved times. Usually a free place wakes waiting mail earlier, so the interval
+ * is long while no attempt ends.
  */
 function stepMs(lane: Lane, now: number): number {
   if (lane.rules.connections === 0) return noPartMs;
@@ -215,8 +215,8 @@ function stepMs(lane: Lane, now: number): number {
 }
 
 /**
- * Reserves the next place in the lane for an organization, and returns its time. Above the limit,
- * the organization postponed longest ago loses the reservation.
+ * Reserves the next place in the lane for an organization, and returns its time. Above the limit of
+ * reservations, the organization that was postponed longest ago loses its own.
  */
 export function book(lane: Lane, organizationId: string, now: number): number {
   const { booked, closedUntil } = lane;
@@ -231,8 +231,9 @@ export function book(lane: Lane, organizationId: string, now: number): number {
 }
 
 /**
- * Counts a rate limit or a failed connection. Mail on healthy connections continues: the lane
- * closes only after as many faults as places in the window, with no message accepted between.
+ * Counts a rate limit or a failed connection. Mail on healthy connections continues. The lane
+ * closes only after as many faults as the window has places, without an accepted message between
+ * them.
  */
 function countFault(
   lane: Lane,
@@ -247,7 +248,7 @@ function countFault(
     slowAsReported(lane);
   }
   if (lane.faults < Math.max(fewestFaults, lane.window)) return;
-  // Faults of attempts that were under way together count as a single event.
+  // Faults of attempts that ran at the same time count as a single fault.
   const isKnown = begunAt <= lane.closedAt || lane.closedUntil > now;
   if (isKnown) return;
   close(lane, now, random);
@@ -261,7 +262,7 @@ export function slowAsReported(lane: Lane): void {
   if (lane.perMinute !== null) lane.perMinute = Math.max(least, lane.perMinute / 2);
 }
 
-/** Closes the lane for a pause that doubles each time; then a single message is tried. */
+/** Closes the lane for a pause, which doubles each time. After it a single message is tried. */
 function close(lane: Lane, now: number, random: Random): void {
   lane.strikes = Math.min(lane.strikes + 1, 16);
   const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (lane.strikes - 1));
@@ -271,9 +272,9 @@ function close(lane: Lane, now: number, random: Random): void {
 }
 
 /**
- * Closes the lane until `until`, as another daemon was refused there. Does nothing if it is closed
- * for as long already. Reported faults count like local faults: the next fault closes the lane for
- * longer.
+ * Closes the lane until `until`, because another daemon was refused there. Does nothing if the lane
+ * is closed for as long already. A reported fault counts like a local fault: the next fault closes
+ * the lane for longer.
  */
 export function closeAsReported(lane: Lane, until: number, now: number): void {
   const end = Math.min(until, now + longestPauseMs);

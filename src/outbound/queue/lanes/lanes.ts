@@ -1,7 +1,7 @@
-// Lanes: how many deliveries go to a destination at once, and how fast. A lane is a provider, a set
-// of MX hosts, or a relay. Domains that share a lane share the limits. Kept in memory: a restart
-// begins slowly. Times in this file are of `clock.elapsed()`, which cannot be set; returned times
-// are of the wall clock. The states of a lane are in lane.ts.
+// Lanes limit how many deliveries go to a destination at once, and how fast. A lane is a provider,
+// a set of MX hosts, or a relay; domains with the same lane share its limits. Kept in memory, so a
+// restart begins slowly. Times in this file are those of `clock.elapsed()`, which cannot be set;
+// returned times are of the wall clock. lane.ts has the states of a lane.
 
 import {
   dividedRules,
@@ -31,22 +31,22 @@ import {
 
 const mostLanes = 50_000;
 const mostLearntDomains = 200_000;
-/** Time since the last accepted message within which a lane is busy, not stuck. */
+/** Time since the last accepted message within which a lane counts as busy. */
 const busyMs = 100;
-/** Time after the last use for which a lane is still reported: the pace is shown for 20 s. */
+/** Time since the last use within which a lane is reported: its pace is shown for 20 s. */
 const quietAfterMs = 25_000;
 
-/** Whether a delivery may go now; if not, until when it waits and why. */
+/** Whether a delivery may be attempted now; if not, until when it waits, and the reason. */
 export type Admission = { goes: true } | { goes: false; until: number; waitReason: WaitReason };
 
-/** A lane as `svc queue top` shows it. */
+/** A lane in the form that `svc queue top` shows. */
 export interface LaneState {
   lane: string;
   inFlight: number;
   window: number;
   perMinute: number | null;
   closedUntil: number | null;
-  /** Set if a rate limit closed it last. */
+  /** Set if a rate limit closed the lane last. */
   isRefused: boolean;
   /** Rate limits so far. */
   slowed: number;
@@ -62,18 +62,18 @@ export class Lanes {
   readonly #providers: Providers;
   readonly #lanes = recentlyUsed<Lane>(mostLanes);
   readonly #domains = recentlyUsed<string>(mostLearntDomains);
-  /** The lane that counts a delivery, by delivery id. */
+  /** The lane that counts a delivery, by the id of the delivery. */
   readonly #inWork = new Map<string, { name: string; begunAt: number }>();
-  /** Lanes in use now or lately. Reports cost time by their number, not by that of all lanes. */
+  /** Lanes in use now or lately. Reports take time by the number of these, not of all lanes. */
   readonly #busy = new Map<string, Lane>();
   /** Lanes with waiting deliveries. */
   readonly #waiting = new Set<string>();
   /**
-   * Lanes of `#waiting` that only other daemons have reported, so that no report is echoed.
+   * Lanes of `#waiting` that only other daemons have reported. They are left out of the own report.
    */
   readonly #waitingElsewhere = new Set<string>();
   #surplus: Readonly<Record<string, number>> = {};
-  /** Lanes that have accepted a message, for the first time or after a failed connection. */
+  /** Lanes that accepted a message, for the first time or after a failed connection. */
   #reached = new Set<string>();
 
   constructor(clock: Clock, random: Random, providers: Providers) {
@@ -83,8 +83,8 @@ export class Lanes {
   }
 
   /**
-   * Applies replaced rules of providers to all lanes. A domain with a new provider moves with the
-   * next mail.
+   * Applies replaced rules of providers to all lanes. A domain whose provider changed moves to the
+   * new lane with the next mail.
    */
   changeRules(): void {
     const now = this.#clock.elapsed();
@@ -93,7 +93,7 @@ export class Lanes {
     }
   }
 
-  /** Applies the part of the limits that this daemon may use. */
+  /** Applies this daemon's part of the limits. */
   divide(): void {
     const now = this.#clock.elapsed();
     for (const lane of this.#lanes.values()) {
@@ -113,12 +113,12 @@ export class Lanes {
     return rule;
   }
 
-  /** Records the lane of a domain, known after the first look-up. */
+  /** Records the lane of a domain, which the first look-up finds. */
   learn(domain: string, lane: string): void {
     this.#domains.set(domain, lane);
   }
 
-  /** Returns the lane of a domain. Until it is learnt, the domain has a separate lane. */
+  /** Returns the lane of a domain. Until the look-up, the domain has a lane of its own. */
   ofDomain(domain: string): string {
     return this.#domains.get(domain) ?? `domain ${domain}`;
   }
@@ -147,7 +147,7 @@ export class Lanes {
     this.#inWork.set(deliveryId, { name, begunAt: this.#clock.elapsed() });
   }
 
-  /** Frees the place of a delivery that was not claimed after all, or that is released. */
+  /** Frees the place of a delivery that was not claimed after all, or has ended. */
   released(deliveryId: string): void {
     const work = this.#inWork.get(deliveryId);
     if (work === undefined) return;
@@ -157,15 +157,15 @@ export class Lanes {
   }
 
   /**
-   * Records the end of an attempt that took `tookMs` from the first host on. `name` is the lane as
-   * known after the look-up of the hosts.
+   * Records the end of an attempt that took `tookMs` since the first host. `name` is the lane found
+   * by the look-up of the hosts.
    */
   ended(name: string, deliveryId: string, signal: LaneSignal, tookMs = 0): void {
     const now = this.#clock.elapsed();
     const begun = this.#inWork.get(deliveryId);
     this.released(deliveryId);
     const lane = this.#use(name);
-    // It began before the lane was known. The rate of that lane pays for it afterwards.
+    // The attempt began before the lane was known, so the rate of the lane is charged afterwards.
     if (begun && begun.name !== name) pay(lane, now);
     if (signal === 'taken' && lane.isUnreached) this.#reached.add(name);
     recordEnd(lane, { signal, begunAt: begun?.begunAt ?? now, tookMs }, now, this.#random);
@@ -176,14 +176,14 @@ export class Lanes {
     return this.#reached.size > 0;
   }
 
-  /** Returns the lanes that have accepted mail again, and forgets them. */
+  /** Returns the lanes that have accepted mail again, and clears the list. */
   takeReached(): ReadonlySet<string> {
     const reached = this.#reached;
     this.#reached = new Set();
     return reached;
   }
 
-  /** Closes a lane until `until` (ms since 1970), which another daemon has reported. */
+  /** Closes a lane until `until` (ms since 1970), as another daemon has reported. */
   closedElsewhere(name: string, until: number): void {
     const lane = this.#lane(name, this.#providers.ofLane(name));
     const now = this.#clock.elapsed();
@@ -191,7 +191,8 @@ export class Lanes {
   }
 
   /**
-   * Records that another daemon has mail waiting for a lane: this daemon may have room for it.
+   * Records that another daemon has mail waiting for a lane, because this daemon may have room for
+   * it.
    */
   waitsElsewhere(name: string): void {
     if (this.#waiting.has(name)) return;
@@ -225,9 +226,9 @@ export class Lanes {
   }
 
   /**
-   * Returns the room of a lane that accepts mail as fast as it comes: 0 until a quarter of the
-   * window is free, so that claims are few and large. Returns Infinity for a lane that makes mail
-   * wait.
+   * Returns the room of a lane that accepts mail as fast as it comes. Returns 0 until a quarter of
+   * the window is free, so that claims are few and large. Returns Infinity for a lane that makes
+   * mail wait.
    */
   quickRoom(name: string): number {
     const lane = this.#lane(name);
@@ -247,13 +248,14 @@ export class Lanes {
   }
 
   /**
-   * Time when a lane with waiting deliveries opens or gets the next token (ms since 1970), or null.
+   * Time when a lane with waiting deliveries opens or gets the next token (ms since 1970); null
+   * without such a lane.
    */
   nextRoomAt(): number | null {
     let next: number | null = null;
     const now = this.#clock.elapsed();
     for (const lane of this.#waitingLanes()) {
-      // Waiting mail is checked again when due: another daemon may have carried it by then.
+      // The mail is checked again at its due time: another daemon may have delivered it by then.
       if (lane.rules.connections === 0) continue;
       // A full window opens when an attempt ends, which wakes the queue.
       if (lane.closedUntil <= now && lane.inFlight >= lane.window) continue;
@@ -265,7 +267,7 @@ export class Lanes {
     return next === null ? null : this.#onWall(next);
   }
 
-  /** Returns the busiest `most` lanes used now or in the last seconds, busiest first. */
+  /** Returns at most `most` lanes used now or in the last seconds, the busiest first. */
   states(most = mostLanes): LaneState[] {
     const now = this.#clock.elapsed();
     const busiest: Lane[] = [];

@@ -1,6 +1,6 @@
-// Shares: how many deliveries of an organization may be in flight at once, in all lanes together,
-// so that slow servers of an organization never hold all places. Kept in memory by each daemon.
-// Times in this file are of `clock.elapsed()`; returned times are of the wall clock.
+// Shares limit how many deliveries of an organization are in flight at once, in all lanes together,
+// so that slow servers of an organization never hold all places. Each daemon keeps them in memory.
+// Times in this file are those of `clock.elapsed()`; returned times are of the wall clock.
 //
 // | organization  | event                                    | next                                  |
 // |---------------|------------------------------------------|---------------------------------------|
@@ -16,7 +16,7 @@ import { organizationOfShare, stopOfShare } from '../claiming/stops.ts';
 import type { Admission } from './lanes.ts';
 
 /**
- * Most claimed, unsettled deliveries: enough for every connection, and few to repeat after a crash.
+ * Most claimed, unsettled deliveries: enough for every connection, but few to repeat after a crash.
  */
 export const mostInFlight = 400;
 /**
@@ -24,11 +24,11 @@ export const mostInFlight = 400;
  * that claims are few and large.
  */
 const roomWorthAClaim = 1 / 8;
-/** Longest wait for that fraction. Then any free place is enough. */
+/** Longest wait until that fraction is free. After it, any free place is enough. */
 const fewMs = 50;
 /**
- * Delay of reserved times, in addition to the pace at which places became free. Usually a free
- * place wakes waiting mail long before.
+ * Added to reserved times, which follow the pace of free places. Usually a free place wakes waiting
+ * mail long before.
  */
 const lookAgainMs = 60_000;
 const unknownServiceMs = 50;
@@ -40,7 +40,7 @@ interface Awaited {
   /** Last reserved time by sending domain; the domains take turns. */
   booked: Map<string, number>;
   takenAt: number;
-  /** Milliseconds between the places that it gave back, smoothed. */
+  /** Milliseconds between released places, smoothed. */
   serviceMs: number | null;
   releasedAt: number | null;
 }
@@ -48,9 +48,9 @@ interface Awaited {
 export class Shares {
   readonly #clock: Clock;
   readonly #places: FairShare;
-  /** The organization that holds a place, by delivery id. */
+  /** The organization that holds a place, by the id of the delivery. */
   readonly #inWork = new Map<string, string>();
-  /** Organizations with waiting mail. Few: each must have held several places at once. */
+  /** Organizations with waiting mail. They are few: each has held several places at once. */
   readonly #awaited = new Map<string, Awaited>();
 
   constructor(clock: Clock, places = mostInFlight) {
@@ -73,7 +73,7 @@ export class Shares {
     this.#inWork.set(deliveryId, organizationId);
   }
 
-  /** Frees the place of a delivery that is settled, or was not claimed after all. */
+  /** Frees the place of a delivery that is settled or was not claimed after all. */
   released(deliveryId: string): void {
     const organizationId = this.#inWork.get(deliveryId);
     if (organizationId === undefined) return;
@@ -97,7 +97,7 @@ export class Shares {
     return found;
   }
 
-  /** Records a claim from this lane. `isDrained`: no delivery waits in it any more. */
+  /** Records a claim from this lane. `isDrained`: no further delivery waits in the lane. */
   taken(lane: string, isDrained: boolean): void {
     const organizationId = organizationOfShare(lane) ?? '';
     const awaited = this.#awaited.get(organizationId);
@@ -112,8 +112,8 @@ export class Shares {
   }
 
   /**
-   * Time from which even little room is used (ms since 1970), or null. An earlier claim left it for
-   * a larger claim.
+   * Time from which even little room is used (ms since 1970), or null. A claim before it left that
+   * room for a larger claim.
    */
   nextRoomAt(): number | null {
     let next: number | null = null;
@@ -125,7 +125,7 @@ export class Shares {
     return next === null ? null : this.#onWall(next);
   }
 
-  /** Reserves the next place in the calendar of the sending domain, by the steady clock. */
+  /** Reserves the next time for a delivery of the sending domain, by the monotonic clock. */
   #book(organizationId: string, senderDomain: string): number {
     const now = this.#clock.elapsed();
     let awaited = this.#awaited.get(organizationId);

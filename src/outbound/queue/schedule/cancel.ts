@@ -1,6 +1,6 @@
 // Cancels unsent mail: a message for the owner, deliveries for the operator (`drop` in
-// desk/queue.ts). The vocabulary of statuses has no `cancelled`: such deliveries end as `failed`
-// with `errorCode` `cancelled`, and their timeline has the event `cancelled`.
+// desk/queue.ts). There is no status `cancelled`: such deliveries end as `failed` with the
+// `errorCode` `cancelled`, and their timeline has the event `cancelled`.
 
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
@@ -30,12 +30,12 @@ export interface TakingBack {
 
 /**
  * Locks the deliveries of a message and returns them. Until the transaction ends, no concurrent
- * transaction claims or settles them. Locks deliveries before their message, as all transactions
- * do.
+ * transaction can claim or settle them. Deliveries are locked before their message, in the order of
+ * all transactions.
  */
 export async function lockWhole(trx: Db, messageId: string): Promise<DeliveryRow[]> {
   await lockWaiting(trx, [messageId]);
-  // A transaction that settles a different recipient now must see the changes to these rows.
+  // Locks the message, so that a transaction that settles a different recipient sees these changes.
   await lockMessages(trx, [messageId]);
   return findDeliveries(trx, [messageId]);
 }
@@ -67,10 +67,9 @@ export function underWay(id: string, resource: 'message' | 'delivery'): Conflict
 }
 
 /**
- * Cancels a message that no recipient has got: scheduled, queued, or waiting for a further attempt.
- * Returns an already cancelled message unchanged.
- * @throws ConflictError if part of it was sent or is being attempted, or if nothing is left to
- * cancel; ResourceNotFoundError.
+ * Cancels a message that has reached no recipient: scheduled, queued, or waiting for a further
+ * attempt. Returns an already cancelled message unchanged. @throws ConflictError if part of it was
+ * sent or is being attempted, or if nothing is left to cancel; ResourceNotFoundError.
  */
 export async function cancelMessage(app: App, caller: Caller, id: string): Promise<Message> {
   const by = caller.keyId === null ? 'operator' : 'key';

@@ -1,5 +1,5 @@
-// Ends of the schedule: scheduled messages are queued, or cancelled with the reason if a check
-// refuses them when they are due.
+// The end of the wait of scheduled messages: they are queued, or cancelled with the reason if a
+// check refuses them when they are due.
 import type { App } from '../../../core/app.ts';
 import { type MessageEvent, recordTimeline } from '../../../history/events/record.ts';
 import { type ActiveBlocks, suppressedBy } from '../../../people/blocks/suppression.ts';
@@ -16,7 +16,7 @@ import { turnsOf } from '../claiming/delivery-turns.ts';
 import { expiryOf } from '../settling/retry.ts';
 import type { Refusal } from './send-checks.ts';
 
-/** Takes a batch of messages out of the schedule, in the transaction that locked them. */
+/** Queues or cancels a batch of scheduled messages, in the transaction that locked them. */
 export class Departures {
   readonly #app: App;
   readonly #trx: Db;
@@ -57,9 +57,7 @@ export class Departures {
     for (const [row, end] of ends) this.#events.push(unsentEvent(row, end, status, this.#now));
   }
 
-  /**
-   * Cancels the message for this reason: a check refuses it. The deliveries end as in cancel.ts.
-   */
+  /** Cancels the message because a check refuses it. The deliveries end as in cancel.ts. */
   async cancel(
     message: MessageRow,
     rows: readonly DeliveryRow[],

@@ -42,7 +42,7 @@ import { Departures } from './departures.ts';
 import { type DueSend, openDueChecks } from './send-checks.ts';
 
 /**
- * Time during which other daemons skip a reserved message. A crash delays the message by as much.
+ * Time for which other daemons skip a reserved message. After a crash the message waits this long.
  */
 const askingMs = 10_000;
 
@@ -86,7 +86,7 @@ function waitForQuota(
   return { id, lane: stopOfQuota(organization_id), dueAt: clearsAt, waitReason: 'daily-quota' };
 }
 
-/** Result of the draw for a message. */
+/** Result of drawing a token for a message. */
 interface Asked {
   messageId: string;
   organizationId: string;
@@ -115,7 +115,7 @@ export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Pr
   bookings.keep();
 }
 
-/** Earlier messages get tokens first. */
+/** Asks for messages in the order of time: earlier messages get tokens first. */
 async function ask(
   app: App,
   organizationId: string,
@@ -176,7 +176,7 @@ function toCheck(message: MessageRow, rows: readonly DeliveryRow[]): DueSend {
 
 async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): Promise<Bookings> {
   const organizationIds = new Set(asked.map(({ organizationId }) => organizationId));
-  // Runs first: if a quota is in force, concurrent transactions wait for this lock.
+  // Runs first, because concurrent transactions wait for this lock if a quota is in force.
   const allowances = await openAllowances(app, trx, organizationIds);
   const pauses = await readPauses(trx);
   const due = await lockDue(
@@ -247,8 +247,8 @@ async function putOff(
 }
 
 /**
- * Reserves a time for each message without a token, at which it tries again: a separate time for
- * each token.
+ * Reserves the time of the next try for each message without a token. Each message gets a separate
+ * time, as each needs a token.
  */
 interface Bookings {
   next(organizationId: string, waitMs: number): number;
@@ -257,8 +257,8 @@ interface Bookings {
 }
 
 /**
- * The last reserved time by organization. A restart forgets it: two messages may then share a time,
- * and the later message tries again.
+ * The last reserved time by organization. After a restart, two messages may get the same time; then
+ * the later message tries again.
  */
 const bookedOf = perApp((_app: App) => ({ last: new Map<string, number>() }));
 
@@ -291,7 +291,7 @@ async function openBookings(
   };
 }
 
-/** Tries messages again at once that wait for the quota of a plan that has changed. */
+/** Tries messages again at once that wait for a quota, after the plan has changed. */
 export async function askForQuota(app: App, organizationId: string): Promise<void> {
   const filter = { lane: stopOfQuota(organizationId) };
   await changeQueue(app, { half: 'due', filter }, async (trx, rows) => {

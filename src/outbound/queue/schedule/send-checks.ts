@@ -51,45 +51,45 @@ import type { SendPayload } from '../../messages/send-schema.ts';
 import type { Tracking } from '../../tracking/content.ts';
 import { publicLinkCheck } from '../../tracking/send-check.ts';
 
-/** A send as the checks see it, at either time. */
+/** A send in the form for the checks, at either time. */
 interface CheckedSend {
   organizationId: string;
   isTest: boolean;
   from: FromAddress | undefined;
   /** All addresses, in the order of to, cc and bcc, with duplicates. */
   addresses: readonly string[];
-  /** Null for mail without a group. */
+  /** Unsubscribe group; null for mail without a group. */
   unsubscribeGroupId: string | null;
   /**
-   * Author of the send with the present rights. For scheduled mail null until it has passed the
-   * check `key`.
+   * Author of the send with the present rights. For scheduled mail null until the check `key` has
+   * found it.
    */
   caller: Caller | null;
   /** The right that the author needs; null for mail that the service writes itself. */
   right: SendRight | null;
-  /** Null until it has passed the check `sender`. */
+  /** Sender; null until the check `sender` has found it. */
   sender: ResolvedSender | null;
 }
 
 export interface AcceptingSend extends CheckedSend {
   payload: SendPayload;
-  /** Sender and Resent fields of a mail that came as MIME. */
+  /** Sender and Resent fields of a mail that was submitted as MIME. */
   origins: readonly ClaimedOrigin[];
-  /** Engagement that the content is tracked for. */
+  /** Whether opens and clicks of the content are tracked. */
   tracking: Tracking;
-  /** Ms since 1970; undefined for mail to be sent now. */
+  /** Scheduled time, ms since 1970; undefined for mail to be sent now. */
   scheduledFor: number | undefined;
   /**
-   * Address that mail of the service speaks for; From is then an address of the service. Null for
-   * any other mail.
+   * Address for which the service writes the mail; From is then an address of the service. Null for
+   * mail of a caller.
    */
   onBehalfOf: string | null;
-  /** The message that it replies to; null until the check `named` has found it. */
+  /** The message to which the send replies; null until the check `named` has found it. */
   parent: MessageRow | null;
 }
 
 export interface DueSend extends CheckedSend {
-  /** Null for mail that the operator scheduled. */
+  /** Key that scheduled the mail; null for mail that the operator scheduled. */
   keyId: string | null;
 }
 

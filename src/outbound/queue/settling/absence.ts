@@ -1,5 +1,5 @@
-// Absent names: a domain or mail host of which the DNS says that it does not exist. A zone can lose
-// records by a mistake of minutes, so the answer counts only once it has stood for an hour.
+// Absent names: DNS says that the domain or mail host does not exist. A zone can lose records for
+// minutes by mistake, so the answer counts only after an hour of the same answer.
 import { absenceOf } from '../../../mail/smtp/destination.ts';
 import type { Outcome, RemoteReply } from '../../../mail/smtp/outcome.ts';
 import { fromJson } from '../../../platform/store/db.ts';
@@ -7,12 +7,12 @@ import type { DeliveryRow } from '../../deliveries/queries.ts';
 import type { Attempt } from '../../messages/schema.ts';
 
 const countsAfterMs = 3_600_000;
-/** Shortest wait before the DNS is asked again: the 20 kept attempts then cover an hour. */
+/** Shortest wait between two questions: the 20 stored attempts then cover an hour. */
 const shortestWaitMs = 240_000;
 
 type Attempted = Pick<DeliveryRow, 'attempts'>;
 
-/** Returns the time since when attempts find the name absent; `now` at the first attempt. */
+/** Returns the time since which attempts find the name absent; `now` at the first attempt. */
 function absentSince({ attempts }: Attempted, now: number): number {
   const earlier = fromJson<Attempt[]>(attempts) ?? [];
   const after = earlier.findLastIndex((one) => absenceOf(one) === null) + 1;
@@ -28,7 +28,7 @@ export function confirmAbsence(outcome: Outcome, delivery: Attempted, now: numbe
   return { ...outcome, kind: 'bounced', reply: { ...outcome.reply, enhancedCode } };
 }
 
-/** Returns the wait after an attempt, which the schedule sets to `scheduledMs`. */
+/** Returns the wait after an attempt. `scheduledMs` is the wait by the schedule. */
 export function waitAfter(
   reply: RemoteReply,
   delivery: Attempted,

@@ -1,4 +1,4 @@
-// Relay mode: a smarthost's 250 is not a delivery. Mail that has not bounced within
+// Relay mode: the 250 of a smarthost is not a delivery. Mail without a bounce within
 // `delivery.relay.assumeDeliveredAfterMinutes` counts as delivered.
 import type { App } from '../../../core/app.ts';
 import { recordTimeline } from '../../../history/events/record.ts';

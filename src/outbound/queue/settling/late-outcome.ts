@@ -1,6 +1,6 @@
-// Late outcomes of a delivery: a bounce by mail, a success notification, a complaint. They are
-// applied like the outcome of an attempt: status, timeline and blocks in a single transaction. The
-// state table is in src/outbound/deliveries/status.ts.
+// Late outcomes of a delivery: a bounce by mail, a success notification, a complaint. They have the
+// effects of an attempt's outcome: status, timeline and blocks change in a single transaction.
+// src/outbound/deliveries/status.ts has the state table.
 import type { App } from '../../../core/app.ts';
 import { type MessageEventType, recordTimeline } from '../../../history/events/record.ts';
 import type { ErrorCode } from '../../../mail/smtp/outcome.ts';
@@ -21,9 +21,9 @@ export type LateOutcome =
   | {
       kind: 'bounced';
       errorCode: ErrorCode;
-      /** The recipient is dead and gets blocked. */
+      /** Whether the recipient does not exist, so that the address is blocked. */
       isHard: boolean;
-      /** The refused address, if it differs from the recipient. */
+      /** The refused address, if it is not the recipient. */
       refusedAddress?: string;
       code: number | null;
       enhancedCode: string | null;
@@ -50,10 +50,7 @@ export interface LateReport {
   outcome: LateOutcome;
 }
 
-/**
- * Applies a late outcome inside the caller's transaction. Returns false if it no longer changes
- * anything.
- */
+/** Applies a late outcome inside the caller's transaction. Returns false if it changes nothing. */
 export async function applyLateOutcome(
   app: App,
   trx: Db,
@@ -64,8 +61,8 @@ export async function applyLateOutcome(
 }
 
 /**
- * Applies several late outcomes: locks together and counts together at the end. Returns how many
- * took effect.
+ * Applies several late outcomes, with the locks at the beginning and the counts at the end. Returns
+ * how many took effect.
  */
 export async function applyLateOutcomes(
   app: App,
@@ -110,7 +107,7 @@ async function move(
   return moved;
 }
 
-/** Tells whether the delivery had arrived before the report. */
+/** Tells whether the delivery counted as arrived before the report. */
 function hadArrived(row: DeliveryRow, { kind }: LateOutcome): boolean {
   return kind !== 'delivered' && row.delivered_at !== null;
 }

@@ -1,6 +1,6 @@
-// Counting of accepted mail and outcomes: translates rows of the queue into observations of
-// src/identity/reputation and into counters of campaign runs. Simulator mail counts as mail, never
-// as health.
+// Counts accepted mail and outcomes: translates rows of the queue into observations of
+// src/identity/reputation and into counters of campaign runs. Simulator mail counts as mail, but
+// not for health.
 
 import type { App } from '../../../core/app.ts';
 import { recordHolds } from '../../../identity/domains/holds.ts';
@@ -24,16 +24,16 @@ export interface EndedDelivery {
   end: 'sent' | 'bounced' | 'failed';
   isDelivered: boolean;
   isComplaint: boolean;
-  /** The address is dead. */
+  /** Whether the outcome proves that the address does not exist. */
   isHardBounce: boolean;
-  /** Whether a rule of ours gave it up, not the reply of a remote server. */
+  /** Whether a rule of ours ended the delivery, and not a reply of a remote server. */
   isOwnFault: boolean;
 }
 
-/** The part of a late outcome that counts (late-outcome.ts). */
+/** Parts of a late outcome that are counted (late-outcome.ts). */
 interface Report {
   kind: 'delivered' | 'bounced' | 'complained';
-  /** The bounce proves that the address is dead. */
+  /** Whether the bounce proves that the address does not exist. */
   isHard?: boolean;
 }
 
@@ -130,7 +130,7 @@ function countEndsOfRuns(
 }
 
 /**
- * Counts by address only for sender identities, as other From addresses are unlimited in number.
+ * Counts by From address only for sender identities, because the number of addresses is unlimited.
  */
 async function recordHealth(
   trx: Db,
@@ -150,7 +150,7 @@ async function recordHealth(
   return { organizationId, sender, fromDomain, counts };
 }
 
-/** Counts deliveries that count as delivered because their relay reported no bounce. */
+/** Counts deliveries that are assumed delivered, as their relay reported no bounce. */
 export async function countConfirmed(
   app: App,
   trx: Db,
@@ -164,7 +164,7 @@ export async function countConfirmed(
   countRuns(trx, rows, () => ({ delivered: 1 }));
 }
 
-/** Counts deliveries that left the queue without an attempt: no outcome of sending. */
+/** Counts deliveries that left the queue without an attempt, and so without an outcome. */
 export async function countDropped(app: App, trx: Db, rows: readonly DeliveryRow[]): Promise<void> {
   await countMail(
     app,
@@ -205,7 +205,7 @@ export async function countLate(
   await recordHolds(app, trx, await countHealth(app, trx, health));
 }
 
-/** Returns the counts of a report: a bounce revokes the delivery, a complaint proves a delivery. */
+/** Returns the counts of a report. A bounce subtracts the delivery; a complaint proves it. */
 function lateCounts(
   { kind }: Report,
   wasDelivered: boolean,

@@ -1,6 +1,6 @@
-// The retry schedule: fixed delays after each attempt, the last delay repeated, with ±10 % jitter,
-// until the age limit. An attempt before its planned time, by hand or because a server was reached
-// again, leaves the schedule as it is: the planned attempt follows.
+// The retry schedule: fixed delays after each attempt with ±10 % jitter, until the age limit. The
+// last delay repeats. An attempt before its planned time, by hand or because a server could be
+// reached again, does not change the schedule: the planned attempt follows.
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 
 const minuteMs = 60_000;

@@ -1,5 +1,5 @@
-// Counts attempts of campaign mail, so that a run can hold itself when a provider defers too many
-// of them (src/run-ledger/counters.ts).
+// Counts attempts of campaign mail, so that a run can be held when a provider defers too many of
+// them (src/run-ledger/counters.ts).
 import type { Outcome, RemoteReply } from '../../../mail/smtp/outcome.ts';
 import { findReplyRule } from '../../../mail/smtp/reply-rules/classify-reply.ts';
 import { simulatedOutcome } from '../../../mail/smtp/route.ts';
@@ -8,8 +8,8 @@ import { countRunAttempt } from '../../../run-ledger/counters.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 
 /**
- * Counts an attempt of a run's delivery. Simulator mail and faults of our own say nothing of a
- * provider.
+ * Counts an attempt of a run's delivery. Skips simulator mail and faults of ours, which say nothing
+ * about a provider.
  */
 export function recordRunAttempt(
   trx: Db,
@@ -23,8 +23,8 @@ export function recordRunAttempt(
 }
 
 /**
- * Tells whether a deferral is about our rate, reputation or content. Greylisting is not: it meets
- * everybody.
+ * Tells whether a deferral is about our rate, reputation or content. Greylisting is not, as it
+ * meets every sender.
  */
 function isForSender(reply: RemoteReply): boolean {
   const rule = reply.code === null ? null : findReplyRule(reply);

@@ -1,6 +1,6 @@
-// The end of an attempt: outcome → status, next retry or end, timeline, message status. A single
-// transaction serves all attempts that ended together. The state table is in
-// src/outbound/deliveries/status.ts.
+// The end of an attempt: from the outcome follow status, next retry or end, timeline, and the
+// status of the message. All attempts that ended together share a transaction.
+// src/outbound/deliveries/status.ts has the state table.
 import { hash } from 'node:crypto';
 import type { App } from '../../../core/app.ts';
 import {
@@ -47,7 +47,7 @@ export interface Settlement {
   /** From address of the message. */
   fromEmail: string;
   outcome: Outcome;
-  /** Kind of route it took, for the metrics. */
+  /** Kind of the route, for the metrics. */
   routeKind: string;
   /**
    * Whether the 250 is also the delivery (direct, local, capture). In relay mode it only means
@@ -56,13 +56,13 @@ export interface Settlement {
   sentIsDelivered: boolean;
   /** Reaction of a simulated recipient after the delivery. */
   aftermath: 'opened' | 'complained' | null;
-  /** Facts to compose the bytes of the attempt again. */
+  /** Facts from which the bytes of the attempt can be composed again. */
   composed?: Pick<Attempt, 'signedWith' | 'linkBase'> | null;
-  /** Name of the SMTP transaction of the attempt; absent if the delivery had no company. */
+  /** Name of the SMTP transaction of the attempt; absent for the only recipient in it. */
   transaction?: string;
   /**
-   * Place of the retry within the jitter, from 0 to 1. Recipients of a transaction share it, so
-   * that they are retried together.
+   * Place of the retry within the jitter, from 0 to 1. Recipients of a transaction share it, and so
+   * are retried together.
    */
   spread?: number;
   /** Tells whether the message tracks opens or clicks. */
@@ -83,7 +83,7 @@ interface Judged {
 interface Step {
   eventType: MessageEventType;
   status: MessageStatus;
-  /** Whether it is the outcome of the attempt, and not a step that follows from it. */
+  /** Whether the step is the outcome of the attempt itself, and not a consequence of it. */
   isOutcome: boolean;
 }
 
@@ -138,7 +138,7 @@ export async function settleAll(
   await blockAddresses(app, trx, dead);
   await recordMemberRefusals(app, trx, refused);
   if (events.length > 0) await recordTimeline(app, trx, events);
-  // Counts last: the counters block concurrent transactions.
+  // Counts at the end, because the counters block concurrent transactions.
   await countEnded(app, trx, ended);
   await countCohorts(app, trx, tracked);
 }
@@ -153,14 +153,14 @@ function memberRefusalOf({ organization_id, email, id }: DeliveryRow): MemberRef
   return { organizationId: organization_id, email, deliveryId: id };
 }
 
-/** Returns the block of an address that is proven dead. Simulated addresses are never blocked. */
+/** Returns the block of an address that is proven dead; null for simulated addresses. */
 function deadAddress({ delivery, routeKind }: Settlement): NewBlock[] {
   if (routeKind === 'simulator') return [];
   const { organization_id: organizationId, email: address, message_id: messageId } = delivery;
   return [{ organizationId, address, reason: 'bounce', messageId }];
 }
 
-/** Returns the id that a relay gave the message in place of ours. */
+/** Returns the id by which a relay replaced our Message-ID. */
 function furtherIdOf({ delivery, outcome, routeKind }: Settlement): FurtherIdRow[] {
   if (routeKind !== 'relay' || outcome.kind !== 'sent') return [];
   const half = furtherIdIn(outcome.reply.text);
@@ -169,7 +169,7 @@ function furtherIdOf({ delivery, outcome, routeKind }: Settlement): FurtherIdRow
     : [{ left_half: half, message_id: delivery.message_id }];
 }
 
-/** Tells whether a refusal about the recipient proves it dead. */
+/** Tells whether a refusal about the recipient proves that the address does not exist. */
 function isDead(outcome: Outcome): boolean {
   if (outcome.kind !== 'bounced') return false;
   return classifyReply(outcome.reply).isHard || isDeadDomain(outcome);
@@ -200,8 +200,8 @@ function endOf(
 }
 
 /**
- * Tells whether the outcome is our own finding that the domain does not exist (5.1.2), or accepts
- * no mail at all (RFC 7505: 5.1.10).
+ * Tells whether we found ourselves that the domain does not exist (5.1.2), or accepts no mail (RFC
+ * 7505: 5.1.10).
  */
 function isDeadDomain({ reply }: Outcome): boolean {
   return reply.verb === 'dns' && ['5.1.2', '5.1.10'].includes(reply.enhancedCode ?? '');
@@ -300,7 +300,7 @@ function planDeferred(
     ...ended(judged, 'processing', now),
     ...errorOf(judged, outcome),
     ...next,
-    // The last attempt is made when the age limit is reached, not before.
+    // The last attempt comes exactly at the age limit.
     due_at: Math.min(next.due_at, delivery.expires_at),
     wait_reason: 'retry',
     failed_at: delivery.failed_at,
@@ -310,8 +310,7 @@ function planDeferred(
 }
 
 /**
- * Returns the row of a delivery that ends with this status. Callers overwrite the columns that
- * differ.
+ * Returns the row of a delivery that ends with this status. Callers replace columns that differ.
  */
 function ended(judged: Judged, status: MessageStatus, now: number): DeliveryChange {
   const { delivery, transaction } = judged.settlement;
@@ -356,7 +355,7 @@ function errorOf(
   };
 }
 
-/** Returns the record of an attempt. A successful attempt keeps only the answers of the server. */
+/** Returns the record of an attempt. A successful attempt stores only the replies of the server. */
 function attemptOf({ delivery, outcome, composed }: Settlement): Attempt {
   const { reply, trace, kind } = outcome;
   return {
@@ -378,7 +377,7 @@ function attemptOf({ delivery, outcome, composed }: Settlement): Attempt {
   };
 }
 
-/** Returns the facts about an accepted message that are not empty. */
+/** Returns the facts about an accepted message, without empty facts. */
 function acceptedOf(handover: Handover): Partial<Attempt> {
   const { digest, isSevenBit, returnPath, certificates, policy } = handover;
   return {

@@ -1,6 +1,6 @@
-// DMARC aggregate reports on our domains: storing reports sent to `dmarc@` at a return-path host,
-// and listing them. Anybody can write there, so a report counts only for a domain of the addressed
-// organization, for a plausible time, and up to a number a day. src/mail/parse/dmarc/dmarc-mail.ts
+// DMARC aggregate reports on our domains: stores reports sent to `dmarc@` at a return-path host,
+// and lists them. Anybody can write there, so a report counts only for a domain of the addressed
+// organization, for a plausible time, and up to a daily number. src/mail/parse/dmarc/dmarc-mail.ts
 // reads the mail.
 
 import { toPage } from '../../../core/api/pagination.ts';
@@ -21,11 +21,11 @@ import {
 } from './dmarc-schema.ts';
 
 const dayMs = 86_400_000;
-/** Tolerance for clocks of reporters. A report further ahead is invented. */
+/** Tolerance for wrong clocks of reporters. A report further in the future is forged. */
 const mostAheadMs = 2 * dayMs;
 /**
- * Limit of reports of an organization in a day. A receiver sends a report a day for a domain; with
- * 200 sources a report has 40 KB.
+ * Most reports of an organization in a day. A receiver sends a report for each domain and day; with
+ * 200 sources it has 40 KB.
  */
 const mostPerDay = 500;
 
@@ -39,8 +39,8 @@ function isTimeOfReport({ beginsAt, endsAt }: DmarcSummary, now: number): boolea
 }
 
 /**
- * Stores a report to an organization, once even if it arrives several times. Ignores a report on a
- * foreign domain, and any above the daily limit. Deletes reports older than 90 days.
+ * Stores a report to an organization once, even if it arrives several times. Ignores reports on
+ * foreign domains, and reports above the daily limit. Deletes reports older than 90 days.
  */
 export async function storeDmarcReport(
   app: App,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { pageOf, pageQuery, wholeNumber } from '../../../core/api/pagination.ts';
 
-/** Days for which reports are kept, and so the most that a query may ask for. */
+/** Days for which reports are stored, and the longest period of a query. */
 export const mostDmarcDays = 90;
 
 export const listDmarcReportsQuery = z.strictObject({

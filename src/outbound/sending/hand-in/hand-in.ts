@@ -1,5 +1,5 @@
-// Hand-in of a mail as MIME, over SMTP or with sendmail: an ordinary send with the same checks,
-// transactions and idempotency keys as over HTTP. The mail is read by raw-content.ts.
+// Mail submitted as MIME, over SMTP or by sendmail: an ordinary send with the checks, transactions
+// and idempotency keys of HTTP. raw-content.ts reads the mail.
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';
 import { foldAddress } from '../../../platform/net/address.ts';
@@ -11,10 +11,9 @@ import { acceptOne } from '../send.ts';
 import { type HandedIn, type RawSend, readRawSend } from './raw-content.ts';
 
 /**
- * Accepts a mail. Resolves after the durable commit. A repeat with the same idempotency key gets
- * the first message.
- * @throws ValidationError that names the invalid header field; further errors as `sendMessage` and
- * `scheduleMessage`.
+ * Accepts a mail. Resolves after the durable commit. A repeat with the same idempotency key returns
+ * the first message. @throws ValidationError that names the invalid header field; further errors as
+ * `sendMessage` and `scheduleMessage`.
  */
 export async function handIn(app: App, caller: Caller, given: HandedIn): Promise<Message> {
   const send = readRawSend(given);
@@ -29,8 +28,8 @@ export async function handIn(app: App, caller: Caller, given: HandedIn): Promise
 }
 
 /**
- * Returns the idempotency key of a mail. Date, Message-ID, boundaries and the way of submission
- * make no difference.
+ * Returns the idempotency key of a mail. It does not depend on Date, Message-ID, boundaries and the
+ * way of submission.
  */
 async function idempotencyOf(
   { mime }: App,

@@ -1,5 +1,6 @@
-// A mail as programs pipe it to sendmail: lines that end in LF, perhaps without a header, with a
-// local user in place of an address. Converts it to the form that SMTP submission delivers.
+// A mail in the form in which programs pipe it to sendmail: lines end in LF, the header may be
+// missing, and a local user may stand in place of an address. Converts it to the form of SMTP
+// submission.
 
 import { parseAddressList } from '../../../mail/mime/headers/header-addresses.ts';
 import { type HeaderBlock, readHeaderBlock } from '../../../mail/mime/headers/header-fields.ts';
@@ -11,17 +12,17 @@ import { domainOf, parseAddress } from '../../../platform/net/address.ts';
 
 /** Options of the sendmail call. */
 export interface PipeOptions {
-  /** A line with only a dot ends the mail; false with `-i`. */
+  /** Whether a line with only a dot ends the mail; false with `-i`. */
   endsAtDot: boolean;
-  /** `-t`: To, Cc and Bcc name recipients too, or in a resent mail Resent-To, -Cc and -Bcc. */
+  /** `-t`: To, Cc and Bcc name recipients too (in a resent mail Resent-To, -Cc and -Bcc). */
   readsRecipients: boolean;
   /** Recipients as they were typed. */
   recipients: readonly string[];
-  /** `-f`, for a mail without From. */
+  /** Value of `-f`; used for a mail without From. */
   from: string | null;
-  /** `-F`, for a From without a name. */
+  /** Value of `-F`; used for a From without a name. */
   name: string | null;
-  /** Names of this machine, lower case: an author under such a name is a local user. */
+  /** Names of this machine in lower case. An author at such a name is a local user. */
   machineNames: readonly string[];
 }
 
@@ -38,7 +39,7 @@ interface PipedMail {
 
 const longestHeader = 262_144;
 
-/** Returns the end of the header. The empty line follows there, or already text. */
+/** Returns the end of the header. An empty line follows there, or the text follows at once. */
 function headerEnd(text: string): number {
   const line = /(?:[!-9;-~]+[ \t]*:|[ \t]).*\r\n/y;
   let end = 0;
@@ -47,14 +48,14 @@ function headerEnd(text: string): number {
 }
 
 /**
- * Normalizes to CRLF line ends, a header (possibly empty), an empty line, and text that ends with a
- * line end.
+ * Normalizes a mail to CRLF line ends: a header, which may be empty, an empty line, and text that
+ * ends with a line end.
  */
 function asMail(input: Buffer, endsAtDot: boolean): Buffer {
   let text = normalizeNewlines(input.toString('latin1'));
   const dot = endsAtDot ? text.search(/^\.\r\n/m) : -1;
   if (dot !== -1) text = text.slice(0, dot);
-  // The separator of mailbox files does not count as a field.
+  // Removes the separator line of mailbox files, which is not a field.
   if (text.startsWith('From ')) text = text.slice(text.indexOf('\n') + 1);
   const end = headerEnd(text);
   if (!text.startsWith('\r\n', end)) text = `${text.slice(0, end)}\r\n${text.slice(end)}`;
@@ -73,8 +74,8 @@ function addressesIn(list: string, domain: string | null): string[] {
 }
 
 /**
- * Returns the recipient fields of the header. In a resent mail To and Cc name recipients of the
- * earlier mail (RFC 5322 3.6.6).
+ * Returns the fields of the header that name recipients. In a resent mail, To and Cc name
+ * recipients of the earlier mail (RFC 5322 3.6.6).
  */
 function namedRecipients(header: HeaderBlock): string[] {
   const resent = ['resent-to', 'resent-cc', 'resent-bcc'].flatMap((name) => header.all(name));
@@ -92,8 +93,8 @@ function recipientsOf(
 }
 
 /**
- * Returns true for `root@localhost`, `root@web1` and `root@web1.example.com` on the machine of that
- * name.
+ * Returns true for `root@localhost`, and on the machine web1 for `root@web1` and
+ * `root@web1.example.com`.
  */
 function isOfMachine(email: string, machineNames: readonly string[]): boolean {
   const domain = domainOf(email).toLowerCase();
@@ -107,7 +108,7 @@ function isOfHost(email: string, names: readonly string[]): boolean {
   return /(?:^|\.)localhost$|\.localdomain$/.test(domain) || names.includes(domain);
 }
 
-/** Returns the sender of a mail with a missing From or a local user in From; otherwise null. */
+/** Returns the sender if From is missing or names a local user; else null. */
 function fromOf(
   header: HeaderBlock,
   { from, name, machineNames }: PipeOptions,
@@ -133,18 +134,18 @@ function fromOf(
   return { email, name: name ?? senderName };
 }
 
-/** An author under a name of the client's machine. */
+/** An author at a host name of the client's machine. */
 export interface MachineAuthor {
   /** From as it was submitted. */
   from: string;
-  /** Address in it; null for a user without a domain. */
+  /** Address in From; null for a user without a domain. */
   email: string | null;
   /** Returns the mail with the default sender as author. @throws ForbiddenError if none exists. */
   complete(): Buffer;
 }
 
 /**
- * Finds the author of a submitted mail that names a user without a domain, of `localhost` or of a
+ * Finds the author of a submitted mail if it is a user without a domain, of `localhost`, or of a
  * host with one of these names. Returns null for a different author.
  */
 export function completeAuthor(

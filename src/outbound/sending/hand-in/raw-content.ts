@@ -1,7 +1,7 @@
-// Reads a mail that is handed in as MIME (SMTP submission, sendmail) as far as a send needs it: the
-// sender, the options in our header fields, and the values for the row. The mail itself goes
-// unchanged, except for Bcc, Return-Path and the fields of ours. The usual checks decide whether it
-// may be sent (accept.ts).
+// Reads a mail submitted as MIME (SMTP submission, sendmail) as far as a send needs: the sender,
+// the options in our header fields, and the values for the row. The mail itself stays unchanged,
+// except that Bcc, Return-Path and our fields are removed. The usual checks decide whether it may
+// be sent (accept.ts).
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { ClaimedOrigin } from '../../../access/keys/constraints.ts';
 import { parseWith } from '../../../core/api/validate.ts';
@@ -25,9 +25,9 @@ import { ownFieldPrefix, type RawSendOptions, rawSendOptions } from './raw-schem
 
 const mostRecipients = 50;
 
-/** A mail as it was handed in. */
+/** A mail as it was submitted. */
 export interface HandedIn {
-  /** CRLF line ends only. */
+  /** The mail; it has only CRLF line ends. */
   raw: Buffer;
   /** Recipients of the envelope, in the normal form of src/platform/net/address.ts. */
   recipients: readonly string[];
@@ -39,16 +39,16 @@ export interface HandedIn {
   /** Domain for addresses without a domain in the header. */
   bareDomain: string | null;
   via: MessageOrigin['via'];
-  /** From as it was submitted, if the default sender took its place. */
+  /** Submitted From, if the default sender replaced it. */
   replacedFrom?: string | null;
   /** User name of the login. */
   user: string | null;
 }
 
-/** The stored part of a mail, besides the recipients. */
+/** The parts of a mail that are stored, besides the recipients. */
 export interface RawContent extends Pick<HandedIn, 'via' | 'user' | 'replacedFrom'> {
   mail: RawMail;
-  /** Null for a mail without a Message-ID, which gets a new Message-ID. */
+  /** Submitted Message-ID; a mail without it gets a new Message-ID. */
   messageIdHeader: string | null;
   origins: readonly ClaimedOrigin[];
   hasDate: boolean;
@@ -59,7 +59,7 @@ export interface RawContent extends Pick<HandedIn, 'via' | 'user' | 'replacedFro
   >;
 }
 
-/** A mail with the options. */
+/** A mail with the options in its header. */
 export interface RawSend {
   payload: SendPayload;
   raw: RawContent;
@@ -112,7 +112,7 @@ function isTakenOut(name: string): boolean {
   );
 }
 
-/** Faults of a header that leave its meaning open. */
+/** Faults after which the meaning of a header is ambiguous. */
 const grave: Partial<Record<ParsingErrorCode, string>> = {
   'header-too-large': 'is larger than 256 KB or 2,000 lines: move long values into the text',
   'too-many-header-fields': 'has more than 1000 fields',
@@ -148,12 +148,12 @@ function readFrom(block: HeaderBlock): { email: string; name: string | null } {
   return { email, name: author.name };
 }
 
-/** Fields beside From that name an author or a sender (RFC 5322 3.6.2 and 3.6.6). */
+/** Fields besides From that name an author or a sender (RFC 5322 3.6.2 and 3.6.6). */
 const originFields = ['Sender', 'Resent-From', 'Resent-Sender'];
 
 /**
- * Returns every address in Sender, Resent-From and Resent-Sender. A field that cannot be read whole
- * also adds an origin without an address.
+ * Returns every address in Sender, Resent-From and Resent-Sender. A field that cannot be fully
+ * parsed also adds an origin without an address.
  */
 function originsIn(block: HeaderBlock): ClaimedOrigin[] {
   return originFields.flatMap((field) =>
@@ -173,7 +173,7 @@ function checkRecipients(recipients: readonly string[]): void {
   }
 }
 
-/** Reads the options in fields of ours. An empty field sets nothing. */
+/** Reads the options in our header fields. An empty field sets nothing. */
 function readOptions(block: HeaderBlock): RawSendOptions {
   const textOf = (name: string) => {
     const [value = '', second] = block.all(name.toLowerCase());
@@ -245,7 +245,7 @@ function namesIn(
   return new Map(addresses.map(({ email, name }) => [foldAddress(email), name]));
 }
 
-/** Tells whether a raw mail asks to be sent later. Reads nothing else of it. */
+/** Tells whether a raw mail is to be sent later. Reads only that field. */
 export function isScheduledRaw(raw: Buffer): boolean {
   return readHeaderBlock(raw).first('x-service-scheduled-for') !== null;
 }

@@ -1,11 +1,11 @@
-// Options of a mail handed in as MIME, by the names of their header fields. The same fields of the
-// API have the same rules.
+// Options of a mail submitted as MIME, by the names of their header fields. The rules are those of
+// the same fields of the API.
 import { z } from 'zod';
 import { scheduledPayload, sendPayload } from '../../messages/send-schema.ts';
 
 /**
- * Prefix of our fields. All fields with this prefix are taken out of the mail; the fields below are
- * read.
+ * Prefix of our header fields. All fields with this prefix are removed from the mail; the fields
+ * below are read.
  */
 export const ownFieldPrefix = 'x-service-';
 

@@ -1,4 +1,4 @@
-// Turns a draft into a scheduled draft: the deliveries wait for their time without a turn. Writes
+// Turns a draft into a scheduled draft: its deliveries wait for their time, without a turn. Writes
 // nothing.
 import type { App } from '../../../core/app.ts';
 import { overallStatus } from '../../deliveries/status.ts';
@@ -7,8 +7,8 @@ import { expiryOf } from '../../queue/settling/retry.ts';
 import type { Draft } from '../draft.ts';
 
 /**
- * Returns the draft for `scheduledFor`. It is sent if the API key is still valid then. Deliveries
- * that have ended (blocked addresses) stay so.
+ * Returns the draft for `scheduledFor`. It will be sent only if the API key is then valid.
+ * Deliveries that have ended (blocked addresses) stay ended.
  */
 export function scheduledDraft(
   app: App,

@@ -1,6 +1,6 @@
-// The operation that sends later (specification 4.8, 8.1): stored like any send, in the same
-// transactions, without drawing on rate or quota. The scheduled time is handled by
-// src/outbound/queue/schedule/scheduled.ts.
+// The operation that sends later (specification 4.8, 8.1). Stores mail like any send, in the same
+// transactions, but without drawing on rate or quota. At the scheduled time,
+// src/outbound/queue/schedule/scheduled.ts continues.
 
 import type { Caller } from '../../../core/api/route.ts';
 import type { App } from '../../../core/app.ts';

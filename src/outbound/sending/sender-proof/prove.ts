@@ -1,4 +1,4 @@
-// Mails the token, and takes it back (the state table is in src/identity/senders/proof.ts).
+// Mails and verifies the token that proves an address (states: src/identity/senders/proof.ts).
 
 import { openAllowances } from '../../../access/admission/quota.ts';
 import { refusedServiceMail } from '../../../access/keys/constraints.ts';
@@ -37,7 +37,7 @@ import { serviceMail } from '../service-mail.ts';
 
 const operation = 'proving an address by mail';
 
-/** Checks that refuse because of the service: a new sender is then made without a mail. */
+/** Checks of the service's own sender: if they refuse, a new sender is created without a mail. */
 const serviceChecks: readonly (string | undefined)[] = ['sender', 'local-sender'];
 
 /**
@@ -65,10 +65,9 @@ export function resendProof(app: App, caller: Caller, id: string): Promise<Sende
 }
 
 /**
- * Mails the first token of a new sender, in the transaction that makes the sender and has locked
- * the organization. Without a sender of the service that may mail it, or after five mails to the
- * address in a day, the sender stays without.
- * @throws the errors of `resendProof` that refuse the caller
+ * Mails the first token of a new sender, in the transaction that creates the sender and has locked
+ * the organization. Mails nothing if the service has no sender that may mail it, or after five
+ * mails to the address in a day. @throws the errors of `resendProof` that refuse the caller
  */
 export async function askForProof(app: App, trx: Db, caller: Caller, id: string): Promise<void> {
   const row = await queries.senders.get(trx, caller.organizationId, id);
@@ -77,7 +76,8 @@ export async function askForProof(app: App, trx: Db, caller: Caller, id: string)
 }
 
 /**
- * Mails a token, or returns the reason why the service cannot now. @throws a refusal of the caller.
+ * Mails a token. Returns the reason if the service cannot mail it now. @throws a refusal of the
+ * caller.
  */
 async function mailProof(
   app: App,
@@ -149,7 +149,7 @@ export function verifySender(app: App, caller: Caller, id: string, token: string
   });
 }
 
-/** Verifies by the page: the visitor has the mail. */
+/** Verifies a sender by the page. The token proves that the visitor has received the mail. */
 export function proveByPage(app: App, token: string): ReturnType<typeof readProof> {
   return app.store.write(async (trx) => {
     const { state, row } = await readProof(app, trx, token, true);
@@ -174,9 +174,9 @@ async function prove(
   return sender;
 }
 
-// The mail that asks an address for proof. The stored content has a link without the token: the
-// token is put into the copy that leaves (src/outbound/queue/carrier/proof-link.ts), so that no
-// reader of the message can prove the address.
+// The mail that asks an address for proof. The stored content has a link without the token. The
+// token is inserted only into the copy that is sent (src/outbound/queue/carrier/proof-link.ts), so
+// that a reader of the stored message cannot prove the address.
 
 interface ProofMail {
   /** Caller that asks for the proof. */
@@ -185,7 +185,7 @@ interface ProofMail {
   email: string;
   /** Name of the organization that added the sender. */
   asker: string;
-  /** The link, without a token. */
+  /** The link, with a placeholder for the token. */
   url: string;
 }
 

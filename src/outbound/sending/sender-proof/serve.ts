@@ -1,4 +1,4 @@
-// Serves `/verify/{token}` on the main HTTP face. GET shows a button. POST verifies.
+// Serves `/verify/{token}` on the main HTTP listener. GET shows a button. POST verifies.
 import { findOrganization } from '../../../access/organizations/queries.ts';
 import { linkPage } from '../../../core/link-pages/link-page.ts';
 import {

@@ -1,7 +1,7 @@
-// Cache of the tracking hosts in this process, because every link and every connection looks a host
-// up. Each change of a served host increments a counter in the store (`hostChanges`). Each process
-// compares that counter after commits, at most every half second, and rereads all hosts every half
-// minute.
+// Cache of the tracking hosts in this process, because every link and every connection looks up a
+// host. Each change of a served host increments a counter in the store (`hostChanges`). Each
+// process compares that counter after commits, at most every half second, and reads all hosts again
+// every half minute.
 import type { App } from '../../../core/app.ts';
 import { perApp } from '../../../platform/runtime/per-app.ts';
 import { atMostEach } from '../../../platform/store/rows/at-most-each.ts';
@@ -35,7 +35,7 @@ class KnownHosts {
    */
   refresh(): Promise<void> {
     const next = this.#reading.then(() => this.#read());
-    // Only the present caller gets the error. The next caller reads again.
+    // Only the present caller gets the error; the next caller reads again.
     this.#reading = next.catch(() => {});
     return next;
   }
@@ -78,10 +78,7 @@ export function refreshActiveHosts(app: App): Promise<void> {
   return knownHosts(app).refresh();
 }
 
-/**
- * Keeps the cache current from now on. The returned function ends that. @throws if the first read
- * fails
- */
+/** Keeps the cache current. Returns a function that stops this. @throws if the first read fails */
 export async function watchActiveHosts(app: App): Promise<() => void> {
   await refreshActiveHosts(app);
   let isStopped = false;

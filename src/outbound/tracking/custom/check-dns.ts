@@ -12,7 +12,7 @@ const longestChain = 8;
 
 export type DnsFinding =
   | { found: 'yes' }
-  /** Unknown, because DNS did not answer. */
+  /** Unknown: DNS did not answer. */
   | { found: 'unknown'; message: string }
   | { found: 'no'; message: string };
 
@@ -63,7 +63,7 @@ async function look(dns: Dns, hostname: string, target: string): Promise<DnsFind
     if (next === null) break;
     name = next;
   }
-  // A zone that flattens the CNAME shows only the addresses.
+  // In a zone that flattens the CNAME, only the addresses show the target.
   const own = await addressesOf(dns, hostname);
   const wanted = own.length === 0 ? [] : await addressesOf(dns, target);
   if (own.some((address) => wanted.includes(address))) return { found: 'yes' };

@@ -1,5 +1,5 @@
 // Presents the DNS records of tracking hosts among a domain's records (`purpose: tracking`).
-// Domains call it as a hook (src/service/service.ts), because they stand before this room.
+// Domains call it as a hook (src/service/service.ts), because their room is below this room.
 import type { FindTrackingRecords, TrackingRecord } from '../../../identity/domains/hooks.ts';
 import { findHostsOfDomains, type ShownHost } from './queries.ts';
 import { recordsOf } from './target.ts';
@@ -22,7 +22,7 @@ export const findTrackingRecords: FindTrackingRecords = async ({ config }, db, d
       const error = status === 'missing' ? host.reason_message : null;
       const { tracking, dcvDelegation } = recordsOf(config, host);
       const records: TrackingRecord[] = [{ ...tracking, status, error }];
-      // An active certificate proves the delegation.
+      // An active certificate proves that the delegation works.
       const answered = host.status === 'active' ? 'valid' : 'pending';
       if (dcvDelegation.required) records.push({ ...dcvDelegation, status: answered, error: null });
       return [host.domain_id, records];

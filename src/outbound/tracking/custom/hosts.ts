@@ -32,7 +32,7 @@ import { recordsOf } from './target.ts';
 const teardownMs = 7 * 24 * 3600_000;
 /** Least time between two checks of a host (specification 8.3). */
 const restMs = 30_000;
-/** Leaves room for `_acme-challenge.` in the 253 characters of a name. */
+/** Longest host name: `_acme-challenge.` must still fit into the 253 characters of a name. */
 const longestHostname = 237;
 const resource = 'custom-tracking';
 
@@ -178,7 +178,7 @@ export async function enableTracking(
   try {
     return present(app, await app.store.write(enable));
   } catch (error) {
-    // A concurrent request took the name.
+    // A concurrent request has taken the name.
     if (!isDuplicate(error)) throw error;
     throw new ConflictError(resource, `${label} is used by another organization`);
   }
@@ -279,7 +279,7 @@ export async function recheckTracking(
   const lease = leaseOf(app, holder);
   const claimed = await app.store.write((trx) => claimRestedHost(trx, row.id, lease, restMs));
   if (claimed) {
-    // A repaired host skips the back-off, except a rate limit of the authority.
+    // Ignores the back-off for a repaired host, but not a rate limit of the authority.
     const order_after = claimed.rate_limited_until;
     await runTurn(app, { ...claimed, order_after }, { holder, mayOrder: false });
   }

@@ -1,5 +1,5 @@
-// Lease of a tracking host: a single process checks it at a time. A result is stored only while the
-// lease holds, so a host that was disabled meanwhile stays disabled.
+// Lease of a tracking host: only a single process checks a host at a time. A result is stored only
+// while the lease is held, so a host that was disabled meanwhile stays disabled.
 import type { App } from '../../../core/app.ts';
 import { holdRootKey } from '../../../core/root-keys/root-keys.ts';
 import { keepLease, leaseDelayMs } from '../../../platform/store/changes/lease.ts';
@@ -15,11 +15,11 @@ import {
 } from './queries.ts';
 import { turn } from './turn.ts';
 
-/** Limit of a turn with all look-ups and requests. */
+/** Time limit of a turn with all look-ups and requests. */
 const turnMs = 90_000;
 const leaseMs = 60_000;
 
-/** The lease was lost to a concurrent process, or ended. */
+/** The lease ended, or a concurrent process has it. */
 class LostLease extends Error {}
 
 /** Creates a lease that starts now. `now` is the time by which concurrent leases are judged. */
@@ -30,7 +30,7 @@ export function leaseOf(app: App, holder: string): Lease {
 
 const servedBy = ['status', 'certificate', 'certificate_expires_at'] as const;
 
-/** Encrypts keys of a result anew if the root key changed during the turn. */
+/** Encrypts the keys in a result again if the root key changed during the turn. */
 async function renewKeys(
   app: App,
   trx: Db,
@@ -74,13 +74,13 @@ async function keep(
 interface TakeTurnOptions {
   holder: string;
   mayOrder: boolean;
-  /** Ends the turn at our shutdown. */
+  /** Ends the turn when this process shuts down. */
   signal?: AbortSignal;
 }
 
 /**
- * Takes a turn at a host that `holder` has leased, then releases the lease.
- * @returns the new row, or undefined if the lease was lost.
+ * Runs a turn for a host that `holder` has leased, then releases the lease. @returns the new row,
+ * or undefined if the lease was lost.
  */
 export async function runTurn(
   app: App,
@@ -101,7 +101,7 @@ export async function runTurn(
       signal: ends,
       keep: async (some) => void (await keep(app, row, holder, some, true)),
     });
-    // A shutdown discards the result. The next turn starts from the same state.
+    // Discards the result at a shutdown: the next turn starts from the same state.
     const found = signal?.aborted ? {} : change;
     const after = await keep(app, row, holder, found, false);
     if (after.status !== row.status) {

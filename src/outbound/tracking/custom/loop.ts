@@ -1,5 +1,6 @@
-// Schedules checks of tracking hosts: takes a few due hosts at once, and sleeps until the next.
-// Several daemons share the hosts. A lease in each row keeps a host to a single daemon (lease.ts).
+// Schedules checks of tracking hosts: checks a few due hosts at once, and sleeps until the next
+// host is due. Several daemons share the hosts. A lease in each row (lease.ts) lets only a single
+// daemon check a host.
 import type { App } from '../../../core/app.ts';
 import { createDueLoop } from '../../../platform/store/changes/due-loop.ts';
 import { leaseOf, runTurn } from './lease.ts';
@@ -30,7 +31,7 @@ export function createTrackingHostLoop(app: App): TrackingHostLoop {
     try {
       await runTurn(app, row, { holder, mayOrder: true, signal });
     } catch (error) {
-      // Keeps the lease until it ends, so that no daemon retries before.
+      // Does not release the lease, so that no daemon retries before it ends.
       const verification_errors = JSON.stringify([serviceError]);
       await app.store.write((trx) => updateHost(trx, row.id, { verification_errors }, holder));
       app.log.error(
@@ -49,7 +50,7 @@ export function createTrackingHostLoop(app: App): TrackingHostLoop {
         const dueAt = (await findNextDue(app.store.db, lease.now)) ?? Infinity;
         return dueAt + app.clock.now() - lease.now;
       }
-      // In the order in which every daemon locks them.
+      // Sorts by id, the order in which every daemon locks hosts.
       const sorted = due.toSorted((a, b) => (a < b ? -1 : 1));
       const taken = await app.store.write(async (trx) => {
         const rows: TrackingHostRow[] = [];

@@ -1,5 +1,5 @@
-// Consequences of an authority's answer for a tracking host: state of the certificate, back-off
-// after a refusal. Pure: returns columns to change.
+// Effects of an authority's answer on a tracking host: the state of the certificate, and the
+// back-off after a refusal. Pure: returns columns to change.
 import type { App } from '../../../core/app.ts';
 import type { AuthorityError } from './certificates/authority-error.ts';
 import type { HostPatch, TrackingHostRow } from './queries.ts';
@@ -23,7 +23,7 @@ export const noOrder = {
   challenge_value: null,
 } satisfies HostPatch;
 
-/** Varies a duration by a tenth, so that hosts that began together spread out. */
+/** Varies a duration by up to a tenth, so that hosts that began together spread out. */
 export function spread({ random }: Pick<App, 'random'>, ms: number): number {
   return Math.round(ms * (1 - jitter + 2 * jitter * random.float()));
 }

@@ -22,7 +22,7 @@ export interface TrackingHostRow {
   /** Time since which the DNS record is missing. */
   missing_since: number | null;
   last_checked_at: number | null;
-  /** Null: never. */
+  /** Time of the next check; null for none. */
   next_check_at: number | null;
   claimed_by: string | null;
   claimed_until: number | null;
@@ -51,7 +51,7 @@ export interface TrackingHostRow {
 
 export interface AcmeAccountRow {
   directory_url: string;
-  /** Null before the registration. */
+  /** URL of the account; null before the registration. */
   url: string | null;
   /** Encrypted. */
   private_key: string;
@@ -145,10 +145,10 @@ function claim(db: Db, id: string, { holder, now, until }: Lease) {
     .where(({ eb, or }) => or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]));
 }
 
-/** Makes hosts due if their check waits for a time after `latest`. */
+/** Makes hosts due now if their check waits for a time after `latest`. */
 export const bringChecksToPresent = own.toPresent('tracking_hosts', 'next_check_at');
 
-/** Allows certificates to be ordered again that wait for a time after `latest`. */
+/** Allows new orders now for hosts that may order only after `latest`. */
 export const bringOrdersToPresent = own.toPresent('tracking_hosts', 'order_after');
 /** Ends pauses of the authority that would end after `latest`. */
 export const bringRateLimitToPresent = own.toPresent('tracking_hosts', 'rate_limited_until');
@@ -193,7 +193,7 @@ export function claimRestedHost(
       or([
         eb('last_checked_at', 'is', null),
         eb('last_checked_at', '<=', now - restMs),
-        // The clock was set back after that check.
+        // Accepts a time in the future: the clock was set back after that check.
         eb('last_checked_at', '>', now),
       ]),
     )

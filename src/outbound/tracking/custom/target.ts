@@ -1,5 +1,5 @@
 // Targets of the DNS records of a tracking host: the public name of this service, and for
-// challenges by DNS the zone that the service's name server answers for.
+// challenges by DNS the zone that the service's name server serves.
 import { isIP } from 'node:net';
 import type { Config } from '../../../core/config/config.ts';
 import type { TrackingHostRow } from './queries.ts';
@@ -20,8 +20,8 @@ export function trackingTarget({ tracking, http, delivery }: Config): string {
 }
 
 /**
- * Returns the zone to which challenges are delegated. The operator has it served by
- * `tracking.acme.dns`.
+ * Returns the zone to which challenges are delegated. The operator lets `tracking.acme.dns` serve
+ * it.
  */
 export function challengeZone(config: Config): string {
   return `dcv.${trackingTarget(config)}`;

@@ -128,7 +128,7 @@ function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding):
         next_check_at: soonest(daily, finding.validity.until),
       };
     case 'none': {
-      // A single failed check does not outweigh a certificate that was valid at the previous check.
+      // A single failed check does not cancel a certificate that was valid at the previous check.
       const isActive = row.status === 'active' && expiryOf(row, now) !== null;
       return {
         ...said(finding.message),
@@ -149,7 +149,7 @@ function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding):
   }
 }
 
-/** Orders a certificate if it is due. The record leads here. */
+/** Orders a certificate if it is due. Called after the record was found. */
 async function orderIfDue(
   app: App,
   row: TrackingHostRow,
@@ -187,7 +187,7 @@ function waitingForAuthority(row: TrackingHostRow, after: number, now: number): 
   const { reason_code: code, reason_message } = row;
   if (hasCertificate(row, now)) {
     const next_check_at = soonest(after, row.certificate_expires_at);
-    // The missing record was the reason, and it is back.
+    // Clears the reason: the record was missing and has been found again.
     const isOver = code === 'dns-missing';
     const cleared = { reason_code: null, reason_message: null, verification_errors: '[]' };
     return { ...(isOver && cleared), status: 'active', next_check_at };
@@ -222,7 +222,7 @@ function caaOf(
       return { ...refused(app, row, 'caa-forbids', message), caa_blocked: 1 };
     } catch (error) {
       if (!(error instanceof DnsError)) throw error;
-      // Without an answer on CAA no authority may issue (RFC 8659 3).
+      // Without an answer about CAA, no authority may issue (RFC 8659 3).
       return withoutRecord(app, row, { found: 'unknown', message: error.message });
     }
   });

@@ -1,6 +1,6 @@
-// Sends requests of acme-client over the client of outgoing HTTP instead of axios. Answers outside
-// RFC 8555 become an AuthorityError here, so that the library neither retries on a separate clock
-// nor reads missing fields.
+// Sends requests of acme-client by the client of outgoing HTTP instead of axios. Answers that
+// violate RFC 8555 become an AuthorityError here, so that the library neither retries on its own
+// schedule nor reads missing fields.
 //
 //   limit     | value
 //   ----------+------------------------------------------------------------------
@@ -39,9 +39,7 @@ export type LibraryRequest = (
 /** Headers of a response that acme-client reads. */
 const headersRead = ['replay-nonce', 'location', 'link'] as const;
 
-/**
- * Returns the function that sends the requests of a single client. An abort of `signal` ends them.
- */
+/** Returns the function that sends the requests of a client. Aborting `signal` cancels them. */
 export function requesterOf(app: App, signal: AbortSignal): LibraryRequest {
   const directory = new URL(app.config.tracking.acme.directoryUrl);
   const bounds = {
@@ -71,7 +69,7 @@ export function requesterOf(app: App, signal: AbortSignal): LibraryRequest {
 }
 
 /**
- * Allows any address of the directory, which the operator chose; all remaining hosts are untrusted.
+ * Allows any address for the directory, which the operator chose. All further hosts are untrusted.
  */
 function guardOf(directory: URL): AddressGuard {
   const isChosen = (host: string) => host === directory.hostname.replace(/^\[|\]$/g, '');
@@ -119,7 +117,7 @@ function readAnswer({ clock }: App, { statusCode: status, header, text }: HttpAn
   const isJson = /\bjson\b/i.test(mediaType);
   const object = isJson ? parsedObject(text) : null;
   const type = String(object?.type ?? '');
-  // The library retries with the nonce of this answer, five times at most.
+  // The library retries with the nonce of this answer, at most five times.
   if (status === 400 && type === badNonce) return object;
   const problem = type.replace(/^urn:ietf:params:acme:error:/, '').slice(0, 60);
   const said = typeof object?.detail === 'string' ? `: ${plain(object.detail)}` : '';

@@ -1,5 +1,5 @@
-// Adapter to acme-client: a single call for each step of an order (RFC 8555 7.4). No call waits for
-// the authority to progress. Accounts and their keys are in the store. Every failure is an
+// Adapter to acme-client: a function for each step of an order (RFC 8555 7.4). No function waits
+// for progress at the authority. The store has accounts and their keys. Every failure is an
 // AuthorityError.
 import { generateKeyPairSync } from 'node:crypto';
 import type { Client } from 'acme-client';
@@ -44,7 +44,7 @@ export interface Authority {
   certificateOf(order: AcmeOrder): Promise<string>;
 }
 
-/** Loads acme-client on first use: with all dependencies it takes 40 MB. */
+/** Loads acme-client at first use, because it takes 40 MB with all dependencies. */
 async function loadLibrary(): Promise<typeof import('acme-client')> {
   const module = await import('acme-client');
   return module.default as unknown as typeof import('acme-client');
@@ -95,8 +95,8 @@ async function readWith<T>(
 }
 
 /**
- * Turns errors of the library itself into AuthorityErrors: they mean that it could not read an
- * answer.
+ * Turns errors of the library itself into AuthorityErrors: it could not read an answer of the
+ * authority.
  */
 async function readAuthority<T>(step: () => Promise<T>): Promise<T> {
   try {
@@ -107,7 +107,7 @@ async function readAuthority<T>(step: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Registers the account once. An authority that knows the key returns the same account again. */
+/** Registers the account. An authority that already knows the key returns the existing account. */
 async function registered(app: App, client: Client, url: string | null): Promise<string> {
   if (url !== null) return url;
   const { email, directoryUrl } = app.config.tracking.acme;
@@ -119,7 +119,7 @@ async function registered(app: App, client: Client, url: string | null): Promise
 }
 
 /**
- * Opens the account at the configured authority for `work`, and creates a missing account.
+ * Opens the account at the configured authority for `work`; creates the account if it is missing.
  * @throws AuthorityError for every fault of the authority.
  */
 export async function withAuthority<T>(
@@ -135,8 +135,8 @@ export async function withAuthority<T>(
     accountKey: account.keyPem,
     ...(account.url !== null && { accountUrl: account.url }),
   });
-  // Missing in the types of acme-client: the sender of requests, with the directory that it has
-  // read.
+  // The types of acme-client lack these fields: the sender of requests, and the directory that it
+  // has read.
   const { http } = client as unknown as {
     http: { request: LibraryRequest; getDirectory(): Promise<unknown> };
   };

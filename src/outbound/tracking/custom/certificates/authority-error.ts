@@ -1,8 +1,8 @@
-// The error for all trouble with a certificate authority: a refusal, a rate limit, an invalid
-// answer, or none.
+// The error for every problem with a certificate authority: a refusal, a rate limit, an invalid or
+// missing answer.
 
 export type AuthorityTrouble =
-  /** The authority refused, for the authority's own reason. */
+  /** The authority refused, with a reason of its own. */
   | 'refused'
   /** 429, or the error type for a rate limit (RFC 8555 6.6). */
   | 'rate-limited'

@@ -1,10 +1,11 @@
-// Decides whether the owner of a name lets an authority issue for it (CAA, RFC 8659; parameters for
-// ACME, RFC 8657). Uses the records of the name, or of the nearest name above it that has some.
+// Decides whether the owner of a name allows an authority to issue certificates for it (CAA, RFC
+// 8659; parameters for ACME, RFC 8657). Uses the records of the name, or of the nearest name above
+// that has any.
 import type { CaaRecord, Dns } from '../../../../platform/net/dns.ts';
 
-/** Authority and account that the records must allow. */
+/** Authority and account that CAA records must allow. */
 export interface Issuer {
-  /** Names of the authority in CAA, from the directory. Empty if the directory has none. */
+  /** Names of the authority in CAA records. Empty if the directory of the authority names none. */
   identities: readonly string[];
   challenge: 'http-01' | 'dns-01';
   accountUrl: string;
@@ -43,7 +44,7 @@ function readIssue(value: string): { domain: string; parameters: Map<string, str
 function isLetIssue(value: string, { identities, challenge, accountUrl }: Issuer): boolean {
   const { domain, parameters } = readIssue(value);
   if (domain === '') return false;
-  // An authority without identities in the directory could be any of them. It checks CAA itself.
+  // Without identities in the directory, any name could be the authority's. It checks CAA itself.
   if (identities.length > 0 && !identities.some((one) => one.toLowerCase() === domain)) {
     return false;
   }

@@ -1,5 +1,5 @@
-// Decides whether a certificate serves a host: a certificate issued to us, or the certificate of a
-// proxy in front. Validity is judged by the clock of the App, not of OpenSSL.
+// Decides whether a certificate is valid for a host: our own certificate, or that of a proxy in
+// front. The clock of the App decides about the time, not OpenSSL.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -30,7 +30,7 @@ function validityOf(certificate: X509Certificate): Validity {
 }
 
 function judge(certificate: X509Certificate, hostname: string, now: number): CertificateFinding {
-  // Only by alternative names: browsers ignore the subject (RFC 9110 4.3.4).
+  // Reads only alternative names: browsers ignore the subject (RFC 9110 4.3.4).
   if (certificate.checkHost(hostname, { subject: 'never' }) === undefined) {
     const names = (certificate.subjectAltName ?? 'none').slice(0, 200);
     return { found: 'mismatch', message: `the certificate is not for ${hostname}: ${names}` };
@@ -66,7 +66,7 @@ export function judgeIssued(
   }
 }
 
-/** TLS errors that do not question the trust in the chain. We judge times and names ourselves. */
+/** TLS errors that do not concern the trust in the chain. We check times and names ourselves. */
 const judgedByUs = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
@@ -91,7 +91,7 @@ async function addressesOf(dns: Dns, target: string): Promise<string[]> {
 }
 
 /**
- * Judges the certificate that is presented for `hostname` at the operator's own name. Never
+ * Judges the certificate that a server at the operator's own name presents for `hostname`. Never
  * connects to an address from a customer's records. Never rejects.
  */
 export async function inspectShown(

@@ -1,5 +1,5 @@
-// Answers challenges under way (RFC 8555 8.3, 8.4). Reads the store for each question, because a
-// concurrent daemon may have begun the order a moment ago.
+// Answers challenges in progress (RFC 8555 8.3, 8.4). Reads the store for each question, because a
+// concurrent daemon may just have begun the order.
 import type { App } from '../../../../core/app.ts';
 import type { Zone } from '../../../../platform/net/dns-zone.ts';
 import { idPrefixes } from '../../../../platform/runtime/ids.ts';

@@ -1,4 +1,4 @@
-// Binds an encrypted certificate key to a host, so that it cannot be moved to a different host's
+// Binds an encrypted certificate key to a host, so that it cannot be copied to a different host's
 // row.
 import type { TrackingHostRow } from '../queries.ts';
 

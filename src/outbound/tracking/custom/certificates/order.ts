@@ -1,5 +1,5 @@
 // Orders a certificate step by step (RFC 8555 7.4). Each turn reads the state, does the next step
-// and returns. The progress is in the row, so any daemon can resume it, also after a crash.
+// and returns. The row stores the progress, so any daemon can continue it, even after a crash.
 //
 //   order        | done                                            | then
 //   -------------+-------------------------------------------------+------------------------------------
@@ -56,7 +56,7 @@ export function beginOrder(
       challenge_token: proof?.token ?? null,
       challenge_value: proof?.value ?? null,
     };
-    // Every daemon must be able to answer before the authority validates.
+    // Stores it first: every daemon must be able to answer before the authority validates.
     await keep(underWay);
     if (proof) await authority.answer(proof);
     const reason_message = 'the authority checks the host';
@@ -89,7 +89,7 @@ export function continueOrder(
       return refused(app, row, 'challenge-failed', await authority.refusalOf(order));
     }
     const { challenge_url: url, challenge_token: token } = row;
-    // The challenge was stored but not answered, because the previous process died in between.
+    // The challenge was stored, but the process died before it told the authority.
     if (order.status === 'pending' && url !== null && token !== null) {
       await authority.answer({ url, token });
     }
@@ -97,7 +97,7 @@ export function continueOrder(
   });
 }
 
-/** Runs `work` with the authority. Turns the authority's faults into columns, like all results. */
+/** Runs `work` with the authority. Turns faults of the authority into columns, like results. */
 async function asked(
   app: App,
   row: TrackingHostRow,
@@ -119,7 +119,7 @@ async function asked(
 
 function pollLater(app: App, row: TrackingHostRow): HostPatch {
   const now = app.clock.now();
-  // A clock that was set back makes the order younger, never endless.
+  // After the clock was set back, the order seems younger, but it never becomes endless.
   const ageMs = Math.max(0, now - (row.order_since ?? now));
   if (ageMs >= longestOrderMs) {
     return refused(app, row, 'challenge-failed', 'the authority did not decide within 10 minutes');
@@ -139,7 +139,7 @@ async function finalize(
   const kept = row.order_key && app.secrets.decrypt(row.order_key, context).toString('utf8');
   const keyPem = kept ?? newKeyPem();
   const order_key = row.order_key ?? app.secrets.encrypt(keyPem, context);
-  // Before the request, because a certificate without the key would be lost.
+  // Stores the key before the request, because a certificate without the key would be useless.
   await keep({ order_key });
   const after = await authority.finalize(
     { ...order, url: row.order_url ?? '' },

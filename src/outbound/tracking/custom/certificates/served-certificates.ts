@@ -20,7 +20,7 @@ export async function certificateContext(
   app: App,
   hostname: string,
 ): Promise<SecureContext | null> {
-  // From memory, so that invented names cost no query.
+  // Searches only memory, so that invented names cost no query.
   const host = servedHost(app, hostname.toLowerCase());
   if (!host || host.certificate_since === null) return null;
   const known = contexts(app);
